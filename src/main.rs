@@ -1,0 +1,7 @@
+//! The `ralph` program. Everything is in the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ralph::main()
+}
