@@ -6,6 +6,8 @@
 
 // Upper floor: values in, values out.
 pub mod agent;
+pub mod duration;
+pub mod fail_action;
 
 use std::process::ExitCode;
 
