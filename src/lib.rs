@@ -9,6 +9,9 @@ pub mod agent;
 pub mod duration;
 pub mod fail_action;
 
+// Ground floor: files, processes, the terminal.
+pub mod settings;
+
 use std::process::ExitCode;
 
 /// Runs the program.

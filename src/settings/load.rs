@@ -1,0 +1,134 @@
+//! Finds the layers of the settings, checks each by itself, and merges them.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Settings;
+use super::error::{Report, SettingsError};
+use super::json::parse;
+use super::node::{Node, Origin};
+use super::read::read;
+
+/// The settings of a project, below its directory.
+const PROJECT_FILE: &str = ".ralph/settings.json";
+
+/// What one person changes in them for themselves.
+const LOCAL_FILE: &str = ".ralph/settings.local.json";
+
+/// The settings, and how they came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// What holds.
+    pub settings: Settings,
+    /// The files that were read, in order, as people are told about them.
+    pub files: Vec<PathBuf>,
+    /// What is odd in them.
+    pub warnings: Vec<String>,
+    /// What gave each key that is not at its default: `agent.command` → `.ralph/settings.json:3`.
+    pub origins: BTreeMap<String, Origin>,
+}
+
+/// Reads the settings of `project`, or `config` in their place, then the local ones, then the flags.
+///
+/// The flags have the shape of a settings file. A null in them takes a key away as it does in a file, so
+/// a flag that was not given must not be in them at all.
+pub fn load(project: &Path, config: Option<&Path>, flags: Value) -> Result<Loaded, SettingsError> {
+    let mut merge = Merge::new();
+    let project_file = project.join(PROJECT_FILE);
+    match config {
+        None => merge.file(&project_file, project, Missing::IsFine),
+        Some(config) => merge.file(config, project, Missing::IsWrong),
+    }
+    // Local settings are changes to the project's own file. On top of another file they would make a run
+    // that was asked for by name come out differently for each person.
+    if config.is_none_or(|config| is_same_file(config, &project_file)) {
+        merge.file(&project.join(LOCAL_FILE), project, Missing::IsFine);
+    }
+    merge.layer(Node::from_flags(flags), Report::default());
+    merge.finish()
+}
+
+/// Whether there must be a file.
+#[derive(Clone, Copy)]
+enum Missing {
+    IsFine,
+    IsWrong,
+}
+
+struct Merge {
+    merged: Node,
+    files: Vec<PathBuf>,
+    problems: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl Merge {
+    fn new() -> Self {
+        Self {
+            merged: Node::empty(Origin::Flag),
+            files: Vec::new(),
+            problems: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    fn file(&mut self, path: &Path, project: &Path, missing: Missing) {
+        let bytes = match (fs_err::read(path), missing) {
+            (Ok(bytes), _) => bytes,
+            (Err(error), Missing::IsFine) if error.kind() == ErrorKind::NotFound => return,
+            (Err(error), _) => {
+                self.problems.push(error.to_string());
+                return;
+            }
+        };
+        let shown = path.strip_prefix(project).unwrap_or(path);
+        self.files.push(shown.to_owned());
+        let mut report = Report::default();
+        match parse(&bytes, &Arc::from(shown.to_string_lossy()), &mut report) {
+            Some(node) => self.layer(node, report),
+            None => self.note(report),
+        }
+    }
+
+    /// Checks a layer by itself: what a later one replaces must be right too, and each has its own lines.
+    fn layer(&mut self, node: Node, mut report: Report) {
+        read(&node, &mut report);
+        self.note(report);
+        self.merged.merge(node);
+    }
+
+    fn note(&mut self, report: Report) {
+        let (problems, warnings) = report.finish();
+        self.problems.extend(problems);
+        self.warnings.extend(warnings);
+    }
+
+    fn finish(mut self) -> Result<Loaded, SettingsError> {
+        // Whatever is wrong or odd in the whole was so in a layer, and has been noted there.
+        let settings = read(&self.merged, &mut Report::default());
+        let mut hints = Vec::new();
+        if self.problems.is_empty() && settings.agent.command.is_empty() {
+            self.problems.push("agent.command: missing".to_owned());
+            hints = vec![
+                "name the agent for this run: `--agent claude`".to_owned(),
+                format!("or for good, in `{PROJECT_FILE}`: `{{\"agent\": {{\"command\": \"claude\"}}}}`"),
+            ];
+        }
+        if !self.problems.is_empty() {
+            return Err(SettingsError { problems: self.problems, hints });
+        }
+        let origins = self.merged.origins();
+        Ok(Loaded { settings, files: self.files, warnings: self.warnings, origins })
+    }
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (fs_err::canonicalize(one), fs_err::canonicalize(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        (Err(_), _) | (_, Err(_)) => false,
+    }
+}

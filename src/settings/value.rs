@@ -1,0 +1,144 @@
+//! Reads single values. Every failure says what was expected and what was found.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::node::{Content, Node};
+use crate::duration::{from_seconds, parse_duration};
+
+/// The most characters of a wrong value that a message repeats.
+const SHOWN_CHARS: usize = 60;
+
+/// Says that a value has another type than it should.
+pub(super) fn wrong_type(expected: &str, node: &Node) -> String {
+    let found = match &node.content {
+        Content::Scalar(Value::String(text)) if text.is_empty() => "an empty string".to_owned(),
+        Content::Scalar(Value::String(_)) => format!("the string {}", shown(node)),
+        Content::Scalar(Value::Number(_)) => format!("the number {}", shown(node)),
+        Content::Scalar(_) | Content::Array(_) | Content::Object(_) => shown(node),
+    };
+    format!("expected {expected}, found {found}")
+}
+
+/// Says that a value has the right type, but is not one that makes sense.
+fn wrong_value(expected: &str, node: &Node) -> String {
+    format!("expected {expected}, found {}", shown(node))
+}
+
+fn shown(node: &Node) -> String {
+    match &node.content {
+        Content::Array(_) => "an array".to_owned(),
+        Content::Object(_) => "an object".to_owned(),
+        Content::Scalar(Value::String(text)) if text.trim().is_empty() => "an empty string".to_owned(),
+        Content::Scalar(Value::String(text)) => match text.char_indices().nth(SHOWN_CHARS) {
+            Some((end, _)) => format!("{:?}...", &text[..end]),
+            None => format!("{text:?}"),
+        },
+        Content::Scalar(scalar) => scalar.to_string(),
+    }
+}
+
+/// Reads true or false.
+pub(super) fn boolean(node: &Node) -> Result<bool, String> {
+    match &node.content {
+        Content::Scalar(Value::Bool(value)) => Ok(*value),
+        Content::Scalar(_) | Content::Array(_) | Content::Object(_) => Err(wrong_type("true or false", node)),
+    }
+}
+
+/// Reads a whole number that is not negative.
+pub(super) fn whole<T: TryFrom<u64>>(node: &Node) -> Result<T, String> {
+    number(node, "a whole number", |number| T::try_from(number.as_u64()?).ok())
+}
+
+/// Reads a whole number above zero.
+pub(super) fn positive(node: &Node) -> Result<u32, String> {
+    number(node, "a positive whole number", |number| {
+        u32::try_from(number.as_u64()?).ok().filter(|value| *value > 0)
+    })
+}
+
+/// Reads a limit that is a whole number; zero switches it off.
+pub(super) fn whole_limit(node: &Node) -> Result<Option<u64>, String> {
+    whole(node).map(|limit| Some(limit).filter(|limit| *limit > 0))
+}
+
+/// Reads a limit in US dollars; zero switches it off.
+pub(super) fn dollar_limit(node: &Node) -> Result<Option<f64>, String> {
+    let dollars = number(node, "a number of US dollars", |number| {
+        number.as_f64().filter(|value| value.is_finite() && *value >= 0.0)
+    })?;
+    Ok(Some(dollars).filter(|dollars| *dollars > 0.0))
+}
+
+/// Reads a duration.
+pub(super) fn duration(node: &Node) -> Result<Duration, String> {
+    let duration = match &node.content {
+        Content::Scalar(Value::Number(number)) => from_seconds(number.as_f64().unwrap_or(f64::NAN)),
+        Content::Scalar(Value::String(text)) => parse_duration(text),
+        Content::Scalar(_) | Content::Array(_) | Content::Object(_) => parse_duration(""),
+    };
+    duration.map_err(|expected| format!("{expected}, found {}", shown(node)))
+}
+
+/// Reads a limit that is a duration; zero switches it off.
+pub(super) fn time_limit(node: &Node) -> Result<Option<Duration>, String> {
+    duration(node).map(|limit| Some(limit).filter(|limit| !limit.is_zero()))
+}
+
+/// Reads any string that can be handed to a process.
+pub(super) fn string(node: &Node) -> Result<&str, String> {
+    match &node.content {
+        // The system ends a string at NUL, so it could not arrive whole.
+        Content::Scalar(Value::String(text)) if text.contains('\0') => {
+            Err(wrong_value("a string without NUL characters", node))
+        }
+        Content::Scalar(Value::String(text)) => Ok(text),
+        Content::Scalar(_) | Content::Array(_) | Content::Object(_) => Err(wrong_type("a string", node)),
+    }
+}
+
+/// Reads a string that says something, without the white space around it.
+pub(super) fn filled(node: &Node, expected: &str) -> Result<String, String> {
+    let text = string(node)?.trim();
+    if text.is_empty() { Err(wrong_value(expected, node)) } else { Ok(text.to_owned()) }
+}
+
+/// Reads a command.
+pub(super) fn command(node: &Node) -> Result<String, String> {
+    filled(node, "a command")
+}
+
+/// Reads a string and splits it as a shell would.
+pub(super) fn words(node: &Node) -> Result<Vec<String>, String> {
+    shell_words::split(string(node)?).map_err(|_| wrong_value("closed quotes", node))
+}
+
+/// Reads one of several names, in any case.
+pub(super) fn choice<T: Copy>(node: &Node, names: &[(&str, T)]) -> Result<T, String> {
+    let Content::Scalar(Value::String(text)) = &node.content else {
+        return Err(wrong_type(&alternatives(names), node));
+    };
+    let known = names.iter().find(|(name, _)| name.eq_ignore_ascii_case(text.trim()));
+    known.map(|(_, value)| *value).ok_or_else(|| wrong_value(&alternatives(names), node))
+}
+
+fn alternatives<T>(names: &[(&str, T)]) -> String {
+    let names: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        Some(_) | None => names.concat(),
+    }
+}
+
+fn number<T>(
+    node: &Node,
+    expected: &str,
+    convert: impl FnOnce(&serde_json::Number) -> Option<T>,
+) -> Result<T, String> {
+    match &node.content {
+        Content::Scalar(Value::Number(number)) => convert(number).ok_or_else(|| wrong_value(expected, node)),
+        Content::Scalar(_) | Content::Array(_) | Content::Object(_) => Err(wrong_type(expected, node)),
+    }
+}
