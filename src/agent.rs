@@ -3,7 +3,50 @@
 //! Invariant: nothing an agent prints is an error here. A line that cannot be understood becomes
 //! [`AgentEvent::Unknown`], and the stream goes on.
 
+mod amp;
+mod claude;
+mod codex;
+mod flags;
+mod gemini;
+mod lines;
+mod messages;
+mod ndjson;
+mod opencode;
+mod raw;
+mod status;
+mod summary;
+mod text;
+mod todos;
+pub mod turn;
+
+#[cfg(test)]
+mod tests;
+
 use serde::{Deserialize, Serialize};
+
+/// Returns how to call and read the agent behind a command; an unknown one is read as plain text.
+pub fn adapter(command: &str) -> &'static dyn Adapter {
+    match name(command).as_str() {
+        "amp" => &amp::Amp,
+        "claude" => &claude::Claude,
+        "codex" => &codex::Codex,
+        "gemini" => &gemini::Gemini,
+        "opencode" => &opencode::Opencode,
+        _ => plain_text(),
+    }
+}
+
+/// Returns the adapter for what prints nothing but its answer: unknown agents, and known ones that were
+/// asked for [`Output::Text`].
+pub fn plain_text() -> &'static dyn Adapter {
+    &text::Text
+}
+
+/// Returns the lower-case base name of a command without `.exe`; both kinds of slash separate.
+fn name(command: &str) -> String {
+    let base = command.rsplit(['/', '\\']).next().unwrap_or(command).to_lowercase();
+    base.strip_suffix(".exe").unwrap_or(&base).to_owned()
+}
 
 /// One thing an agent said or did.
 #[derive(Clone, Debug, PartialEq, Serialize)]

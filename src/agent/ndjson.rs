@@ -1,0 +1,71 @@
+//! Reads streams that carry one JSON event per line.
+//!
+//! Invariant: whatever the line is, the stream goes on; a line that cannot be read becomes
+//! [`AgentEvent::Unknown`].
+
+use std::borrow::Cow;
+
+use super::lines::{Line, Lines};
+use super::{AgentEvent, Parser, summary};
+
+/// Where a reader puts the events that it finds.
+pub(super) type Emit<'a> = &'a mut dyn FnMut(AgentEvent);
+
+/// The events of one kind of agent.
+pub(super) trait Reader {
+    /// Reads one line. Fails before the first event that it emits, or not at all.
+    fn read(&mut self, line: &[u8], emit: Emit<'_>) -> serde_json::Result<()>;
+
+    /// The stream has ended.
+    fn end(&mut self, _emit: Emit<'_>) {}
+}
+
+/// A parser for one event per line.
+#[derive(Default)]
+pub(super) struct Ndjson<R> {
+    lines: Lines,
+    reader: R,
+}
+
+impl<R: Reader> Parser for Ndjson<R> {
+    fn push(&mut self, bytes: &[u8], emit: Emit<'_>) {
+        self.lines.push(bytes, &mut |line| take(&mut self.reader, &line, emit));
+    }
+
+    fn finish(&mut self, emit: Emit<'_>) {
+        self.lines.finish(&mut |line| take(&mut self.reader, &line, emit));
+        self.reader.end(emit);
+    }
+}
+
+/// Returns the event for something that this version does not know.
+pub(super) fn unknown(what: impl Into<String>) -> AgentEvent {
+    AgentEvent::Unknown { what: what.into() }
+}
+
+fn take(reader: &mut impl Reader, line: &Line<'_>, emit: Emit<'_>) {
+    let Line::Whole(line) = line else { return emit(unknown("line over 32 MiB")) };
+    let line = trim(line);
+    if line.is_empty() {
+        return;
+    }
+    let mut result = reader.read(line, emit);
+    if result.is_err()
+        && let Cow::Owned(line) = String::from_utf8_lossy(line)
+    {
+        result = reader.read(line.as_bytes(), emit);
+    }
+    match result {
+        Ok(()) => {}
+        Err(error) if error.is_data() => emit(unknown("JSON of an unknown shape")),
+        Err(_) => emit(unknown(format!("not JSON: {}", summary::short(&String::from_utf8_lossy(line))))),
+    }
+}
+
+/// Takes away white space and the NULs that a torn write leaves.
+fn trim(line: &[u8]) -> &[u8] {
+    let is_text = |byte: &u8| *byte != 0 && !byte.is_ascii_whitespace();
+    let start = line.iter().position(is_text).unwrap_or(line.len());
+    let end = line.iter().rposition(is_text).map_or(start, |last| last + 1);
+    &line[start..end]
+}

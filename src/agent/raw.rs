@@ -1,0 +1,175 @@
+//! JSON values that stay as they stand in the line until somebody looks at them.
+//!
+//! Invariant: a value of an unexpected type is never an error, and a long text is never unescaped further
+//! than it is needed.
+
+use memchr::memchr;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{Excerpt, summary};
+
+/// One JSON value, unread.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Raw<'a>(#[serde(borrow)] &'a RawValue);
+
+impl<'a> Raw<'a> {
+    /// Returns the value as `T`, if it is one.
+    pub(super) fn read<T: Deserialize<'a>>(self) -> Option<T> {
+        serde_json::from_str(self.0.get()).ok()
+    }
+
+    /// Returns a name or an identifier: a text without escapes.
+    pub(super) fn word(self) -> Option<&'a str> {
+        self.quoted().filter(|inner| !inner.contains('\\'))
+    }
+
+    /// Returns a text, whole.
+    pub(super) fn text(self) -> Option<String> {
+        self.quoted().map(|inner| unescape(inner, usize::MAX))
+    }
+
+    /// Returns the first line of a text, or the beginning of another value, in a few words.
+    pub(super) fn short(self) -> String {
+        let inner = self.quoted().map(|inner| unescape(inner, 4 * summary::MAX));
+        summary::short(inner.as_deref().unwrap_or(self.0.get()))
+    }
+
+    /// Returns the beginning of a text or of a list of text blocks, and counts the rest.
+    pub(super) fn excerpt(self) -> Excerpt {
+        if let Some(inner) = self.quoted() {
+            return excerpt(inner);
+        }
+        let Some(blocks) = self.read::<Vec<TextBlock<'_>>>() else { return Excerpt::of(self.0.get()) };
+        let mut whole = Excerpt::default();
+        for part in blocks.iter().filter_map(|block| block.text).map(Raw::excerpt) {
+            let room = Excerpt::MAX - whole.text.len();
+            whole.text.push_str(&part.text[..part.text.floor_char_boundary(room)]);
+            whole.lines += part.lines;
+            whole.chars += part.chars;
+        }
+        whole
+    }
+
+    /// Returns what stands between the quotation marks of a text.
+    fn quoted(self) -> Option<&'a str> {
+        self.0.get().strip_prefix('"')?.strip_suffix('"')
+    }
+}
+
+/// Returns a name or an identifier; nothing is the empty one.
+pub(super) fn word<'a>(raw: Option<Raw<'a>>) -> &'a str {
+    raw.and_then(Raw::word).unwrap_or_default()
+}
+
+#[derive(Deserialize)]
+struct TextBlock<'a> {
+    #[serde(borrow)]
+    text: Option<Raw<'a>>,
+}
+
+fn excerpt(inner: &str) -> Excerpt {
+    let mut chars = inner.chars().count();
+    let (mut lines, mut start, mut from) = (0, 0, 0);
+    while let Some(found) = memchr(b'\\', &inner.as_bytes()[from..]) {
+        let (char, length) = escape(&inner[from + found..]);
+        from += found + length;
+        chars -= length - 1;
+        if char == '\n' {
+            lines += 1;
+            start = from;
+        }
+    }
+    lines += usize::from(start < inner.len());
+    Excerpt { text: unescape(inner, Excerpt::MAX), lines, chars }
+}
+
+/// Returns at most `limit` bytes of the text that a JSON string stands for, cut at a character.
+fn unescape(inner: &str, limit: usize) -> String {
+    let mut text = String::with_capacity(inner.len().min(limit));
+    let mut rest = inner;
+    loop {
+        let room = limit - text.len();
+        let plain = memchr(b'\\', rest.as_bytes()).unwrap_or(rest.len());
+        if plain == rest.len() || plain > room {
+            text.push_str(&rest[..rest.floor_char_boundary(plain.min(room))]);
+            return text;
+        }
+        let (char, length) = escape(&rest[plain..]);
+        text.push_str(&rest[..plain]);
+        if char.len_utf8() > room - plain {
+            return text;
+        }
+        text.push(char);
+        rest = &rest[plain + length..];
+    }
+}
+
+/// Reads the escape at the beginning of `text`: what it stands for and its length. Half of a surrogate
+/// pair, which JavaScript agents print when they cut a text, stands for the replacement character.
+fn escape(text: &str) -> (char, usize) {
+    let simple = match text.as_bytes().get(1) {
+        Some(b'u') => return unicode_escape(text),
+        Some(b'n') => '\n',
+        Some(b't') => '\t',
+        Some(b'r') => '\r',
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(&other) => char::from(other),
+        None => return (char::REPLACEMENT_CHARACTER, 1),
+    };
+    (simple, 2)
+}
+
+fn unicode_escape(text: &str) -> (char, usize) {
+    let unit = |at: usize| text.get(at..at + 4).and_then(|hex| u16::from_str_radix(hex, 16).ok());
+    let Some(first) = unit(2) else { return (char::REPLACEMENT_CHARACTER, 2) };
+    let second = if text.get(6..8) == Some("\\u") { unit(8) } else { None };
+    let units = [first, second.unwrap_or_default()];
+    match char::decode_utf16(units).next() {
+        Some(Ok(char)) => (char, 6 * char.len_utf16()),
+        Some(Err(_)) | None => (char::REPLACEMENT_CHARACTER, 6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(json: &str, expected: &str) {
+        let raw: Raw<'_> = serde_json::from_str(json).expect("valid JSON");
+        assert_eq!(raw.text().as_deref(), Some(expected));
+        assert_eq!(raw.excerpt(), Excerpt::of(expected));
+    }
+
+    #[test]
+    fn reads_texts() {
+        check(r#""""#, "");
+        check(r#""a\nb\n""#, "a\nb\n");
+        check(r#""\\\"\/\b\f\r\t""#, "\\\"/\u{8}\u{c}\r\t");
+        check(r#""\u00e9\u20ac\ud83d\ude00""#, "é€😀");
+        check(r#""é€😀""#, "é€😀");
+        check(r#""\ud83d""#, "\u{fffd}");
+        check(r#""\ud83dx\ude00""#, "\u{fffd}x\u{fffd}");
+        check(r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀");
+    }
+
+    #[test]
+    fn reads_lists_of_blocks() {
+        let json = r#"[{"type":"text","text":"a\nb"},{"type":"image"},{"type":"text","text":"é"}]"#;
+        let raw: Raw<'_> = serde_json::from_str(json).expect("valid JSON");
+        assert_eq!(raw.excerpt(), Excerpt { text: "a\nbé".to_owned(), lines: 3, chars: 4 });
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_serde_json(text in any::<String>(), repeat in 1_usize..2_000) {
+            let text = text.repeat(repeat);
+            check(&serde_json::to_string(&text).expect("text"), &text);
+        }
+    }
+}

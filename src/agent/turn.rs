@@ -1,0 +1,108 @@
+//! What a turn came to: the events of one agent process, counted, and whether it succeeded.
+
+use std::time::Duration;
+
+use super::{AgentEvent, Failure, FailureKind, Limit, Usage};
+
+/// The events of one turn, counted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// Whether the agent said anything at all.
+    pub spoke: bool,
+    /// Tool calls that began.
+    pub tools: u64,
+    /// Tool calls that failed.
+    pub tool_errors: u64,
+    /// What the turn used.
+    pub usage: Usage,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// The agent's own name of the conversation.
+    pub session: Option<String>,
+    /// How many times the agent considered its turn finished.
+    pub results: u64,
+    /// Why the last of them failed, if it did.
+    pub failure: Option<Failure>,
+    /// The last word on the user's quota.
+    pub limit: Option<Limit>,
+    /// Tools that the agent's own permission rules refused, each once.
+    pub denials: Vec<String>,
+    /// Events that ralph understands.
+    pub recognised: u64,
+    /// Lines that it does not.
+    pub unknown: u64,
+}
+
+impl Tally {
+    /// Takes the next event.
+    pub fn take(&mut self, event: &AgentEvent) {
+        if let AgentEvent::Unknown { .. } = event {
+            self.unknown += 1;
+            return;
+        }
+        self.recognised += 1;
+        match event {
+            AgentEvent::Started { session, model } => {
+                self.session.clone_from(session);
+                self.model.clone_from(model);
+            }
+            AgentEvent::Text { text, .. } => self.hear(text),
+            AgentEvent::ToolStart { .. } => self.tools += 1,
+            AgentEvent::ToolEnd { ok, .. } => self.tool_errors += u64::from(!ok),
+            AgentEvent::Result(result) => {
+                self.hear(result.text.as_deref().unwrap_or_default());
+                self.results += 1;
+                self.usage.add(result.usage);
+                self.failure.clone_from(&result.failure);
+                for tool in &result.denials {
+                    if !self.denials.contains(tool) {
+                        self.denials.push(tool.clone());
+                    }
+                }
+            }
+            AgentEvent::Limit(limit) => self.limit = Some(limit.clone()),
+            AgentEvent::Todo { .. } | AgentEvent::Progress { .. } | AgentEvent::Unknown { .. } => {}
+        }
+    }
+
+    fn hear(&mut self, text: &str) {
+        self.spoke = self.spoke || !text.trim().is_empty();
+    }
+}
+
+/// How an agent's process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// By itself, with this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+    /// It took longer than this and was ended.
+    TimedOut(Duration),
+    /// It printed nothing for this long and was ended.
+    Idle(Duration),
+    /// It printed its result, did not exit, and was ended.
+    Lingered,
+}
+
+/// Judges a turn. What the agent's last result says comes first: exit codes tell little.
+pub fn conclude(structured: bool, exit: Exit, tally: &Tally) -> Result<(), Failure> {
+    if let Some(failure) = &tally.failure {
+        return Err(failure.clone());
+    }
+    let problem = match exit {
+        Exit::TimedOut(limit) => format!("took longer than {limit:?}"),
+        Exit::Idle(limit) => format!("printed nothing for {limit:?}"),
+        Exit::Signal(signal) => format!("was ended by signal {signal}"),
+        Exit::Code(code) if code != 0 => format!("exited with code {code}"),
+        Exit::Code(_) | Exit::Lingered if structured && tally.recognised == 0 => {
+            "printed nothing that ralph understands".to_owned()
+        }
+        Exit::Code(_) | Exit::Lingered if !tally.spoke && tally.tools == 0 => "said nothing".to_owned(),
+        Exit::Code(_) | Exit::Lingered => return Ok(()),
+    };
+    Err(Failure { kind: FailureKind::Transient, message: problem })
+}
+
+#[cfg(test)]
+mod tests;
