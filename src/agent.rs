@@ -6,6 +6,7 @@
 mod amp;
 mod claude;
 mod codex;
+mod conversation;
 mod flags;
 mod gemini;
 mod lines;

@@ -5,7 +5,8 @@
 
 use serde::Deserialize;
 
-use super::messages::{Block, Conversation, Envelope};
+use super::conversation::Conversation;
+use super::messages::{Block, Envelope, outcome};
 use super::ndjson::{Emit, Ndjson, Reader, unknown};
 use super::raw::{Raw, word};
 use super::{
@@ -57,7 +58,7 @@ impl Reader for AmpReader {
                 self.usage.add(message.usage());
                 self.conversation.assistant(message, event.parent.and_then(Raw::word), emit);
             }
-            ("user", Some(message)) => self.conversation.user(message, event.details, outcome, emit),
+            ("user", Some(message)) => self.conversation.user(message, event.details, shell_outcome, emit),
             ("system", _) => {
                 let line: SystemLine<'_> = serde_json::from_slice(line)?;
                 match word(line.subtype) {
@@ -81,7 +82,7 @@ impl Reader for AmpReader {
 }
 
 /// The shell tool prints a JSON text, in which the exit code is the only sign of failure.
-fn outcome(block: &Block<'_>) -> (bool, Excerpt) {
+fn shell_outcome(block: &Block<'_>) -> (bool, Excerpt) {
     #[derive(Deserialize)]
     struct Shell<'a> {
         #[serde(borrow)]
@@ -92,7 +93,7 @@ fn outcome(block: &Block<'_>) -> (bool, Excerpt) {
     let text = block.content.and_then(Raw::text).filter(|text| text.starts_with('{'));
     match text.as_deref().map(serde_json::from_str::<Shell<'_>>) {
         Some(Ok(shell)) => (shell.exit_code == 0, shell.output.excerpt()),
-        Some(Err(_)) | None => block.outcome(),
+        Some(Err(_)) | None => outcome(block),
     }
 }
 

@@ -1,17 +1,14 @@
-//! The messages that Claude-shaped streams carry: what the agent says, the tools it calls, what they print.
+//! The lines of Claude-shaped streams as they are written: envelopes, messages and their blocks.
 //!
-//! Invariant: only what the agent itself says becomes [`AgentEvent::Text`]. Subagents, echoed prompts, hook
-//! feedback and the program's own error messages do not, and no text counts twice.
+//! Invariant: nothing is copied out of the line here, and a field of an unexpected type is an absent field.
 
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 
-use super::ndjson::{Emit, unknown};
 use super::raw::{Raw, word};
-use super::todos::Todos;
-use super::{AgentEvent, Excerpt, Usage, summary};
+use super::{Excerpt, Usage};
 
 /// One line of the stream, as far as all kinds of lines are alike.
 #[derive(Deserialize)]
@@ -53,11 +50,11 @@ impl<'a> Envelope<'a> {
 #[derive(Deserialize)]
 pub(super) struct Message<'a> {
     #[serde(borrow)]
-    id: Option<Raw<'a>>,
+    pub(super) id: Option<Raw<'a>>,
     #[serde(borrow)]
     model: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    content: Blocks<'a>,
+    pub(super) content: Blocks<'a>,
     #[serde(borrow)]
     usage: Option<Raw<'a>>,
 }
@@ -78,22 +75,23 @@ impl Message<'_> {
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct TokenUsage {
-    input_tokens: u64,
-    cache_creation_input_tokens: u64,
-    cache_read_input_tokens: u64,
-    output_tokens: u64,
+    #[serde(rename = "input_tokens")]
+    input: u64,
+    #[serde(rename = "cache_creation_input_tokens")]
+    cache_creation: u64,
+    #[serde(rename = "cache_read_input_tokens")]
+    cache_read: u64,
+    #[serde(rename = "output_tokens")]
+    output: u64,
 }
 
 impl From<TokenUsage> for Usage {
     fn from(tokens: TokenUsage) -> Self {
         Self {
             cost_usd: None,
-            input: tokens
-                .input_tokens
-                .saturating_add(tokens.cache_creation_input_tokens)
-                .saturating_add(tokens.cache_read_input_tokens),
-            cached: tokens.cache_read_input_tokens,
-            output: tokens.output_tokens,
+            input: tokens.input.saturating_add(tokens.cache_creation).saturating_add(tokens.cache_read),
+            cached: tokens.cache_read,
+            output: tokens.output,
         }
     }
 }
@@ -102,36 +100,34 @@ impl From<TokenUsage> for Usage {
 #[derive(Deserialize)]
 pub(super) struct Block<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Option<Raw<'a>>,
+    pub(super) kind: Option<Raw<'a>>,
     #[serde(borrow)]
-    text: Option<Raw<'a>>,
+    pub(super) text: Option<Raw<'a>>,
     #[serde(borrow)]
-    thinking: Option<Raw<'a>>,
+    pub(super) thinking: Option<Raw<'a>>,
     #[serde(borrow)]
-    id: Option<Raw<'a>>,
+    pub(super) id: Option<Raw<'a>>,
     #[serde(borrow)]
-    name: Option<Raw<'a>>,
+    pub(super) name: Option<Raw<'a>>,
     #[serde(borrow)]
-    input: Option<Raw<'a>>,
+    pub(super) input: Option<Raw<'a>>,
     #[serde(borrow)]
-    tool_use_id: Option<Raw<'a>>,
+    pub(super) tool_use_id: Option<Raw<'a>>,
     #[serde(borrow)]
     pub(super) content: Option<Raw<'a>>,
     #[serde(borrow)]
     is_error: Option<Raw<'a>>,
 }
 
-impl Block<'_> {
-    /// Whether the tool says that it worked, and the beginning of what it printed.
-    pub(super) fn outcome(&self) -> (bool, Excerpt) {
-        let failed = self.is_error.and_then(Raw::read).unwrap_or(false);
-        (!failed, self.content.map(Raw::excerpt).unwrap_or_default())
-    }
+/// Returns whether a tool says that it worked, and the beginning of what it printed.
+pub(super) fn outcome(block: &Block<'_>) -> (bool, Excerpt) {
+    let failed = block.is_error.and_then(Raw::read).unwrap_or(false);
+    (!failed, block.content.map(Raw::excerpt).unwrap_or_default())
 }
 
 /// The blocks of a message; a message that is a mere text has none that matter.
 #[derive(Default)]
-struct Blocks<'a>(Vec<Block<'a>>);
+pub(super) struct Blocks<'a>(pub(super) Vec<Block<'a>>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Blocks<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -164,135 +160,15 @@ impl<'de: 'a, 'a> Deserialize<'de> for Blocks<'a> {
     }
 }
 
-/// What one turn has said so far.
-#[derive(Debug, Default)]
-pub(super) struct Conversation {
-    /// The message that goes on speaking: its text was the last thing that happened.
-    speaking: Option<String>,
-    /// The message that arrives piece by piece.
-    arriving: Option<String>,
-    /// The message whose text has been told piece by piece, so that the whole repeats it.
-    told: Option<String>,
-    todos: Todos,
-}
-
-impl Conversation {
-    /// Takes a message of the agent or of a subagent of its.
-    pub(super) fn assistant(&mut self, message: &Message<'_>, parent: Option<&str>, emit: Emit<'_>) {
-        let id = word(message.id);
-        if id.is_empty() {
-            self.speaking = None;
-        }
-        for block in &message.content.0 {
-            let kind = word(block.kind);
-            if parent.is_none() && kind != "text" {
-                self.speaking = None;
-            }
-            match kind {
-                "text" if parent.is_none() && !message.is_synthetic() => {
-                    if id.is_empty() || self.told.as_deref() != Some(id) {
-                        self.say(id, block.text, emit);
-                    }
-                }
-                "text" => note(block.text, emit),
-                "thinking" => note(block.thinking, emit),
-                "redacted_thinking" => {}
-                "tool_use" | "server_tool_use" | "mcp_tool_use" => self.tool_start(block, parent, emit),
-                _ if kind.ends_with("tool_result") => self.tool_end(block, None, block.outcome(), emit),
-                _ => emit(unknown(format!("assistant/{kind}"))),
-            }
-        }
-    }
-
-    /// Takes a message that goes to the agent: only what tools printed matters in it.
-    pub(super) fn user(
-        &mut self,
-        message: &Message<'_>,
-        details: Option<Raw<'_>>,
-        outcome: fn(&Block<'_>) -> (bool, Excerpt),
-        emit: Emit<'_>,
-    ) {
-        for block in message.content.0.iter().filter(|block| word(block.kind) == "tool_result") {
-            self.tool_end(block, details, outcome(block), emit);
-        }
-    }
-
-    /// Takes a piece of a message that has not arrived whole.
-    pub(super) fn piece(&mut self, event: &Piece<'_>, emit: Emit<'_>) {
-        match word(event.kind) {
-            "message_start" => {
-                self.arriving = event.message.as_ref().map(|message| word(message.id).to_owned());
-            }
-            "content_block_start"
-                if event.content_block.as_ref().is_some_and(|block| word(block.kind) != "text") =>
-            {
-                self.speaking = None;
-            }
-            "content_block_delta" => {
-                let Some(delta) = event.delta.as_ref().filter(|delta| word(delta.kind) == "text_delta")
-                else {
-                    return;
-                };
-                let id = self.arriving.clone().unwrap_or_default();
-                self.say(&id, delta.text, emit);
-                self.told = Some(id);
-            }
-            _ => {}
-        }
-    }
-
-    fn say(&mut self, id: &str, text: Option<Raw<'_>>, emit: Emit<'_>) {
-        let Some(text) = text.and_then(Raw::text).filter(|text| !text.is_empty()) else { return };
-        let joins = self.speaking.as_deref() == Some(id);
-        self.speaking = Some(id.to_owned());
-        emit(AgentEvent::Text { text, joins });
-    }
-
-    fn tool_start(&mut self, block: &Block<'_>, parent: Option<&str>, emit: Emit<'_>) {
-        let (id, name) = (word(block.id), word(block.name));
-        if parent.is_none() {
-            self.todos.begin(id, name, block.input);
-        }
-        emit(AgentEvent::ToolStart {
-            id: id.to_owned(),
-            name: name.to_owned(),
-            summary: summary::of_arguments(block.input),
-            parent: parent.map(str::to_owned),
-        });
-    }
-
-    fn tool_end(
-        &mut self,
-        block: &Block<'_>,
-        details: Option<Raw<'_>>,
-        (ok, output): (bool, Excerpt),
-        emit: Emit<'_>,
-    ) {
-        let id = word(block.tool_use_id);
-        emit(AgentEvent::ToolEnd { id: id.to_owned(), ok, output });
-        if let Some(items) = self.todos.end(id, ok, details) {
-            emit(AgentEvent::Todo { items });
-        }
-    }
-}
-
 /// A piece of a message that arrives bit by bit.
 #[derive(Deserialize)]
 pub(super) struct Piece<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Option<Raw<'a>>,
+    pub(super) kind: Option<Raw<'a>>,
     #[serde(borrow)]
-    message: Option<Message<'a>>,
+    pub(super) message: Option<Message<'a>>,
     #[serde(borrow)]
-    content_block: Option<Block<'a>>,
+    pub(super) content_block: Option<Block<'a>>,
     #[serde(borrow)]
-    delta: Option<Block<'a>>,
-}
-
-/// Tells a text as a quiet line, if there is anything in it.
-pub(super) fn note(text: Option<Raw<'_>>, emit: Emit<'_>) {
-    let text = text.map(Raw::short).unwrap_or_default();
-    if !text.is_empty() {
-        emit(AgentEvent::Progress { text });
-    }
+    pub(super) delta: Option<Block<'a>>,
 }

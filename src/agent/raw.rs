@@ -59,7 +59,7 @@ impl<'a> Raw<'a> {
 }
 
 /// Returns a name or an identifier; nothing is the empty one.
-pub(super) fn word<'a>(raw: Option<Raw<'a>>) -> &'a str {
+pub(super) fn word(raw: Option<Raw<'_>>) -> &str {
     raw.and_then(Raw::word).unwrap_or_default()
 }
 

@@ -43,8 +43,8 @@ impl Tally {
         self.recognised += 1;
         match event {
             AgentEvent::Started { session, model } => {
-                self.session.clone_from(session);
-                self.model.clone_from(model);
+                self.session = session.clone().or_else(|| self.session.take());
+                self.model = model.clone().or_else(|| self.model.take());
             }
             AgentEvent::Text { text, .. } => self.hear(text),
             AgentEvent::ToolStart { .. } => self.tools += 1,

@@ -2,20 +2,43 @@
 
 use super::super::{FirstSignal, Output, Permissions, Request, adapter};
 
-const TEXT: Output<'_> = Output::Text { answer: "ANSWER" };
-
-#[track_caller]
-fn check(
-    command: &str,
-    output: Output<'_>,
+/// One call of an agent; by default it streams and keeps its own rules.
+struct Call<'a> {
+    command: &'a str,
+    flags: &'a str,
+    output: Output<'a>,
     permissions: Permissions,
-    flags: &str,
-    prompt: Option<&str>,
-    expected: &str,
-) {
-    let flags: Vec<String> = flags.split_whitespace().map(str::to_owned).collect();
-    let request = Request { flags: &flags, output, permissions, prompt };
-    assert_eq!(adapter(command).arguments(&request).join(" "), expected);
+    prompt: Option<&'a str>,
+}
+
+fn call(command: &str) -> Call<'_> {
+    Call { command, flags: "", output: Output::Stream, permissions: Permissions::Agent, prompt: None }
+}
+
+impl<'a> Call<'a> {
+    fn text(self) -> Self {
+        Self { output: Output::Text { answer: "ANSWER" }, ..self }
+    }
+
+    fn skip(self) -> Self {
+        Self { permissions: Permissions::Skip, ..self }
+    }
+
+    fn flags(self, flags: &'a str) -> Self {
+        Self { flags, ..self }
+    }
+
+    fn prompt(self, prompt: &'a str) -> Self {
+        Self { prompt: Some(prompt), ..self }
+    }
+
+    #[track_caller]
+    fn gives(self, expected: &str) {
+        let Self { command, flags, output, permissions, prompt } = self;
+        let flags: Vec<String> = flags.split_whitespace().map(str::to_owned).collect();
+        let request = Request { flags: &flags, output, permissions, prompt };
+        assert_eq!(adapter(command).arguments(&request).join(" "), expected);
+    }
 }
 
 #[track_caller]
@@ -40,110 +63,66 @@ fn commands_have_names() {
 
 #[test]
 fn claude() {
-    use Permissions::{Agent, Skip};
     let stream = "-p --output-format stream-json --verbose";
     let skip = "--dangerously-skip-permissions";
-    check("claude", Output::Stream, Agent, "", None, stream);
-    check("claude", Output::Stream, Skip, "--model opus", None, &format!("{stream} {skip} --model opus"));
-    check("claude", Output::Stream, Skip, skip, None, &format!("{stream} {skip}"));
-    check(
-        "claude",
-        Output::Stream,
-        Skip,
-        "--permission-mode plan",
-        None,
-        &format!("{stream} --permission-mode plan"),
-    );
-    check(
-        "claude",
-        Output::Stream,
-        Skip,
-        "--permission-mode=plan",
-        None,
-        &format!("{stream} --permission-mode=plan"),
-    );
-    check("claude", Output::Stream, Agent, "-x", Some("-v go"), &format!("{stream} -x -- -v go"));
-    check("claude", TEXT, Skip, "", None, &format!("-p --output-format text {skip}"));
+    call("claude").gives(stream);
+    call("claude").skip().flags("--model opus").gives(&format!("{stream} {skip} --model opus"));
+    call("claude").skip().flags(skip).gives(&format!("{stream} {skip}"));
+    call("claude").skip().flags("--permission-mode plan").gives(&format!("{stream} --permission-mode plan"));
+    call("claude").skip().flags("--permission-mode=plan").gives(&format!("{stream} --permission-mode=plan"));
+    call("claude").flags("-x").prompt("-v go").gives(&format!("{stream} -x -- -v go"));
+    call("claude").text().skip().gives(&format!("-p --output-format text {skip}"));
 }
 
 #[test]
 fn codex() {
-    use Permissions::{Agent, Skip};
     let stream = "exec --json --skip-git-repo-check";
     let skip = "--dangerously-bypass-approvals-and-sandbox";
-    check("codex", Output::Stream, Agent, "", None, &format!("{stream} -s workspace-write -"));
-    check("codex", Output::Stream, Skip, "-m gpt-5.5", None, &format!("{stream} {skip} -m gpt-5.5 -"));
-    check("codex", Output::Stream, Skip, "-s read-only", None, &format!("{stream} -s read-only -"));
-    check(
-        "codex",
-        Output::Stream,
-        Agent,
-        "--sandbox=read-only",
-        None,
-        &format!("{stream} --sandbox=read-only -"),
-    );
-    check("codex", Output::Stream, Agent, skip, None, &format!("{stream} {skip} -"));
-    check(
-        "codex",
-        Output::Stream,
-        Agent,
-        "-c sandbox_mode=x",
-        None,
-        &format!("{stream} -c sandbox_mode=x -"),
-    );
+    call("codex").gives(&format!("{stream} -s workspace-write -"));
+    call("codex").skip().flags("-m gpt-5.5").gives(&format!("{stream} {skip} -m gpt-5.5 -"));
+    call("codex").skip().flags("-s read-only").gives(&format!("{stream} -s read-only -"));
+    call("codex").flags("--sandbox=read-only").gives(&format!("{stream} --sandbox=read-only -"));
+    call("codex").flags(skip).gives(&format!("{stream} {skip} -"));
+    call("codex").flags("-c sandbox_mode=x").gives(&format!("{stream} -c sandbox_mode=x -"));
     let hooks = "--dangerously-bypass-hook-trust";
-    check("codex", Output::Stream, Skip, hooks, None, &format!("{stream} {skip} {hooks} -"));
-    check("codex", Output::Stream, Skip, "", Some("-v go"), &format!("{stream} {skip} -- -v go"));
-    check("codex", TEXT, Skip, "", None, &format!("exec -o ANSWER --skip-git-repo-check {skip} -"));
+    call("codex").skip().flags(hooks).gives(&format!("{stream} {skip} {hooks} -"));
+    call("codex").skip().prompt("-v go").gives(&format!("{stream} {skip} -- -v go"));
+    call("codex").text().skip().gives(&format!("exec -o ANSWER --skip-git-repo-check {skip} -"));
 }
 
 #[test]
 fn amp() {
-    use Permissions::{Agent, Skip};
-    check("amp", Output::Stream, Agent, "", None, "--stream-json -x");
-    check("amp", Output::Stream, Skip, "-m smart", None, "--stream-json --dangerously-allow-all -m smart -x");
-    check(
-        "amp",
-        Output::Stream,
-        Skip,
-        "--dangerously-allow-all",
-        None,
-        "--stream-json --dangerously-allow-all -x",
-    );
-    check("amp", Output::Stream, Agent, "", Some("go"), "--stream-json -x go");
-    check("amp", TEXT, Skip, "", None, "--dangerously-allow-all -x");
+    call("amp").gives("--stream-json -x");
+    call("amp").skip().flags("-m smart").gives("--stream-json --dangerously-allow-all -m smart -x");
+    call("amp").skip().flags("--dangerously-allow-all").gives("--stream-json --dangerously-allow-all -x");
+    call("amp").prompt("go").gives("--stream-json -x go");
+    call("amp").text().skip().gives("--dangerously-allow-all -x");
 }
 
 #[test]
 fn gemini() {
-    use Permissions::{Agent, Skip};
-    check("gemini", Output::Stream, Agent, "", None, "-o stream-json");
-    check("gemini", Output::Stream, Skip, "-m x", None, "-o stream-json --yolo --skip-trust -m x");
-    check(
-        "gemini",
-        Output::Stream,
-        Skip,
-        "--approval-mode=auto_edit",
-        None,
-        "-o stream-json --skip-trust --approval-mode=auto_edit",
-    );
-    check("gemini", Output::Stream, Agent, "", Some("-v go"), "-o stream-json --prompt=-v go");
-    check("gemini", TEXT, Agent, "", None, "-o text");
+    call("gemini").gives("-o stream-json");
+    call("gemini").skip().flags("-m x").gives("-o stream-json --yolo --skip-trust -m x");
+    call("gemini")
+        .skip()
+        .flags("--approval-mode=auto_edit")
+        .gives("-o stream-json --skip-trust --approval-mode=auto_edit");
+    call("gemini").prompt("-v go").gives("-o stream-json --prompt=-v go");
+    call("gemini").text().gives("-o text");
 }
 
 #[test]
 fn opencode() {
-    use Permissions::{Agent, Skip};
-    check("opencode", Output::Stream, Agent, "", None, "run --format json");
-    check("opencode", Output::Stream, Skip, "-m a/b", None, "run --format json --auto -m a/b");
-    check("opencode", Output::Stream, Agent, "", Some("-v go"), "run --format json -- -v go");
-    check("opencode", TEXT, Skip, "--auto", None, "run --auto");
+    call("opencode").gives("run --format json");
+    call("opencode").skip().flags("-m a/b").gives("run --format json --auto -m a/b");
+    call("opencode").prompt("-v go").gives("run --format json -- -v go");
+    call("opencode").text().skip().flags("--auto").gives("run --auto");
 }
 
 #[test]
 fn others() {
-    check("my-agent", Output::Stream, Permissions::Skip, "--fast", None, "--fast");
-    check("my-agent", TEXT, Permissions::Agent, "", Some("go"), "go");
+    call("my-agent").skip().flags("--fast").gives("--fast");
+    call("my-agent").text().prompt("go").gives("go");
 }
 
 #[test]

@@ -33,7 +33,9 @@ fn unknown() -> AgentEvent {
 
 fn tally(events: &[AgentEvent]) -> Tally {
     let mut tally = Tally::default();
-    events.iter().for_each(|event| tally.take(event));
+    for event in events {
+        tally.take(event);
+    }
     tally
 }
 
@@ -47,7 +49,7 @@ fn check(exit: Exit, events: &[AgentEvent], expected: &str) {
 
 #[test]
 fn turns_are_judged() {
-    const MINUTE: Duration = Duration::from_secs(60);
+    const MINUTE: Duration = Duration::from_mins(1);
     check(Exit::Code(0), &[text("a")], "");
     check(Exit::Code(0), &[tool()], "");
     check(Exit::Code(0), &[good("a")], "");
