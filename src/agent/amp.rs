@@ -51,16 +51,16 @@ struct AmpReader {
 }
 
 impl Reader for AmpReader {
-    fn read(&mut self, line: &[u8], emit: Emit<'_>) -> serde_json::Result<()> {
+    fn read(&mut self, line: &str, emit: Emit<'_>) -> serde_json::Result<()> {
         let event = Envelope::read(line)?;
         match (word(event.kind), &event.message) {
             ("assistant", Some(message)) => {
                 self.usage.add(message.usage());
-                self.conversation.assistant(message, event.parent.and_then(Raw::word), emit);
+                self.conversation.assistant(message, event.parent(), emit);
             }
             ("user", Some(message)) => self.conversation.user(message, event.details, shell_outcome, emit),
             ("system", _) => {
-                let line: SystemLine<'_> = serde_json::from_slice(line)?;
+                let line: SystemLine<'_> = serde_json::from_str(line)?;
                 match word(line.subtype) {
                     "init" => emit(AgentEvent::Started {
                         session: line.session_id.and_then(Raw::text),
@@ -70,7 +70,7 @@ impl Reader for AmpReader {
                 }
             }
             ("result", _) => {
-                let line: ResultLine<'_> = serde_json::from_slice(line)?;
+                let line: ResultLine<'_> = serde_json::from_str(line)?;
                 let usage = std::mem::take(&mut self.usage);
                 emit(AgentEvent::Result(TurnResult { usage, ..line.result() }));
             }

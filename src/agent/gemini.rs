@@ -58,8 +58,8 @@ struct GeminiReader {
 }
 
 impl Reader for GeminiReader {
-    fn read(&mut self, line: &[u8], emit: Emit<'_>) -> serde_json::Result<()> {
-        let event: Event<'_> = serde_json::from_slice(line)?;
+    fn read(&mut self, line: &str, emit: Emit<'_>) -> serde_json::Result<()> {
+        let event: Event<'_> = serde_json::from_str(line)?;
         let continues = std::mem::take(&mut self.speaking);
         match word(event.kind) {
             "init" => emit(AgentEvent::Started {

@@ -17,9 +17,8 @@ pub(super) struct Envelope<'a> {
     pub(super) kind: Option<Raw<'a>>,
     #[serde(borrow)]
     pub(super) message: Option<Message<'a>>,
-    /// The tool call of the subagent that speaks.
     #[serde(borrow, rename = "parent_tool_use_id")]
-    pub(super) parent: Option<Raw<'a>>,
+    parent: Option<Raw<'a>>,
     #[serde(borrow, rename = "tool_use_result")]
     pub(super) details: Option<Raw<'a>>,
     /// The program's own word for what went wrong.
@@ -28,16 +27,21 @@ pub(super) struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
+    /// Returns the tool call of the subagent that speaks; nothing if the agent itself does.
+    pub(super) fn parent(&self) -> Option<&'a str> {
+        self.parent.map(|parent| parent.word().unwrap_or_default())
+    }
+
     /// Reads a line. The field `message` is a text in some kinds of lines, which have none then.
-    pub(super) fn read(line: &'a [u8]) -> serde_json::Result<Self> {
+    pub(super) fn read(line: &'a str) -> serde_json::Result<Self> {
         #[derive(Deserialize)]
         struct Bare<'a> {
             #[serde(borrow, rename = "type")]
             kind: Option<Raw<'a>>,
         }
-        serde_json::from_slice(line).or_else(|error: serde_json::Error| {
+        serde_json::from_str(line).or_else(|error: serde_json::Error| {
             let kind = if error.is_data() {
-                serde_json::from_slice::<Bare<'_>>(line)?.kind
+                serde_json::from_str::<Bare<'_>>(line)?.kind
             } else {
                 return Err(error);
             };

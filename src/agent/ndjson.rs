@@ -14,7 +14,7 @@ pub(super) type Emit<'a> = &'a mut dyn FnMut(AgentEvent);
 /// The events of one kind of agent.
 pub(super) trait Reader {
     /// Reads one line. Fails before the first event that it emits, or not at all.
-    fn read(&mut self, line: &[u8], emit: Emit<'_>) -> serde_json::Result<()>;
+    fn read(&mut self, line: &str, emit: Emit<'_>) -> serde_json::Result<()>;
 
     /// The stream has ended.
     fn end(&mut self, _emit: Emit<'_>) {}
@@ -49,16 +49,12 @@ fn take(reader: &mut impl Reader, line: &Line<'_>, emit: Emit<'_>) {
     if line.is_empty() {
         return;
     }
-    let mut result = reader.read(line, emit);
-    if result.is_err()
-        && let Cow::Owned(line) = String::from_utf8_lossy(line)
-    {
-        result = reader.read(line.as_bytes(), emit);
-    }
-    match result {
+    // Checking first is far cheaper on valid text than going straight for the lossy reading.
+    let line = str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
+    match reader.read(&line, emit) {
         Ok(()) => {}
         Err(error) if error.is_data() => emit(unknown("JSON of an unknown shape")),
-        Err(_) => emit(unknown(format!("not JSON: {}", summary::short(&String::from_utf8_lossy(line))))),
+        Err(_) => emit(unknown(format!("not JSON: {}", summary::short(&line)))),
     }
 }
 

@@ -50,8 +50,8 @@ struct OpencodeReader {
 }
 
 impl Reader for OpencodeReader {
-    fn read(&mut self, line: &[u8], emit: Emit<'_>) -> serde_json::Result<()> {
-        let event: Event<'_> = serde_json::from_slice(line)?;
+    fn read(&mut self, line: &str, emit: Emit<'_>) -> serde_json::Result<()> {
+        let event: Event<'_> = serde_json::from_str(line)?;
         self.start(&event, emit);
         let spoke = self.speaking.take();
         match (word(event.kind), &event.part) {

@@ -20,9 +20,9 @@ pub(super) struct Stream {
 }
 
 impl Reader for Stream {
-    fn read(&mut self, line: &[u8], emit: Emit<'_>) -> serde_json::Result<()> {
+    fn read(&mut self, line: &str, emit: Emit<'_>) -> serde_json::Result<()> {
         let event = Envelope::read(line)?;
-        let parent = event.parent.and_then(Raw::word);
+        let parent = event.parent();
         match (word(event.kind), &event.message) {
             ("assistant", Some(message)) => {
                 if message.is_synthetic() && parent.is_none() {
@@ -34,14 +34,14 @@ impl Reader for Stream {
                 self.conversation.user(message, event.details, outcome, emit);
             }
             ("stream_event", _) => {
-                let line: StreamLine<'_> = serde_json::from_slice(line)?;
+                let line: StreamLine<'_> = serde_json::from_str(line)?;
                 if parent.is_none() {
                     self.conversation.piece(&line.event, emit);
                 }
             }
-            ("system", _) => system(&serde_json::from_slice(line)?, emit),
+            ("system", _) => system(&serde_json::from_str(line)?, emit),
             ("rate_limit_event", _) => {
-                let line: LimitLine<'_> = serde_json::from_slice(line)?;
+                let line: LimitLine<'_> = serde_json::from_str(line)?;
                 let limit = Limit::from(line.rate_limit_info);
                 if limit.refused {
                     self.refused = Some(limit.clone());
@@ -49,7 +49,7 @@ impl Reader for Stream {
                 emit(AgentEvent::Limit(limit));
             }
             ("result", _) => {
-                let line: ResultLine<'_> = serde_json::from_slice(line)?;
+                let line: ResultLine<'_> = serde_json::from_str(line)?;
                 emit(AgentEvent::Result(self.result(&line)));
             }
             ("", _) => emit(unknown("event without a type")),

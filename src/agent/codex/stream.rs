@@ -22,8 +22,8 @@ pub(super) struct Stream {
 }
 
 impl Reader for Stream {
-    fn read(&mut self, line: &[u8], emit: Emit<'_>) -> serde_json::Result<()> {
-        let event: Event<'_> = serde_json::from_slice(line)?;
+    fn read(&mut self, line: &str, emit: Emit<'_>) -> serde_json::Result<()> {
+        let event: Event<'_> = serde_json::from_str(line)?;
         match (word(event.kind), &event.item) {
             ("thread.started", _) => {
                 emit(AgentEvent::Started { session: event.thread_id.and_then(Raw::text), model: None });

@@ -70,7 +70,8 @@ fn tools_and_reasoning() {
 fn subagents_and_the_program_itself() {
     let sub = assistant("1", &text("DONE")).replace(":null", r#":"toolu_1""#);
     let synthetic = assistant("1", &text("DONE")).replace(r#""model":"m""#, r#""model":"<synthetic>""#);
-    check("claude", &format!("{sub}{synthetic}"), "");
+    let odd = assistant("1", &text("DONE")).replace(":null", ":7");
+    check("claude", &format!("{sub}{odd}{synthetic}"), "");
 }
 
 #[test]
