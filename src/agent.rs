@@ -14,6 +14,7 @@ mod messages;
 mod ndjson;
 mod opencode;
 mod raw;
+pub(crate) mod scripted;
 mod status;
 mod summary;
 mod text;
@@ -33,6 +34,7 @@ pub fn adapter(command: &str) -> &'static dyn Adapter {
         "codex" => &codex::Codex,
         "gemini" => &gemini::Gemini,
         "opencode" => &opencode::Opencode,
+        "ralph" => &scripted::Scripted,
         _ => plain_text(),
     }
 }

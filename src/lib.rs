@@ -6,8 +6,13 @@
 
 // Upper floor: values in, values out.
 pub mod agent;
+pub mod claim;
 pub mod duration;
+pub mod engine;
 pub mod fail_action;
+pub mod prompt;
+pub mod setup;
+pub mod watch;
 
 // Ground floor: files, processes, the terminal.
 pub mod settings;

@@ -1,0 +1,123 @@
+//! The one loop: [`decide`] says what to do next, [`State::apply`] takes in what happened.
+//!
+//! Invariant: nothing here reads a clock, a file or a process. A driver performs the actions and reports
+//! events. The same events always give the same state, which is how a run is resumed, watched and tested.
+
+pub mod event;
+pub mod outcome;
+pub mod plan;
+pub mod presets;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use state::{Spent, State};
+
+use event::{Mode, Turn, View, Why};
+use outcome::{Exhausted, Outcome};
+use plan::{Plan, When, Work};
+use state::{Judging, Pause, Phase};
+
+/// What the driver must do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Look at the directory.
+    Look,
+    /// Run the agent.
+    RunTurn(Turn),
+    /// A turn was in flight when ralph died: end what is left of it.
+    AbandonTurn,
+    /// Check this gate of the plan.
+    RunGate(usize),
+    /// Commit what passed the gates. If a commit was announced already, see first whether it was made.
+    Commit,
+    /// Begin to wait.
+    StartWait(Wait),
+    /// Go on waiting until then, in milliseconds since 1970.
+    WaitUntil(i64),
+    /// The run is over.
+    Finish(Outcome),
+}
+
+/// How long to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// This many milliseconds.
+    For(u64, Why),
+    /// Until the quota comes back, in seconds since 1970, but at most this many milliseconds.
+    ForQuota {
+        /// When it comes back.
+        resets_at: i64,
+        /// What is left of the longest wait.
+        at_most_ms: u64,
+    },
+}
+
+/// The next action. Every state has one.
+pub fn decide(plan: &Plan, state: &State) -> Action {
+    match &state.phase {
+        Phase::Over(outcome) => Action::Finish(outcome.clone()),
+        Phase::InTurn => Action::AbandonTurn,
+        Phase::Committing(_) => Action::Commit,
+        _ if state.stop => Action::Finish(Outcome::Interrupted),
+        Phase::Idle if plan.looks() => Action::Look,
+        Phase::Idle => next_turn(plan, state, &View::default()),
+        Phase::Looked(view) => next_turn(plan, state, view),
+        Phase::Judging(judging) => match next_gate(plan, *judging) {
+            Some(gate) => Action::RunGate(gate),
+            None => Action::Commit,
+        },
+        Phase::Pausing(Pause::For(ms, why)) => Action::StartWait(Wait::For(*ms, *why)),
+        Phase::Pausing(Pause::Quota { resets_at }) => Action::StartWait(Wait::ForQuota {
+            resets_at: *resets_at,
+            at_most_ms: plan.limits.max_wait_ms.saturating_sub(state.spent.quota_ms),
+        }),
+        Phase::Waiting { until_ms, .. } => Action::WaitUntil(*until_ms),
+    }
+}
+
+fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
+    if let Some(limit) = exhausted(plan, state) {
+        return Action::Finish(Outcome::Exhausted { limit });
+    }
+    let mode = match (plan.work, &view.stories) {
+        (Work::Prompt, _) => Mode::Work,
+        (Work::Stories, Some(stories)) => match &stories.next {
+            Ok(mode) => *mode,
+            Err(reason) => return Action::Finish(Outcome::Paused { reason: reason.clone() }),
+        },
+        (Work::Stories, None) => {
+            return Action::Finish(Outcome::Unready { reason: "there is no story list".to_owned() });
+        }
+    };
+    Action::RunTurn(Turn { iteration: state.iteration, attempt: state.attempt, mode, head: None })
+}
+
+fn exhausted(plan: &Plan, state: &State) -> Option<Exhausted> {
+    let (limits, spent) = (&plan.limits, &state.spent);
+    if state.attempt == 1 && limits.iterations < state.iteration {
+        return Some(Exhausted::Iterations);
+    }
+    if limits.total_ms.is_some_and(|limit| limit <= spent.ms) {
+        return Some(Exhausted::Time);
+    }
+    if limits.cost_usd.is_some_and(|limit| limit <= spent.usage.cost_usd.unwrap_or(0.0)) {
+        return Some(Exhausted::Cost);
+    }
+    if limits.tokens.is_some_and(|limit| limit <= spent.usage.input + spent.usage.output) {
+        return Some(Exhausted::Tokens);
+    }
+    None
+}
+
+/// The gates of every turn come first, all of them; those that verify a claim only when nothing failed.
+/// So there are two rounds over the gates, and a position counts through both.
+fn next_gate(plan: &Plan, judging: Judging) -> Option<usize> {
+    let gates = plan.gates.len();
+    (judging.next_gate..2 * gates)
+        .find(|&at| match plan.gates[at % gates].when {
+            When::EveryTurn => at < gates,
+            When::Claimed => gates <= at && judging.claimed && !judging.failed,
+        })
+        .map(|at| at % gates)
+}

@@ -1,0 +1,239 @@
+//! What happened: the lines of the journal.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    outcome::Outcome,
+    plan::{Limits, Plan},
+};
+use crate::{
+    agent::{Failure, Usage},
+    setup::Setup,
+};
+
+/// One line of the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// The run begins; everything that was resolved from settings and flags.
+    RunStarted(Box<RunStarted>),
+    /// The run goes on in a new process.
+    RunResumed {
+        /// The new process.
+        pid: u32,
+        /// The limits from here on.
+        limits: Limits,
+    },
+    /// The directory was looked at.
+    Looked(View),
+    /// A turn is about to be started.
+    TurnStarted(Turn),
+    /// A turn is over.
+    TurnEnded(Box<TurnEnded>),
+    /// A gate was checked.
+    GateEnded(GateEnded),
+    /// The agent was asked for a commit message.
+    MessageAsked {
+        /// What it said, if it was usable.
+        message: Option<String>,
+        /// What the turn used.
+        usage: Usage,
+        /// How long it took.
+        ms: u64,
+    },
+    /// A commit is about to be made.
+    CommitStarted {
+        /// Where HEAD is before it.
+        head: Option<String>,
+        /// The whole message.
+        message: String,
+    },
+    /// The commit was made, or not.
+    CommitEnded(CommitEnd),
+    /// Ralph waits.
+    WaitStarted {
+        /// Milliseconds since 1970.
+        until_ms: i64,
+        /// For what.
+        why: Why,
+    },
+    /// The wait is over.
+    WaitEnded {
+        /// How long it was.
+        ms: u64,
+    },
+    /// Somebody asked ralph to stop.
+    StopRequested,
+    /// Something a person should know; no rule looks at it.
+    Warned {
+        /// In one line.
+        text: String,
+    },
+    /// The run is over.
+    RunEnded {
+        /// How.
+        #[serde(flatten)]
+        outcome: Outcome,
+        /// What `ralph` exits with.
+        exit_code: u8,
+    },
+    /// An event of a newer version.
+    #[serde(other)]
+    Unknown,
+}
+
+/// Everything that a run starts from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunStarted {
+    /// The run's id.
+    pub run: String,
+    /// The version of ralph.
+    pub version: String,
+    /// The process that runs it.
+    pub pid: u32,
+    /// The rules.
+    pub plan: Plan,
+    /// What the rules are applied to.
+    pub setup: Setup,
+}
+
+/// One process of the agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// What the user counts, from 1.
+    pub iteration: u32,
+    /// Tries of the same iteration, from 1.
+    pub attempt: u32,
+    /// What kind of work it is.
+    pub mode: Mode,
+    /// Where HEAD was before the turn, when ralph commits.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub head: Option<String>,
+}
+
+/// What kind of work a turn does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The prompt says.
+    Work,
+    /// Implement the next story.
+    Implement,
+    /// Review a story in a fresh context.
+    Review,
+    /// Mend what the review found.
+    Fix,
+}
+
+/// The directory as the rules see it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct View {
+    /// Those of the plan's files that are there.
+    pub files: Vec<String>,
+    /// What the story list says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stories: Option<StoryView>,
+}
+
+/// The story list as the rules see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoryView {
+    /// What to do next, or why nothing can be done.
+    pub next: Result<Mode, String>,
+    /// Every story passed and was approved.
+    pub all_approved: bool,
+}
+
+/// How a turn ended and what it used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TurnEnded {
+    /// How it ended.
+    pub end: TurnEnd,
+    /// The agent claimed in its own words that the task is done.
+    pub claimed: bool,
+    /// The directory afterwards, where the rules look at it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub view: Option<View>,
+    /// How long it took.
+    pub ms: u64,
+    /// What it used.
+    pub usage: Usage,
+    /// Tool calls.
+    pub tools: u64,
+    /// Tool calls that failed.
+    pub tool_errors: u64,
+    /// Processes that the turn left behind and ralph ended (or kept, as the settings say).
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub leftovers: Vec<String>,
+    /// Tool calls that the agent's own permission rules refused.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub denials: Vec<String>,
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case")]
+pub enum TurnEnd {
+    /// The agent did what it does.
+    Finished,
+    /// The agent crashed, timed out, or said nothing at all.
+    Failed(Failure),
+    /// The agent waits for someone outside and is not to be restarted.
+    Paused,
+    /// The user ended it.
+    Interrupted,
+    /// Ralph died while it ran.
+    Abandoned,
+}
+
+/// What a gate found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateEnded {
+    /// Which gate of the plan.
+    pub gate: usize,
+    /// What the next prompt says about it; nothing when it passed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub failure: Option<String>,
+    /// The command's exit code; nothing when a signal or a limit ended it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<i32>,
+    /// How long it took.
+    pub ms: u64,
+    /// Where the output is, relative to the project.
+    pub log: String,
+}
+
+/// How an attempt to commit ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "result", rename_all = "snake_case")]
+pub enum CommitEnd {
+    /// A commit was made.
+    Made {
+        /// Its short id.
+        commit: String,
+        /// Its first line.
+        subject: String,
+    },
+    /// The agent had committed everything itself.
+    Already,
+    /// There was nothing to commit.
+    Nothing,
+    /// The SCM refused.
+    Failed {
+        /// The end of what it printed.
+        output: String,
+    },
+}
+
+/// Why ralph waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// The plan wants a rest between iterations.
+    Rest,
+    /// The agent failed and will be tried again.
+    Retry,
+    /// The quota is used up.
+    UsageLimit,
+}

@@ -1,0 +1,72 @@
+//! How a run ended, and the exit code that says so.
+
+use serde::{Deserialize, Serialize};
+
+use super::plan::{Cause, Plan};
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// A claim was made and every gate passed.
+    Done,
+    /// A limit was reached without completion.
+    Exhausted {
+        /// Which one.
+        limit: Exhausted,
+    },
+    /// Waits for something outside.
+    Paused {
+        /// For what.
+        reason: String,
+    },
+    /// A person or the system asked ralph to stop.
+    Interrupted,
+    /// Something that must be there is missing.
+    Unready {
+        /// What, and what to do.
+        reason: String,
+    },
+    /// The same failure came back beyond the retries.
+    GaveUp {
+        /// What failed.
+        cause: Cause,
+        /// The last failure in one line.
+        reason: String,
+    },
+}
+
+/// Which limit was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exhausted {
+    /// The number of iterations.
+    Iterations,
+    /// The time of the run.
+    Time,
+    /// The cost of the run.
+    Cost,
+    /// The tokens of the run.
+    Tokens,
+}
+
+impl Outcome {
+    /// The exit code of `ralph` for this outcome.
+    pub fn exit_code(&self, plan: &Plan) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Exhausted { .. } => plan.limits.exit_code,
+            Self::Unready { .. } => 2,
+            Self::GaveUp { cause: Cause::Gate, .. } => 3,
+            Self::GaveUp { cause: Cause::Agent | Cause::NoChange, .. } => 4,
+            Self::GaveUp { cause: Cause::Commit, .. } => 5,
+            Self::Paused { .. } => 6,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// Whether there is anything left to resume.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Done)
+    }
+}

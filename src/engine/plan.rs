@@ -1,0 +1,225 @@
+//! The rules of one run, as data. Every kind of loop is a value of [`Plan`]; nothing else tells them apart.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fail_action::FailAction;
+
+/// The resolved rules of one run. They are written into the journal when the run starts and never change
+/// while it lasts, except that a resume may raise the limits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// What the loop is called, for people and for the agent's environment. No rule looks at it.
+    pub mode: String,
+    /// Where a turn gets its task from.
+    pub work: Work,
+    /// Files that must be there before a turn may start.
+    pub needs: Vec<Need>,
+    /// How the agent announces that the task is done. Any one is enough; the gates then verify it.
+    pub claims: Vec<Claim>,
+    /// Ralph's own checks, in this order.
+    pub gates: Vec<Gate>,
+    /// What happens to the work of a turn that passed its gates.
+    pub commit: CommitRule,
+    /// What each kind of failure leads to.
+    pub failures: FailureRules,
+    /// When the run ends though nothing is done.
+    pub limits: Limits,
+    /// The agent's exit code that means "I wait for somebody; do not start me again".
+    pub pause_code: Option<i32>,
+}
+
+impl Plan {
+    /// Whether the directory must be looked at before a turn.
+    pub fn looks(&self) -> bool {
+        !self.needs.is_empty()
+            || self.work != Work::Prompt
+            || self.claims.iter().any(|claim| matches!(claim, Claim::File { .. } | Claim::StoriesApproved))
+    }
+}
+
+/// Where the next turn gets its task and mode from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Work {
+    /// The same prompt each time.
+    Prompt,
+    /// The story list decides: fix before review before implement.
+    Stories,
+}
+
+/// A file that must be there before a turn may start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Need {
+    /// Relative to the project.
+    pub path: String,
+    /// What to say when it is missing.
+    pub otherwise: String,
+}
+
+/// How a finished task is announced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Claim {
+    /// `<name>text</name>` in the agent's own words.
+    Tag {
+        /// The element's name.
+        name: String,
+        /// What must stand in it.
+        text: String,
+        /// How strictly.
+        matching: Matching,
+    },
+    /// A file that the agent writes.
+    File {
+        /// Relative to the project.
+        path: String,
+    },
+    /// Every story passed and was approved.
+    StoriesApproved,
+    /// The end of the turn is the end of the task.
+    TurnEnd,
+}
+
+/// How strictly a tag is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Matching {
+    /// Anywhere, to the letter.
+    Exact,
+    /// The first tag decides; case and surrounding white space do not matter.
+    FirstIgnoringCase,
+}
+
+/// A check that ralph makes itself, outside the agent's reach.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gate {
+    /// What is checked.
+    pub check: Check,
+    /// When it is checked.
+    pub when: When,
+    /// Where the failure stands in the next prompt.
+    pub fail_action: FailAction,
+    /// Guidance for the agent when the check fails.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hint: Option<String>,
+}
+
+/// What a gate checks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Check {
+    /// A shell command that exits with 0.
+    Command {
+        /// Handed to the shell as it is.
+        command: String,
+    },
+}
+
+impl Check {
+    /// What people call it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Command { command } => command,
+        }
+    }
+}
+
+/// When a gate is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum When {
+    /// After every turn.
+    EveryTurn,
+    /// Only to verify a claim, and only after all the others passed.
+    Claimed,
+}
+
+/// What happens to the work of a turn that passed its gates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommitRule {
+    /// Ralph does not commit.
+    Never,
+    /// What changed is committed.
+    IfChanged,
+    /// What changed is committed, and no change without a claim is a failure.
+    Required,
+}
+
+/// What can go wrong in an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The agent crashed, timed out, or said nothing at all.
+    Agent,
+    /// A gate did not pass.
+    Gate,
+    /// The agent finished and changed nothing.
+    NoChange,
+    /// The work could not be committed.
+    Commit,
+}
+
+/// What a failure leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    /// The turn is judged as if it had not happened.
+    Ignore,
+    /// The same iteration again, this many times more.
+    Retry {
+        /// Attempts after the first.
+        retries: u32,
+    },
+    /// A new iteration that is told what failed.
+    Continue,
+}
+
+/// What each kind of failure leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureRules {
+    /// See [`Cause::Agent`].
+    pub agent: OnFailure,
+    /// See [`Cause::Gate`].
+    pub gate: OnFailure,
+    /// See [`Cause::NoChange`].
+    pub no_change: OnFailure,
+    /// See [`Cause::Commit`].
+    pub commit: OnFailure,
+    /// Rest before the first retry of a failed agent; doubles with each further one.
+    pub retry_delay_ms: u64,
+}
+
+impl FailureRules {
+    /// What `cause` leads to.
+    pub fn of(&self, cause: Cause) -> OnFailure {
+        match cause {
+            Cause::Agent => self.agent,
+            Cause::Gate => self.gate,
+            Cause::NoChange => self.no_change,
+            Cause::Commit => self.commit,
+        }
+    }
+}
+
+/// When a run ends though nothing is done.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Iterations in all.
+    pub iterations: u32,
+    /// The exit code when a limit is reached.
+    pub exit_code: u8,
+    /// Rest between iterations.
+    pub rest_ms: u64,
+    /// How long all waits for usage limits may take together.
+    pub max_wait_ms: u64,
+    /// Turns, gates and waits together.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub total_ms: Option<u64>,
+    /// In US dollars.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cost_usd: Option<f64>,
+    /// Tokens in and out.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tokens: Option<u64>,
+}

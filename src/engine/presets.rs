@@ -1,0 +1,130 @@
+//! The loops that the commands stand for, as data. The only place that knows their names.
+
+use super::plan::{
+    Claim, CommitRule, FailureRules, Gate, Limits,
+    Matching::{Exact, FirstIgnoringCase},
+    Need, OnFailure, Plan, Work,
+};
+
+/// Three retries are four attempts.
+pub const RETRIES: u32 = 3;
+
+const RETRY: OnFailure = OnFailure::Retry { retries: RETRIES };
+
+/// All waits for usage limits together, unless the settings say otherwise.
+pub const LONGEST_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// The guarded loop: guardrails after every turn, complete when the response says so and they pass.
+pub fn run(completion_response: &str, gates: Vec<Gate>) -> Plan {
+    Plan {
+        mode: "run".to_owned(),
+        work: Work::Prompt,
+        needs: vec![],
+        claims: vec![tag("response", completion_response, FirstIgnoringCase)],
+        gates,
+        commit: CommitRule::IfChanged,
+        failures: FailureRules {
+            agent: RETRY,
+            gate: OnFailure::Continue,
+            no_change: OnFailure::Continue,
+            commit: RETRY,
+            retry_delay_ms: 1000,
+        },
+        limits: limits(10, 1),
+        pause_code: None,
+    }
+}
+
+/// Work on the implementation plan until the agent promises that it is complete.
+pub fn plan() -> Plan {
+    Plan {
+        mode: "plan".to_owned(),
+        claims: vec![tag("promise", "COMPLETE", Exact)],
+        commit: CommitRule::Required,
+        failures: FailureRules { gate: RETRY, no_change: RETRY, ..run("", vec![]).failures },
+        limits: limits(10, 0),
+        ..run("", vec![])
+    }
+}
+
+/// Build what the plan says, tested and committed in each iteration.
+pub fn build(plan_file: &str, tests: Vec<Gate>) -> Plan {
+    Plan {
+        mode: "build".to_owned(),
+        needs: vec![Need {
+            path: plan_file.to_owned(),
+            otherwise: "Implementation plan not found. Run 'ralph plan' first.".to_owned(),
+        }],
+        gates: tests,
+        ..plan()
+    }
+}
+
+/// One turn; what changed is committed.
+pub fn prompt() -> Plan {
+    let once = OnFailure::Retry { retries: 0 };
+    Plan {
+        mode: "prompt".to_owned(),
+        claims: vec![Claim::TurnEnd],
+        commit: CommitRule::IfChanged,
+        failures: FailureRules { agent: once, commit: once, ..plan().failures },
+        limits: limits(1, 0),
+        ..plan()
+    }
+}
+
+/// Keep a root agent going until it writes its file and its children have ended.
+pub fn task(done_file: &str, children_ended: Vec<Gate>) -> Plan {
+    Plan {
+        mode: "task".to_owned(),
+        claims: vec![Claim::File { path: done_file.to_owned() }],
+        gates: children_ended,
+        commit: CommitRule::Never,
+        failures: FailureRules { agent: OnFailure::Ignore, ..run("", vec![]).failures },
+        limits: Limits { rest_ms: 1000, ..limits(100, 1) },
+        pause_code: Some(42),
+        ..run("", vec![])
+    }
+}
+
+/// Stories, each reviewed in a fresh context.
+pub fn stories(task_list: &str, rules: Vec<Gate>) -> Plan {
+    Plan {
+        mode: "stories".to_owned(),
+        work: Work::Stories,
+        needs: vec![Need { path: task_list.to_owned(), otherwise: format!("{task_list} not found") }],
+        claims: vec![tag("promise", "COMPLETE", Exact), Claim::StoriesApproved],
+        gates: rules,
+        commit: CommitRule::Never,
+        limits: limits(15, 1),
+        ..run("", vec![])
+    }
+}
+
+/// The loop inside one conversation; the agent's stop hook drives it.
+pub fn session(promise: &str, iterations: u32, proof_of_work: Vec<Gate>) -> Plan {
+    Plan {
+        mode: "session".to_owned(),
+        claims: vec![tag("promise", promise, Exact)],
+        gates: proof_of_work,
+        commit: CommitRule::Never,
+        limits: limits(iterations, 1),
+        ..run("", vec![])
+    }
+}
+
+fn tag(name: &str, text: &str, matching: super::plan::Matching) -> Claim {
+    Claim::Tag { name: name.to_owned(), text: text.to_owned(), matching }
+}
+
+fn limits(iterations: u32, exit_code: u8) -> Limits {
+    Limits {
+        iterations,
+        exit_code,
+        rest_ms: 0,
+        max_wait_ms: LONGEST_WAIT_MS,
+        total_ms: None,
+        cost_usd: None,
+        tokens: None,
+    }
+}

@@ -1,0 +1,360 @@
+//! What the rules remember of a run, and how each event changes it.
+
+use super::{
+    event::{CommitEnd, Event, GateEnded, TurnEnd, TurnEnded, View, Why},
+    next_gate,
+    outcome::Outcome,
+    plan::{Cause, Claim, CommitRule, OnFailure, Plan, When},
+};
+use crate::{
+    agent::{Failure, FailureKind, Usage},
+    fail_action::FailAction,
+    prompt::Feedback,
+};
+
+/// What the agent is told when it said that it was done and a gate says otherwise.
+const REFUTED: &str = "You said that the work was complete, but the checks did not pass. Mend what they found \
+                       before you say so again.";
+
+/// A quota that is refused this often without one finished turn between is not a wait, it is a wall.
+const LIMITED_TURNS_IN_A_ROW: u32 = 20;
+
+/// The longest rest before a retry.
+const LONGEST_RETRY_DELAY_MS: u64 = 5 * 60 * 1000;
+
+/// Everything the rules remember, derived from events alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// The next turn's or, inside one, the current turn's.
+    pub(super) iteration: u32,
+    pub(super) attempt: u32,
+    /// What the last judged turn got wrong, for the next prompt. Survives a failed turn and a crash.
+    feedback: Vec<Feedback>,
+    /// Somebody asked to stop.
+    pub(super) stop: bool,
+    /// The claim that the directory still makes was refuted and no turn has run since.
+    refuted: bool,
+    limited_turns: u32,
+    pub(super) spent: Spent,
+    pub(super) phase: Phase,
+    ended: Option<Outcome>,
+}
+
+/// What the run has used so far, in all its processes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// Tokens and dollars.
+    pub usage: Usage,
+    /// Time of turns, gates and waits.
+    pub ms: u64,
+    /// Time of waits for usage limits.
+    pub quota_ms: u64,
+    /// Turns that ended.
+    pub turns: u32,
+    /// Tool calls.
+    pub tools: u64,
+    /// Tool calls that failed.
+    pub tool_errors: u64,
+    /// Iterations that passed their gates.
+    pub passed: u32,
+    /// Commits that ralph made.
+    pub commits: u32,
+}
+
+/// Where in an iteration the run is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Phase {
+    Idle,
+    Looked(View),
+    InTurn,
+    Judging(Judging),
+    /// A commit was announced and not yet reported.
+    Committing(Judging),
+    /// A wait is due.
+    Pausing(Pause),
+    Waiting {
+        until_ms: i64,
+        why: Why,
+    },
+    Over(Outcome),
+}
+
+/// A wait that is due.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Pause {
+    For(u64, Why),
+    Quota { resets_at: i64 },
+}
+
+/// The work of a turn on its way through the gates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Judging {
+    pub(super) claimed: bool,
+    /// There is a turn's work to commit; not so when the directory alone made the claim.
+    fresh: bool,
+    /// Gates before this one have been checked or did not apply.
+    pub(super) next_gate: usize,
+    pub(super) failed: bool,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            iteration: 1,
+            attempt: 1,
+            feedback: Vec::new(),
+            stop: false,
+            refuted: false,
+            limited_turns: 0,
+            spent: Spent::default(),
+            phase: Phase::Idle,
+            ended: None,
+        }
+    }
+}
+
+impl State {
+    /// Takes in one event. The only way a state changes.
+    pub fn apply(&mut self, plan: &Plan, event: &Event) {
+        match event {
+            Event::RunStarted(_) | Event::Warned { .. } | Event::Unknown => {}
+            Event::RunResumed { .. } => self.resumed(),
+            Event::StopRequested => self.stop = true,
+            Event::Looked(view) => self.looked(plan, view),
+            Event::TurnStarted(turn) => {
+                (self.iteration, self.attempt) = (turn.iteration, turn.attempt);
+                self.phase = Phase::InTurn;
+            }
+            Event::TurnEnded(turn) => self.turn_ended(plan, turn),
+            Event::GateEnded(gate) => self.gate_ended(plan, gate),
+            Event::MessageAsked { usage, ms, .. } => {
+                self.spent.usage.add(*usage);
+                self.spent.ms += ms;
+            }
+            Event::CommitStarted { .. } => {
+                if let Phase::Judging(judging) = self.phase {
+                    self.phase = Phase::Committing(judging);
+                }
+            }
+            Event::CommitEnded(end) => self.commit_ended(plan, end),
+            Event::WaitStarted { until_ms, why } => {
+                self.phase = Phase::Waiting { until_ms: *until_ms, why: *why };
+            }
+            Event::WaitEnded { ms } => self.wait_ended(*ms),
+            Event::RunEnded { outcome, .. } => self.ended = Some(outcome.clone()),
+        }
+    }
+
+    /// The iteration and attempt of the current or the next turn.
+    pub fn position(&self) -> (u32, u32) {
+        (self.iteration, self.attempt)
+    }
+
+    /// What the next prompt must say.
+    pub fn feedback(&self) -> &[Feedback] {
+        &self.feedback
+    }
+
+    /// What the run has used so far.
+    pub fn spent(&self) -> &Spent {
+        &self.spent
+    }
+
+    /// How the run ended, if it did.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.ended.as_ref()
+    }
+
+    fn resumed(&mut self) {
+        (self.ended, self.stop, self.limited_turns) = (None, false, 0);
+        if matches!(&self.phase, Phase::Over(outcome) if !outcome.is_final()) {
+            (self.phase, self.attempt) = (Phase::Idle, 1);
+        }
+    }
+
+    fn looked(&mut self, plan: &Plan, view: &View) {
+        if let Some(need) = plan.needs.iter().find(|need| !view.files.contains(&need.path)) {
+            self.phase = Phase::Over(Outcome::Unready { reason: need.otherwise.clone() });
+        } else if standing_claim(plan, view) && !self.refuted {
+            self.phase = Phase::Judging(Judging { claimed: true, fresh: false, next_gate: 0, failed: false });
+            self.conclude(plan);
+        } else {
+            self.phase = Phase::Looked(view.clone());
+        }
+    }
+
+    fn turn_ended(&mut self, plan: &Plan, turn: &TurnEnded) {
+        self.spent.turns += 1;
+        self.spent.ms += turn.ms;
+        self.spent.tools += turn.tools;
+        self.spent.tool_errors += turn.tool_errors;
+        self.spent.usage.add(turn.usage);
+        self.refuted = false;
+        match &turn.end {
+            // Not judged, so not counted: the same attempt runs again.
+            TurnEnd::Abandoned | TurnEnd::Interrupted => self.phase = Phase::Idle,
+            TurnEnd::Paused => {
+                let reason = "the agent waits for someone outside".to_owned();
+                self.phase = Phase::Over(Outcome::Paused { reason });
+            }
+            TurnEnd::Failed(failure) => self.turn_failed(plan, turn, failure),
+            TurnEnd::Finished => self.judge(plan, turn),
+        }
+    }
+
+    fn turn_failed(&mut self, plan: &Plan, turn: &TurnEnded, failure: &Failure) {
+        match failure.kind {
+            FailureKind::Permanent => self.give_up(Cause::Agent, &failure.message),
+            FailureKind::Limited { resets_at: Some(resets_at) } => {
+                self.limited_turns += 1;
+                let patience_left = self.spent.quota_ms < plan.limits.max_wait_ms
+                    && self.limited_turns <= LIMITED_TURNS_IN_A_ROW;
+                self.phase = if patience_left {
+                    Phase::Pausing(Pause::Quota { resets_at })
+                } else {
+                    Phase::Over(Outcome::Paused { reason: failure.message.clone() })
+                };
+            }
+            FailureKind::Transient | FailureKind::Overloaded | FailureKind::Limited { resets_at: None } => {
+                if plan.failures.agent == OnFailure::Ignore {
+                    return self.judge(plan, turn);
+                }
+                let delay_ms = plan
+                    .failures
+                    .retry_delay_ms
+                    .saturating_mul(patience(self.attempt, failure.kind))
+                    .min(LONGEST_RETRY_DELAY_MS);
+                self.fail(plan, Cause::Agent, &failure.message, delay_ms);
+            }
+        }
+    }
+
+    fn judge(&mut self, plan: &Plan, turn: &TurnEnded) {
+        self.limited_turns = 0;
+        self.feedback.clear();
+        let standing = turn.view.as_ref().is_some_and(|view| standing_claim(plan, view));
+        let claimed = turn.claimed || standing || plan.claims.contains(&Claim::TurnEnd);
+        self.phase = Phase::Judging(Judging { claimed, fresh: true, next_gate: 0, failed: false });
+        self.conclude(plan);
+    }
+
+    fn gate_ended(&mut self, plan: &Plan, ended: &GateEnded) {
+        self.spent.ms += ended.ms;
+        let Phase::Judging(judging) = &mut self.phase else { return };
+        let Some(gate) = plan.gates.get(ended.gate) else { return };
+        judging.next_gate = ended.gate
+            + 1
+            + match gate.when {
+                When::EveryTurn => 0,
+                // The second round, see `next_gate`.
+                When::Claimed => plan.gates.len(),
+            };
+        if let Some(text) = &ended.failure {
+            judging.failed = true;
+            self.feedback.push(Feedback { action: gate.fail_action, text: text.clone() });
+        }
+        self.conclude(plan);
+    }
+
+    /// Settles an iteration whose gates have all been checked, unless there is work to commit.
+    fn conclude(&mut self, plan: &Plan) {
+        let Phase::Judging(judging) = self.phase else { return };
+        if next_gate(plan, judging).is_some() {
+            return;
+        }
+        if judging.failed {
+            if judging.claimed {
+                self.refuted = true;
+                self.feedback.push(Feedback { action: FailAction::Append, text: REFUTED.to_owned() });
+            }
+            if judging.fresh {
+                self.fail(plan, Cause::Gate, "the gates did not pass", 0);
+            } else {
+                // No turn has run, so no iteration is used up; that it was refuted keeps this from spinning.
+                self.phase = Phase::Idle;
+            }
+        } else if !judging.fresh || plan.commit == CommitRule::Never {
+            self.passed(plan, judging);
+        }
+    }
+
+    fn commit_ended(&mut self, plan: &Plan, end: &CommitEnd) {
+        let (Phase::Judging(judging) | Phase::Committing(judging)) = self.phase else { return };
+        match end {
+            CommitEnd::Failed { output } => {
+                let text = format!("The work passed its checks but could not be committed:\n{output}");
+                self.feedback.push(Feedback { action: FailAction::Append, text });
+                self.fail(plan, Cause::Commit, output.lines().last().unwrap_or("the commit failed"), 0);
+            }
+            CommitEnd::Nothing if plan.commit == CommitRule::Required && !judging.claimed => {
+                self.fail(plan, Cause::NoChange, "No changes detected", 0);
+            }
+            CommitEnd::Made { .. } => {
+                self.spent.commits += 1;
+                self.passed(plan, judging);
+            }
+            CommitEnd::Already | CommitEnd::Nothing => self.passed(plan, judging),
+        }
+    }
+
+    fn wait_ended(&mut self, ms: u64) {
+        self.spent.ms += ms;
+        if let Phase::Waiting { why: Why::UsageLimit, .. } = self.phase {
+            self.spent.quota_ms += ms;
+        }
+        self.phase = Phase::Idle;
+    }
+
+    fn passed(&mut self, plan: &Plan, judging: Judging) {
+        self.spent.passed += u32::from(judging.fresh);
+        if judging.claimed {
+            self.phase = Phase::Over(Outcome::Done);
+        } else {
+            self.onward(plan);
+        }
+    }
+
+    fn fail(&mut self, plan: &Plan, cause: Cause, reason: &str, retry_delay_ms: u64) {
+        match plan.failures.of(cause) {
+            OnFailure::Retry { retries } if retries < self.attempt => self.give_up(cause, reason),
+            OnFailure::Retry { .. } => {
+                self.attempt += 1;
+                self.phase = pause(retry_delay_ms, Why::Retry);
+            }
+            OnFailure::Ignore | OnFailure::Continue => self.onward(plan),
+        }
+    }
+
+    fn onward(&mut self, plan: &Plan) {
+        self.iteration += 1;
+        self.attempt = 1;
+        self.phase = pause(plan.limits.rest_ms, Why::Rest);
+    }
+
+    fn give_up(&mut self, cause: Cause, reason: &str) {
+        self.phase = Phase::Over(Outcome::GaveUp { cause, reason: reason.to_owned() });
+    }
+}
+
+/// How many times the first delay: doubles with each attempt, and an overloaded service gets ten times more
+/// than an agent that stumbled.
+fn patience(attempt: u32, kind: FailureKind) -> u64 {
+    let doubled = 1_u64 << attempt.saturating_sub(1).min(16);
+    match kind {
+        FailureKind::Overloaded | FailureKind::Limited { .. } => 10 * doubled,
+        FailureKind::Transient | FailureKind::Permanent => doubled,
+    }
+}
+
+fn pause(ms: u64, why: Why) -> Phase {
+    if ms == 0 { Phase::Idle } else { Phase::Pausing(Pause::For(ms, why)) }
+}
+
+/// Whether the directory alone says that the task is done.
+fn standing_claim(plan: &Plan, view: &View) -> bool {
+    plan.claims.iter().any(|claim| match claim {
+        Claim::File { path } => view.files.contains(path),
+        Claim::StoriesApproved => view.stories.as_ref().is_some_and(|stories| stories.all_approved),
+        Claim::Tag { .. } | Claim::TurnEnd => false,
+    })
+}

@@ -1,0 +1,200 @@
+//! Random worlds with crashes and resumes: whatever happens, the rules hold.
+
+use proptest::{prelude::*, test_runner::TestRng};
+
+use super::{
+    super::{
+        Action, State, decide,
+        event::{CommitEnd, Event, GateEnded, View, Why},
+        outcome::Outcome,
+        plan::{OnFailure, Plan, When},
+    },
+    all, ended, turn_end, view,
+};
+
+/// Everything that happened in one world.
+struct World {
+    plan: Plan,
+    journal: Vec<Event>,
+    state: State,
+    rng: TestRng,
+    crashes: u32,
+    turns: u32,
+}
+
+impl World {
+    fn new(mut plan: Plan, rng: TestRng) -> Self {
+        plan.limits.iterations = 4;
+        Self { plan, journal: Vec::new(), state: State::default(), rng, crashes: 0, turns: 0 }
+    }
+
+    fn roll(&mut self, sides: u32) -> u32 {
+        self.rng.next_u32() % sides
+    }
+
+    fn record(&mut self, event: Event) {
+        self.state.apply(&self.plan, &event);
+        self.journal.push(event);
+    }
+
+    /// Ralph dies here and is started again: only the journal is left.
+    fn crash(&mut self) {
+        self.crashes += 1;
+        self.journal.push(Event::RunResumed { pid: 1, limits: self.plan.limits });
+        self.state = self.replayed();
+    }
+
+    fn replayed(&self) -> State {
+        let mut state = State::default();
+        self.journal.iter().for_each(|event| state.apply(&self.plan, event));
+        state
+    }
+
+    fn random_view(&mut self) -> View {
+        let mut line = "+plan.md +tasks.json".to_owned();
+        for word in [" +DONE", " +fix", " +review", " +approved"] {
+            if self.roll(6) == 0 {
+                line.push_str(word);
+            }
+        }
+        view(&line)
+    }
+
+    fn run_turn(&mut self) {
+        self.turns += 1;
+        let kinds =
+            ["a", "a", "claim", "claim", "fail", "fail", "overload", "quota", "bad key", "pause", "cut"];
+        let kind = kinds[usize::try_from(self.roll(11)).unwrap_or(0)];
+        // A turn that the user ended comes with a request to stop; others may.
+        if kind == "cut" || self.roll(30) == 0 {
+            self.record(Event::StopRequested);
+        }
+        let mut event = ended(turn_end(kind), kind);
+        if let Event::TurnEnded(turn) = &mut event {
+            turn.view = Some(self.random_view());
+        }
+        self.record(event);
+    }
+
+    /// Lives until the run ends.
+    fn live(&mut self) -> Outcome {
+        for _ in 0..10_000 {
+            match decide(&self.plan, &self.state) {
+                Action::Finish(Outcome::Interrupted) if self.roll(2) == 0 => self.crash(),
+                Action::Finish(outcome) => return outcome,
+                Action::Look => {
+                    let view = self.random_view();
+                    self.record(Event::Looked(view));
+                }
+                Action::AbandonTurn => self.record(ended(super::TurnEnd::Abandoned, "")),
+                Action::RunTurn(turn) => {
+                    assert!(turn.iteration <= self.plan.limits.iterations && turn.attempt <= 4, "{turn:?}");
+                    self.record(Event::TurnStarted(turn));
+                    if self.roll(12) == 0 {
+                        self.crash();
+                    } else {
+                        self.run_turn();
+                    }
+                }
+                Action::RunGate(gate) => {
+                    let failure = (self.roll(3) == 0).then(|| "no".to_owned());
+                    self.record(Event::GateEnded(GateEnded {
+                        gate,
+                        failure,
+                        code: None,
+                        ms: 1,
+                        log: String::new(),
+                    }));
+                }
+                Action::Commit => {
+                    if self.roll(2) == 0 {
+                        self.record(Event::CommitStarted { head: None, message: String::new() });
+                        if self.roll(8) == 0 {
+                            self.crash();
+                            continue;
+                        }
+                    }
+                    let end = match self.roll(4) {
+                        0 => CommitEnd::Nothing,
+                        1 => CommitEnd::Failed { output: "no".to_owned() },
+                        2 => CommitEnd::Already,
+                        _ => CommitEnd::Made { commit: String::new(), subject: String::new() },
+                    };
+                    self.record(Event::CommitEnded(end));
+                }
+                Action::StartWait(_) => self.record(Event::WaitStarted { until_ms: 5, why: Why::UsageLimit }),
+                Action::WaitUntil(_) => self.record(Event::WaitEnded { ms: 1 }),
+            }
+            if self.roll(20) == 0 {
+                self.crash();
+            }
+        }
+        panic!("the run does not end: {:?}", self.state);
+    }
+
+    /// Oracle: since the directory was last looked at or changed, every gate that counts has passed.
+    fn is_proven(&self) -> bool {
+        let mut passed = vec![false; self.plan.gates.len()];
+        for event in &self.journal {
+            match event {
+                Event::Looked(_) | Event::TurnEnded(_) => passed.fill(false),
+                Event::GateEnded(ended) => passed[ended.gate] = ended.failure.is_none(),
+                _ => {}
+            }
+        }
+        passed.into_iter().all(|passed| passed)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_run_ends_within_its_limits_and_done_is_proven(
+        preset in 0..all().len(),
+        rng in any::<u64>().prop_perturb(|_, rng| rng),
+    ) {
+        let mut world = World::new(all().remove(preset), rng);
+        let outcome = world.live();
+        prop_assert_eq!(&world.replayed(), &world.state, "replaying the journal gives another state");
+        if outcome == Outcome::Done {
+            prop_assert!(world.is_proven(), "done without proof: {:?}", world.journal);
+        }
+        // Four attempts for each iteration; what was cut off, refused for its quota, or given up and resumed
+        // is not counted, and there is at most one such turn per crash and twenty per refusal.
+        let retries = match world.plan.failures.agent {
+            OnFailure::Retry { retries } => retries,
+            OnFailure::Ignore | OnFailure::Continue => 3,
+        };
+        let judged = world.plan.limits.iterations * (retries + 1);
+        prop_assert!(world.turns <= (judged + 21) * (world.crashes + 1));
+    }
+}
+
+#[test]
+fn worlds_are_not_boring() {
+    let (mut done, mut gave_up, mut crashes, mut claimed_gates) = (0, 0, 0, 0);
+    for seed in 0..200_u8 {
+        for plan in all() {
+            let rng = TestRng::from_seed(prop::test_runner::RngAlgorithm::ChaCha, &[seed; 32]);
+            let mut world = World::new(plan, rng);
+            match world.live() {
+                Outcome::Done => done += 1,
+                Outcome::GaveUp { .. } => gave_up += 1,
+                _ => {}
+            }
+            crashes += world.crashes;
+            claimed_gates += world
+                .journal
+                .iter()
+                .filter(|event| {
+                    matches!(event, Event::GateEnded(ended) if world.plan.gates[ended.gate].when == When::Claimed)
+                })
+                .count();
+        }
+    }
+    assert!(
+        100 < done && 100 < gave_up && 100 < crashes && 100 < claimed_gates,
+        "{done} {gave_up} {crashes} {claimed_gates}"
+    );
+}

@@ -1,0 +1,240 @@
+//! What a turn is told: the base prompt, what the gates found, and how far the run is.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fail_action::FailAction;
+
+/// What a failed gate puts into the next prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Feedback {
+    /// Where it stands.
+    pub action: FailAction,
+    /// What it says.
+    pub text: String,
+}
+
+/// How far the run is, for prompts that say so.
+#[derive(Clone, Copy, Debug)]
+pub struct Count {
+    /// The iteration, from 1.
+    pub iteration: u32,
+    /// How many there may be.
+    pub of: u32,
+}
+
+/// Composes a prompt. Feedback is applied in its order, so that a replacement drops what stood before it
+/// and keeps what comes after; the count stands before everything else.
+pub fn compose(base: &str, feedback: &[Feedback], count: Option<Count>) -> String {
+    let mut prompt = base.to_owned();
+    for Feedback { action, text } in feedback {
+        prompt = match action {
+            FailAction::Append => format!("{prompt}\n\n{text}"),
+            FailAction::Prepend => format!("{text}\n\n{prompt}"),
+            FailAction::Replace => text.clone(),
+        };
+    }
+    match count {
+        Some(Count { iteration, of }) => {
+            let remaining = of.saturating_sub(iteration);
+            format!("Iteration {iteration} of {of}, {remaining} remaining.\n\n{prompt}")
+        }
+        None => prompt,
+    }
+}
+
+/// A failed gate, for the message to the agent.
+#[derive(Clone, Copy, Debug)]
+pub struct GateFailure<'a> {
+    /// The command as the settings have it.
+    pub command: &'a str,
+    /// How it ended.
+    pub ended: Ended,
+    /// Guidance from the settings.
+    pub hint: Option<&'a str>,
+    /// Where the whole output is.
+    pub log: &'a str,
+    /// The output, cut already.
+    pub output: &'a str,
+}
+
+/// How the command of a failed gate ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// By itself.
+    Code(i32),
+    /// By a signal.
+    Signal(i32),
+    /// By ralph, after this many seconds.
+    TimedOut(u64),
+}
+
+/// What stands between the facts and the output in such a message.
+pub const OUTPUT_HEADING: &str = "\nOutput (truncated):\n";
+
+/// The message that tells the agent of a failed gate.
+pub fn gate_message(failure: &GateFailure<'_>) -> String {
+    let GateFailure { command, ended, hint, log, output } = failure;
+    let ended = match ended {
+        Ended::Code(code) => format!("failed with exit code {code}"),
+        Ended::Signal(signal) => format!("was ended by signal {signal}"),
+        Ended::TimedOut(seconds) => format!("was ended after its limit of {seconds} s"),
+    };
+    let hint = hint.map(|hint| format!("Hint: {hint}\n")).unwrap_or_default();
+    format!("Guardrail \"{command}\" {ended}.\n{hint}Output file: {log}{OUTPUT_HEADING}{output}")
+}
+
+/// Keeps the first `limit` characters of `text` and says so if there were more.
+pub fn truncate(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}... [truncated]", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// A name for a file from a command: letters and digits, everything else one `_`, at most 50 characters.
+pub fn slug(command: &str) -> String {
+    let mut slug = String::new();
+    for character in command.chars() {
+        if character.is_ascii_alphanumeric() {
+            slug.push(character);
+        } else if !slug.is_empty() && !slug.ends_with('_') {
+            slug.push('_');
+        }
+    }
+    slug.truncate(50);
+    slug.truncate(slug.trim_end_matches('_').len());
+    if slug.is_empty() { "gate".to_owned() } else { slug }
+}
+
+/// The commit message in an agent's answer: what a `response` tag holds, else the first line that says
+/// anything. A line of an agent's structured stream is not a message.
+pub fn commit_message(answer: &str) -> Option<String> {
+    let tagged = crate::claim::first_tag(answer, "response").map(str::trim).filter(|text| !text.is_empty());
+    let message = match tagged {
+        Some(text) => text.to_owned(),
+        None => answer.lines().map(str::trim).find(|line| !line.is_empty())?.to_owned(),
+    };
+    let is_structured =
+        message.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(&message).is_ok();
+    let is_fence = message.starts_with("```");
+    (!is_structured && !is_fence).then_some(message)
+}
+
+/// A commit message made from the task, for agents that do not give one.
+pub fn message_from_task(mode: &str, iteration: u32, task: &str) -> String {
+    let line = task.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("work in progress");
+    let line = line.trim_start_matches(['#', ' ']);
+    let short: String = line.chars().take(60).collect();
+    let dots = if short.len() < line.len() { "..." } else { "" };
+    format!("{mode}: iteration {iteration} - {}{dots}", short.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn feedback(action: FailAction, text: &str) -> Feedback {
+        Feedback { action, text: text.to_owned() }
+    }
+
+    #[test]
+    fn feedback_is_applied_in_order() {
+        use FailAction::{Append, Prepend, Replace};
+        #[track_caller]
+        fn check(feedback: &[(FailAction, &str)], expected: &str) {
+            let feedback: Vec<_> =
+                feedback.iter().map(|(action, text)| self::feedback(*action, text)).collect();
+            assert_eq!(compose("base", &feedback, None), expected);
+        }
+        check(&[], "base");
+        check(&[(Append, "a")], "base\n\na");
+        check(&[(Prepend, "a")], "a\n\nbase");
+        check(&[(Replace, "a")], "a");
+        check(&[(Append, "a"), (Append, "b")], "base\n\na\n\nb");
+        check(&[(Prepend, "a"), (Prepend, "b")], "b\n\na\n\nbase");
+        check(&[(Append, "a"), (Replace, "b")], "b");
+        check(&[(Replace, "a"), (Append, "b")], "a\n\nb");
+    }
+
+    #[test]
+    fn count_stands_before_everything() {
+        let prompt =
+            compose("base", &[feedback(FailAction::Prepend, "a")], Some(Count { iteration: 3, of: 10 }));
+        assert_eq!(prompt, "Iteration 3 of 10, 7 remaining.\n\na\n\nbase");
+    }
+
+    #[test]
+    fn gate_message_has_the_exact_form() {
+        let mut failure = GateFailure {
+            command: "make test",
+            ended: Ended::Code(2),
+            hint: Some("Fix lint errors only."),
+            log: ".ralph/guardrail_001_make_test.log",
+            output: "boom",
+        };
+        assert_eq!(
+            gate_message(&failure),
+            "Guardrail \"make test\" failed with exit code 2.\nHint: Fix lint errors only.\n\
+             Output file: .ralph/guardrail_001_make_test.log\nOutput (truncated):\nboom"
+        );
+        failure.hint = None;
+        assert!(!gate_message(&failure).contains("Hint"));
+    }
+
+    #[test]
+    fn truncation_counts_characters() {
+        #[track_caller]
+        fn check(text: &str, limit: usize, expected: &str) {
+            assert_eq!(truncate(text, limit), expected);
+        }
+        check(
+            "this is a longer output that needs to be truncated",
+            20,
+            "this is a longer out... [truncated]",
+        );
+        check("exact", 5, "exact");
+        check("", 0, "");
+        check("äöü", 2, "äö... [truncated]");
+        check("äöü", 3, "äöü");
+        check("a", 0, "... [truncated]");
+    }
+
+    #[test]
+    fn slugs_are_file_names() {
+        #[track_caller]
+        fn check(command: &str, expected: &str) {
+            assert_eq!(slug(command), expected);
+        }
+        check("make test", "make_test");
+        check("./mvnw clean install -T 2C", "mvnw_clean_install_T_2C");
+        check("../../etc/passwd", "etc_passwd");
+        check("!!!", "gate");
+        check(&"x".repeat(80), &"x".repeat(50));
+        check(&format!("{} yy", "x".repeat(49)), &"x".repeat(49));
+        check("über prüfen", "ber_pr_fen");
+    }
+
+    #[test]
+    fn commit_messages_are_words() {
+        #[track_caller]
+        fn check(answer: &str, expected: Option<&str>) {
+            assert_eq!(commit_message(answer).as_deref(), expected);
+        }
+        check("Add parser\n\nmore", Some("Add parser"));
+        check("\n \n  Add parser  ", Some("Add parser"));
+        check("Here you are:\n<response>Fix bug</response>", Some("Fix bug"));
+        check("<RESPONSE>\nFix bug\n\nBody.</RESPONSE>", Some("Fix bug\n\nBody."));
+        check("<response> </response>\nFix bug", Some("<response> </response>"));
+        check("", None);
+        check(" \n\t", None);
+        check(r#"{"type":"result","result":"x"}"#, None);
+        check("$(touch x) \"quoted\" 'and' `more`", Some("$(touch x) \"quoted\" 'and' `more`"));
+    }
+
+    #[test]
+    fn message_from_task_is_short() {
+        assert_eq!(message_from_task("run", 2, "# Add a parser\nmore"), "run: iteration 2 - Add a parser");
+        assert_eq!(message_from_task("run", 1, ""), "run: iteration 1 - work in progress");
+        assert!(message_from_task("run", 1, &"word ".repeat(50)).len() < 90);
+    }
+}

@@ -1,0 +1,95 @@
+//! What the rules of a run are applied to: the agent, the prompt and the project, resolved once.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::Permissions;
+
+/// Everything of a run that is not a rule of the loop. Written into the journal with the plan, so that a
+/// resumed run does what the first process would have done, whatever the settings say by then.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Setup {
+    /// The project's folder, absolute.
+    pub project: PathBuf,
+    /// Who does the work.
+    pub agent: AgentSetup,
+    /// What is to be done.
+    pub prompt: PromptSource,
+    /// Whether `Iteration 3 of 10, 7 remaining.` stands before the prompt.
+    pub count_in_prompt: bool,
+    /// How much of a gate's output the agent is told, in characters.
+    pub truncate_chars: usize,
+    /// How commits are made, when the plan wants them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub scm: Option<Scm>,
+    /// When a process has had enough time.
+    pub timeouts: Timeouts,
+    /// Whether processes that a turn leaves behind stay alive.
+    pub keep_leftovers: bool,
+    /// What was not committed before the run, by path with a fingerprint: not the agent's work.
+    pub dirty: BTreeMap<String, String>,
+    /// The settings files that were read, with a fingerprint: a change is shown, not followed.
+    pub settings: BTreeMap<PathBuf, String>,
+}
+
+/// Who does the work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentSetup {
+    /// The program, as the user wrote it.
+    pub command: String,
+    /// Its flags, split.
+    pub flags: Vec<String>,
+    /// More variables for its environment.
+    pub env: BTreeMap<String, String>,
+    /// How the prompt reaches it.
+    pub prompt_via: PromptVia,
+    /// Who decides what it may do.
+    pub permissions: Permissions,
+}
+
+/// How the prompt reaches the agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptVia {
+    /// On standard input: no limit, no quoting.
+    #[default]
+    Stdin,
+    /// As the last argument, at most 128 KiB on Linux.
+    Argument,
+}
+
+impl PromptVia {
+    /// Every way with the name that settings use.
+    pub const NAMES: [(&str, Self); 2] = [("stdin", Self::Stdin), ("argument", Self::Argument)];
+}
+
+/// Where the prompt comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptSource {
+    /// Given on the command line.
+    Text(String),
+    /// Read again before each turn.
+    File(PathBuf),
+}
+
+/// How commits are made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scm {
+    /// The program.
+    pub command: String,
+    /// What it is asked to do after the gates have passed, in this order.
+    pub tasks: Vec<String>,
+}
+
+/// When a process has had enough time; nothing means never.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timeouts {
+    /// For one turn.
+    pub turn_ms: Option<u64>,
+    /// For a turn that prints nothing.
+    pub idle_ms: Option<u64>,
+    /// For one gate.
+    pub gate_ms: Option<u64>,
+}

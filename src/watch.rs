@@ -1,0 +1,267 @@
+//! Decides when a process must be signalled or given up on.
+//!
+//! Pure: time comes in as an argument, orders go out as values. The process module owns the process; this
+//! type only owns the rules.
+
+use std::time::{Duration, Instant};
+
+/// How long a process has between the polite signal and the kill.
+const GRACE: Duration = Duration::from_secs(5);
+/// How long pipes may stay open and silent after the process itself has ended.
+const DRAIN: Duration = Duration::from_millis(500);
+/// How long pipes may stay open after the process itself has ended, even if something is still printing.
+const LONGEST_DRAIN: Duration = Duration::from_secs(3);
+/// How long a process that has printed its result may do nothing before it is ended.
+const LINGER: Duration = Duration::from_secs(30);
+/// How long a killed process may take to disappear before nobody waits for it any more.
+const UNKILLABLE: Duration = Duration::from_secs(10);
+
+/// Time limits of one process; nothing means no limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// From start to end.
+    pub total: Option<Duration>,
+    /// Without any output.
+    pub idle: Option<Duration>,
+}
+
+/// Why a process was ended by ralph rather than by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// It took too long.
+    Timeout,
+    /// It was silent for too long.
+    Idle,
+    /// It had printed its result and did not go.
+    Lingered,
+    /// The user wanted it.
+    Interrupt,
+}
+
+/// What must be done now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Nothing, until something happens.
+    Wait,
+    /// Nothing, until something happens or this moment comes.
+    WaitUntil(Instant),
+    /// Ask the process and its group to end.
+    Terminate,
+    /// End the process and its group.
+    Kill,
+    /// It is over.
+    Done,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    Running,
+    Terminating { kill_at: Instant },
+    Killed { give_up_at: Instant },
+    Draining { until: Instant, at_the_latest: Instant },
+    Over,
+}
+
+/// The watch over one process.
+#[derive(Debug)]
+pub struct Watch {
+    limits: Limits,
+    started: Instant,
+    last_output: Instant,
+    has_result: bool,
+    open_pipes: u8,
+    phase: Phase,
+    cause: Option<Cause>,
+}
+
+impl Watch {
+    /// Begins to watch a process with that many output pipes.
+    pub fn new(limits: Limits, open_pipes: u8, now: Instant) -> Self {
+        Self {
+            limits,
+            started: now,
+            last_output: now,
+            has_result: false,
+            open_pipes,
+            phase: Phase::Running,
+            cause: None,
+        }
+    }
+
+    /// The process printed something.
+    pub fn output(&mut self, now: Instant) {
+        self.last_output = now;
+        if let Phase::Draining { until, at_the_latest } = &mut self.phase {
+            *until = (now + DRAIN).min(*at_the_latest);
+        }
+    }
+
+    /// What the process printed is its result: it should go now.
+    pub fn result(&mut self) {
+        self.has_result = true;
+    }
+
+    /// An output pipe was closed.
+    pub fn pipe_closed(&mut self) {
+        self.open_pipes = self.open_pipes.saturating_sub(1);
+    }
+
+    /// The process itself has ended; its pipes may still be open.
+    pub fn exited(&mut self, now: Instant) {
+        self.phase = Phase::Draining { until: now + DRAIN, at_the_latest: now + LONGEST_DRAIN };
+    }
+
+    /// The user wants the process to end. A second time skips the grace.
+    pub fn interrupt(&mut self, now: Instant) -> Order {
+        match self.phase {
+            Phase::Running => self.terminate(Cause::Interrupt, now),
+            Phase::Terminating { .. } => self.kill(now),
+            Phase::Killed { .. } | Phase::Draining { .. } | Phase::Over => self.tick(now),
+        }
+    }
+
+    /// What to do now. Call after every input and whenever a wait ran out.
+    pub fn tick(&mut self, now: Instant) -> Order {
+        match self.phase {
+            Phase::Running => self.running(now),
+            Phase::Terminating { kill_at } if now < kill_at => Order::WaitUntil(kill_at),
+            Phase::Terminating { .. } => self.kill(now),
+            Phase::Killed { give_up_at } if now < give_up_at => Order::WaitUntil(give_up_at),
+            Phase::Draining { until, .. } if 0 < self.open_pipes && now < until => Order::WaitUntil(until),
+            Phase::Killed { .. } | Phase::Draining { .. } | Phase::Over => {
+                self.phase = Phase::Over;
+                Order::Done
+            }
+        }
+    }
+
+    /// Why ralph ended the process, if it did.
+    pub fn cause(&self) -> Option<Cause> {
+        self.cause
+    }
+
+    fn running(&mut self, now: Instant) -> Order {
+        let deadlines = [
+            (self.limits.total.map(|total| self.started + total), Cause::Timeout),
+            (self.has_result.then_some(self.last_output + LINGER), Cause::Lingered),
+            (self.limits.idle.map(|idle| self.last_output + idle), Cause::Idle),
+        ];
+        let mut next = None;
+        for (deadline, cause) in deadlines {
+            let Some(deadline) = deadline else { continue };
+            if deadline <= now {
+                return self.terminate(cause, now);
+            }
+            next = Some(next.map_or(deadline, |next: Instant| next.min(deadline)));
+        }
+        next.map_or(Order::Wait, Order::WaitUntil)
+    }
+
+    fn terminate(&mut self, cause: Cause, now: Instant) -> Order {
+        self.cause = Some(cause);
+        self.phase = Phase::Terminating { kill_at: now + GRACE };
+        Order::Terminate
+    }
+
+    fn kill(&mut self, now: Instant) -> Order {
+        self.phase = Phase::Killed { give_up_at: now + UNKILLABLE };
+        Order::Kill
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Replays `(milliseconds, input)` pairs and renders every order that is not a wait.
+    #[track_caller]
+    fn check(script: &[(u64, &str)], expected: &str) {
+        let limits = Limits { total: Some(Duration::from_secs(100)), idle: Some(Duration::from_secs(40)) };
+        let start = Instant::now();
+        let mut watch = Watch::new(limits, 2, start);
+        let mut seen = Vec::new();
+        for &(ms, input) in script {
+            let now = start + Duration::from_millis(ms);
+            match input {
+                "out" => watch.output(now),
+                "result" => {
+                    watch.output(now);
+                    watch.result();
+                }
+                "eof" => watch.pipe_closed(),
+                "exit" => watch.exited(now),
+                _ => {}
+            }
+            let order = if input == "^C" { watch.interrupt(now) } else { watch.tick(now) };
+            if !matches!(order, Order::Wait | Order::WaitUntil(_)) {
+                seen.push(format!("{ms}:{order:?}"));
+            }
+        }
+        if let Some(cause) = watch.cause() {
+            seen.push(format!("{cause:?}"));
+        }
+        assert_eq!(seen.join(" "), expected);
+    }
+
+    #[test]
+    fn ends_by_itself() {
+        check(&[(1000, "out"), (2000, "exit"), (2000, "eof"), (2000, "eof")], "2000:Done");
+        check(&[(1000, "eof"), (1000, "eof"), (2000, "exit")], "2000:Done");
+    }
+
+    #[test]
+    fn deaf_process_is_killed_once() {
+        check(
+            &[
+                (30_000, "out"),
+                (60_000, "out"),
+                (90_000, "out"),
+                (100_000, ""),
+                (101_000, ""),
+                (105_000, ""),
+                (106_000, ""),
+            ],
+            "100000:Terminate 105000:Kill Timeout",
+        );
+    }
+
+    #[test]
+    fn unkillable_process_is_given_up() {
+        check(&[(40_000, ""), (45_000, ""), (55_000, "")], "40000:Terminate 45000:Kill 55000:Done Idle");
+    }
+
+    #[test]
+    fn silence_ends_a_process_and_output_saves_it() {
+        check(&[(1000, "out"), (41_000, "")], "41000:Terminate Idle");
+        check(&[(39_000, "out"), (78_000, "out")], "");
+    }
+
+    #[test]
+    fn result_without_exit_is_reaped() {
+        check(&[(1000, "result"), (20_000, "out"), (49_000, ""), (50_000, "")], "50000:Terminate Lingered");
+        check(&[(1000, "result"), (2000, "exit"), (2000, "eof"), (2000, "eof")], "2000:Done");
+    }
+
+    #[test]
+    fn second_interrupt_kills() {
+        check(
+            &[(1000, "^C"), (2000, "^C"), (2000, "exit"), (2000, "eof"), (2000, "eof")],
+            "1000:Terminate 2000:Kill 2000:Done Interrupt",
+        );
+    }
+
+    #[test]
+    fn open_pipe_does_not_hold_the_iteration() {
+        check(&[(1000, "exit"), (1000, "eof"), (1400, "out"), (1600, ""), (1900, "")], "1900:Done");
+        let chatty: Vec<_> =
+            (10..50).map(|tenth| (tenth * 100, if tenth == 10 { "exit" } else { "out" })).collect();
+        check(&chatty[..32], "4000:Done 4100:Done");
+    }
+
+    #[test]
+    fn no_limits_means_waiting_for_ever() {
+        let start = Instant::now();
+        let mut watch = Watch::new(Limits::default(), 0, start);
+        assert_eq!(watch.tick(start + Duration::from_secs(1_000_000)), Order::Wait);
+    }
+}
