@@ -14,12 +14,19 @@ pub mod prompt;
 pub mod setup;
 pub mod watch;
 
-// Ground floor: files, processes, the terminal.
-pub mod settings;
+// Ground floor: all the I/O.
+mod cli;
+mod driver;
+mod error;
+mod gate;
+mod git;
+mod journal;
+mod lock;
+mod process;
+mod report;
+mod scripted;
+mod settings;
+mod signals;
+mod term;
 
-use std::process::ExitCode;
-
-/// Runs the program.
-pub fn main() -> ExitCode {
-    ExitCode::SUCCESS
-}
+pub use cli::main;

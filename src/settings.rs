@@ -17,45 +17,44 @@ use serde::{Serialize, Serializer};
 
 use crate::agent::Permissions;
 use crate::fail_action::FailAction;
+use crate::setup::{PromptVia, Scm};
 
-pub use error::SettingsError;
-pub use load::{Loaded, load};
-pub use node::Origin;
+pub(crate) use load::{Loaded, load};
 
 /// Everything that settings decide.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Settings {
+pub(crate) struct Settings {
     /// How many iterations there may be; nothing means the preset's own default.
-    pub maximum_iterations: Option<u32>,
+    pub(crate) maximum_iterations: Option<u32>,
     /// What the agent answers when it is done.
-    pub completion_response: String,
+    pub(crate) completion_response: String,
     /// How much of a guardrail's output goes into a prompt, in characters.
-    pub output_truncate_chars: usize,
+    pub(crate) output_truncate_chars: usize,
     /// Whether the agent's output is shown while it works.
-    pub stream_agent_output: bool,
+    pub(crate) stream_agent_output: bool,
     /// Whether prompts begin with the number of the iteration.
-    pub include_iteration_count_in_prompt: bool,
+    pub(crate) include_iteration_count_in_prompt: bool,
     /// The agent.
-    pub agent: AgentSettings,
+    pub(crate) agent: AgentSettings,
     /// The commands that must succeed before anything counts as done.
-    pub guardrails: Vec<Guardrail>,
+    pub(crate) guardrails: Vec<Guardrail>,
     /// What is done with the changes when the guardrails pass.
-    pub scm: Option<Scm>,
+    pub(crate) scm: Option<Scm>,
     /// How often a failed iteration is tried again.
-    pub retries: u32,
+    pub(crate) retries: u32,
     /// How long to wait before the first retry; doubles with each one.
     #[serde(serialize_with = "seconds")]
-    pub retry_delay: Duration,
+    pub(crate) retry_delay: Duration,
     /// Where a run ends without being done.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// What happens to processes that an agent leaves behind.
-    pub leftovers: Leftovers,
+    pub(crate) leftovers: Leftovers,
     /// How things look on the terminal.
-    pub output: Output,
+    pub(crate) output: Output,
     /// How long the records of old runs are kept; nothing means for good.
     #[serde(serialize_with = "seconds_or_off")]
-    pub retention: Option<Duration>,
+    pub(crate) retention: Option<Duration>,
 }
 
 impl Default for Settings {
@@ -83,81 +82,55 @@ impl Default for Settings {
 /// Which agent is run, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct AgentSettings {
+pub(crate) struct AgentSettings {
     /// The program.
-    pub command: String,
+    pub(crate) command: String,
     /// The user's arguments, already split; as JSON each is quoted, so that it stays whole.
     #[serde(serialize_with = "quoted")]
-    pub flags: Vec<String>,
+    pub(crate) flags: Vec<String>,
     /// Variables that are added to its environment.
-    pub env: BTreeMap<String, String>,
+    pub(crate) env: BTreeMap<String, String>,
     /// How the prompt reaches it, for agents that ralph does not know.
-    pub prompt_via: PromptVia,
+    pub(crate) prompt_via: PromptVia,
     /// Who decides what it may do; nothing means that it depends on what protects the run.
-    pub permissions: Option<Permissions>,
-}
-
-/// How a prompt reaches an agent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum PromptVia {
-    /// By standard input.
-    #[default]
-    Stdin,
-    /// As the last argument.
-    Argument,
-}
-
-impl PromptVia {
-    /// Every way with the name that settings use.
-    pub const NAMES: [(&str, Self); 2] = [("stdin", Self::Stdin), ("argument", Self::Argument)];
+    pub(crate) permissions: Option<Permissions>,
 }
 
 /// A command that judges the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Guardrail {
+pub(crate) struct Guardrail {
     /// What the shell runs.
-    pub command: String,
+    pub(crate) command: String,
     /// What its failure does to the next prompt.
-    pub fail_action: FailAction,
+    pub(crate) fail_action: FailAction,
     /// What the agent is told when it fails.
-    pub hint: Option<String>,
-}
-
-/// What is done with the changes of an iteration.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Scm {
-    /// The program.
-    pub command: String,
-    /// What it does, in order: `commit`, `push`.
-    pub tasks: Vec<String>,
+    pub(crate) hint: Option<String>,
 }
 
 /// Where things end without being done. Nothing means no limit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Limits {
+pub(crate) struct Limits {
     /// How long one turn of the agent may take.
     #[serde(serialize_with = "seconds_or_off")]
-    pub iteration_timeout: Option<Duration>,
+    pub(crate) iteration_timeout: Option<Duration>,
     /// How long the agent may be silent.
     #[serde(serialize_with = "seconds_or_off")]
-    pub idle_timeout: Option<Duration>,
+    pub(crate) idle_timeout: Option<Duration>,
     /// How long one guardrail may take.
     #[serde(serialize_with = "seconds_or_off")]
-    pub gate_timeout: Option<Duration>,
+    pub(crate) gate_timeout: Option<Duration>,
     /// How long the run may take.
     #[serde(serialize_with = "seconds_or_off")]
-    pub total_time: Option<Duration>,
+    pub(crate) total_time: Option<Duration>,
     /// How long to wait for a quota to come back.
     #[serde(serialize_with = "seconds_or_off")]
-    pub max_wait: Option<Duration>,
+    pub(crate) max_wait: Option<Duration>,
     /// What the run may cost, in US dollars.
-    pub max_cost_usd: Option<f64>,
+    pub(crate) max_cost_usd: Option<f64>,
     /// How many tokens the run may use, in and out.
-    pub max_tokens: Option<u64>,
+    pub(crate) max_tokens: Option<u64>,
 }
 
 impl Default for Limits {
@@ -177,7 +150,7 @@ impl Default for Limits {
 /// What happens to processes that an agent leaves behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Leftovers {
+pub(crate) enum Leftovers {
     /// They are ended after the turn.
     #[default]
     Kill,
@@ -187,23 +160,23 @@ pub enum Leftovers {
 
 impl Leftovers {
     /// Every choice with the name that settings use.
-    pub const NAMES: [(&str, Self); 2] = [("kill", Self::Kill), ("keep", Self::Keep)];
+    pub(crate) const NAMES: [(&str, Self); 2] = [("kill", Self::Kill), ("keep", Self::Keep)];
 }
 
 /// How things look on the terminal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Output {
+pub(crate) struct Output {
     /// Emoji, or `[OK]` and `[ERR]`.
-    pub emoji: bool,
+    pub(crate) emoji: bool,
     /// When there is colour.
-    pub color: ColorWhen,
+    pub(crate) color: ColorWhen,
     /// Whether each line begins with the time.
-    pub timestamps: bool,
+    pub(crate) timestamps: bool,
     /// How many lines of a tool's output are shown.
-    pub max_lines: usize,
+    pub(crate) max_lines: usize,
     /// How many characters of a tool's output are shown.
-    pub max_chars: usize,
+    pub(crate) max_chars: usize,
 }
 
 impl Default for Output {
@@ -215,7 +188,7 @@ impl Default for Output {
 /// When there is colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum ColorWhen {
+pub(crate) enum ColorWhen {
     /// On a terminal, unless `NO_COLOR` is set.
     #[default]
     Auto,
@@ -227,7 +200,7 @@ pub enum ColorWhen {
 
 impl ColorWhen {
     /// Every choice with the name that settings use.
-    pub const NAMES: [(&str, Self); 3] =
+    pub(crate) const NAMES: [(&str, Self); 3] =
         [("auto", Self::Auto), ("always", Self::Always), ("never", Self::Never)];
 }
 

@@ -7,11 +7,11 @@ use super::node::Origin;
 
 /// Why the settings cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SettingsError {
+pub(crate) struct SettingsError {
     /// Everything that is wrong, each as `file:line: key: expected …, found …`.
-    pub problems: Vec<String>,
+    pub(crate) problems: Vec<String>,
     /// What the user can do about it.
-    pub hints: Vec<String>,
+    pub(crate) hints: Vec<String>,
 }
 
 impl fmt::Display for SettingsError {

@@ -21,22 +21,22 @@ const LOCAL_FILE: &str = ".ralph/settings.local.json";
 
 /// The settings, and how they came about.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// What holds.
-    pub settings: Settings,
+    pub(crate) settings: Settings,
     /// The files that were read, in order, as people are told about them.
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
     /// What is odd in them.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     /// What gave each key that is not at its default: `agent.command` → `.ralph/settings.json:3`.
-    pub origins: BTreeMap<String, Origin>,
+    pub(crate) origins: BTreeMap<String, Origin>,
 }
 
 /// Reads the settings of `project`, or `config` in their place, then the local ones, then the flags.
 ///
 /// The flags have the shape of a settings file. A null in them takes a key away as it does in a file, so
 /// a flag that was not given must not be in them at all.
-pub fn load(project: &Path, config: Option<&Path>, flags: Value) -> Result<Loaded, SettingsError> {
+pub(crate) fn load(project: &Path, config: Option<&Path>, flags: Value) -> Result<Loaded, SettingsError> {
     let mut merge = Merge::new();
     let project_file = project.join(PROJECT_FILE);
     match config {

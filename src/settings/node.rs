@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Where a setting came from. Shown as `file:line`, or `command line`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// A settings file.
     File {
         /// The file as people are told about it.
@@ -24,14 +24,6 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Returns the layer without the line: a file's name, or `flag`.
-    pub fn layer(&self) -> &str {
-        match self {
-            Self::File { name, .. } => name,
-            Self::Flag => "flag",
-        }
-    }
-
     pub(super) fn line(&self) -> usize {
         match self {
             Self::File { line, .. } => *line,

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::*;
+use super::{error::SettingsError, *};
 
 fn project(files: &[(&str, &[u8])]) -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -52,7 +52,7 @@ fn nothing_at_all_gives_the_defaults() {
     assert_eq!(loaded.settings, expected);
     assert_eq!(loaded.files, Vec::<PathBuf>::new());
     assert_eq!(loaded.warnings, Vec::<String>::new());
-    assert_eq!(loaded.origins["agent.command"].layer(), "flag");
+    assert_eq!(loaded.origins["agent.command"].to_string(), "command line");
 }
 
 #[test]

@@ -1,0 +1,166 @@
+//! What a user can type.
+
+mod clean;
+mod demo;
+mod logs;
+mod resume;
+mod run;
+mod runs;
+mod status;
+mod stop;
+
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
+
+use crate::{
+    error::{EXIT_CODES, Error, REFUSED, Result},
+    process::guardian,
+    scripted,
+};
+
+/// Run a coding agent again and again until the work is verifiably done
+#[derive(Debug, Parser)]
+#[command(
+    name = "ralph",
+    version,
+    disable_version_flag = true,
+    arg_required_else_help = true,
+    after_help = EXIT_CODES,
+    max_term_width = 100
+)]
+struct Cli {
+    /// Work in this directory instead of the current one
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    project_dir: Option<PathBuf>,
+
+    /// Print the version
+    #[arg(short = 'v', long, action = clap::ArgAction::Version)]
+    version: (),
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::RunArgs),
+    Status(status::StatusArgs),
+    Logs(logs::LogsArgs),
+    Resume(resume::ResumeArgs),
+    Stop(stop::StopArgs),
+    Clean(clean::CleanArgs),
+    Demo(demo::DemoArgs),
+    /// Follow a script instead of a model
+    #[command(name = crate::agent::scripted::COMMAND, hide = true)]
+    ScriptedAgent {
+        #[arg(long)]
+        text: bool,
+        script: PathBuf,
+    },
+    /// End the processes of a run when its ralph is gone
+    #[command(name = guardian::COMMAND, hide = true)]
+    Guardian {
+        run: String,
+    },
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let args = with_default_command(std::env::args_os().collect());
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are data; what is wrong with the arguments is talk. Both know where to go.
+            let _ = error.print();
+            let is_answer = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            return ExitCode::from(if is_answer { 0 } else { REFUSED });
+        }
+    };
+    match dispatch(cli) {
+        Ok(code) => ExitCode::from(code),
+        // Its reader has gone; that is no error to talk about.
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error);
+            ExitCode::from(REFUSED)
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<u8> {
+    if let Command::ScriptedAgent { text, script } = &cli.command {
+        return scripted::main(script, *text);
+    }
+    if let Command::Guardian { run } = &cli.command {
+        return Ok(guardian::main(run).map(|()| 0)?);
+    }
+    let project = project_dir(cli.project_dir)?;
+    match cli.command {
+        Command::Run(args) => run::main(&args, &project),
+        Command::Status(args) => status::main(&args, &project),
+        Command::Logs(args) => logs::main(&args, &project),
+        Command::Resume(args) => resume::main(&args, &project),
+        Command::Stop(args) => stop::main(&args, &project),
+        Command::Clean(args) => clean::main(&args, &project),
+        Command::Demo(args) => demo::main(&args),
+        Command::ScriptedAgent { .. } | Command::Guardian { .. } => Ok(0),
+    }
+}
+
+/// `ralph -p "..."` means `ralph run -p "..."`.
+fn with_default_command(mut args: Vec<OsString>) -> Vec<OsString> {
+    let command = Cli::command();
+    let mut at = 1;
+    while let Some(arg) = args.get(at).map(|arg| arg.to_string_lossy().into_owned()) {
+        match arg.as_str() {
+            "-C" | "--project-dir" => at += 2,
+            "-h" | "--help" | "-v" | "--version" | "help" => return args,
+            _ if arg.starts_with("-C") || arg.starts_with("--project-dir=") => at += 1,
+            // A word that is no command gets clap's suggestion.
+            _ if !arg.starts_with('-') || command.find_subcommand(&arg).is_some() => return args,
+            _ => {
+                args.insert(at, "run".into());
+                return args;
+            }
+        }
+    }
+    args
+}
+
+fn project_dir(given: Option<PathBuf>) -> Result<PathBuf> {
+    let dir = given.unwrap_or_else(|| PathBuf::from("."));
+    // Resolved, so that one project has one record whatever way it is named.
+    fs_err::canonicalize(&dir)
+        .ok()
+        .filter(|path| path.is_dir())
+        .ok_or_else(|| Error::new(format!("`{}` is not a directory", dir.display())))
+}
+
+fn complain(error: &Error) {
+    let mut stderr = anstream::stderr().lock();
+    let (red, cyan) = (anstyle::AnsiColor::Red.on_default(), anstyle::AnsiColor::Cyan.on_default());
+    // Nobody is left to tell if this fails.
+    let _ = writeln!(stderr, "{red}error:{red:#} {error}");
+    for hint in error.hints() {
+        let _ = writeln!(stderr, "{cyan}hint:{cyan:#} {hint}");
+    }
+}
+
+/// Says something that does not stop ralph.
+fn warn(text: &str) {
+    let yellow = anstyle::AnsiColor::Yellow.on_default();
+    let _ = writeln!(anstream::stderr().lock(), "{yellow}warning:{yellow:#} {text}");
+}
+
+/// Prints data.
+fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}

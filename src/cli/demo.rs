@@ -1,0 +1,148 @@
+//! `ralph demo`: the whole loop on a scripted agent in a throw-away repository.
+
+use std::{
+    env,
+    ffi::OsStr,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::print;
+use crate::{
+    error::{Context, Error, Result},
+    process,
+};
+
+/// Watch the whole loop on a scripted agent: no key, no network, a throw-away repository
+///
+/// The agent says that it is done when it is not. A guardrail finds out, the agent is told, mends it, and
+/// only then the work is committed and the run complete.
+///
+/// Example: ralph demo --keep
+#[derive(Args, Debug)]
+pub(super) struct DemoArgs {
+    /// Leave the repository there to look at
+    #[arg(long)]
+    keep: bool,
+}
+
+const TASK: &str = "Make greet.sh greet whoever it is told to, and the world when it is told nobody.
+Say <response>DONE</response> when it works.
+";
+
+const TEST: &str = r#"#!/bin/sh
+# The guardrail of the demo.
+check() { [ "$2" = "$3" ] && echo "ok: $1" || { echo "not ok: $1: expected '$3', got '$2'"; failed=1; }; }
+check "with a name" "$(sh greet.sh Ada)" "Hello, Ada!"
+check "without a name" "$(sh greet.sh)" "Hello, world!"
+exit ${failed:-0}
+"#;
+
+const FIRST_TRY: &str = "#!/bin/sh\necho \"Hello, $1!\"\n";
+const SECOND_TRY: &str = "#!/bin/sh\necho \"Hello, ${1:-world}!\"\n";
+
+/// Prepares the repository and runs the loop in it.
+pub(super) fn main(args: &DemoArgs) -> Result<u8> {
+    let folder = tempfile::Builder::new().prefix("ralph-demo-").tempdir()?;
+    let repository = folder.path().join("greeter");
+    prepare(folder.path(), &repository)?;
+    print(&format!(
+        "A repository with one task, one guardrail and a scripted agent: {}\n",
+        repository.display()
+    ))?;
+
+    let me = env::current_exe()?;
+    let mut ralph = Command::new(&me);
+    ralph.args([OsStr::new("-C"), repository.as_os_str(), OsStr::new("run"), OsStr::new("-f")]);
+    ralph.arg(repository.join("TASK.md"));
+    let code = process::foreground(with_state(&mut ralph, folder.path()))?;
+
+    let mut log = Command::new("git");
+    log.arg("-C").arg(&repository).args(["log", "--oneline", "--stat", "--no-decorate"]);
+    print("\nWhat is in the repository now (git log --stat):\n")?;
+    process::foreground(&mut log)?;
+    if args.keep {
+        let kept = folder.keep();
+        print(&format!("\nKept in {}\n", kept.display()))?;
+    }
+    print("\nNow with your own agent:  ralph run --agent claude -p \"...\" --guardrail \"make test\"\n")?;
+    Ok(code)
+}
+
+/// The record of the demo goes with the demo.
+fn with_state<'a>(command: &'a mut Command, folder: &Path) -> &'a mut Command {
+    command.env("RALPH_STATE_DIR", folder.join("state"))
+}
+
+fn prepare(folder: &Path, repository: &Path) -> Result<()> {
+    fs_err::create_dir_all(repository.join(".ralph"))?;
+    let script = folder.join("script.json");
+    fs_err::write(&script, script_of(repository).to_string())?;
+    let settings = json!({
+        "maximumIterations": 5,
+        "agent": {"command": env::current_exe()?, "flags": [shell_words::quote(&script.to_string_lossy())]},
+        "guardrails": [{
+            "command": "sh test.sh",
+            "failAction": "APPEND",
+            "hint": "Mend greet.sh; leave test.sh as it is.",
+        }],
+        "scm": {"command": "git", "tasks": ["commit"]},
+    });
+    fs_err::write(repository.join(".ralph/settings.json"), format!("{settings:#}\n"))?;
+    fs_err::write(repository.join("TASK.md"), TASK)?;
+    fs_err::write(repository.join("test.sh"), TEST)?;
+    for args in [
+        &["init", "--quiet"][..],
+        &["config", "user.name", "Ralph Demo"],
+        &["config", "user.email", "demo@localhost"],
+        &["config", "commit.gpgsign", "false"],
+        &["add", "--all"],
+        &["commit", "--quiet", "--message=Describe what greet.sh must do"],
+    ] {
+        let mut git = Command::new("git");
+        git.arg("-C").arg(repository).args(args).stdin(Stdio::null());
+        let code = process::foreground(&mut git).context("the demo needs git")?;
+        if code != 0 {
+            return Err(Error::new(format!("`git {}` failed", args.join(" "))));
+        }
+    }
+    Ok(())
+}
+
+/// An agent that is too sure of itself, then learns.
+fn script_of(repository: &Path) -> Value {
+    let greet = repository.join("greet.sh");
+    let pause = |ms: u64| json!({"sleep_ms": ms});
+    let write = |text: &str| json!({"write": {"path": greet, "text": text}});
+    let usage = |cost: f64, input: u64, output: u64| {
+        json!({"result": {
+            "total_cost_usd": cost,
+            "usage": {"input_tokens": input / 5, "cache_read_input_tokens": input - input / 5, "output_tokens": output},
+        }})
+    };
+    json!({
+        "turns": [
+            [
+                {"say": "I will look at what the test expects."}, pause(400),
+                {"tool": {"name": "Read", "input": {"file_path": "test.sh"}, "output": TEST}}, pause(500),
+                {"tool": {"name": "Write", "input": {"file_path": "greet.sh"}, "output": "File created: greet.sh"}},
+                write(FIRST_TRY), pause(500),
+                {"say": "It greets whoever it is told to. <response>DONE</response>"}, pause(300),
+                usage(0.04, 18_200, 410),
+            ],
+            [
+                {"say": "The guardrail says that nobody is greeted when there is no name. It is right."}, pause(600),
+                {"tool": {"name": "Edit", "input": {"file_path": "greet.sh"}, "output": "greet.sh has been updated"}},
+                write(SECOND_TRY), pause(400),
+                {"tool": {"name": "Bash", "input": {"command": "sh test.sh"},
+                    "output": "ok: with a name\nok: without a name\n"}}, pause(500),
+                {"say": "Both work now. <response>DONE</response>"}, pause(300),
+                usage(0.03, 19_600, 290),
+            ],
+        ],
+        "text": [[pause(300), {"say": "Greet the world when no name is given"}]],
+    })
+}

@@ -1,0 +1,291 @@
+//! `ralph run`: the guarded loop.
+
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    agent::Permissions,
+    driver::{Start, fingerprints, millis},
+    duration::parse_duration,
+    engine::{
+        plan::{Check, CommitRule, Gate, OnFailure, Plan, When},
+        presets,
+    },
+    error::{Error, Result},
+    journal::run_dir::RunDir,
+    report::{
+        Reporter,
+        human::Human,
+        json::Json,
+        look::{Look, Marks},
+    },
+    settings::{self, ColorWhen, Leftovers, Loaded, Settings},
+    setup::{AgentSetup, PromptSource, Setup, Timeouts},
+    term::Palette,
+};
+
+/// Run the agent in a loop until it says that it is done and every guardrail passes
+///
+/// Each iteration starts the agent with fresh context. Then all guardrails run; what fails is told to the
+/// next iteration. When they pass, the work is committed (if the settings say so), and a completion response
+/// of the agent ends the loop.
+///
+/// Example: ralph run --agent claude -p "Make the tests pass" --guardrail "make test"
+#[derive(Args, Debug, Default)]
+pub(super) struct RunArgs {
+    /// What the agent shall do
+    #[arg(short, long, value_name = "TEXT")]
+    prompt: Option<String>,
+
+    /// Read the prompt from this file, again before each iteration
+    #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "prompt")]
+    prompt_file: Option<PathBuf>,
+
+    /// End after this many iterations
+    #[arg(short, long, visible_alias = "max-iterations", value_name = "N")]
+    maximum_iterations: Option<u32>,
+
+    /// What the agent answers in a <response> tag when it is done
+    #[arg(short, long, value_name = "TEXT")]
+    completion_response: Option<String>,
+
+    /// Run this agent: claude, codex, amp, gemini, opencode, or any program that reads a prompt
+    #[arg(short, long, value_name = "COMMAND")]
+    agent: Option<String>,
+
+    /// Check the work with this shell command; may be given several times, and replaces those of the settings
+    #[arg(short, long, value_name = "COMMAND")]
+    guardrail: Vec<String>,
+
+    /// Try a failed iteration again this many times
+    #[arg(long, value_name = "N")]
+    retries: Option<u32>,
+
+    /// End a turn of the agent after this time, such as 30m
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    iteration_timeout: Option<String>,
+
+    /// End a turn of the agent that prints nothing for this time
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    idle_timeout: Option<String>,
+
+    /// End a guardrail after this time
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    gate_timeout: Option<String>,
+
+    /// Exit with this code when a limit is reached
+    #[arg(long, value_name = "CODE")]
+    limit_exit_code: Option<u8>,
+
+    /// Show what the agent does (the default)
+    #[arg(long, overrides_with = "no_stream_agent_output")]
+    stream_agent_output: bool,
+
+    /// Show only what ralph does
+    #[arg(long)]
+    no_stream_agent_output: bool,
+
+    /// Read this settings file instead of .ralph/settings.json
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+/// How a run is shown.
+#[derive(Args, Debug, Default)]
+pub(super) struct LookArgs {
+    /// Say what is done and why, in detail
+    #[arg(short = 'V', long)]
+    verbose: bool,
+
+    /// When to use colour
+    #[arg(long, value_name = "WHEN", value_parser = ["auto", "always", "never"])]
+    color: Option<String>,
+
+    /// What to print on standard output
+    #[arg(long, value_name = "FORMAT", value_parser = ["human", "json"], default_value = "human")]
+    output: String,
+}
+
+impl LookArgs {
+    /// The reporters of a run: talk on standard error, data on standard output.
+    pub(super) fn reporters(&self, settings: &Settings) -> Vec<Box<dyn Reporter>> {
+        let palette = Palette::of(self.color(settings), &io::stderr());
+        let mut reporters = vec![self.human(settings, palette, Box::new(io::stderr()))];
+        if self.is_json() {
+            reporters.push(Box::new(Json));
+        }
+        reporters
+    }
+
+    /// The reporter of a record: all of it is data.
+    pub(super) fn replayer(&self) -> Vec<Box<dyn Reporter>> {
+        if self.is_json() {
+            return vec![Box::new(Json)];
+        }
+        let settings = Settings::default();
+        let palette = Palette::of(self.color(&settings), &io::stdout());
+        vec![self.human(&settings, palette, Box::new(io::stdout()))]
+    }
+
+    fn human(&self, settings: &Settings, palette: Palette, out: Box<dyn Write>) -> Box<dyn Reporter> {
+        let look = Look {
+            palette,
+            marks: if settings.output.emoji { Marks::EMOJI } else { Marks::PLAIN },
+            stream: settings.stream_agent_output,
+            verbose: self.verbose,
+            summary: !self.is_json(),
+            timestamps: settings.output.timestamps,
+            max_lines: settings.output.max_lines,
+            max_chars: settings.output.max_chars,
+        };
+        Box::new(Human::new(look, out))
+    }
+
+    fn color(&self, settings: &Settings) -> ColorWhen {
+        let named = |name: &str| ColorWhen::NAMES.into_iter().find(|(known, _)| *known == name);
+        self.color.as_deref().and_then(named).map_or(settings.output.color, |(_, when)| when)
+    }
+
+    fn is_json(&self) -> bool {
+        self.output == "json"
+    }
+}
+
+/// Runs the loop.
+pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
+    let prompt = prompt(args)?;
+    let loaded = load(args, project)?;
+    let mut reporters = args.look.reporters(&loaded.settings);
+    for warning in &loaded.warnings {
+        super::warn(warning);
+    }
+    for file in &loaded.files {
+        reporters.detail(&format!("Loading settings from {}", file.display()));
+    }
+    if let Some(age) = loaded.settings.retention {
+        // What cannot be removed now is removed another time.
+        let _ = super::clean::remove_older(&RunDir::of_project(project)?, age);
+    }
+    let plan = plan(&loaded.settings, args.limit_exit_code);
+    let setup = setup(&loaded, prompt, project);
+    Start { plan, setup, reporters }.begin()?.drive()
+}
+
+fn prompt(args: &RunArgs) -> Result<PromptSource> {
+    match (&args.prompt, &args.prompt_file) {
+        (Some(text), None) if text.trim().is_empty() => Err(Error::new("the prompt is empty")),
+        (Some(text), None) => Ok(PromptSource::Text(text.clone())),
+        (None, Some(path)) => Ok(PromptSource::File(std::path::absolute(path)?)),
+        (Some(_), Some(_)) => Err(Error::new("give either --prompt or --prompt-file, not both")),
+        (None, None) => Err(Error::new("there is no prompt")
+            .hint("say what to do: ralph run -p \"Make the tests pass\"")
+            .hint("or name a file: ralph run -f TASK.md")),
+    }
+}
+
+fn load(args: &RunArgs, project: &Path) -> Result<Loaded> {
+    let config = args.config.as_ref().map(std::path::absolute).transpose()?;
+    settings::load(project, config.as_deref(), Value::Object(layer(args))).map_err(|error| {
+        let hints = error.hints.clone();
+        hints.into_iter().fold(Error::new(error), Error::hint)
+    })
+}
+
+/// The flags as a layer of settings; only those that were given.
+fn layer(args: &RunArgs) -> Map<String, Value> {
+    let mut layer = Map::new();
+    let mut set = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            layer.insert(key.to_owned(), value);
+        }
+    };
+    set("maximumIterations", args.maximum_iterations.map(Value::from));
+    set("completionResponse", args.completion_response.clone().map(Value::from));
+    set("agent", args.agent.as_ref().map(|command| json!({"command": command})));
+    set("retries", args.retries.map(Value::from));
+    let streams = match (args.stream_agent_output, args.no_stream_agent_output) {
+        (_, true) => Some(false),
+        (true, false) => Some(true),
+        (false, false) => None,
+    };
+    set("streamAgentOutput", streams.map(Value::from));
+    let guardrails: Vec<Value> = args.guardrail.iter().map(|command| json!({"command": command})).collect();
+    set("guardrails", (!guardrails.is_empty()).then(|| Value::from(guardrails)));
+    let limits = [
+        ("iterationTimeout", &args.iteration_timeout),
+        ("idleTimeout", &args.idle_timeout),
+        ("gateTimeout", &args.gate_timeout),
+    ];
+    let limits: Map<String, Value> = limits
+        .into_iter()
+        .filter_map(|(key, value)| Some((key.to_owned(), Value::from(value.clone()?))))
+        .collect();
+    set("limits", (!limits.is_empty()).then(|| Value::from(limits)));
+    layer
+}
+
+/// The rules of the loop as the settings have them.
+fn plan(settings: &Settings, limit_exit_code: Option<u8>) -> Plan {
+    let gates = settings.guardrails.iter().map(|guardrail| Gate {
+        check: Check::Command { command: guardrail.command.clone() },
+        when: When::EveryTurn,
+        fail_action: guardrail.fail_action,
+        hint: guardrail.hint.clone(),
+    });
+    let mut plan = presets::run(&settings.completion_response, gates.collect());
+    let limits = &mut plan.limits;
+    limits.iterations = settings.maximum_iterations.unwrap_or(limits.iterations);
+    limits.exit_code = limit_exit_code.unwrap_or(limits.exit_code);
+    limits.max_wait_ms = settings.limits.max_wait.map_or(limits.max_wait_ms, millis);
+    limits.total_ms = settings.limits.total_time.map(millis);
+    limits.cost_usd = settings.limits.max_cost_usd;
+    limits.tokens = settings.limits.max_tokens;
+    if settings.scm.as_ref().is_none_or(|scm| scm.tasks.is_empty()) {
+        plan.commit = CommitRule::Never;
+    }
+    let retry = OnFailure::Retry { retries: settings.retries };
+    (plan.failures.agent, plan.failures.commit) = (retry, retry);
+    plan.failures.retry_delay_ms = millis(settings.retry_delay);
+    plan
+}
+
+fn setup(loaded: &Loaded, prompt: PromptSource, project: &Path) -> Setup {
+    let settings = &loaded.settings;
+    let files: Vec<PathBuf> = loaded.files.iter().map(|file| project.join(file)).collect();
+    Setup {
+        project: project.to_owned(),
+        agent: AgentSetup {
+            command: settings.agent.command.clone(),
+            flags: settings.agent.flags.clone(),
+            env: settings.agent.env.clone(),
+            prompt_via: settings.agent.prompt_via,
+            // Nothing protects the run yet, so the agent's own rules hold unless the user says otherwise.
+            permissions: settings.agent.permissions.unwrap_or(Permissions::Agent),
+        },
+        prompt,
+        count_in_prompt: settings.include_iteration_count_in_prompt,
+        truncate_chars: settings.output_truncate_chars,
+        scm: settings.scm.clone(),
+        timeouts: Timeouts {
+            turn_ms: settings.limits.iteration_timeout.map(millis),
+            idle_ms: settings.limits.idle_timeout.map(millis),
+            gate_ms: settings.limits.gate_timeout.map(millis),
+        },
+        keep_leftovers: settings.leftovers == Leftovers::Keep,
+        dirty: std::collections::BTreeMap::new(),
+        settings: fingerprints(files.iter().map(PathBuf::as_path)),
+    }
+}
+
+/// Checks a duration and leaves it as it was typed, for the layer of settings.
+fn duration(text: &str) -> std::result::Result<String, String> {
+    parse_duration(text).map(|_| text.to_owned())
+}

@@ -1,0 +1,40 @@
+//! Which run a command means.
+
+use std::path::Path;
+
+use crate::{
+    error::{Error, Result},
+    journal::{self, run_dir::RunDir},
+};
+
+/// The run with this id, or with the only id that begins so; of any project.
+pub(super) fn by_id(id: &str) -> Result<RunDir> {
+    let mut found: Vec<RunDir> = RunDir::all()?.into_iter().filter(|run| run.id().starts_with(id)).collect();
+    match (found.len(), found.pop()) {
+        (1, Some(run)) => Ok(run),
+        (0, _) | (_, None) => {
+            Err(Error::new(format!("there is no run `{id}`")).hint("`ralph status --all` lists them"))
+        }
+        (several, Some(_)) => {
+            Err(Error::new(format!("{several} runs begin with `{id}`"))
+                .hint("`ralph status --all` lists them"))
+        }
+    }
+}
+
+/// The newest run of the project.
+pub(super) fn newest(project: &Path) -> Result<RunDir> {
+    RunDir::of_project(project)?.pop().ok_or_else(|| {
+        Error::new(format!("there is no run of {} yet", project.display()))
+            .hint("start one: ralph run -p \"...\"")
+    })
+}
+
+/// The run of the project that is running.
+pub(super) fn running(project: &Path) -> Result<RunDir> {
+    let runs = RunDir::of_project(project)?;
+    runs.into_iter().rev().find(|run| journal::is_running(&run.journal())).ok_or_else(|| {
+        Error::new(format!("nothing is running in {}", project.display()))
+            .hint("`ralph status --all` shows the runs of all projects")
+    })
+}

@@ -1,0 +1,175 @@
+//! Performs what the engine decides, records what happened, and shows it.
+//!
+//! Invariant: what happened is in the journal before anything follows from it. A turn and a commit are
+//! recorded before they begin, so that a killed ralph is known to have been in the middle of one.
+
+mod commit;
+mod ledger;
+mod listener;
+mod start;
+mod turn;
+
+use std::{
+    fs::File,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use jiff::Timestamp;
+
+use crate::{
+    engine::{
+        Action, Wait, decide,
+        event::{Event, TurnEnd, TurnEnded, View, Why},
+        outcome::Outcome,
+        plan::Claim,
+    },
+    error::Result,
+    gate,
+    git::{self, Git},
+    journal::run_dir::RunDir,
+    process::{Supervisor, Waited},
+    report::Reporter,
+    setup::Setup,
+};
+use ledger::Ledger;
+
+pub(crate) use start::{Resume, Start, fingerprints};
+
+/// The files of ralph inside the project.
+pub(crate) const PROJECT_DIR: &str = ".ralph";
+
+/// One run on its way.
+pub(crate) struct Driver {
+    ledger: Ledger,
+    setup: Setup,
+    run: RunDir,
+    supervisor: Supervisor,
+    /// The agent's program, found on the path.
+    program: PathBuf,
+    git: Option<Git>,
+    /// The last prompt that could be read, in case its file goes away.
+    base_prompt: Option<String>,
+    /// Commits announced by an earlier process of this run and never reported.
+    announced: Option<commit::Announced>,
+    /// Where HEAD was before the last turn.
+    turn_head: Option<String>,
+    settings_warned: bool,
+    /// Held while the run lasts.
+    _tree: File,
+}
+
+impl Driver {
+    /// Runs the loop to its end and returns the exit code.
+    pub(crate) fn drive(mut self) -> Result<u8> {
+        loop {
+            // Between operations nobody else takes notice of a signal.
+            if self.supervisor.stop_requested() {
+                self.ledger.stop_requested();
+            }
+            match decide(&self.ledger.plan, &self.ledger.state) {
+                Action::Look => {
+                    let view = self.look();
+                    self.ledger.record(Event::Looked(view));
+                }
+                Action::RunTurn(turn) => self.run_turn(turn)?,
+                Action::AbandonTurn => {
+                    // The guardian of the process that died has ended what was left before it gave up its locks.
+                    self.ledger.record(Event::TurnEnded(Box::new(abandoned())));
+                }
+                Action::RunGate(gate) => self.run_gate(gate)?,
+                Action::Commit => self.commit()?,
+                Action::StartWait(wait) => self.start_wait(wait),
+                Action::WaitUntil(until_ms) => self.wait(until_ms),
+                Action::Finish(outcome) => return Ok(self.finish(outcome)),
+            }
+        }
+    }
+
+    fn finish(mut self, outcome: Outcome) -> u8 {
+        let exit_code = outcome.exit_code(&self.ledger.plan);
+        self.ledger.record(Event::RunEnded { outcome, exit_code });
+        self.supervisor.goodbye();
+        exit_code
+    }
+
+    /// The directory as the plan's rules see it.
+    fn look(&self) -> View {
+        let plan = &self.ledger.plan;
+        let claims = plan.claims.iter().filter_map(|claim| match claim {
+            Claim::File { path } => Some(path),
+            Claim::Tag { .. } | Claim::StoriesApproved | Claim::TurnEnd => None,
+        });
+        let wanted = plan.needs.iter().map(|need| &need.path).chain(claims);
+        let files = wanted.filter(|path| self.setup.project.join(path).exists()).cloned().collect();
+        View { files, stories: None }
+    }
+
+    fn run_gate(&mut self, index: usize) -> Result<()> {
+        let Self { ledger, setup, run, supervisor, .. } = self;
+        let (iteration, attempt) = ledger.state.position();
+        ledger.reporters.gate_started(&ledger.plan.gates[index]);
+        ledger.reporters.flush();
+        let place = gate::Place { setup, run, iteration, attempt };
+        let gates = ledger.plan.gates.clone();
+        let ended = gate::check(supervisor, &gates, index, &place, &mut || ledger.stop_requested())?;
+        if let Some(ended) = ended {
+            ledger.record(Event::GateEnded(ended));
+        }
+        Ok(())
+    }
+
+    fn start_wait(&mut self, wait: Wait) {
+        let now = Timestamp::now().as_millisecond();
+        let after = |ms: u64| now.saturating_add_unsigned(ms);
+        let (until_ms, why) = match wait {
+            Wait::For(ms, why) => (after(ms), why),
+            Wait::ForQuota { resets_at, at_most_ms } => {
+                (resets_at.saturating_mul(1000).clamp(now, after(at_most_ms)), Why::UsageLimit)
+            }
+        };
+        self.ledger.record(Event::WaitStarted { until_ms, why });
+    }
+
+    fn wait(&mut self, until_ms: i64) {
+        let started = Instant::now();
+        let left = u64::try_from(until_ms - Timestamp::now().as_millisecond()).unwrap_or(0);
+        match self.supervisor.wait(started + Duration::from_millis(left)) {
+            Waited::Elapsed => self.ledger.record(Event::WaitEnded { ms: millis(started.elapsed()) }),
+            Waited::StopRequested => self.ledger.stop_requested(),
+        }
+    }
+
+    /// The run is judged by the settings it started with; a change is shown once.
+    fn notice_changed_settings(&mut self) {
+        if self.settings_warned {
+            return;
+        }
+        let changed = self.setup.settings.iter().find(|(path, before)| git::fingerprint(path) != **before);
+        if let Some((path, _)) = changed {
+            let path = path.strip_prefix(&self.setup.project).unwrap_or(path).display();
+            let text = format!("{path} was changed during the run; this run keeps to what it started with");
+            self.settings_warned = true;
+            self.ledger.record(Event::Warned { text });
+        }
+    }
+}
+
+fn abandoned() -> TurnEnded {
+    TurnEnded {
+        end: TurnEnd::Abandoned,
+        claimed: false,
+        view: None,
+        ms: 0,
+        usage: crate::agent::Usage::default(),
+        tools: 0,
+        tool_errors: 0,
+        leftovers: Vec::new(),
+        denials: Vec::new(),
+    }
+}
+
+/// A duration as the journal has it.
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,175 @@
+//! Commits what passed the gates, and does what else the settings ask of the SCM.
+
+use std::{ffi::OsString, path::Path};
+
+use super::{
+    Driver, millis,
+    turn::{Call, copied_to},
+};
+use crate::{
+    agent::{Output, Usage},
+    engine::event::{CommitEnd, Event},
+    error::{Error, Result},
+    git::{self, Git, refusal, scm_spec, succeeded},
+    process::{Sink, Spec},
+    prompt::{commit_message, message_from_task, truncate},
+    setup::Scm,
+};
+
+/// What the agent is asked, word for word.
+const MESSAGE_PROMPT: &str =
+    "Provide a short imperative commit message for the changes. Output only the message, no explanation.";
+/// How often it is asked.
+const MESSAGE_TURNS: u32 = 2;
+/// How much of an answer or of a refusal is looked at.
+const MOST: usize = 64 * 1024;
+/// How much of a refusal the agent is told, in characters.
+const MOST_TOLD: usize = 4000;
+
+/// A commit that an earlier process of the run announced and did not report.
+pub(super) struct Announced {
+    pub(super) head: Option<String>,
+    pub(super) message: String,
+}
+
+impl Driver {
+    /// Does the SCM tasks in their order and records how the commit went.
+    pub(super) fn commit(&mut self) -> Result<()> {
+        let Some(scm) = self.setup.scm.clone() else {
+            self.ledger.record(Event::CommitEnded(CommitEnd::Nothing));
+            return Ok(());
+        };
+        let mut end = None;
+        for task in &scm.tasks {
+            if task == "commit" {
+                let made = self.make_commit(&scm)?;
+                self.ledger.record(Event::CommitEnded(made.clone()));
+                let goes_on = matches!(made, CommitEnd::Made { .. } | CommitEnd::Already);
+                end = Some(made);
+                if !goes_on {
+                    break;
+                }
+            } else {
+                self.run_task(&scm, task)?;
+            }
+        }
+        if end.is_none() {
+            self.ledger.record(Event::CommitEnded(CommitEnd::Nothing));
+        }
+        Ok(())
+    }
+
+    fn make_commit(&mut self, scm: &Scm) -> Result<CommitEnd> {
+        match self.git.clone() {
+            Some(git) => self.make_git_commit(&git),
+            None => self.make_other_commit(scm),
+        }
+    }
+
+    fn make_git_commit(&mut self, git: &Git) -> Result<CommitEnd> {
+        let head = git.head(&mut self.supervisor)?;
+        if let Some(announced) = self.announced.take()
+            && announced.head != head
+            && git.last_commit(&mut self.supervisor)?.1 == announced.message.trim()
+        {
+            return self.made(git);
+        }
+        let changes = git::since(&self.setup.dirty, git.changes(&mut self.supervisor)?);
+        if changes.is_empty() {
+            return Ok(if head == self.turn_head { CommitEnd::Nothing } else { CommitEnd::Already });
+        }
+        let message = self.message()?;
+        self.ledger.record(Event::CommitStarted { head, message: message.clone() });
+        let list = self.run.path().join("commit.paths");
+        match git.commit(&mut self.supervisor, &changes, &message, &list)? {
+            Ok(()) => self.made(git),
+            Err(output) => Ok(CommitEnd::Failed { output: truncate(&output, MOST_TOLD) }),
+        }
+    }
+
+    fn made(&mut self, git: &Git) -> Result<CommitEnd> {
+        let (commit, message) = git.last_commit(&mut self.supervisor)?;
+        Ok(CommitEnd::Made { commit, subject: message.lines().next().unwrap_or_default().to_owned() })
+    }
+
+    /// Any other SCM that has `status` and `commit -m`.
+    fn make_other_commit(&mut self, scm: &Scm) -> Result<CommitEnd> {
+        let status = self.supervisor.capture(self.task_spec(scm, vec!["status".into()]), MOST)?;
+        if succeeded(&status) && status.out.trim_ascii().is_empty() {
+            return Ok(CommitEnd::Nothing);
+        }
+        let message = self.message()?;
+        self.ledger.record(Event::CommitStarted { head: None, message: message.clone() });
+        let args = vec!["commit".into(), "-m".into(), message.clone().into()];
+        let captured = self.supervisor.capture(self.task_spec(scm, args), MOST)?;
+        if succeeded(&captured) {
+            return Ok(CommitEnd::Made { commit: String::new(), subject: message });
+        }
+        Ok(CommitEnd::Failed { output: truncate(&refusal(&captured), MOST_TOLD) })
+    }
+
+    /// A task that is not a commit. A failure is shown; the loop goes on.
+    fn run_task(&mut self, scm: &Scm, task: &str) -> Result<()> {
+        let words =
+            shell_words::split(task).map_err(|error| Error::new(format!("scm task `{task}`: {error}")))?;
+        let mut args: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+        if self.git.is_some() && args.first().is_some_and(|verb| verb == "push") {
+            // What runs before a push must not be what the agent wrote.
+            args.push("--no-verify".into());
+        }
+        let captured = self.supervisor.capture(self.task_spec(scm, args), MOST)?;
+        if !succeeded(&captured) {
+            let said = refusal(&captured);
+            self.ledger.warn(format!("{} {task} failed: {said}", scm.command));
+        }
+        Ok(())
+    }
+
+    fn task_spec(&self, scm: &Scm, args: Vec<OsString>) -> Spec {
+        scm_spec(scm.command.clone().into(), &self.setup.project, &self.run.id(), args)
+    }
+
+    /// The agent's words for what it did, or a message made from the task.
+    fn message(&mut self) -> Result<String> {
+        for asked in 1..=MESSAGE_TURNS {
+            if let Some(message) = self.ask_for_message(asked) {
+                return Ok(message);
+            }
+            if self.supervisor.stop_requested() {
+                break;
+            }
+        }
+        let (iteration, _) = self.ledger.state.position();
+        let task = self.base_prompt()?;
+        Ok(message_from_task(&self.ledger.plan.mode, iteration, &task))
+    }
+
+    fn ask_for_message(&mut self, asked: u32) -> Option<String> {
+        let (iteration, attempt) = self.ledger.state.position();
+        let folder = self.run.turn(iteration, attempt);
+        let answer = folder.join(format!("message-{asked}.txt"));
+        let call = Call {
+            prompt: MESSAGE_PROMPT,
+            output: Output::Text { answer: &answer.to_string_lossy() },
+            iteration,
+            stdout: copied_to(&folder.join(format!("message-{asked}.out"))),
+            stderr: Sink::Null,
+        };
+        let spec = self.agent_spec(call);
+        let Self { supervisor, ledger, .. } = self;
+        let Ok(captured) = supervisor.capture_and(spec, MOST, &mut || ledger.stop_requested()) else {
+            return None;
+        };
+        let said = written(&answer).unwrap_or_else(|| String::from_utf8_lossy(&captured.out).into_owned());
+        let message = if succeeded(&captured) { commit_message(&said) } else { None };
+        let ms = millis(captured.ended.took);
+        self.ledger.record(Event::MessageAsked { message: message.clone(), usage: Usage::default(), ms });
+        message
+    }
+}
+
+/// What the agent wrote into its answer file, if it writes one.
+fn written(answer: &Path) -> Option<String> {
+    let text = std::fs::read(answer).ok()?;
+    Some(String::from_utf8_lossy(&text).into_owned()).filter(|text| !text.trim().is_empty())
+}

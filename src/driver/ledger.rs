@@ -1,0 +1,57 @@
+//! Takes in events: into the journal, into the state, onto the screen, in this order.
+
+use crate::{
+    engine::{State, event::Event, plan::Plan},
+    journal::{Entry, Journal},
+    report::Reporter,
+};
+
+/// The rules of a run, its state, and everybody who is told of a change.
+pub(super) struct Ledger {
+    pub(super) plan: Plan,
+    pub(super) state: State,
+    pub(super) journal: Journal,
+    pub(super) reporters: Vec<Box<dyn Reporter>>,
+    /// The journal could not be written, and that was said.
+    disk_warned: bool,
+    stop_recorded: bool,
+}
+
+impl Ledger {
+    pub(super) fn new(plan: Plan, state: State, journal: Journal, reporters: Vec<Box<dyn Reporter>>) -> Self {
+        Self { plan, state, journal, reporters, disk_warned: false, stop_recorded: false }
+    }
+
+    /// Takes in one event.
+    pub(super) fn record(&mut self, event: Event) {
+        let is_milestone = matches!(
+            event,
+            Event::RunStarted(_) | Event::TurnEnded(_) | Event::CommitEnded(_) | Event::RunEnded { .. }
+        );
+        let entry = Entry::now(event);
+        let written = self.journal.append(&entry);
+        if is_milestone {
+            self.journal.milestone();
+        }
+        self.state.apply(&self.plan, &entry.event);
+        self.reporters.event(&self.plan, &self.state, &entry);
+        if let Err(error) = written
+            && !std::mem::replace(&mut self.disk_warned, true)
+        {
+            let text = format!("the record of the run cannot be written ({error}); the run goes on");
+            self.reporters.event(&self.plan, &self.state, &Entry::now(Event::Warned { text }));
+        }
+    }
+
+    /// Somebody asked to stop; recorded once.
+    pub(super) fn stop_requested(&mut self) {
+        if !std::mem::replace(&mut self.stop_recorded, true) {
+            self.record(Event::StopRequested);
+        }
+    }
+
+    /// Says something that no rule depends on.
+    pub(super) fn warn(&mut self, text: String) {
+        self.record(Event::Warned { text });
+    }
+}

@@ -1,0 +1,88 @@
+//! Takes in what an agent prints during a turn.
+
+use crate::{
+    agent::{Adapter, AgentEvent, Parser, turn::Tally},
+    claim::Scanner,
+    engine::plan::Claim,
+    process::{Heard, Stream},
+};
+
+/// How much of the end of standard error is kept for a failure's message.
+const STDERR_TAIL: usize = 2000;
+
+/// Takes in what an agent prints during a turn.
+pub(super) struct Listener {
+    parser: Box<dyn Parser>,
+    pub(super) structured: bool,
+    pub(super) tally: Tally,
+    pub(super) scanner: Scanner,
+    /// The end of standard error.
+    stderr: Vec<u8>,
+}
+
+impl Listener {
+    pub(super) fn new(adapter: &dyn Adapter, claims: &[Claim]) -> Self {
+        Self {
+            parser: adapter.parser(),
+            structured: adapter.is_structured(),
+            tally: Tally::default(),
+            scanner: Scanner::new(claims),
+            stderr: Vec::new(),
+        }
+    }
+
+    /// Takes the next bytes and shows the events in them.
+    pub(super) fn hear(&mut self, stream: Stream, bytes: &[u8], show: &mut dyn FnMut(&AgentEvent)) -> Heard {
+        if stream == Stream::Err {
+            self.stderr.extend_from_slice(&bytes[bytes.len().saturating_sub(STDERR_TAIL)..]);
+            let excess = self.stderr.len().saturating_sub(STDERR_TAIL);
+            self.stderr.drain(..excess);
+            return Heard::Something;
+        }
+        let mut heard = Heard::Something;
+        let Self { parser, tally, scanner, .. } = self;
+        parser.push(bytes, &mut |event| {
+            take(tally, scanner, &event);
+            if matches!(event, AgentEvent::Result(_)) {
+                heard = Heard::Result;
+            }
+            show(&event);
+        });
+        heard
+    }
+
+    /// The stream has ended.
+    pub(super) fn finish(&mut self, show: &mut dyn FnMut(&AgentEvent)) {
+        let Self { parser, tally, scanner, .. } = self;
+        parser.finish(&mut |event| {
+            take(tally, scanner, &event);
+            show(&event);
+        });
+    }
+
+    /// The last thing said on standard error.
+    pub(super) fn last_complaint(&self) -> Option<String> {
+        let said = String::from_utf8_lossy(&self.stderr);
+        said.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    }
+}
+
+/// Only the agent's own words can claim anything.
+fn take(tally: &mut Tally, scanner: &mut Scanner, event: &AgentEvent) {
+    tally.take(event);
+    match event {
+        AgentEvent::Text { text, joins } => scanner.push(text, *joins),
+        AgentEvent::Result(result) => {
+            if let Some(text) = &result.text {
+                scanner.push(text, false);
+            }
+        }
+        AgentEvent::Started { .. }
+        | AgentEvent::ToolStart { .. }
+        | AgentEvent::ToolEnd { .. }
+        | AgentEvent::Todo { .. }
+        | AgentEvent::Progress { .. }
+        | AgentEvent::Limit(_)
+        | AgentEvent::Unknown { .. } => {}
+    }
+}

@@ -1,0 +1,202 @@
+//! Everything that must be right before the first turn: a run that cannot work is refused before it begins.
+
+use std::{collections::BTreeMap, env, os::fd::OwnedFd, path::Path};
+
+use super::{Driver, PROJECT_DIR, commit::Announced, ledger::Ledger};
+use crate::{
+    engine::{
+        State,
+        event::{Event, RunStarted},
+        outcome::Outcome,
+        plan::{CommitRule, Limits, Plan},
+    },
+    error::{Context, Error, Result},
+    git::{self, Git},
+    journal::{self, Journal, run_dir::RunDir},
+    lock,
+    process::{
+        Supervisor,
+        guardian::{self, Guardian},
+    },
+    report::Reporter,
+    setup::{PromptSource, Setup},
+};
+
+/// A run to begin.
+pub(crate) struct Start {
+    pub(crate) plan: Plan,
+    pub(crate) setup: Setup,
+    pub(crate) reporters: Vec<Box<dyn Reporter>>,
+}
+
+/// A run to go on with.
+pub(crate) struct Resume {
+    pub(crate) run: RunDir,
+    /// The limits from here on, made from those it had.
+    pub(crate) limits: Box<dyn FnOnce(Limits) -> Limits>,
+    pub(crate) reporters: Vec<Box<dyn Reporter>>,
+}
+
+impl Start {
+    /// Checks what the run needs, takes the tree, and records the start.
+    pub(crate) fn begin(self) -> Result<Driver> {
+        let Self { plan, mut setup, reporters } = self;
+        let program = find_agent(&setup)?;
+        if let PromptSource::File(path) = &setup.prompt {
+            let text = std::fs::read(path).map_err(|error| {
+                Error::new(format!("cannot read the prompt file `{}`: {error}", path.display()))
+            })?;
+            if text.trim_ascii().is_empty() {
+                return Err(Error::new(format!("the prompt file `{}` is empty", path.display())));
+            }
+        }
+        let mut supervisor = Supervisor::new()?;
+        let git = find_git(&mut supervisor, &plan, &setup, "")?;
+        let tree = lock::take(&setup.project)?;
+        if let Some(git) = &git {
+            setup.dirty = git
+                .changes(&mut supervisor)?
+                .into_iter()
+                .map(|change| (change.path.to_string_lossy().into_owned(), change.fingerprint))
+                .collect();
+        }
+        let run = RunDir::create(&setup.project)?;
+        let journal = Journal::open(&run.journal())?;
+        let hidden = hide_own_files(&setup.project);
+        let locks = [OwnedFd::from(tree.try_clone()?), OwnedFd::from(journal.lock()?)];
+        supervisor.guarded(Guardian::start(&run.id(), &locks).context("cannot start the guardian")?);
+
+        let git = git.map(|git| git.marked(&run.id()));
+        let event = Event::RunStarted(Box::new(RunStarted {
+            run: run.id(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            plan: plan.clone(),
+            setup: setup.clone(),
+        }));
+        let mut ledger = Ledger::new(plan, State::default(), journal, reporters);
+        ledger.record(event);
+        if let Err(error) = hidden {
+            ledger.warn(format!("ralph's files cannot be kept in {PROJECT_DIR}: {error}"));
+        }
+        Ok(Driver {
+            ledger,
+            setup,
+            run,
+            supervisor,
+            program,
+            git,
+            base_prompt: None,
+            announced: None,
+            turn_head: None,
+            settings_warned: false,
+            _tree: tree,
+        })
+    }
+}
+
+impl Resume {
+    /// Takes the tree, ends what is left of the process that died, and goes on where the journal ends.
+    pub(crate) fn begin(self) -> Result<Driver> {
+        let Self { run, limits, reporters } = self;
+        let folded = journal::fold(&run.journal())?;
+        if folded.state.outcome().is_some_and(Outcome::is_final) {
+            return Err(Error::new(format!("run {} is complete; there is nothing to resume", run.id())));
+        }
+        let (setup, mut plan) = (folded.started.setup, folded.plan);
+        let program = find_agent(&setup)?;
+        let mut supervisor = Supervisor::new()?;
+        let git = find_git(&mut supervisor, &plan, &setup, &run.id())?;
+        let tree = lock::take(&setup.project)?;
+        let journal = Journal::open(&run.journal())?;
+        // In case the guardian was killed too.
+        guardian::end_run(&run.id());
+        let _ = hide_own_files(&setup.project);
+        let locks = [OwnedFd::from(tree.try_clone()?), OwnedFd::from(journal.lock()?)];
+        supervisor.guarded(Guardian::start(&run.id(), &locks).context("cannot start the guardian")?);
+
+        let mut announced = None;
+        let mut turn_head = None;
+        for entry in folded.entries {
+            match entry.event {
+                Event::TurnStarted(turn) => turn_head = turn.head,
+                Event::CommitStarted { head, message } => announced = Some(Announced { head, message }),
+                Event::CommitEnded(_) => announced = None,
+                _ => {}
+            }
+        }
+        plan.limits = limits(plan.limits);
+        let limits = plan.limits;
+        let mut ledger = Ledger::new(plan, folded.state, journal, reporters);
+        ledger.record(Event::RunResumed { pid: std::process::id(), limits });
+        Ok(Driver {
+            ledger,
+            setup,
+            run,
+            supervisor,
+            program,
+            git,
+            base_prompt: None,
+            announced,
+            turn_head,
+            settings_warned: false,
+            _tree: tree,
+        })
+    }
+}
+
+/// The agent's program; a relative path is relative to the project.
+fn find_agent(setup: &Setup) -> Result<std::path::PathBuf> {
+    let command = &setup.agent.command;
+    which::which_in(command, env::var_os("PATH"), &setup.project).map_err(|_| {
+        let as_path = setup.project.join(command);
+        if command.contains('/') && as_path.is_file() {
+            return Error::new(format!("the agent `{command}` is not executable"))
+                .hint(format!("make it so: chmod +x {}", as_path.display()));
+        }
+        Error::new(format!("cannot find the agent `{command}`"))
+            .hint("install it, or name another: --agent COMMAND, or \"agent\": {\"command\": ...} in .ralph/settings.json")
+    })
+}
+
+/// The repository, when the plan wants git to commit into one.
+fn find_git(supervisor: &mut Supervisor, plan: &Plan, setup: &Setup, run: &str) -> Result<Option<Git>> {
+    let is_git = |command: &str| Path::new(command).file_stem().is_some_and(|name| name == "git");
+    let wants_git = setup.scm.as_ref().is_some_and(|scm| is_git(&scm.command));
+    if plan.commit == CommitRule::Never || !wants_git {
+        return Ok(None);
+    }
+    let git = Git::find(supervisor, &setup.project, run).context("cannot run git")?;
+    let Some(git) = git else {
+        let project = setup.project.display();
+        return Err(Error::new(format!(
+            "the settings ask for commits, but {project} is not in a git repository"
+        ))
+        .hint("make it one with `git init`, or take \"scm\" out of the settings"));
+    };
+    if git.missing_identity(supervisor)? {
+        return Err(Error::new("git does not know who you are, so it could not commit")
+            .hint("git config user.name \"Your Name\"")
+            .hint("git config user.email you@example.com"));
+    }
+    Ok(Some(git))
+}
+
+/// Makes `.ralph/` and keeps what ralph writes there out of git; settings and prompts stay visible.
+fn hide_own_files(project: &Path) -> std::io::Result<()> {
+    let dir = project.join(PROJECT_DIR);
+    fs_err::create_dir_all(&dir)?;
+    let ignore = dir.join(".gitignore");
+    if !ignore.exists() {
+        let lines = "# Runtime files of ralph. Settings and prompts belong to the project.\n*\n!settings.json\n!prompts/\n!prompts/**\n";
+        fs_err::write(&ignore, lines)?;
+    }
+    git::exclude_own_files(project)
+}
+
+/// A fingerprint of each settings file, to notice a change.
+pub(crate) fn fingerprints<'a>(
+    files: impl Iterator<Item = &'a Path>,
+) -> BTreeMap<std::path::PathBuf, String> {
+    files.map(|path| (path.to_owned(), git::fingerprint(path))).collect()
+}

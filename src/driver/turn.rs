@@ -1,0 +1,234 @@
+//! Runs the agent once: prompt in, events out, and what they amount to.
+
+use std::{ffi::OsString, io, os::unix::process::ExitStatusExt, path::Path, time::Duration};
+
+use rustix::process::Signal;
+
+use super::{Driver, PROJECT_DIR, listener::Listener, millis};
+use crate::{
+    agent::{
+        self, Adapter, Failure, FailureKind, FirstSignal, Output, Request,
+        turn::{Exit, conclude},
+    },
+    engine::event::{Event, Turn, TurnEnd, TurnEnded},
+    error::{Error, Result},
+    journal::run_dir::{AGENT_STREAM, record, record_into},
+    process::{Ended, Happening, Heard, Leftovers, Sink, Spec, guardian::RUN_VARIABLE},
+    prompt::{Count, Feedback, compose},
+    report::Reporter,
+    setup::{PromptSource, PromptVia, Setup},
+    watch::{self, Cause},
+};
+
+/// How the agent is to be called for one turn.
+pub(super) struct Call<'a> {
+    pub(super) prompt: &'a str,
+    pub(super) output: Output<'a>,
+    pub(super) iteration: u32,
+    pub(super) stdout: Sink,
+    pub(super) stderr: Sink,
+}
+
+impl Driver {
+    /// Runs one turn and records it.
+    pub(super) fn run_turn(&mut self, mut turn: Turn) -> Result<()> {
+        if let Some(git) = &self.git {
+            turn.head = git.head(&mut self.supervisor)?;
+            self.turn_head.clone_from(&turn.head);
+        }
+        let prompt = self.prompt(turn.iteration)?;
+        let folder = self.run.turn(turn.iteration, turn.attempt);
+        self.ledger.record(Event::TurnStarted(turn.clone()));
+        self.record_prompt(&folder, turn.iteration, &prompt);
+        let call = Call {
+            prompt: &prompt,
+            output: Output::Stream,
+            iteration: turn.iteration,
+            stdout: copied_to(&folder.join(AGENT_STREAM)),
+            stderr: copied_to(&folder.join("stderr.log")),
+        };
+        let spec = self.agent_spec(call);
+        self.ledger.reporters.detail(&format!("Agent command: {}", command_line(&spec)));
+        self.ledger.reporters.detail(&format!("Prompt: {}", prompt.chars().take(200).collect::<String>()));
+
+        let mut listener = Listener::new(self.adapter(), &self.ledger.plan.claims);
+        let Self { supervisor, ledger, .. } = self;
+        let ended = supervisor.run(spec, &mut |happening| match happening {
+            Happening::Output(stream, bytes) => {
+                let heard = listener.hear(stream, bytes, &mut |event| ledger.reporters.agent(event));
+                ledger.reporters.flush();
+                heard
+            }
+            Happening::StopRequested => {
+                ledger.stop_requested();
+                Heard::Something
+            }
+        });
+        listener.finish(&mut |event| ledger.reporters.agent(event));
+        let ended = self.judge(ended, listener);
+        self.ledger.record(Event::TurnEnded(Box::new(ended)));
+        self.notice_changed_settings();
+        Ok(())
+    }
+
+    /// The adapter of this run's agent.
+    pub(super) fn adapter(&self) -> &'static dyn Adapter {
+        agent::adapter(&self.setup.agent.command)
+    }
+
+    /// The process of a turn.
+    pub(super) fn agent_spec(&self, call: Call<'_>) -> Spec {
+        let Setup { agent, timeouts, .. } = &self.setup;
+        let adapter = self.adapter();
+        let by_argument = agent.prompt_via == PromptVia::Argument;
+        let request = Request {
+            flags: &agent.flags,
+            output: call.output,
+            permissions: agent.permissions,
+            prompt: by_argument.then_some(call.prompt),
+        };
+        Spec {
+            program: self.program.clone().into_os_string(),
+            args: adapter.arguments(&request).into_iter().map(OsString::from).collect(),
+            dir: self.setup.project.clone(),
+            env: self.environment(call.iteration),
+            input: (!by_argument).then(|| call.prompt.as_bytes().to_vec()),
+            stdout: call.stdout,
+            stderr: call.stderr,
+            first_signal: match adapter.first_signal() {
+                FirstSignal::Int => Signal::INT,
+                FirstSignal::Term => Signal::TERM,
+            },
+            limits: watch::Limits {
+                total: timeouts.turn_ms.map(Duration::from_millis),
+                idle: timeouts.idle_ms.map(Duration::from_millis),
+            },
+            leftovers: if self.setup.keep_leftovers { Leftovers::Keep } else { Leftovers::Kill },
+        }
+    }
+
+    fn environment(&self, iteration: u32) -> Vec<(OsString, Option<OsString>)> {
+        let plan = &self.ledger.plan;
+        let set = |name: &str, value: String| (OsString::from(name), Some(OsString::from(value)));
+        let mut env = vec![
+            set(RUN_VARIABLE, self.run.id()),
+            set("RALPH_ITERATION", iteration.to_string()),
+            set("RALPH_MAX_ITERATIONS", plan.limits.iterations.to_string()),
+            set("RALPH_MODE", plan.mode.clone()),
+            // A Claude Code inside a Claude Code refuses to start.
+            (OsString::from("CLAUDECODE"), None),
+        ];
+        env.extend(self.setup.agent.env.iter().map(|(name, value)| set(name, value.clone())));
+        env
+    }
+
+    /// What the turn is told.
+    fn prompt(&mut self, iteration: u32) -> Result<String> {
+        let adapter = self.adapter();
+        let base = self.base_prompt()?;
+        let harmless = |feedback: &Feedback| Feedback {
+            action: feedback.action,
+            text: adapter.harmless(&feedback.text),
+        };
+        let feedback: Vec<Feedback> = self.ledger.state.feedback().iter().map(harmless).collect();
+        let of = self.ledger.plan.limits.iterations;
+        let count = self.setup.count_in_prompt.then_some(Count { iteration, of });
+        Ok(adapter.deliverable(compose(&base, &feedback, count)))
+    }
+
+    /// The user's prompt. A file is read again each time; if it has gone, the last text stands.
+    pub(super) fn base_prompt(&mut self) -> Result<String> {
+        let path = match &self.setup.prompt {
+            PromptSource::Text(text) => return Ok(text.clone()),
+            PromptSource::File(path) => path.clone(),
+        };
+        match std::fs::read(&path) {
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                self.base_prompt = Some(text.clone());
+                Ok(text)
+            }
+            Err(error) => match self.base_prompt.clone() {
+                Some(text) => {
+                    let path = path.display();
+                    self.ledger.warn(format!("{path}: {error}; going on with the prompt of the last turn"));
+                    Ok(text)
+                }
+                None => Err(Error::new(format!("cannot read the prompt file `{}`: {error}", path.display()))),
+            },
+        }
+    }
+
+    fn record_prompt(&mut self, folder: &Path, iteration: u32, prompt: &str) {
+        let in_project = self.setup.project.join(PROJECT_DIR).join(format!("prompt_{iteration:03}.txt"));
+        for path in [folder.join("prompt.md"), in_project] {
+            if let Err(error) = record(&path, prompt.as_bytes()) {
+                self.ledger.reporters.detail(&format!("cannot write {}: {error}", path.display()));
+            }
+        }
+    }
+
+    fn judge(&self, ended: io::Result<Ended>, listener: Listener) -> TurnEnded {
+        let view = self.ledger.plan.looks().then(|| self.look());
+        let (end, ms, leftovers) = match ended {
+            Ok(ended) => (self.turn_end(&ended, &listener), millis(ended.took), ended.leftovers),
+            Err(error) => {
+                let message = format!("it could not be started: {error}");
+                (TurnEnd::Failed(Failure { kind: FailureKind::Transient, message }), 0, Vec::new())
+            }
+        };
+        let tally = listener.tally;
+        TurnEnded {
+            claimed: end == TurnEnd::Finished && listener.scanner.claimed(),
+            end,
+            view,
+            ms,
+            usage: tally.usage,
+            tools: tally.tools,
+            tool_errors: tally.tool_errors,
+            leftovers,
+            denials: tally.denials,
+        }
+    }
+
+    fn turn_end(&self, ended: &Ended, listener: &Listener) -> TurnEnd {
+        let Some(exit) = exit(ended, &self.setup) else { return TurnEnd::Interrupted };
+        if matches!((exit, self.ledger.plan.pause_code), (Exit::Code(code), Some(pause)) if code == pause) {
+            return TurnEnd::Paused;
+        }
+        match conclude(listener.structured, exit, &listener.tally) {
+            Ok(()) => TurnEnd::Finished,
+            Err(mut failure) => {
+                if let Some(complaint) = listener.last_complaint() {
+                    failure.message = format!("{} ({complaint})", failure.message);
+                }
+                TurnEnd::Failed(failure)
+            }
+        }
+    }
+}
+
+/// A pipe with a copy; without the copy if the disk refuses it.
+pub(super) fn copied_to(path: &Path) -> Sink {
+    Sink::Pipe { copy: record_into(path).ok() }
+}
+
+fn command_line(spec: &Spec) -> String {
+    let words = std::iter::once(&spec.program).chain(&spec.args);
+    shell_words::join(words.map(|word| word.to_string_lossy()))
+}
+
+/// How the process ended, in the agent's terms; nothing if the user ended it.
+fn exit(ended: &Ended, setup: &Setup) -> Option<Exit> {
+    let limit = |ms: Option<u64>| Duration::from_millis(ms.unwrap_or_default());
+    Some(match ended.cause {
+        Some(Cause::Interrupt) => return None,
+        Some(Cause::Timeout) => Exit::TimedOut(limit(setup.timeouts.turn_ms)),
+        Some(Cause::Idle) => Exit::Idle(limit(setup.timeouts.idle_ms)),
+        Some(Cause::Lingered) => Exit::Lingered,
+        None => {
+            let status = ended.status.unwrap_or_default();
+            status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or_default()), Exit::Code)
+        }
+    })
+}

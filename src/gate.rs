@@ -1,0 +1,123 @@
+//! Performs the checks of a plan: runs the command, keeps its output, words its failure.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    os::unix::process::ExitStatusExt,
+    path::Path,
+    time::Duration,
+};
+
+use rustix::process::Signal;
+
+use crate::{
+    driver::{PROJECT_DIR, millis},
+    engine::{
+        event::GateEnded,
+        plan::{Check, Gate},
+    },
+    error::Result,
+    journal::run_dir::{RunDir, record_into},
+    process::{Happening, Heard, Leftovers, Sink, Spec, Supervisor, guardian::RUN_VARIABLE},
+    prompt::{Ended, GateFailure, gate_message, slug, truncate},
+    setup::Setup,
+    watch::{self, Cause},
+};
+
+/// Where in a run a gate is checked.
+pub(crate) struct Place<'a> {
+    pub(crate) setup: &'a Setup,
+    pub(crate) run: &'a RunDir,
+    pub(crate) iteration: u32,
+    pub(crate) attempt: u32,
+}
+
+/// Checks one gate. Nothing when the user ended it: then it has found nothing.
+pub(crate) fn check(
+    supervisor: &mut Supervisor,
+    gates: &[Gate],
+    index: usize,
+    place: &Place<'_>,
+    on_stop: &mut dyn FnMut(),
+) -> Result<Option<GateEnded>> {
+    let gate = &gates[index];
+    let Check::Command { command } = &gate.check;
+    let name = log_name(gates, index);
+    let kept = place.run.turn(place.iteration, place.attempt).join(format!("{name}.log"));
+    let ended = supervisor.run(spec(command, place, record_into(&kept))?, &mut |happening| {
+        if let Happening::StopRequested = happening {
+            on_stop();
+        }
+        Heard::Something
+    })?;
+    if ended.cause == Some(Cause::Interrupt) {
+        return Ok(None);
+    }
+    let log = format!("{PROJECT_DIR}/guardrail_{:03}_{name}.log", place.iteration);
+    // For people and the agent; the one that counts is the run's.
+    let _ = std::fs::copy(&kept, place.setup.project.join(&log));
+
+    let status = ended.status.unwrap_or_default();
+    let how = match (ended.cause, status.code()) {
+        (Some(_), _) => Ended::TimedOut(place.setup.timeouts.gate_ms.unwrap_or_default() / 1000),
+        (None, Some(code)) => Ended::Code(code),
+        (None, None) => Ended::Signal(status.signal().unwrap_or_default()),
+    };
+    let failure = (how != Ended::Code(0)).then(|| {
+        let output = beginning(&kept, place.setup.truncate_chars)
+            .unwrap_or_else(|error| format!("(not kept: {error})"));
+        gate_message(&GateFailure {
+            command,
+            ended: how,
+            hint: gate.hint.as_deref(),
+            log: &log,
+            output: &output,
+        })
+    });
+    let code = if let Ended::Code(code) = how { Some(code) } else { None };
+    Ok(Some(GateEnded { gate: index, failure, code, ms: millis(ended.took), log }))
+}
+
+/// A name for the log of a gate: the second gate of the same name gets `_1`.
+fn log_name(gates: &[Gate], index: usize) -> String {
+    let name = slug(gates[index].check.name());
+    let earlier = gates[..index].iter().filter(|gate| slug(gate.check.name()) == name).count();
+    if earlier == 0 { name } else { format!("{name}_{earlier}") }
+}
+
+/// The command prints straight into its log: whatever it prints passes no memory of ralph's, and whoever
+/// it leaves behind holds no pipe of ralph's.
+fn spec(command: &str, place: &Place<'_>, log: io::Result<File>) -> Result<Spec> {
+    let Setup { project, timeouts, keep_leftovers, .. } = place.setup;
+    let (stdout, stderr) = match log {
+        Ok(file) => (Sink::File(file.try_clone()?), Sink::File(file)),
+        // A full disk loses the output, not the verdict.
+        Err(_) => (Sink::Null, Sink::Null),
+    };
+    let set = |name: &str, value: String| (name.into(), Some(value.into()));
+    Ok(Spec {
+        program: "sh".into(),
+        args: vec!["-c".into(), command.into()],
+        dir: project.clone(),
+        env: vec![
+            set(RUN_VARIABLE, place.run.id()),
+            set("RALPH_ITERATION", place.iteration.to_string()),
+            ("CLAUDECODE".into(), None),
+        ],
+        input: None,
+        stdout,
+        stderr,
+        first_signal: Signal::TERM,
+        limits: watch::Limits { total: timeouts.gate_ms.map(Duration::from_millis), idle: None },
+        leftovers: if *keep_leftovers { Leftovers::Keep } else { Leftovers::Kill },
+    })
+}
+
+/// The first characters of a log, whatever its size.
+fn beginning(log: &Path, chars: usize) -> io::Result<String> {
+    // A character takes at most four bytes, and one more tells whether there are more.
+    let most = (chars as u64).saturating_mul(4).saturating_add(4);
+    let mut bytes = Vec::new();
+    File::open(log)?.take(most).read_to_end(&mut bytes)?;
+    Ok(truncate(&String::from_utf8_lossy(&bytes), chars))
+}

@@ -1,0 +1,249 @@
+//! Calls git. Argument vectors only: a message that a model wrote must not be able to run anything.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    io,
+    os::unix::{
+        ffi::{OsStrExt, OsStringExt},
+        fs::{MetadataExt, PermissionsExt},
+    },
+    path::{Path, PathBuf},
+};
+
+use rustix::process::Signal;
+
+use crate::{
+    journal::run_dir::fnv,
+    process::{Captured, Leftovers, Sink, Spec, Supervisor},
+    watch,
+};
+
+/// Everything git prints that ralph looks at fits in here, except the list of changes.
+const MOST: usize = 64 * 1024;
+/// Enough for a list of a million changed files.
+const MOST_CHANGES: usize = 256 * 1024 * 1024;
+/// Files up to this size are compared by content, larger ones by time and size.
+const MOST_HASHED: u64 = 1024 * 1024;
+
+/// A repository with a working tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Git {
+    top: PathBuf,
+    /// Marks every call as a process of this run.
+    run: String,
+}
+
+/// A file that is not as HEAD has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Relative to the top of the tree.
+    pub(crate) path: PathBuf,
+    /// What is there now, to compare with later.
+    pub(crate) fingerprint: String,
+}
+
+impl Git {
+    /// The repository that `dir` is in, if it is in one.
+    pub(crate) fn find(supervisor: &mut Supervisor, dir: &Path, run: &str) -> io::Result<Option<Self>> {
+        let args = ["rev-parse", "--show-toplevel"].map(OsString::from).to_vec();
+        let captured = supervisor.capture(spec(dir, run, args), MOST)?;
+        let Some(top) = captured.out.strip_suffix(b"\n").filter(|_| succeeded(&captured)) else {
+            return Ok(None);
+        };
+        Ok(Some(Self { top: PathBuf::from(OsStr::from_bytes(top)), run: run.to_owned() }))
+    }
+
+    /// The same repository, called by processes of this run.
+    pub(crate) fn marked(self, run: &str) -> Self {
+        Self { run: run.to_owned(), ..self }
+    }
+
+    /// Why a commit could not be made at all: nobody to sign it.
+    pub(crate) fn missing_identity(&self, supervisor: &mut Supervisor) -> io::Result<bool> {
+        Ok(!succeeded(&self.call(supervisor, &["var", "GIT_COMMITTER_IDENT"])?))
+    }
+
+    /// The commit that is checked out; nothing before the first.
+    pub(crate) fn head(&self, supervisor: &mut Supervisor) -> io::Result<Option<String>> {
+        let captured = self.call(supervisor, &["rev-parse", "--verify", "--quiet", "HEAD"])?;
+        Ok(succeeded(&captured).then(|| text(&captured.out)))
+    }
+
+    /// The abbreviated id and the whole message of HEAD.
+    pub(crate) fn last_commit(&self, supervisor: &mut Supervisor) -> io::Result<(String, String)> {
+        let captured = self.call(supervisor, &["log", "-1", "--format=%h%x00%B"])?;
+        let out = text(&captured.out);
+        let (id, message) = out.split_once('\0').unwrap_or((&out, ""));
+        Ok((id.to_owned(), message.trim().to_owned()))
+    }
+
+    /// Everything that is not as HEAD has it, new files included, ralph's own files not.
+    pub(crate) fn changes(&self, supervisor: &mut Supervisor) -> io::Result<Vec<Change>> {
+        let args = [
+            "--no-optional-locks",
+            "status",
+            "--porcelain=v1",
+            "-z",
+            "--untracked-files=all",
+            "--no-renames",
+            "--ignore-submodules=dirty",
+        ];
+        let captured = supervisor.capture(self.spec(&args), MOST_CHANGES)?;
+        if !succeeded(&captured) {
+            return Err(io::Error::other(format!("git status failed: {}", text(&captured.err))));
+        }
+        let entries = captured.out.split(|byte| *byte == 0).filter(|entry| 3 < entry.len());
+        let paths = entries.map(|entry| PathBuf::from(OsString::from_vec(entry[3..].to_vec())));
+        let mut changes = Vec::new();
+        for path in paths.filter(|path| !is_own(path)) {
+            let fingerprint = fingerprint(&self.top.join(&path));
+            changes.push(Change { path, fingerprint });
+        }
+        Ok(changes)
+    }
+
+    /// Commits these files as they are now and nothing else; returns what git printed if it refuses.
+    pub(crate) fn commit(
+        &self,
+        supervisor: &mut Supervisor,
+        changes: &[Change],
+        message: &str,
+        list: &Path,
+    ) -> io::Result<Result<(), String>> {
+        let mut paths = Vec::new();
+        for change in changes {
+            paths.extend_from_slice(change.path.as_os_str().as_bytes());
+            paths.push(0);
+        }
+        fs_err::write(list, paths)?;
+        let from_list = [
+            OsString::from(format!("--pathspec-from-file={}", list.display())),
+            OsString::from("--pathspec-file-nul"),
+        ];
+        let mut add = vec![OsString::from("add"), OsString::from("-A")];
+        add.extend(from_list.clone());
+        let mut commit = vec![OsString::from("commit"), OsString::from("--quiet")];
+        commit.push(OsString::from(format!("--message={message}")));
+        // What somebody else has staged stays staged, except in a merge, which git commits only whole.
+        if !self
+            .call(supervisor, &["rev-parse", "--verify", "--quiet", "MERGE_HEAD"])
+            .is_ok_and(|it| succeeded(&it))
+        {
+            commit.push(OsString::from("--only"));
+            commit.extend(from_list);
+        }
+        for args in [add, commit] {
+            let captured = supervisor.capture(spec(&self.top, &self.run, args), MOST)?;
+            if !succeeded(&captured) {
+                return Ok(Err(refusal(&captured)));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn call(&self, supervisor: &mut Supervisor, args: &[&str]) -> io::Result<Captured> {
+        supervisor.capture(self.spec(args), MOST)
+    }
+
+    fn spec(&self, args: &[&str]) -> Spec {
+        spec(&self.top, &self.run, args.iter().map(OsString::from).collect())
+    }
+}
+
+/// Keeps files of ralph out of git for this clone, whatever happens to `.ralph/.gitignore`.
+pub(crate) fn exclude_own_files(project: &Path) -> io::Result<()> {
+    const LINES: &str = "**/.ralph/*\n!**/.ralph/settings.json\n!**/.ralph/prompts/\n.ralph-active\n";
+    let Some(info) = project.ancestors().map(|dir| dir.join(".git/info")).find(|info| info.is_dir()) else {
+        return Ok(());
+    };
+    let exclude = info.join("exclude");
+    let present = fs_err::read_to_string(&exclude).unwrap_or_default();
+    if present.contains(LINES) {
+        return Ok(());
+    }
+    let gap = if present.is_empty() || present.ends_with('\n') { "" } else { "\n" };
+    fs_err::write(&exclude, format!("{present}{gap}# Runtime files of ralph.\n{LINES}"))
+}
+
+/// Files of ralph are never committed by ralph, ignored or not.
+fn is_own(path: &Path) -> bool {
+    path == Path::new(".ralph-active") || path.components().any(|part| part.as_os_str() == ".ralph")
+}
+
+/// What of `changes` somebody did since `before` was recorded.
+pub(crate) fn since(before: &BTreeMap<String, String>, changes: Vec<Change>) -> Vec<Change> {
+    changes
+        .into_iter()
+        .filter(|change| before.get(change.path.to_string_lossy().as_ref()) != Some(&change.fingerprint))
+        .collect()
+}
+
+/// What is at a path, in a few letters.
+pub(crate) fn fingerprint(path: &Path) -> String {
+    let Ok(metadata) = std::fs::symlink_metadata(path) else { return "gone".to_owned() };
+    let contents = if metadata.is_symlink() {
+        std::fs::read_link(path).ok().map(|target| target.into_os_string().into_vec())
+    } else if metadata.is_file() && metadata.len() <= MOST_HASHED {
+        std::fs::read(path).ok()
+    } else {
+        None
+    };
+    if let Some(contents) = contents {
+        return format!("{:x}-{:x}-{:x}", mode(&metadata), contents.len(), fnv(&contents));
+    }
+    format!("{:x}-{:x}@{}.{}", mode(&metadata), metadata.len(), metadata.mtime(), metadata.mtime_nsec())
+}
+
+fn mode(metadata: &std::fs::Metadata) -> u32 {
+    metadata.permissions().mode()
+}
+
+/// A call of git that cannot be made to run what the agent configured, and asks nobody anything.
+fn spec(dir: &Path, run: &str, args: Vec<OsString>) -> Spec {
+    let mut all: Vec<OsString> = ["-c", "core.fsmonitor=false"].map(OsString::from).to_vec();
+    all.extend(args);
+    scm_spec("git".into(), dir, run, all)
+}
+
+/// A call of any SCM program.
+pub(crate) fn scm_spec(program: OsString, dir: &Path, run: &str, args: Vec<OsString>) -> Spec {
+    let set = |name: &str, value: &str| (OsString::from(name), Some(OsString::from(value)));
+    Spec {
+        program,
+        args,
+        dir: dir.to_owned(),
+        env: vec![
+            set("GIT_TERMINAL_PROMPT", "0"),
+            set("GIT_LITERAL_PATHSPECS", "1"),
+            set("GIT_EDITOR", "true"),
+            set("LC_ALL", "C"),
+            set(crate::process::guardian::RUN_VARIABLE, run),
+        ],
+        input: None,
+        stdout: Sink::Pipe { copy: None },
+        stderr: Sink::Pipe { copy: None },
+        first_signal: Signal::TERM,
+        limits: watch::Limits::default(),
+        leftovers: Leftovers::Kill,
+    }
+}
+
+/// Whether a call ended well.
+pub(crate) fn succeeded(captured: &Captured) -> bool {
+    captured.ended.status.is_some_and(|status| status.success())
+}
+
+/// What a failed call printed, or how it ended if it printed nothing.
+pub(crate) fn refusal(captured: &Captured) -> String {
+    let said = [text(&captured.out), text(&captured.err)].join("\n").trim().to_owned();
+    match (&captured.ended.status, said.is_empty()) {
+        (_, false) => said,
+        (Some(status), true) => status.to_string(),
+        (None, true) => "it did not end".to_owned(),
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim_end().to_owned()
+}

@@ -1,0 +1,201 @@
+//! The append-only record of a run: one JSON object per line.
+//!
+//! Invariant: one writer, one `write` per event, so a killed ralph loses nothing that happened. A torn last
+//! line (power loss, full disk) is passed over by readers and cut off by the next writer.
+
+pub(crate) mod run_dir;
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{self, BufRead, BufReader, Seek, SeekFrom, Write},
+    path::Path,
+    sync::mpsc::{SyncSender, sync_channel},
+    thread,
+};
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use crate::{
+    engine::{
+        State,
+        event::{Event, RunStarted},
+        plan::Plan,
+    },
+    error::{Context, Error, Result},
+};
+
+/// An event with the moment it was recorded.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) at: Timestamp,
+    pub(crate) event: Event,
+}
+
+impl Entry {
+    /// An event of this moment.
+    pub(crate) fn now(event: Event) -> Self {
+        Self { at: Timestamp::now(), event }
+    }
+
+    /// The line of the journal, without its end.
+    pub(crate) fn to_line(&self) -> Vec<u8> {
+        let event = serde_json::to_vec(&self.event).expect("events have only string keys and plain values");
+        // Spliced in rather than flattened: a flattened enum goes through an intermediate tree.
+        let mut line = format!("{{\"at\":\"{:.3}\",", self.at).into_bytes();
+        line.extend_from_slice(&event[1..]);
+        line
+    }
+
+    fn of_line(line: &[u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct At {
+            at: Timestamp,
+        }
+        let At { at } = serde_json::from_slice(line).ok()?;
+        Some(Self { at, event: serde_json::from_slice(line).ok()? })
+    }
+}
+
+/// The writing end.
+pub(crate) struct Journal {
+    file: File,
+    /// What could not be written yet.
+    unsaved: Vec<u8>,
+    sync: Option<SyncSender<()>>,
+}
+
+impl Journal {
+    /// Opens a journal for writing, and takes the lock that says that its run is alive.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let mut file = OpenOptions::new()
+            .create(true)
+            .read(true)
+            .append(true)
+            .open(path)
+            .context(format!("cannot open {}", path.display()))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::new("this run is still running")
+                    .hint("`ralph status` shows it, `ralph stop` ends it"));
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(error).context(format!("cannot lock {}", path.display()));
+            }
+        }
+        let whole = end_of_last_line(&mut file)?;
+        file.set_len(whole)?;
+        Ok(Self { file, unsaved: Vec::new(), sync: None })
+    }
+
+    /// Another handle on the lock, for the guardian.
+    pub(crate) fn lock(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// Appends an event. What a full disk refuses is kept and written with the next one.
+    pub(crate) fn append(&mut self, entry: &Entry) -> io::Result<()> {
+        self.unsaved.extend_from_slice(&entry.to_line());
+        self.unsaved.push(b'\n');
+        while !self.unsaved.is_empty() {
+            match self.file.write(&self.unsaved) {
+                Ok(written) => drop(self.unsaved.drain(..written)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the disk keep what was written so far, without waiting for it. Only power loss needs this.
+    pub(crate) fn milestone(&mut self) {
+        if self.sync.is_none() {
+            self.sync = self.start_syncing().ok();
+        }
+        // One request that is not yet served covers this one too.
+        let _ = self.sync.as_ref().map(|sync| sync.try_send(()));
+    }
+
+    fn start_syncing(&self) -> io::Result<SyncSender<()>> {
+        let file = self.file.try_clone()?;
+        let (sender, receiver) = sync_channel(1);
+        thread::Builder::new().name("sync".to_owned()).spawn(move || {
+            while receiver.recv().is_ok() {
+                // A disk that cannot sync has been reported by the write.
+                let _ = file.sync_data();
+            }
+        })?;
+        Ok(sender)
+    }
+}
+
+/// Where the last whole line ends.
+fn end_of_last_line(file: &mut File) -> io::Result<u64> {
+    const STEP: u64 = 64 * 1024;
+    let mut end = file.seek(SeekFrom::End(0))?;
+    while 0 < end {
+        let start = end.saturating_sub(STEP);
+        file.seek(SeekFrom::Start(start))?;
+        let mut block = vec![0; usize::try_from(end - start).unwrap_or(0)];
+        io::Read::read_exact(file, &mut block)?;
+        if let Some(at) = block.iter().rposition(|byte| *byte == b'\n') {
+            return Ok(start + at as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
+}
+
+/// Whether the run of a journal is alive: its writer holds the lock.
+pub(crate) fn is_running(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+/// Reads a journal from a position on; returns where the last whole line ended.
+pub(crate) fn read_from(path: &Path, position: u64, each: &mut dyn FnMut(Entry)) -> Result<u64> {
+    let mut reader = BufReader::new(fs_err::File::open(path)?);
+    reader.seek(SeekFrom::Start(position))?;
+    let (mut line, mut position) = (Vec::new(), position);
+    loop {
+        line.clear();
+        let length = reader.read_until(b'\n', &mut line)?;
+        if line.last() != Some(&b'\n') {
+            return Ok(position);
+        }
+        position += length as u64;
+        // A line that is damaged in the middle (a disk that was full, then not) hides no other.
+        if let Some(entry) = Entry::of_line(&line) {
+            each(entry);
+        }
+    }
+}
+
+/// A run as its journal tells it.
+pub(crate) struct Folded {
+    pub(crate) started: RunStarted,
+    /// With the limits of the last resume.
+    pub(crate) plan: Plan,
+    pub(crate) state: State,
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// Reads a whole journal and folds it.
+pub(crate) fn fold(path: &Path) -> Result<Folded> {
+    let mut entries = Vec::new();
+    read_from(path, 0, &mut |entry| entries.push(entry))?;
+    let Some(Entry { event: Event::RunStarted(started), .. }) = entries.first() else {
+        return Err(Error::new(format!("{} does not begin with the start of a run", path.display())));
+    };
+    let (started, mut plan, mut state) = (RunStarted::clone(started), started.plan.clone(), State::default());
+    for entry in &entries {
+        if let Event::RunResumed { limits, .. } = &entry.event {
+            plan.limits = *limits;
+        }
+        state.apply(&plan, &entry.event);
+    }
+    Ok(Folded { started, plan, state, entries })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! Where runs are recorded: outside the project, where an agent does not reach by accident.
+
+use std::{
+    env,
+    fs::File,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+};
+
+use jiff::Zoned;
+
+use crate::error::{Context, Error, Result};
+
+/// The folder of one run.
+#[derive(Clone, Debug)]
+pub(crate) struct RunDir {
+    path: PathBuf,
+}
+
+impl RunDir {
+    /// Makes the folder of a new run.
+    pub(crate) fn create(project: &Path) -> Result<Self> {
+        let runs = project_dir(project)?.join("runs");
+        let refused = || format!("cannot keep a record of the run in {}", runs.display());
+        // Prompts, output and variables of the agent: nobody else's business.
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&runs)
+            .context(refused())
+            .map_err(|error| error.hint("set RALPH_STATE_DIR to a folder that you can write to"))?;
+        // Two runs in one second differ by chance, and the folder decides who came first.
+        for _ in 0..16 {
+            let path = runs.join(new_id());
+            match fs_err::create_dir(&path) {
+                Ok(()) => return Ok(Self { path }),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => {
+                    return Err(error).context(refused()).map_err(|error| {
+                        error.hint("set RALPH_STATE_DIR to a folder that you can write to")
+                    });
+                }
+            }
+        }
+        Err(Error::new(refused()))
+    }
+
+    /// The runs of a project, oldest first.
+    pub(crate) fn of_project(project: &Path) -> Result<Vec<Self>> {
+        Ok(runs_in(&project_dir(project)?))
+    }
+
+    /// The runs of all projects of this user, oldest first.
+    pub(crate) fn all() -> Result<Vec<Self>> {
+        let root = state_dir()?;
+        let projects = fs_err::read_dir(&root).into_iter().flatten().flatten();
+        let mut runs: Vec<Self> = projects.flat_map(|project| runs_in(&project.path())).collect();
+        runs.sort_by_key(Self::id);
+        Ok(runs)
+    }
+
+    /// Removes the record.
+    pub(crate) fn remove(&self) -> std::io::Result<()> {
+        fs_err::remove_dir_all(&self.path)
+    }
+
+    /// The run's id.
+    pub(crate) fn id(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// The folder.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The journal of the run.
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.path.join("journal.jsonl")
+    }
+
+    /// The folder of one turn.
+    pub(crate) fn turn(&self, iteration: u32, attempt: u32) -> PathBuf {
+        self.path.join(format!("turns/{iteration:04}.{attempt}"))
+    }
+}
+
+/// What the agent printed, in a turn's folder.
+pub(crate) const AGENT_STREAM: &str = "agent.ndjson";
+
+/// Makes a file of the record. A disk that is full loses the file, not the run.
+pub(crate) fn record(path: &Path, contents: &[u8]) -> std::io::Result<()> {
+    match std::fs::write(path, contents) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            std::fs::create_dir_all(path.parent().unwrap_or(path))?;
+            std::fs::write(path, contents)
+        }
+        other => other,
+    }
+}
+
+/// Makes an empty file of the record, for others to write into.
+pub(crate) fn record_into(path: &Path) -> std::io::Result<File> {
+    match File::create(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            std::fs::create_dir_all(path.parent().unwrap_or(path))?;
+            File::create(path)
+        }
+        other => other,
+    }
+}
+
+fn runs_in(project: &Path) -> Vec<RunDir> {
+    let entries = fs_err::read_dir(project.join("runs")).into_iter().flatten().flatten();
+    let mut runs: Vec<RunDir> =
+        entries.map(|entry| RunDir { path: entry.path() }).filter(|run| run.journal().exists()).collect();
+    runs.sort_by_key(RunDir::id);
+    runs
+}
+
+/// The folder of a project: readable by its name, unique by its path.
+fn project_dir(project: &Path) -> Result<PathBuf> {
+    let name = project.file_name().unwrap_or_default().to_string_lossy();
+    let name: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
+    let hash = fnv(project.as_os_str().as_encoded_bytes());
+    Ok(state_dir()?.join(format!("{name}-{:08x}", hash & 0xffff_ffff)))
+}
+
+fn state_dir() -> Result<PathBuf> {
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let from_home = || set("HOME").map(|home| home.join(".local/state/ralph"));
+    set("RALPH_STATE_DIR")
+        .or_else(|| set("XDG_STATE_HOME").map(|state| state.join("ralph")))
+        .or_else(from_home)
+        .map(|dir| std::path::absolute(&dir).unwrap_or(dir))
+        .ok_or_else(|| {
+            Error::new("there is no home directory to keep the record of runs in")
+                .hint("set RALPH_STATE_DIR to a folder that you can write to")
+        })
+}
+
+fn new_id() -> String {
+    let mut random = [0_u8; 2];
+    // Without random bytes two runs of one second would only collide, which `create` notices.
+    let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
+    format!("{}-{:02x}{:02x}", Zoned::now().strftime("%Y%m%d-%H%M%S"), random[0], random[1])
+}
+
+/// A fingerprint that is the same in every version of ralph (FNV-1a).
+pub(crate) fn fnv(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}

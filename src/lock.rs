@@ -1,0 +1,83 @@
+//! One committing loop per working tree.
+//!
+//! The lock is on the project directory's own descriptor, so neither another user, another state directory
+//! nor a deleted lock file gets around it, and a crash frees it.
+
+use std::{
+    fs::{File, TryLockError},
+    os::unix::fs::MetadataExt,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    engine::event::Event,
+    error::{Context, Error, Result},
+    journal::{self, run_dir::RunDir},
+};
+
+/// How long the guardian of a killed loop may take to clean up before the tree is free.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Takes the tree for one loop, or says who has it.
+pub(crate) fn take(project: &Path) -> Result<File> {
+    let directory = File::open(project).context(format!("cannot open {}", project.display()))?;
+    let started = Instant::now();
+    loop {
+        match directory.try_lock() {
+            Ok(()) => return Ok(directory),
+            Err(TryLockError::Error(error)) => {
+                return Err(error).context(format!("cannot lock {}", project.display()));
+            }
+            Err(TryLockError::WouldBlock) => {}
+        }
+        let holder = holder(project);
+        let is_cleaning_up = holder.as_ref().is_some_and(|holder| !crate::process::is_alive(holder.pid));
+        if !is_cleaning_up || PATIENCE < started.elapsed() {
+            return Err(refusal(holder, &directory));
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+struct Holder {
+    pid: i32,
+    run: String,
+    since: jiff::Timestamp,
+}
+
+/// The loop whose journal is being written, if its record is where ours is.
+fn holder(project: &Path) -> Option<Holder> {
+    let runs = RunDir::of_project(project).ok()?;
+    let run = runs.iter().rev().find(|run| journal::is_running(&run.journal()))?;
+    let mut holder = None;
+    journal::read_from(&run.journal(), 0, &mut |entry| {
+        let pid = match &entry.event {
+            Event::RunStarted(started) => started.pid,
+            Event::RunResumed { pid, .. } => *pid,
+            _ => return,
+        };
+        holder = Some(Holder { pid: pid.cast_signed(), run: run.id(), since: entry.at });
+    })
+    .ok()?;
+    holder
+}
+
+fn refusal(holder: Option<Holder>, directory: &File) -> Error {
+    let error = match holder {
+        Some(Holder { pid, run, since }) => {
+            let since = since.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S");
+            Error::new(format!(
+                "another loop is working in this tree: run {run}, process {pid}, since {since}"
+            ))
+            .hint(format!("wait for it, or end it with `ralph stop {run}`"))
+        }
+        // Another user's loop, or one with another state directory: the kernel still knows its process.
+        None => match directory.metadata().ok().and_then(|it| crate::process::lock_holder(it.ino())) {
+            Some(pid) => Error::new(format!("another loop is working in this tree: process {pid}")),
+            None => Error::new("another loop is working in this tree"),
+        },
+    };
+    error.hint("to run two loops at once, give each a tree of its own: `git worktree add ../second`")
+}

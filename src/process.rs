@@ -1,0 +1,304 @@
+//! The only place that starts and ends processes.
+//!
+//! Theory of operation: every process gets its own session and no terminal. Threads block on one thing each
+//! (a pipe, the end of the process, the signals of ralph itself) and send to one channel; [`Supervisor`]
+//! owns the other end, and [`Watch`] decides what to do. After each process ralph looks for what it left
+//! behind: ralph is a child subreaper, so whatever escapes becomes its child. If ralph itself is killed,
+//! the [`guardian`] ends what is left.
+
+pub(crate) mod guardian;
+mod procfs;
+mod spawn;
+mod sweep;
+
+use std::{
+    ffi::OsString,
+    fs::File,
+    io,
+    path::PathBuf,
+    process::ExitStatus,
+    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    time::{Duration, Instant},
+};
+
+use guardian::Guardian;
+use rustix::process::Signal;
+
+pub(crate) use procfs::{is_alive, lock_holder};
+
+use crate::{
+    signals,
+    watch::{self, Cause, Order, Watch},
+};
+
+/// A process to start.
+pub(crate) struct Spec {
+    pub(crate) program: OsString,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) dir: PathBuf,
+    /// Set in the environment, or removed from it.
+    pub(crate) env: Vec<(OsString, Option<OsString>)>,
+    /// Written to standard input by a thread of its own; nothing means that there is no input.
+    pub(crate) input: Option<Vec<u8>>,
+    pub(crate) stdout: Sink,
+    pub(crate) stderr: Sink,
+    pub(crate) first_signal: Signal,
+    pub(crate) limits: watch::Limits,
+    pub(crate) leftovers: Leftovers,
+}
+
+/// Where a process prints to.
+pub(crate) enum Sink {
+    /// Into this file, without passing through ralph.
+    File(File),
+    /// To ralph, which also keeps a copy in this file.
+    Pipe { copy: Option<File> },
+    /// Nowhere.
+    Null,
+}
+
+/// What happens to processes that a process leaves behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leftovers {
+    Kill,
+    Keep,
+}
+
+/// Which output a chunk comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Out,
+    Err,
+}
+
+/// What happens while a process runs.
+pub(crate) enum Happening<'a> {
+    Output(Stream, &'a [u8]),
+    /// Somebody asked ralph to stop, for the first time.
+    StopRequested,
+}
+
+/// What the listener has to say about an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    Something,
+    /// The process should go now.
+    Result,
+}
+
+/// How a process ended.
+pub(crate) struct Ended {
+    /// Nothing if it could not even be killed.
+    pub(crate) status: Option<ExitStatus>,
+    /// Why ralph ended it, if ralph did.
+    pub(crate) cause: Option<Cause>,
+    pub(crate) took: Duration,
+    /// What it left behind, in words.
+    pub(crate) leftovers: Vec<String>,
+}
+
+/// How a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waited {
+    Elapsed,
+    StopRequested,
+}
+
+/// What the threads report.
+pub(super) enum Message {
+    Signal(signals::Urgency),
+    Output { serial: u64, stream: Stream, bytes: Vec<u8> },
+    Closed { serial: u64 },
+    Exited { serial: u64 },
+}
+
+/// Starts processes one at a time, watches them and cleans up after them.
+pub(crate) struct Supervisor {
+    sender: SyncSender<Message>,
+    receiver: Receiver<Message>,
+    guardian: Option<Guardian>,
+    /// Tells the threads of the current process from those of earlier ones.
+    serial: u64,
+    stops: u32,
+    kept: Vec<i32>,
+}
+
+impl Supervisor {
+    /// Takes over signals and orphans for the whole program.
+    pub(crate) fn new() -> io::Result<Self> {
+        // Bounded, so that an agent that prints faster than ralph reads waits instead of filling the memory.
+        let (sender, receiver) = sync_channel(32);
+        signals::listen(sender.clone(), Message::Signal)?;
+        Ok(Self { sender, receiver, guardian: None, serial: 0, stops: 0, kept: Vec::new() })
+    }
+
+    /// Lets `guardian` end the processes of this run if ralph is killed, and adopts whatever they orphan.
+    pub(crate) fn guarded(&mut self, guardian: Guardian) {
+        // From here on: the guardian itself must not become a child of ralph.
+        sweep::adopt_orphans();
+        self.guardian = Some(guardian);
+    }
+
+    /// Whether somebody asked ralph to stop.
+    pub(crate) fn stop_requested(&mut self) -> bool {
+        while let Ok(message) = self.receiver.try_recv() {
+            self.count_stop(&message);
+        }
+        0 < self.stops
+    }
+
+    /// Runs a process to its end and sweeps up after it.
+    pub(crate) fn run(
+        &mut self,
+        spec: Spec,
+        listener: &mut dyn FnMut(Happening<'_>) -> Heard,
+    ) -> io::Result<Ended> {
+        self.serial += 1;
+        let started = Instant::now();
+        let (first_signal, limits, leftovers) = (spec.first_signal, spec.limits, spec.leftovers);
+        let mut child = spawn::spawn(spec, self.serial, &self.sender)?;
+        if let Some(guardian) = &mut self.guardian {
+            guardian.watch(child.group);
+        }
+        let mut watch = Watch::new(limits, child.pipes, started);
+        let mut order = watch.tick(started);
+        loop {
+            order = match order {
+                Order::Done => break,
+                Order::Terminate => {
+                    child.signal(first_signal);
+                    // A stopped process cannot act on a signal before it is continued.
+                    child.signal(Signal::CONT);
+                    watch.tick(Instant::now())
+                }
+                Order::Kill => {
+                    child.signal(Signal::KILL);
+                    watch.tick(Instant::now())
+                }
+                Order::Wait => self.next(None, &mut watch, listener),
+                Order::WaitUntil(deadline) => self.next(Some(deadline), &mut watch, listener),
+            };
+        }
+        let status = child.reap();
+        let leftovers = sweep::sweep(leftovers, &mut self.kept);
+        Ok(Ended { status, cause: watch.cause(), took: started.elapsed(), leftovers })
+    }
+
+    /// Runs a process and keeps the beginning of what it prints.
+    pub(crate) fn capture(&mut self, spec: Spec, most: usize) -> io::Result<Captured> {
+        self.capture_and(spec, most, &mut || {})
+    }
+
+    /// Runs a process, keeps the beginning of what it prints, and says at once when somebody asks to stop.
+    pub(crate) fn capture_and(
+        &mut self,
+        spec: Spec,
+        most: usize,
+        on_stop: &mut dyn FnMut(),
+    ) -> io::Result<Captured> {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let ended = self.run(spec, &mut |happening| {
+            match happening {
+                Happening::Output(stream, bytes) => {
+                    let into = if stream == Stream::Out { &mut out } else { &mut err };
+                    into.extend_from_slice(&bytes[..bytes.len().min(most.saturating_sub(into.len()))]);
+                }
+                Happening::StopRequested => on_stop(),
+            }
+            Heard::Something
+        })?;
+        Ok(Captured { ended, out, err })
+    }
+
+    /// Waits until that moment or until somebody asks ralph to stop.
+    pub(crate) fn wait(&mut self, deadline: Instant) -> Waited {
+        loop {
+            if 0 < self.stops {
+                return Waited::StopRequested;
+            }
+            match self.receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(message) => self.count_stop(&message),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Waited::Elapsed,
+            }
+        }
+    }
+
+    /// Says that the run ended as it should, so that the guardian lets go.
+    pub(crate) fn goodbye(mut self) {
+        if let Some(guardian) = self.guardian.take() {
+            guardian.goodbye();
+        }
+    }
+
+    fn count_stop(&mut self, message: &Message) {
+        if let Message::Signal(urgency) = message {
+            self.stops = match urgency {
+                signals::Urgency::Another => self.stops + 1,
+                signals::Urgency::Now => self.stops.max(1) + 1,
+            };
+        }
+    }
+
+    fn next(
+        &mut self,
+        deadline: Option<Instant>,
+        watch: &mut Watch,
+        listener: &mut dyn FnMut(Happening<'_>) -> Heard,
+    ) -> Order {
+        let message = match deadline {
+            Some(deadline) => {
+                self.receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
+            }
+            None => self.receiver.recv().ok(),
+        };
+        let now = Instant::now();
+        match message {
+            Some(Message::Output { serial, stream, bytes }) if serial == self.serial => {
+                watch.output(now);
+                if listener(Happening::Output(stream, &bytes)) == Heard::Result {
+                    watch.result();
+                }
+            }
+            Some(Message::Closed { serial }) if serial == self.serial => watch.pipe_closed(),
+            Some(Message::Exited { serial }) if serial == self.serial => watch.exited(now),
+            Some(message @ Message::Signal(_)) => {
+                let before = self.stops;
+                self.count_stop(&message);
+                if before == 0 {
+                    listener(Happening::StopRequested);
+                }
+                // The first request lets the operation finish.
+                if 1 < self.stops {
+                    return watch.interrupt(now);
+                }
+            }
+            // A leftover of an earlier process, or nothing at all.
+            Some(Message::Output { .. } | Message::Closed { .. } | Message::Exited { .. }) | None => {}
+        }
+        watch.tick(now)
+    }
+}
+
+/// Runs a command in the foreground, as a shell would; returns its exit code. Signals from the terminal reach
+/// the command itself, so ralph only waits.
+pub(crate) fn foreground(command: &mut std::process::Command) -> io::Result<u8> {
+    let ignored = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let handler = signal_hook::flag::register(signal_hook::consts::SIGINT, ignored)?;
+    let status = command.status();
+    signal_hook::low_level::unregister(handler);
+    Ok(status?.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(crate::error::INTERRUPTED))
+}
+
+/// Asks another ralph to stop: as the first signal does, or as the second.
+pub(crate) fn ask_to_stop(pid: u32, now: bool) -> io::Result<()> {
+    let signal = if now { Signal::QUIT } else { Signal::TERM };
+    let pid = rustix::process::Pid::from_raw(pid.cast_signed()).ok_or(io::ErrorKind::NotFound)?;
+    Ok(rustix::process::kill_process(pid, signal)?)
+}
+
+/// A process that ended, with the beginning of what it printed.
+pub(crate) struct Captured {
+    pub(crate) ended: Ended,
+    pub(crate) out: Vec<u8>,
+    pub(crate) err: Vec<u8>,
+}

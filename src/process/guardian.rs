@@ -1,0 +1,158 @@
+//! Ends the processes of a run when ralph itself has been killed.
+//!
+//! The guardian is the same binary, one per run. It reads from a pipe whose other end only ralph has, so it
+//! notices whatever way ralph dies. It holds the run's locks until everything is gone: nobody can start
+//! in a tree where an orphaned agent may still be writing.
+
+use std::{
+    collections::BTreeSet,
+    env,
+    fs::File,
+    io::{self, BufRead, Write},
+    os::{
+        fd::{AsRawFd, OwnedFd},
+        unix::process::CommandExt,
+    },
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process, setsid};
+
+use super::procfs;
+
+/// The hidden command that the guardian runs as.
+pub(crate) const COMMAND: &str = "guardian";
+/// The variable that marks every process of a run.
+pub(crate) const RUN_VARIABLE: &str = "RALPH_RUN_ID";
+
+const GOODBYE: &str = "goodbye";
+/// How long the processes of a dead ralph have to clean up after themselves.
+const GRACE: Duration = Duration::from_secs(2);
+/// Between two looks at the process table.
+const PAUSE: Duration = Duration::from_millis(20);
+/// A process that cannot be killed in this time cannot be killed.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Ralph's end of the pipe.
+pub(crate) struct Guardian {
+    pipe: File,
+}
+
+impl Guardian {
+    /// Starts a guardian for a run. It shares `locks`, which therefore outlive ralph as long as it works.
+    pub(crate) fn start(run: &str, locks: &[OwnedFd]) -> io::Result<Self> {
+        let (theirs, ours) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        let mut command = Command::new(env::current_exe()?);
+        command.args([COMMAND, run]).env_remove(RUN_VARIABLE).current_dir("/");
+        command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+        let inherited: Vec<i32> = locks.iter().map(AsRawFd::as_raw_fd).collect();
+        // SAFETY: only async-signal-safe calls, on numbers and descriptors that exist in the child.
+        unsafe {
+            command.pre_exec(move || {
+                for fd in &inherited {
+                    let flags = libc::fcntl(*fd, libc::F_GETFD);
+                    libc::fcntl(*fd, libc::F_SETFD, flags & !libc::FD_CLOEXEC);
+                }
+                setsid()?;
+                // Forked once more, so that it is not ralph's child: then ralph has children only while
+                // something of a turn is left, and can ask the kernel for that in one call.
+                match libc::fork() {
+                    -1 => Err(io::Error::last_os_error()),
+                    0 => Ok(()),
+                    _ => libc::_exit(0),
+                }
+            });
+        }
+        command.spawn()?.wait()?;
+        Ok(Self { pipe: File::from(ours) })
+    }
+
+    /// Tells the guardian of a session to end.
+    pub(crate) fn watch(&mut self, session: Pid) {
+        // Without a guardian the marked environment is still there to find the processes by hand.
+        let _ = writeln!(self.pipe, "{}", session.as_raw_nonzero());
+    }
+
+    /// Lets the guardian go: nothing is left to end.
+    pub(crate) fn goodbye(mut self) {
+        let _ = writeln!(self.pipe, "{GOODBYE}");
+    }
+}
+
+/// What the guardian process does.
+pub(crate) fn main(run: &str) -> io::Result<()> {
+    // Signals that reach a whole terminal or service must not take the guardian along with ralph.
+    let ignore = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        signal_hook::flag::register(signal, ignore.clone())?;
+    }
+    let mut sessions = BTreeSet::new();
+    for line in io::stdin().lock().lines().map_while(Result::ok) {
+        if line == GOODBYE {
+            return Ok(());
+        }
+        sessions.extend(line.parse::<i32>());
+    }
+    end_processes(run, &sessions);
+    Ok(())
+}
+
+/// Ends what an earlier process of the run may have left, should its guardian have been killed too.
+pub(crate) fn end_run(run: &str) {
+    end_processes(run, &BTreeSet::new());
+}
+
+/// Asks every process of the run to end, then ends it, until two looks in a row find none.
+fn end_processes(run: &str, sessions: &BTreeSet<i32>) {
+    let mark = format!("{RUN_VARIABLE}={run}");
+    let started = Instant::now();
+    let mut asked = BTreeSet::new();
+    let mut empty_looks = 0;
+    while empty_looks < 2 && started.elapsed() < LONGEST {
+        let doomed = processes_of_run(&mark, sessions);
+        empty_looks = if doomed.is_empty() { empty_looks + 1 } else { 0 };
+        for pid in doomed {
+            if GRACE < started.elapsed() {
+                signal(pid, Signal::KILL);
+            } else if asked.insert(pid) {
+                signal(pid, Signal::TERM);
+                signal(pid, Signal::CONT);
+            }
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Found by their environment, by their session and by descent.
+fn processes_of_run(mark: &str, sessions: &BTreeSet<i32>) -> BTreeSet<i32> {
+    let me = rustix::process::getpid().as_raw_nonzero().get();
+    let all: Vec<_> = procfs::all().filter(|process| !process.is_zombie && process.pid != me).collect();
+    let mut doomed: BTreeSet<i32> = all
+        .iter()
+        .filter(|process| {
+            sessions.contains(&process.session) || procfs::has_variable(process.pid, mark.as_bytes())
+        })
+        .map(|process| process.pid)
+        .collect();
+    loop {
+        let known = doomed.len();
+        doomed.extend(
+            all.iter()
+                .filter(|process| doomed.contains(&process.parent))
+                .map(|process| process.pid)
+                .collect::<Vec<_>>(),
+        );
+        if doomed.len() == known {
+            return doomed;
+        }
+    }
+}
+
+fn signal(pid: i32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        // Gone already is as good.
+        let _ = kill_process(pid, signal);
+    }
+}

@@ -1,0 +1,70 @@
+//! What the system says about processes.
+
+use std::path::PathBuf;
+
+/// One process as `/proc` shows it.
+pub(super) struct Process {
+    pub(super) pid: i32,
+    pub(super) parent: i32,
+    pub(super) session: i32,
+    pub(super) is_zombie: bool,
+}
+
+/// All processes that can be seen.
+pub(super) fn all() -> impl Iterator<Item = Process> {
+    let entries = fs_err::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| look(entry.file_name().to_str()?.parse().ok()?))
+}
+
+/// One process, if it is there.
+pub(super) fn look(pid: i32) -> Option<Process> {
+    let stat = stat(pid)?;
+    let mut fields = after_name(&stat)?.split(' ');
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let _group = fields.next()?;
+    let session = fields.next()?.parse().ok()?;
+    Some(Process { pid, parent, session, is_zombie: matches!(state, "Z" | "X") })
+}
+
+/// Whether the environment that a process was started with has this line.
+pub(super) fn has_variable(pid: i32, line: &[u8]) -> bool {
+    fs_err::read(path(pid, "environ"))
+        .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|variable| variable == line))
+}
+
+/// The command line of a process, for people.
+pub(super) fn describe(pid: i32) -> String {
+    let line = fs_err::read(path(pid, "cmdline")).unwrap_or_default();
+    let words = String::from_utf8_lossy(&line).replace('\0', " ");
+    let short: String = words.trim().chars().take(100).collect();
+    format!("{pid} {}", if short.is_empty() { "(no command line)" } else { &short })
+}
+
+/// Whether a process is there and not merely waiting to be reaped.
+pub(crate) fn is_alive(pid: i32) -> bool {
+    look(pid).is_some_and(|process| !process.is_zombie)
+}
+
+/// The process that locked the file with this number, as the kernel lists it.
+pub(crate) fn lock_holder(inode: u64) -> Option<i32> {
+    let locks = fs_err::read_to_string("/proc/locks").ok()?;
+    let held = format!(":{inode}");
+    // `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`
+    let line = locks.lines().find(|line| line.split_ascii_whitespace().any(|word| word.ends_with(&held)))?;
+    line.split_ascii_whitespace().nth(4)?.parse().ok()
+}
+
+fn stat(pid: i32) -> Option<String> {
+    let bytes = fs_err::read(path(pid, "stat")).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The fields after the program's name, which may itself hold spaces and parentheses.
+fn after_name(stat: &str) -> Option<&str> {
+    stat.rsplit_once(") ").map(|(_, fields)| fields)
+}
+
+fn path(pid: i32, file: &str) -> PathBuf {
+    PathBuf::from(format!("/proc/{pid}/{file}"))
+}

@@ -1,0 +1,59 @@
+//! Shows a run while it happens. Reporters take events; nothing else prints.
+
+pub(crate) mod human;
+pub(crate) mod json;
+pub(crate) mod look;
+pub(crate) mod summary;
+
+use crate::{
+    agent::AgentEvent,
+    engine::{
+        State,
+        plan::{Gate, Plan},
+    },
+    journal::Entry,
+};
+
+/// Somebody who is told what happens. A reporter that cannot print any more (its reader has gone) goes
+/// quiet: the run does not depend on it.
+pub(crate) trait Reporter {
+    /// Something was recorded; `state` has taken it in already.
+    fn event(&mut self, plan: &Plan, state: &State, entry: &Entry);
+    /// The agent said or did something.
+    fn agent(&mut self, _event: &AgentEvent) {}
+    /// A gate is about to be checked.
+    fn gate_started(&mut self, _gate: &Gate) {}
+    /// What only somebody who asked for details wants to know.
+    fn detail(&mut self, _text: &str) {}
+    /// Everything so far should be visible now.
+    fn flush(&mut self) {}
+}
+
+/// Tells all of them.
+impl Reporter for Vec<Box<dyn Reporter>> {
+    fn event(&mut self, plan: &Plan, state: &State, entry: &Entry) {
+        for reporter in self.iter_mut() {
+            reporter.event(plan, state, entry);
+        }
+    }
+    fn agent(&mut self, event: &AgentEvent) {
+        for reporter in self.iter_mut() {
+            reporter.agent(event);
+        }
+    }
+    fn gate_started(&mut self, gate: &Gate) {
+        for reporter in self.iter_mut() {
+            reporter.gate_started(gate);
+        }
+    }
+    fn detail(&mut self, text: &str) {
+        for reporter in self.iter_mut() {
+            reporter.detail(text);
+        }
+    }
+    fn flush(&mut self) {
+        for reporter in self.iter_mut() {
+            reporter.flush();
+        }
+    }
+}

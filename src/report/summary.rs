@@ -1,0 +1,104 @@
+//! A run in a few lines: its end on the screen, and what `status` says.
+
+use crate::{
+    duration::format_duration,
+    engine::{
+        State,
+        outcome::{Exhausted, Outcome},
+        plan::{Cause, Plan},
+    },
+};
+
+/// How a run ended, in one line without a full stop.
+pub(crate) fn outcome(outcome: &Outcome, plan: &Plan) -> String {
+    match outcome {
+        Outcome::Done if plan.gates.is_empty() => {
+            "Complete: the agent said so; nothing checked it".to_owned()
+        }
+        Outcome::Done => format!("Complete: the agent said so, and {} passed", gates(plan)),
+        Outcome::Exhausted { limit: Exhausted::Iterations } => {
+            format!("Maximum iterations reached ({})", plan.limits.iterations)
+        }
+        Outcome::Exhausted { limit: Exhausted::Time } => "Maximum time reached".to_owned(),
+        Outcome::Exhausted { limit: Exhausted::Cost } => "Maximum cost reached".to_owned(),
+        Outcome::Exhausted { limit: Exhausted::Tokens } => "Maximum number of tokens reached".to_owned(),
+        Outcome::Paused { reason } => format!("Stopped: {reason}"),
+        Outcome::Interrupted => "Interrupted".to_owned(),
+        Outcome::Unready { reason } => reason.clone(),
+        Outcome::GaveUp { cause, reason } => {
+            let what = match cause {
+                Cause::Agent => "the agent kept failing",
+                Cause::Gate => "the gates kept failing",
+                Cause::NoChange => "the agent changed nothing",
+                Cause::Commit => "the work could not be committed",
+            };
+            format!("Gave up: {what}: {reason}")
+        }
+    }
+}
+
+fn gates(plan: &Plan) -> String {
+    match plan.gates.len() {
+        1 => "its gate".to_owned(),
+        several => format!("all {several} gates"),
+    }
+}
+
+/// What a run has used, in one line: iterations, time, tools, tokens, cost.
+pub(crate) fn spent(state: &State) -> String {
+    let spent = state.spent();
+    let mut parts = vec![
+        count(spent.turns.into(), "turn"),
+        format_duration(std::time::Duration::from_millis(spent.ms)),
+        count(spent.tools, "tool call"),
+    ];
+    if 0 < spent.commits {
+        parts.push(count(spent.commits.into(), "commit"));
+    }
+    if 0 < spent.usage.input + spent.usage.output {
+        parts.push(tokens(spent.usage.input, spent.usage.cached, spent.usage.output));
+    }
+    if let Some(cost) = spent.usage.cost_usd {
+        parts.push(format!("${cost:.2}"));
+    }
+    parts.join(", ")
+}
+
+/// Tokens as people say them: `1.2M in (850K cached) / 45K out`.
+pub(crate) fn tokens(input: u64, cached: u64, output: u64) -> String {
+    let cached = if 0 < cached { format!(" ({} cached)", short(cached)) } else { String::new() };
+    format!("{} in{cached} / {} out", short(input), short(output))
+}
+
+/// A number of things, in the plural where it belongs.
+pub(crate) fn count(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn short(number: u64) -> String {
+    let in_units = |unit: u64, letter: char| {
+        let tenths = (number * 10 + unit / 2) / unit;
+        if tenths.is_multiple_of(10) {
+            format!("{}{letter}", tenths / 10)
+        } else {
+            format!("{}.{}{letter}", tenths / 10, tenths % 10)
+        }
+    };
+    match number {
+        0..1000 => number.to_string(),
+        1000..1_000_000 => in_units(1000, 'K'),
+        _ => in_units(1_000_000, 'M'),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_short() {
+        assert_eq!(tokens(1_200_000, 850_000, 45_000), "1.2M in (850K cached) / 45K out");
+        assert_eq!(tokens(999, 0, 1), "999 in / 1 out");
+        assert_eq!(tokens(1500, 0, 1_000_000), "1.5K in / 1M out");
+    }
+}

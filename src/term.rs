@@ -1,0 +1,60 @@
+//! What the terminal can show: colour, emoji, width.
+
+use std::io::{IsTerminal, stderr};
+
+use anstyle::{AnsiColor, Style};
+
+use crate::settings::ColorWhen;
+
+/// The styles of ralph's output; all empty without colour.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Palette {
+    pub(crate) good: Style,
+    pub(crate) bad: Style,
+    pub(crate) warn: Style,
+    pub(crate) accent: Style,
+    pub(crate) quiet: Style,
+    pub(crate) strong: Style,
+}
+
+impl Palette {
+    /// The styles for a stream.
+    pub(crate) fn of(when: ColorWhen, stream: &impl anstream::stream::RawStream) -> Self {
+        let colored = match when {
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
+            ColorWhen::Auto => anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never,
+        };
+        if !colored {
+            return Self::default();
+        }
+        Self {
+            good: AnsiColor::Green.on_default(),
+            bad: AnsiColor::Red.on_default(),
+            warn: AnsiColor::Yellow.on_default(),
+            accent: AnsiColor::Cyan.on_default(),
+            quiet: Style::new().dimmed(),
+            strong: Style::new().bold(),
+        }
+    }
+}
+
+/// How many columns standard error has; 100 when it is not a terminal.
+pub(crate) fn width() -> usize {
+    let size = stderr().is_terminal().then(|| rustix::termios::tcgetwinsize(stderr()).ok()).flatten();
+    size.map_or(100, |size| usize::from(size.ws_col)).max(20)
+}
+
+/// Text of an agent as it may be shown: no control sequences that move the cursor or rename the window.
+pub(crate) fn printable(text: &str) -> std::borrow::Cow<'_, str> {
+    let is_harmful = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if text.chars().any(is_harmful) {
+        text.chars()
+            .filter(|c| *c != '\r')
+            .map(|c| if is_harmful(c) { '\u{fffd}' } else { c })
+            .collect::<String>()
+            .into()
+    } else {
+        text.into()
+    }
+}
