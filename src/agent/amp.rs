@@ -127,9 +127,8 @@ impl ResultLine<'_> {
         }
         // An answer of the service is told as its status and its body: `500 {"type":"error",…}`.
         let error = self.error.and_then(Raw::text).unwrap_or_default();
-        let (status, _) = error.split_once(' ').unwrap_or((&error, ""));
         let message = self.error.or(self.subtype).map(Raw::short).unwrap_or_default();
-        let failure = Failure { kind: status::kind(status.parse().ok()), message };
+        let failure = Failure { kind: status::kind_of_message(&error), message };
         TurnResult { failure: Some(failure), ..TurnResult::default() }
     }
 }

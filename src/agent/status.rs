@@ -12,6 +12,11 @@ pub(super) fn kind(status: Option<u64>) -> FailureKind {
     }
 }
 
+/// Returns what an error message says that begins with the status, as in `401 invalid key`.
+pub(super) fn kind_of_message(message: &str) -> FailureKind {
+    kind(message.split_whitespace().next().and_then(|status| status.parse().ok()))
+}
+
 /// Returns what an error code says where it says more than the status, which is 400 for a missing credit.
 pub(super) fn kind_of_code(code: &str) -> Option<FailureKind> {
     match code {
