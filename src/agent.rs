@@ -7,12 +7,15 @@ mod amp;
 mod claude;
 mod codex;
 mod conversation;
+mod copilot;
 mod flags;
 mod gemini;
 mod lines;
 mod messages;
 mod ndjson;
 mod opencode;
+mod pi;
+mod qwen;
 mod raw;
 pub(crate) mod scripted;
 mod status;
@@ -32,8 +35,11 @@ pub fn adapter(command: &str) -> &'static dyn Adapter {
         "amp" => &amp::Amp,
         "claude" => &claude::Claude,
         "codex" => &codex::Codex,
+        "copilot" => &copilot::Copilot,
         "gemini" => &gemini::Gemini,
         "opencode" => &opencode::Opencode,
+        "pi" => &pi::Pi,
+        "qwen" => &qwen::Qwen,
         "ralph" => &scripted::Scripted,
         _ => plain_text(),
     }

@@ -54,7 +54,7 @@ pub(super) struct RunArgs {
     #[arg(short, long, value_name = "TEXT")]
     completion_response: Option<String>,
 
-    /// Run this agent: claude, codex, amp, gemini, opencode, or any program that reads a prompt
+    /// Run this agent: claude, codex, amp, gemini, opencode, qwen, copilot, pi, or any program that reads a prompt
     #[arg(short, long, value_name = "COMMAND")]
     agent: Option<String>,
 

@@ -56,6 +56,10 @@ fn commands_have_names() {
     check_name("./amp", "amp");
     check_name("gemini", "gemini");
     check_name("opencode", "opencode");
+    check_name("/opt/bin/qwen", "qwen");
+    check_name("copilot.exe", "copilot");
+    check_name("pi", "pi");
+    check_name("pip", "text");
     check_name("claude-wrapper", "text");
     check_name("my-agent.sh", "text");
     check_name("", "text");
@@ -120,6 +124,45 @@ fn opencode() {
 }
 
 #[test]
+fn qwen() {
+    call("qwen").gives("-o stream-json");
+    call("qwen").skip().flags("-m x").gives("-o stream-json --yolo -m x");
+    call("qwen").skip().flags("-y").gives("-o stream-json -y");
+    call("qwen").skip().flags("--approval-mode=plan").gives("-o stream-json --approval-mode=plan");
+    call("qwen").prompt("-v go").gives("-o stream-json --prompt=-v go");
+    call("qwen").text().skip().gives("-o text --yolo");
+}
+
+#[test]
+fn copilot() {
+    let stream = "--output-format json";
+    let skip = "--allow-all-tools --allow-all-paths";
+    call("copilot").gives(stream);
+    call("copilot").skip().flags("--model x").gives(&format!("{stream} {skip} --model x"));
+    call("copilot").skip().flags("--yolo").gives(&format!("{stream} --yolo"));
+    call("copilot").skip().flags("--allow-all").gives(&format!("{stream} --allow-all"));
+    call("copilot").skip().flags(skip).gives(&format!("{stream} {skip}"));
+    call("copilot")
+        .skip()
+        .flags("--allow-tool=write")
+        .gives(&format!("{stream} --allow-all-paths --allow-tool=write"));
+    let deny = "--deny-tool=shell(git)";
+    call("copilot").skip().flags(deny).gives(&format!("{stream} {skip} {deny}"));
+    call("copilot").prompt("-v go").gives(&format!("{stream} --prompt=-v go"));
+    call("copilot").text().skip().gives(&format!("-s {skip}"));
+}
+
+#[test]
+fn pi() {
+    call("pi").gives("--mode json -p");
+    call("pi").skip().flags("--model a/b").gives("--mode json -p --model a/b");
+    call("pi").prompt("go").gives("--mode json -p go");
+    call("pi").prompt("-v go").gives("--mode json -p  -v go");
+    call("pi").prompt("@a go").gives("--mode json -p  @a go");
+    call("pi").text().gives("--mode text -p");
+}
+
+#[test]
 fn others() {
     call("my-agent").skip().flags("--fast").gives("--fast");
     call("my-agent").text().prompt("go").gives("go");
@@ -128,14 +171,16 @@ fn others() {
 #[test]
 fn codex_cleans_up_on_interrupt() {
     assert_eq!(adapter("codex").first_signal(), FirstSignal::Int);
-    for agent in ["amp", "claude", "gemini", "opencode", "other"] {
+    for agent in ["amp", "claude", "copilot", "gemini", "opencode", "pi", "qwen", "other"] {
         assert_eq!(adapter(agent).first_signal(), FirstSignal::Term);
     }
 }
 
 #[track_caller]
 fn check_harmless(text: &str, expected: &str) {
-    assert_eq!(adapter("claude").harmless(text).replace('\u{2060}', "^"), expected);
+    for agent in ["claude", "qwen"] {
+        assert_eq!(adapter(agent).harmless(text).replace('\u{2060}', "^"), expected);
+    }
     assert_eq!(adapter("codex").harmless(text), text);
 }
 
@@ -153,7 +198,9 @@ fn added_text_mentions_no_files() {
 
 #[track_caller]
 fn check_deliverable(prompt: &str, expected: &str) {
-    assert_eq!(adapter("claude").deliverable(prompt.to_owned()), expected);
+    for agent in ["claude", "qwen"] {
+        assert_eq!(adapter(agent).deliverable(prompt.to_owned()), expected);
+    }
     assert_eq!(adapter("codex").deliverable(prompt.to_owned()), prompt);
 }
 

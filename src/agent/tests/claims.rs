@@ -36,11 +36,15 @@ fn message_start(id: &str) -> String {
 fn echoed_prompt() {
     let echo = r#"{"type":"user","message":{"role":"user","content":[{"type":"text","text":"say DONE"}]}}"#;
     let plain = r#"{"type":"user","message":{"role":"user","content":"say DONE"}}"#;
-    for agent in ["claude", "amp"] {
+    for agent in ["claude", "amp", "qwen"] {
         check(agent, &format!("{echo}\n{plain}\n{}", assistant("1", &text("I go on"))), "I go on");
         check(agent, &format!("{echo}\n{}", assistant("1", &text("DONE"))), "DONE");
     }
     check("gemini", r#"{"type":"message","role":"user","content":"say DONE"}"#, "");
+    check("copilot", r#"{"type":"user.message","data":{"content":"say DONE"}}"#, "");
+    let user = r#"{"role":"user","content":[{"type":"text","text":"say DONE"}]}"#;
+    check("pi", &format!(r#"{{"type":"message_end","message":{user}}}"#), "");
+    check("pi", &format!(r#"{{"type":"agent_end","messages":[{user}]}}"#), "");
 }
 
 #[test]
@@ -48,7 +52,7 @@ fn tools_and_reasoning() {
     let call = r#"{"type":"tool_use","id":"t","name":"Bash","input":{"command":"echo DONE"}}"#;
     let thinking = r#"{"type":"thinking","thinking":"DONE"}"#;
     let printed = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"DONE"}]}}"#;
-    for agent in ["claude", "amp"] {
+    for agent in ["claude", "amp", "qwen"] {
         check(agent, &format!("{}{printed}\n", assistant("1", &format!("{thinking},{call}"))), "");
     }
     check("codex", r#"{"type":"item.completed","item":{"id":"i","type":"reasoning","text":"DONE"}}"#, "");
@@ -67,11 +71,62 @@ fn tools_and_reasoning() {
 }
 
 #[test]
+fn tools_and_reasoning_of_copilot_and_pi() {
+    let copilot = [
+        r#"{"type":"assistant.reasoning","data":{"content":"DONE"}}"#,
+        r#"{"type":"tool.execution_start","data":{"toolCallId":"t","toolName":"bash","arguments":{"command":"DONE"}}}"#,
+        r#"{"type":"tool.execution_complete","data":{"toolCallId":"t","success":true,"result":{"content":"DONE"}}}"#,
+        r#"{"type":"session.info","data":{"message":"DONE"}}"#,
+    ];
+    check("copilot", &copilot.join("\n"), "");
+    let pi = [
+        r#"{"type":"message_end","message":{"role":"assistant","content":[{"type":"thinking","thinking":"DONE"}]}}"#,
+        r#"{"type":"tool_execution_end","toolCallId":"t","result":{"content":[{"type":"text","text":"DONE"}]}}"#,
+        r#"{"type":"message_end","message":{"role":"toolResult","content":[{"type":"text","text":"DONE"}]}}"#,
+    ];
+    check("pi", &pi.join("\n"), "");
+}
+
+/// Qwen writes its own errors and its answers to commands as if the agent had said them.
+#[test]
+fn what_qwen_says_itself() {
+    let failed =
+        r#"{"type":"result","is_error":true,"error":{"message":"[API Error: 500 DONE]"},"num_turns":1}"#;
+    let error = assistant("1", &text("[API Error: 500 DONE]"));
+    check("qwen", &format!("{error}{failed}"), "");
+    check("qwen", &format!("{}{failed}", assistant("1", &text("I try[API Error: 500 DONE]"))), "I try");
+    let good = r#"{"type":"result","is_error":false,"num_turns":1}"#;
+    check("qwen", &format!("{error}{good}"), "[API Error: 500 DONE]");
+    check("qwen", &error, "[API Error: 500 DONE]");
+    let command = r#"{"type":"result","is_error":false,"num_turns":0,"result":"DONE"}"#;
+    check("qwen", &format!("{}{command}", assistant("1", &text("DONE"))), "");
+}
+
+/// A message that broke off does not count, nor does what only repeats another.
+#[test]
+fn whole_messages_count_once() {
+    let delta = r#"{"type":"assistant.message_delta","data":{"messageId":"m","deltaContent":"DONE"}}"#;
+    let whole = r#"{"type":"assistant.message","data":{"messageId":"m","content":"DONE"}}"#;
+    check("copilot", delta, "");
+    check("copilot", &format!("{delta}\n{whole}"), "DONE");
+    let message = |stop: &str| {
+        format!(r#"{{"role":"assistant","stopReason":"{stop}","content":[{{"type":"text","text":"DONE"}}]}}"#)
+    };
+    let line = |kind: &str, stop: &str| format!(r#"{{"type":"{kind}","message":{}}}"#, message(stop));
+    check("pi", &line("message_update", "stop"), "");
+    check("pi", &format!("{}\n{}", line("message_end", "stop"), line("turn_end", "stop")), "DONE");
+    check("pi", &line("message_end", "error"), "");
+}
+
+#[test]
 fn subagents_and_the_program_itself() {
     let sub = assistant("1", &text("DONE")).replace(":null", r#":"toolu_1""#);
     let synthetic = assistant("1", &text("DONE")).replace(r#""model":"m""#, r#""model":"<synthetic>""#);
     let odd = assistant("1", &text("DONE")).replace(":null", ":7");
     check("claude", &format!("{sub}{odd}{synthetic}"), "");
+    check("qwen", &format!("{sub}{odd}"), "");
+    check("copilot", r#"{"type":"assistant.message","agentId":"a","data":{"content":"DONE"}}"#, "");
+    check("copilot", r#"{"type":"assistant.message","data":{"content":"DONE","parentToolCallId":"t"}}"#, "");
 }
 
 #[test]
@@ -95,6 +150,13 @@ fn one_message_is_one_text() {
     check("gemini", &format!("{}\n{}\n", piece("DO"), piece("NE")), "DONE");
     let part = |text: &str| format!(r#"{{"type":"text","part":{{"messageID":"m","text":"{text}"}}}}"#);
     check("opencode", &format!("{}\n{}", part("DO"), part("NE")), "DONE");
+    check("qwen", &two_blocks, "DONE");
+    let blocks = |between: &str| {
+        let blocks = format!("{}{between},{}", text("DO"), text("NE"));
+        format!(r#"{{"type":"message_end","message":{{"role":"assistant","content":[{blocks}]}}}}"#)
+    };
+    check("pi", &blocks(""), "DONE");
+    check("pi", &blocks(r#",{"type":"toolCall","id":"t"}"#), "DO|NE");
 }
 
 #[test]

@@ -125,6 +125,88 @@ fn others() {
     check("opencode", "{\"type\":\"error\",\"error\":{}}\n{\"type\":\"step_start\"}", None);
 }
 
+#[track_caller]
+fn check_qwen(message: &str, expected: FailureKind) {
+    let line = format!(
+        r#"{{"type":"result","subtype":"error_during_execution","is_error":true,"error":{{"message":"{message}"}}}}"#
+    );
+    check("qwen", &line, Some(expected));
+}
+
+#[test]
+fn qwen() {
+    check_qwen("", Transient);
+    check_qwen("[API Error: 400 prompt is too long]", Transient);
+    check_qwen("[API Error: 401 invalid key]", Permanent);
+    check_qwen("[API Error: 429 slow down]", Overloaded);
+    check_qwen("[API Error: Model stream ended with empty response text.]", Transient);
+    check_qwen("503 without brackets", Overloaded);
+    check("qwen", r#"{"type":"result","subtype":"error_max_turns","error":7}"#, Some(Transient));
+    check("qwen", r#"{"type":"result","subtype":"success","result":"[API Error: 401 invalid key]"}"#, None);
+    let said = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"[API Error: 401 x]"}]}}"#;
+    check("qwen", said, None);
+}
+
+#[track_caller]
+fn check_copilot(error: &str, expected: FailureKind) {
+    let error = format!(r#"{{"type":"session.error","data":{{{error}}}}}"#);
+    check("copilot", &error, Some(expected));
+    check("copilot", &format!("{error}\n{}", copilot_result(1)), Some(expected));
+    check("copilot", &format!("{error}\n{}", copilot_result(0)), Some(expected));
+    let answer = r#"{"type":"assistant.message","data":{"content":"on it"}}"#;
+    check("copilot", &format!("{error}\n{answer}\n{}", copilot_result(0)), None);
+}
+
+fn copilot_result(code: i64) -> String {
+    format!(r#"{{"type":"result","sessionId":"s","exitCode":{code}}}"#)
+}
+
+#[test]
+fn copilot() {
+    check_copilot("", Transient);
+    check_copilot(r#""errorType":"query","message":"No response was returned.""#, Transient);
+    check_copilot(r#""errorType":"authentication","statusCode":401"#, Permanent);
+    check_copilot(r#""errorType":"authorization""#, Permanent);
+    check_copilot(r#""errorType":"quota","statusCode":402"#, Limited { resets_at: None });
+    check_copilot(r#""errorType":"rate_limit","statusCode":429"#, Overloaded);
+    check_copilot(r#""errorType":"query","statusCode":503"#, Overloaded);
+    check("copilot", &copilot_result(0), None);
+    check("copilot", &copilot_result(1), Some(Transient));
+    let abort = r#"{"type":"abort","data":{"reason":"user_initiated"}}"#;
+    check("copilot", &format!("{abort}\n{}", copilot_result(0)), Some(Transient));
+    check("copilot", abort, Some(Transient));
+    let subagent = r#"{"type":"session.error","agentId":"a","data":{"statusCode":401}}"#;
+    check("copilot", &format!("{subagent}\n{}", copilot_result(0)), None);
+    let said = r#"{"type":"assistant.message","data":{"content":"HTTP 401, quota exceeded"}}"#;
+    check("copilot", &format!("{said}\n{}", copilot_result(0)), None);
+    check("copilot", r#"{"type":"model.call_failure","data":{"statusCode":401}}"#, None);
+}
+
+#[track_caller]
+fn check_pi(fields: &str, expected: Option<FailureKind>) {
+    check("pi", &pi_message(fields), expected);
+    check("pi", &format!("{}\n{}", pi_message(fields), pi_message(r#""stopReason":"stop""#)), None);
+    check("pi", &format!("{}\n{}", pi_message(r#""stopReason":"stop""#), pi_message(fields)), expected);
+}
+
+fn pi_message(fields: &str) -> String {
+    format!(r#"{{"type":"message_end","message":{{"role":"assistant",{fields}}}}}"#)
+}
+
+#[test]
+fn pi() {
+    check_pi(r#""stopReason":"stop","content":[{"type":"text","text":"401 quota exceeded"}]"#, None);
+    check_pi(r#""stopReason":"toolUse""#, None);
+    check_pi(r#""stopReason":"error""#, Some(Transient));
+    check_pi(r#""stopReason":"error","errorMessage":"400 prompt is too long""#, Some(Transient));
+    check_pi(r#""stopReason":"error","errorMessage":"401 invalid key""#, Some(Permanent));
+    check_pi(r#""stopReason":"error","errorMessage":"529 {\"type\":\"error\"}""#, Some(Overloaded));
+    check_pi(r#""stopReason":"error","errorMessage":"Connection error.""#, Some(Transient));
+    check_pi(r#""stopReason":"aborted""#, Some(Transient));
+    let user = pi_message(r#""stopReason":"error""#).replace("assistant", "user");
+    check("pi", &user, None);
+}
+
 /// Each result tells what came since the one before it, whatever the agent adds up.
 #[test]
 fn usage_is_told_once() {
@@ -144,4 +226,31 @@ fn usage_is_told_once() {
         })
         .collect();
     assert_eq!(usages, [(Some(0.5), 321, 20, 4), (Some(0.25), 321, 20, 4)]);
+}
+
+#[test]
+fn usage_of_messages_adds_up() {
+    let usage = r#""usage":{"input":1,"cacheRead":20,"cacheWrite":300,"output":4,"cost":{"total":0.25}}"#;
+    let message = pi_message(usage);
+    match events("pi", [format!("{message}\n{message}\n").as_bytes()]).as_slice() {
+        [AgentEvent::Result(result)] => {
+            assert_eq!(result.usage.cost_usd, Some(0.5));
+            assert_eq!((result.usage.input, result.usage.cached, result.usage.output), (642, 40, 8));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Qwen's input includes what came from the cache, though the field names are Claude's.
+#[test]
+fn cached_tokens_count_once() {
+    let line =
+        r#"{"type":"result","usage":{"input_tokens":100,"cache_read_input_tokens":80,"output_tokens":5}}"#;
+    match events("qwen", [line.as_bytes()]).as_slice() {
+        [AgentEvent::Result(result)] => {
+            assert_eq!(result.usage.cost_usd, None);
+            assert_eq!((result.usage.input, result.usage.cached, result.usage.output), (100, 80, 5));
+        }
+        other => panic!("{other:?}"),
+    }
 }

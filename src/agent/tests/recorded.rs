@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::events;
 
-const AGENTS: [&str; 5] = ["amp", "claude", "codex", "gemini", "opencode"];
+const AGENTS: [&str; 8] = ["amp", "claude", "codex", "copilot", "gemini", "opencode", "pi", "qwen"];
 
 /// Returns the names and contents of an agent's recorded streams.
 fn fixtures(agent: &str) -> Vec<(String, Vec<u8>)> {
@@ -52,6 +52,11 @@ fn codex() {
 }
 
 #[test]
+fn copilot() {
+    check("copilot");
+}
+
+#[test]
 fn gemini() {
     check("gemini");
 }
@@ -59,6 +64,16 @@ fn gemini() {
 #[test]
 fn opencode() {
     check("opencode");
+}
+
+#[test]
+fn pi() {
+    check("pi");
+}
+
+#[test]
+fn qwen() {
+    check("qwen");
 }
 
 #[test]
@@ -92,7 +107,7 @@ proptest! {
 
     #[test]
     fn nothing_panics(
-        agent in prop::sample::select(&["amp", "claude", "codex", "gemini", "opencode", "other"]),
+        agent in prop::sample::select([&AGENTS[..], &["other"]].concat()),
         bytes in prop::collection::vec(any::<u8>(), 0..2_000),
         at in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
     ) {
