@@ -1,3 +1,52 @@
-//! Chores of the project, in Rust: `cargo xtask ci` checks everything.
+//! Chores of the project, in Rust: `cargo xtask ci` checks everything, `cargo xtask bench` measures the speed.
 
-fn main() {}
+mod bench;
+mod cargo;
+mod ci;
+mod elf;
+
+use std::{
+    env,
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+usage: cargo xtask <chore>
+
+  ci               run every check, and stop at the first that fails
+  bench [--quick]  measure ralph against its floors; fails if a limit is missed
+";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(error) => {
+            say(&format!("error: {error:#}\n"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<ExitCode> {
+    let words: Vec<String> = env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["ci"] => Ok(ci::main()),
+        ["bench"] => bench::main(bench::Effort::Full),
+        ["bench", "--quick"] => bench::main(bench::Effort::Quick),
+        [] | ["help" | "--help" | "-h"] => {
+            say(USAGE);
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => bail!("there is no chore `{}`\n\n{USAGE}", words.join(" ")),
+    }
+}
+
+/// Prints at once. Errors are dropped: a reader that has gone does not end the chore.
+fn say(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes());
+    let _ = out.flush();
+}

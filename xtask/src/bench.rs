@@ -1,0 +1,57 @@
+//! `cargo xtask bench`: what ralph costs, as ratios to floors that are measured in the same run.
+//!
+//! Floor and ralph take turns, so that a busy machine slows both, and medians of many rounds are compared.
+
+mod clock;
+mod floors;
+mod growth;
+mod iteration;
+mod place;
+mod startup;
+mod stop;
+mod stream;
+mod table;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::{cargo, say};
+use place::Place;
+use table::Table;
+
+/// How many rounds to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    Full,
+    Quick,
+}
+
+impl Effort {
+    /// The rounds of a measure that takes so many in a full run.
+    fn rounds(self, full: usize) -> usize {
+        match self {
+            Self::Full => full,
+            Self::Quick => full.div_ceil(4),
+        }
+    }
+}
+
+/// Measures everything and prints the table.
+pub(crate) fn main(effort: Effort) -> Result<ExitCode> {
+    let place = Place::new(cargo::release()?)?;
+    let mut table = Table::default();
+    for (what, measure) in [
+        ("start-up", startup::measure as fn(&Place, Effort, &mut Table) -> Result<()>),
+        ("iterations", iteration::measure),
+        ("guardrails", iteration::measure_guardrails),
+        ("streams", stream::measure),
+        ("signals", stop::measure),
+        ("growth", growth::measure),
+    ] {
+        say(&format!("measuring {what} ...\n"));
+        measure(&place, effort, &mut table)?;
+    }
+    say(&format!("\n{table}"));
+    Ok(if table.is_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

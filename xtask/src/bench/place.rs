@@ -1,0 +1,92 @@
+//! Where the measurements run: a throw-away folder with a home, a project and a record of their own.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::Result;
+use fs_err::File;
+use tempfile::TempDir;
+
+use super::{
+    clock::{self, Sample},
+    floors::{AGENT, NOOP, REPLAY},
+};
+
+/// The programs to measure and the folder to measure them in.
+pub(super) struct Place {
+    ralph: PathBuf,
+    pub(super) noop: PathBuf,
+    pub(super) agent: PathBuf,
+    pub(super) replay: PathBuf,
+    folder: TempDir,
+}
+
+impl Place {
+    /// Makes the folder and builds the floors.
+    pub(super) fn new(ralph: PathBuf) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("ralph-bench-").tempdir()?;
+        let programs = folder.path().join("bin");
+        fs_err::create_dir(&programs)?;
+        fs_err::create_dir(folder.path().join("home"))?;
+        let place = Self {
+            ralph,
+            noop: NOOP.build(&programs)?,
+            agent: AGENT.build(&programs)?,
+            replay: REPLAY.build(&programs)?,
+            folder,
+        };
+        place.clear()?;
+        Ok(place)
+    }
+
+    /// A path in the folder; the project is `project`.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Leaves nothing of earlier runs.
+    pub(super) fn clear(&self) -> Result<()> {
+        for name in ["project", "state"] {
+            let path = self.path(name);
+            if path.exists() {
+                fs_err::remove_dir_all(&path)?;
+            }
+            fs_err::create_dir(&path)?;
+        }
+        Ok(())
+    }
+
+    /// A program in the project with nothing of the caller's environment but the path. It prints into the
+    /// files `stdout` and `stderr` of the folder.
+    pub(super) fn command(&self, program: &Path) -> Result<Command> {
+        let mut command = Command::new(program);
+        command.env_clear().env("PATH", env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", self.path("home")).env("RALPH_STATE_DIR", self.path("state"));
+        command.current_dir(self.path("project")).stdin(Stdio::null());
+        command.stdout(File::create(self.path("stdout"))?.into_file());
+        command.stderr(File::create(self.path("stderr"))?.into_file());
+        Ok(command)
+    }
+
+    /// A ralph in the project.
+    pub(super) fn ralph(&self) -> Result<Command> {
+        self.command(&self.ralph)
+    }
+
+    /// A whole `ralph run` in an empty project, which ends at its limit of iterations.
+    pub(super) fn run(&self, agent: &Path, iterations: u32, args: &[&str]) -> Result<Sample> {
+        self.clear()?;
+        let mut ralph = self.ralph()?;
+        ralph.args(["run", "-p", "x", "--max-iterations", &iterations.to_string(), "--agent"]).arg(agent);
+        clock::run(ralph.args(args), 1)
+    }
+
+    /// A script of bash, with the agent as `$0`.
+    pub(super) fn bash(&self, script: &str, program: &Path) -> Result<Sample> {
+        let mut bash = self.command(Path::new("bash"))?;
+        clock::run(bash.arg("-c").arg(script).arg(program), 0)
+    }
+}

@@ -1,0 +1,89 @@
+//! The table of results.
+
+use std::{fmt, time::Duration};
+
+/// What was measured, line by line.
+#[derive(Default)]
+pub(super) struct Table {
+    rows: Vec<Row>,
+    /// What a reader needs to compute the rows again.
+    notes: Vec<String>,
+}
+
+struct Row {
+    measure: String,
+    floor: String,
+    ours: String,
+    value: String,
+    limit: String,
+    is_met: bool,
+}
+
+impl Table {
+    /// A time that may be at most `limit` times the floor.
+    pub(super) fn ratio(&mut self, measure: &str, floor: f64, ours: f64, limit: f64) {
+        let ratio = ours / floor;
+        self.rows.push(Row {
+            measure: measure.to_owned(),
+            floor: seconds(floor),
+            ours: seconds(ours),
+            value: format!("{ratio:.2}x"),
+            limit: format!("{limit}x"),
+            // Not `limit < ratio`, which something that is not a number would pass.
+            is_met: ratio <= limit,
+        });
+    }
+
+    /// An amount of memory in bytes that may be at most `limit` megabytes.
+    pub(super) fn memory(&mut self, measure: &str, ours: f64, limit: f64) {
+        let megabytes = ours / 1e6;
+        self.value(measure, megabytes, limit, |value| format!("{value:.1} MB"));
+    }
+
+    /// A time that may be at most `limit`.
+    pub(super) fn time(&mut self, measure: &str, ours: f64, limit: Duration) {
+        self.value(measure, ours, limit.as_secs_f64(), seconds);
+    }
+
+    /// Something that the rows are computed from.
+    pub(super) fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    /// Whether no limit was missed.
+    pub(super) fn is_met(&self) -> bool {
+        self.rows.iter().all(|row| row.is_met)
+    }
+
+    fn value(&mut self, measure: &str, ours: f64, limit: f64, show: fn(f64) -> String) {
+        self.rows.push(Row {
+            measure: measure.to_owned(),
+            floor: String::new(),
+            ours: show(ours),
+            value: String::new(),
+            limit: show(limit),
+            is_met: ours <= limit,
+        });
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{:<46}{:>11}{:>11}{:>9}{:>11}",
+            "measure (medians)", "floor", "ours", "ratio", "at most"
+        )?;
+        for Row { measure, floor, ours, value, limit, is_met } in &self.rows {
+            let verdict = if *is_met { "ok" } else { "MISSED" };
+            writeln!(f, "{measure:<46}{floor:>11}{ours:>11}{value:>9}{limit:>11}  {verdict}")?;
+        }
+        writeln!(f)?;
+        self.notes.iter().try_for_each(|note| writeln!(f, "{note}"))
+    }
+}
+
+/// A time in the unit that suits it.
+pub(super) fn seconds(seconds: f64) -> String {
+    if seconds.abs() < 0.01 { format!("{:.0} us", seconds * 1e6) } else { format!("{:.1} ms", seconds * 1e3) }
+}

@@ -1,0 +1,47 @@
+//! Calls of cargo from inside `cargo xtask`: the same cargo, the same target folder.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+
+/// The root of the repository.
+pub(crate) fn root() -> &'static Path {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().unwrap_or(xtask)
+}
+
+/// The cargo that started this program, in the repository's root.
+pub(crate) fn cargo() -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+/// The folder for tools that only the chores need.
+pub(crate) fn tools() -> PathBuf {
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    root().join(target).join("tools")
+}
+
+/// Builds ralph as it is shipped and returns the path of the program.
+pub(crate) fn release() -> Result<PathBuf> {
+    let mut command = cargo();
+    command.args(["build", "--release", "--locked", "--message-format=json-render-diagnostics"]);
+    let output = command.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+    ensure!(output.status.success(), "`cargo build --release --locked` failed");
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let mut programs =
+        messages.lines().filter_map(|line| serde_json::from_str::<Built>(line).ok()?.executable);
+    programs.next_back().context("cargo built no program")
+}
+
+/// One message of cargo about something that it built.
+#[derive(Deserialize)]
+struct Built {
+    executable: Option<PathBuf>,
+}
