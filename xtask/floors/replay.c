@@ -1,4 +1,4 @@
-/* An agent that prints the file `stream` beside the project, whatever it is told. */
+/* An agent that prints the file `stream` two folders up, whatever it is told. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -6,7 +6,7 @@ static char buffer[65536];
 
 int main(void)
 {
-    int file = open("../stream", O_RDONLY);
+    int file = open("../../stream", O_RDONLY);
     ssize_t length;
     while ((length = read(file, buffer, sizeof buffer)) > 0) {
         for (ssize_t done = 0; done < length;) {

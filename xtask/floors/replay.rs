@@ -1,4 +1,4 @@
-//! An agent that prints the file `stream` beside the project, where there is no C compiler.
+//! An agent that prints the file `stream` two folders up, where there is no C compiler.
 
 use std::{
     fs::File,
@@ -6,7 +6,7 @@ use std::{
 };
 
 fn main() -> std::io::Result<()> {
-    let mut file = File::open("../stream")?;
+    let mut file = File::open("../../stream")?;
     let mut buffer = vec![0; 65536];
     loop {
         let length = file.read(&mut buffer)?;

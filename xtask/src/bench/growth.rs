@@ -22,7 +22,7 @@ pub(super) fn measure(place: &Place, effort: Effort, table: &mut Table) -> Resul
     let (mut early, mut late) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         place.run(&place.agent, ITERATIONS, &["--output", "json"])?;
-        let starts = starts(&place.path("stdout"))?;
+        let starts = starts(&place.current("stdout"))?;
         let between = |from: usize, to: usize| -> Result<f64> {
             let (from, to) = starts.get(from).zip(starts.get(to)).context("iterations are missing")?;
             Ok(to.duration_since(*from).as_secs_f64() / 100.0)

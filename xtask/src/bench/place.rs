@@ -1,6 +1,7 @@
 //! Where the measurements run: a throw-away folder with a home, a project and a record of their own.
 
 use std::{
+    cell::Cell,
     env,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -22,6 +23,8 @@ pub(super) struct Place {
     pub(super) agent: PathBuf,
     pub(super) replay: PathBuf,
     folder: TempDir,
+    /// The number of the current run.
+    run: Cell<u32>,
 }
 
 impl Place {
@@ -37,37 +40,45 @@ impl Place {
             agent: AGENT.build(&programs)?,
             replay: REPLAY.build(&programs)?,
             folder,
+            run: Cell::new(0),
         };
-        place.clear()?;
+        place.renew()?;
         Ok(place)
     }
 
-    /// A path in the folder; the project is `project`.
+    /// A path that all runs share.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Leaves nothing of earlier runs.
-    pub(super) fn clear(&self) -> Result<()> {
-        for name in ["project", "state"] {
-            let path = self.path(name);
-            if path.exists() {
-                fs_err::remove_dir_all(&path)?;
-            }
-            fs_err::create_dir(&path)?;
-        }
-        Ok(())
+    /// A path of the current run: `project`, `state`, `stdout` or `stderr`.
+    pub(super) fn current(&self, name: &str) -> PathBuf {
+        self.path(&format!("run-{}", self.run.get())).join(name)
+    }
+
+    /// Begins a run with an empty project and no record. Earlier ones stay until the end: ext4 is slow to
+    /// create files for some seconds after many were deleted.
+    pub(super) fn renew(&self) -> Result<()> {
+        self.run.set(self.run.get() + 1);
+        fs_err::create_dir(self.current(""))?;
+        fs_err::create_dir(self.current("project"))?;
+        Ok(fs_err::create_dir(self.current("state"))?)
+    }
+
+    /// Removes what the current run left, if it is large.
+    pub(super) fn discard(&self) -> Result<()> {
+        Ok(fs_err::remove_dir_all(self.current("state"))?)
     }
 
     /// A program in the project with nothing of the caller's environment but the path. It prints into the
-    /// files `stdout` and `stderr` of the folder.
+    /// files `stdout` and `stderr` of the run.
     pub(super) fn command(&self, program: &Path) -> Result<Command> {
         let mut command = Command::new(program);
         command.env_clear().env("PATH", env::var_os("PATH").unwrap_or_default());
-        command.env("HOME", self.path("home")).env("RALPH_STATE_DIR", self.path("state"));
-        command.current_dir(self.path("project")).stdin(Stdio::null());
-        command.stdout(File::create(self.path("stdout"))?.into_file());
-        command.stderr(File::create(self.path("stderr"))?.into_file());
+        command.env("HOME", self.path("home")).env("RALPH_STATE_DIR", self.current("state"));
+        command.current_dir(self.current("project")).stdin(Stdio::null());
+        command.stdout(File::create(self.current("stdout"))?.into_file());
+        command.stderr(File::create(self.current("stderr"))?.into_file());
         Ok(command)
     }
 
@@ -78,7 +89,7 @@ impl Place {
 
     /// A whole `ralph run` in an empty project, which ends at its limit of iterations.
     pub(super) fn run(&self, agent: &Path, iterations: u32, args: &[&str]) -> Result<Sample> {
-        self.clear()?;
+        self.renew()?;
         let mut ralph = self.ralph()?;
         ralph.args(["run", "-p", "x", "--max-iterations", &iterations.to_string(), "--agent"]).arg(agent);
         clock::run(ralph.args(args), 1)

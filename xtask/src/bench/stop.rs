@@ -35,15 +35,15 @@ pub(super) fn measure(place: &Place, effort: Effort, table: &mut Table) -> Resul
 }
 
 fn once(place: &Place, agent: &Path, round: usize) -> Result<f64> {
-    place.clear()?;
+    place.renew()?;
     let mark = format!("{}-{round}", std::process::id());
     let mut ralph = place.ralph()?;
     ralph.args(["run", "-p", "x", "--agent"]).arg(agent).env(MARK, &mark);
     let mut ralph = ralph.spawn()?;
     let pid = i32::try_from(ralph.id())?;
-    until("the agent to start", || place.path("project/ready").exists())?;
+    until("the agent to start", || place.current("project/ready").exists())?;
     terminate(pid)?;
-    let stderr = place.path("stderr");
+    let stderr = place.current("stderr");
     until("the first signal to be noticed", || {
         fs_err::read_to_string(&stderr).is_ok_and(|text| text.contains("Received signal"))
     })?;

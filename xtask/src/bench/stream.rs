@@ -9,15 +9,20 @@ use anyhow::{Context, Result, ensure};
 use fs_err::File;
 use serde_json::{Value, json};
 
-use super::{Effort, clock::interleave, place::Place, table::Table};
+use super::{
+    Effort,
+    clock::{Sample, interleave},
+    place::Place,
+    table::Table,
+};
 
 const STREAM: u64 = 100_000_000;
 const LONG_LINE: usize = 20_000_000;
 /// The limit on memory beside the longest line, in megabytes.
 const MEMORY: f64 = 40.0;
 
-/// A line of a tool's output: source code with colours.
-const OUTPUT: &str = "    42\t    let größe = parse(\"key\\n\", &value)?; // \u{1b}[2mas it was\u{1b}[0m\n";
+/// A line of a tool's output: source code.
+const OUTPUT: &str = "    42\tlet größe = parse(\"key\", &value)?; // as it was before the change\n";
 /// A line of an agent's own words.
 const WORDS: &str = "The function “parse” returns \"nothing\" for größe, so I will look at who calls it.\n";
 /// Stands where a long text goes.
@@ -37,17 +42,25 @@ pub(super) fn measure(place: &Place, effort: Effort, table: &mut Table) -> Resul
         let ([cat, ralph], note) = interleave(
             effort.rounds(9),
             [
-                ("agent | cat", Box::new(|| place.bash("\"$0\" | cat > ../copy", &place.replay))),
-                ("ralph", Box::new(|| place.run(&place.replay, 1, &[]))),
+                ("agent | cat", Box::new(|| place.bash("\"$0\" | cat > ../../copy", &place.replay))),
+                ("ralph", Box::new(|| read(place))),
             ],
         )?;
-        let output = fs_err::read_to_string(place.path("stdout"))?;
-        ensure!(output.contains("$0.50"), "ralph did not read the stream to its end");
         table.ratio(&format!("100 MB stream, {what}, against `cat`"), cat.seconds, ralph.seconds, 4.0);
         table.memory("  its memory", ralph.peak, MEMORY + longest / 1e6);
         table.note(format!("stream with {what}, {note}"));
     }
     Ok(())
+}
+
+/// Has ralph read the stream.
+fn read(place: &Place) -> Result<Sample> {
+    let sample = place.run(&place.replay, 1, &[])?;
+    let summary = fs_err::read_to_string(place.current("stdout"))?;
+    ensure!(summary.contains("$0.50"), "ralph did not read the stream to its end");
+    fs_err::remove_file(place.current("stderr"))?;
+    place.discard()?;
+    Ok(sample)
 }
 
 /// Writes a stream as Claude Code prints it; returns the length of its longest line.
