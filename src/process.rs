@@ -1,12 +1,13 @@
 //! The only place that starts and ends processes.
 //!
 //! Theory of operation: every process gets its own session and no terminal. Threads block on one thing each
-//! (a pipe, the end of the process, the signals of ralph itself) and send to one channel; [`Supervisor`]
+//! (a process's output and end, the signals of ralph itself) and send to one channel; [`Supervisor`]
 //! owns the other end, and [`Watch`] decides what to do. After each process ralph looks for what it left
 //! behind: ralph is a child subreaper, so whatever escapes becomes its child. If ralph itself is killed,
 //! the [`guardian`] ends what is left.
 
 pub(crate) mod guardian;
+mod launch;
 mod procfs;
 mod spawn;
 mod sweep;
@@ -38,7 +39,7 @@ pub(crate) struct Spec {
     pub(crate) dir: PathBuf,
     /// Set in the environment, or removed from it.
     pub(crate) env: Vec<(OsString, Option<OsString>)>,
-    /// Written to standard input by a thread of its own; nothing means that there is no input.
+    /// Written to standard input without waiting for the process; nothing means that there is no input.
     pub(crate) input: Option<Vec<u8>>,
     pub(crate) stdout: Sink,
     pub(crate) stderr: Sink,

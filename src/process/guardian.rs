@@ -72,7 +72,8 @@ impl Guardian {
     /// Tells the guardian of a session to end.
     pub(crate) fn watch(&mut self, session: Pid) {
         // Without a guardian the marked environment is still there to find the processes by hand.
-        let _ = writeln!(self.pipe, "{}", session.as_raw_nonzero());
+        // One write, because each wakes the guardian.
+        let _ = self.pipe.write_all(format!("{}\n", session.as_raw_nonzero()).as_bytes());
     }
 
     /// Lets the guardian go: nothing is left to end.

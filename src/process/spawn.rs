@@ -1,24 +1,35 @@
-//! Starts one process in a session of its own, with a thread for each of its pipes and one for its end.
+//! Starts one process in a session of its own, with a thread that reports what it prints and when it ends.
 
 use std::{
-    io::{self, Read, Write},
+    fs::{File, OpenOptions},
+    io::{self, Write},
     os::{
-        fd::OwnedFd,
-        unix::process::{CommandExt, ExitStatusExt},
+        fd::{AsFd, OwnedFd},
+        unix::process::ExitStatusExt,
     },
-    process::{Command, ExitStatus, Stdio},
+    process::ExitStatus,
     sync::mpsc::SyncSender,
     thread,
 };
 
-use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, setsid, waitid, waitpid,
+use rustix::{
+    buffer::spare_capacity,
+    event::{PollFd, PollFlags, poll},
+    fs::{OFlags, fcntl_setfl},
+    io::Errno,
+    pipe::{PipeFlags, fcntl_setpipe_size, pipe_with},
+    process::{
+        Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, pidfd_open, waitid,
+        waitpid,
+    },
 };
 
-use super::{Message, Sink, Spec, Stream};
+use super::{Message, Sink, Spec, Stream, launch::Launch};
 
-/// As much as a pipe holds.
+/// How much is read at once.
 const CHUNK: usize = 64 * 1024;
+/// As much as the pipe of standard output holds. More than usual: an agent that prints much waits less.
+const PIPE: usize = 4 * CHUNK;
 
 /// A running process that leads its own session and group.
 pub(super) struct Child {
@@ -40,85 +51,145 @@ impl Child {
     }
 }
 
-/// Starts the process and the threads that report on it.
+/// Starts the process and the thread that reports on it.
 pub(super) fn spawn(spec: Spec, serial: u64, sender: &SyncSender<Message>) -> io::Result<Child> {
-    let mut command = Command::new(&spec.program);
-    command.args(&spec.args).current_dir(&spec.dir);
-    for (name, value) in &spec.env {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    command.stdin(if spec.input.is_some() { Stdio::piped() } else { Stdio::null() });
-    let mut copies = Vec::new();
-    for (stream, sink) in [(Stream::Out, spec.stdout), (Stream::Err, spec.stderr)] {
-        let (stdio, copy) = match sink {
-            Sink::File(file) => (Stdio::from(file), None),
-            Sink::Pipe { copy } => (Stdio::piped(), Some(copy)),
-            Sink::Null => (Stdio::null(), None),
-        };
-        match stream {
-            Stream::Out => command.stdout(stdio),
-            Stream::Err => command.stderr(stdio),
-        };
-        copies.push(copy);
-    }
-    // SAFETY: setsid(2) is async-signal-safe and touches nothing of this process.
-    unsafe { command.pre_exec(|| Ok(setsid().map(drop)?)) };
-    let mut child = command.spawn()?;
-    let group = Pid::from_child(&child);
-
-    if let (Some(mut stdin), Some(input)) = (child.stdin.take(), spec.input) {
-        // A process that does not read its input must not hold ralph; the error of one that has gone is no news.
-        thread::Builder::new().name("prompt".to_owned()).spawn(move || stdin.write_all(&input))?;
-    }
-    let mut pipes = 0;
-    let outputs = [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
-    for ((stream, output), copy) in [Stream::Out, Stream::Err].into_iter().zip(outputs).zip(copies) {
-        if let (Some(output), Some(copy)) = (output, copy) {
-            pipes += 1;
-            let sender = sender.clone();
-            thread::Builder::new()
-                .name("output".to_owned())
-                .spawn(move || read(output.into(), stream, copy, serial, &sender))?;
+    let mut outputs = Vec::new();
+    let (stdin, input) = match spec.input {
+        Some(input) => {
+            let (theirs, ours) = pipe_with(PipeFlags::CLOEXEC)?;
+            (theirs, Some((ours, input)))
         }
+        None => (nothing()?, None),
+    };
+    let stdout = target(Stream::Out, spec.stdout, &mut outputs)?;
+    let stderr = target(Stream::Err, spec.stderr, &mut outputs)?;
+    let launch = Launch {
+        program: &spec.program,
+        args: &spec.args,
+        dir: &spec.dir,
+        env: &spec.env,
+        stdio: [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()],
+    };
+    let group = launch.start()?;
+    // The pipes must close when the process has closed its ends.
+    drop((stdin, stdout, stderr));
+
+    if let Some((pipe, input)) = input {
+        feed(pipe, input)?;
     }
-    let sender = sender.clone();
-    thread::Builder::new().name("end".to_owned()).spawn(move || {
-        // Not reaped here: until then the number cannot be given to another process.
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(group), options) {}
-        sender.send(Message::Exited { serial })
-    })?;
+    let pipes = u8::try_from(outputs.len()).unwrap_or(u8::MAX);
+    let reporter = Reporter { serial, sender: sender.clone() };
+    let end = pidfd_open(group, PidfdFlags::empty()).ok();
+    if end.is_none() {
+        let reporter = reporter.clone();
+        thread::Builder::new().name("end".to_owned()).spawn(move || reporter.await_end(group))?;
+    }
+    thread::Builder::new().name("process".to_owned()).spawn(move || reporter.report(outputs, end))?;
     Ok(Child { group, pipes })
 }
 
-fn read(
-    mut pipe: std::fs::File,
+/// A pipe that a process prints into.
+struct Output {
     stream: Stream,
-    mut copy: Option<std::fs::File>,
-    serial: u64,
-    sender: &SyncSender<Message>,
-) {
-    loop {
-        let mut bytes = vec![0; CHUNK];
-        match pipe.read(&mut bytes) {
-            Ok(0) => break,
-            Ok(length) => {
-                bytes.truncate(length);
-                // A full disk loses the copy, not the run.
-                if copy.as_mut().is_some_and(|file| file.write_all(&bytes).is_err()) {
-                    copy = None;
-                }
-                if sender.send(Message::Output { serial, stream, bytes }).is_err() {
-                    return;
-                }
+    pipe: OwnedFd,
+    copy: Option<File>,
+}
+
+/// What a process prints to; a pipe's other end is added to `outputs`.
+fn target(stream: Stream, sink: Sink, outputs: &mut Vec<Output>) -> io::Result<OwnedFd> {
+    match sink {
+        Sink::File(file) => Ok(file.into()),
+        Sink::Null => nothing(),
+        Sink::Pipe { copy } => {
+            let (pipe, theirs) = pipe_with(PipeFlags::CLOEXEC)?;
+            if stream == Stream::Out {
+                // A user with very many pipes is refused; the usual size does as well.
+                let _ = fcntl_setpipe_size(&pipe, PIPE);
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => break,
+            outputs.push(Output { stream, pipe, copy });
+            Ok(theirs)
         }
     }
-    // Nobody listens any more when ralph is about to end.
-    let _ = sender.send(Message::Closed { serial });
+}
+
+fn nothing() -> io::Result<OwnedFd> {
+    Ok(OpenOptions::new().read(true).write(true).open("/dev/null")?.into())
+}
+
+/// Writes the input of a process. A process that does not read it must not hold ralph, so what does not fit
+/// into the pipe is left to a thread.
+fn feed(pipe: OwnedFd, input: Vec<u8>) -> io::Result<()> {
+    fcntl_setfl(&pipe, OFlags::NONBLOCK)?;
+    let written = rustix::io::write(&pipe, &input).unwrap_or(0);
+    if written == input.len() {
+        return Ok(());
+    }
+    fcntl_setfl(&pipe, OFlags::empty())?;
+    // The error of a process that has gone is no news.
+    let write = move || File::from(pipe).write_all(&input[written..]);
+    thread::Builder::new().name("prompt".to_owned()).spawn(write)?;
+    Ok(())
+}
+
+/// Tells the loop about one process.
+#[derive(Clone)]
+struct Reporter {
+    serial: u64,
+    sender: SyncSender<Message>,
+}
+
+impl Reporter {
+    /// Reports until the pipes are closed and the process has ended (where `end` can tell). When nobody
+    /// listens any more, ralph is about to end.
+    fn report(&self, mut outputs: Vec<Output>, mut end: Option<OwnedFd>) {
+        let serial = self.serial;
+        while !outputs.is_empty() || end.is_some() {
+            let mut waits: Vec<PollFd<'_>> = outputs
+                .iter()
+                .map(|output| &output.pipe)
+                .chain(&end)
+                .map(|fd| PollFd::new(fd, PollFlags::IN))
+                .collect();
+            if poll(&mut waits, None).is_err() {
+                continue;
+            }
+            let ready: Vec<bool> = waits.iter().map(|wait| !wait.revents().is_empty()).collect();
+            let has_ended = end.is_some() && ready.last() == Some(&true);
+            let mut ready = ready.into_iter();
+            outputs.retain_mut(|output| ready.next() != Some(true) || self.read(output));
+            // After what it printed.
+            if has_ended {
+                end = None;
+                let _ = self.sender.send(Message::Exited { serial });
+            }
+        }
+    }
+
+    /// Passes on what is there; says whether there may be more.
+    fn read(&self, output: &mut Output) -> bool {
+        let serial = self.serial;
+        let mut bytes = Vec::with_capacity(CHUNK);
+        match rustix::io::read(&output.pipe, spare_capacity(&mut bytes)) {
+            Err(Errno::INTR | Errno::AGAIN) => true,
+            Ok(0) | Err(_) => {
+                let _ = self.sender.send(Message::Closed { serial });
+                false
+            }
+            Ok(_) => {
+                // A full disk loses the copy, not the run.
+                if output.copy.as_mut().is_some_and(|file| file.write_all(&bytes).is_err()) {
+                    output.copy = None;
+                }
+                self.sender.send(Message::Output { serial, stream: output.stream, bytes }).is_ok()
+            }
+        }
+    }
+
+    /// For kernels that have no handles on processes.
+    fn await_end(&self, group: Pid) {
+        // Not reaped here: until then the number cannot be given to another process.
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while let Err(Errno::INTR) = waitid(WaitId::Pid(group), options) {}
+        let _ = self.sender.send(Message::Exited { serial: self.serial });
+    }
 }
