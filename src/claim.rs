@@ -46,7 +46,7 @@ enum Tag {
 
 #[derive(Debug)]
 enum First {
-    /// The end of the text so far, shorter than the opening tag, in lower case.
+    /// The end of the text so far, no longer than the opening tag.
     Looking(String),
     Inside(String),
     Decided(bool),
@@ -91,7 +91,7 @@ impl Tag {
                 *found = tail.contains(marker.as_str()) || text.contains(marker.as_str());
                 if text.len() > marker.len() {
                     tail.clear();
-                    tail.push_str(&text[text.ceil_char_boundary(text.len() - marker.len())..]);
+                    tail.push_str(text_end(text, marker.len()));
                 } else {
                     keep_end(tail, marker.len());
                 }
@@ -114,19 +114,27 @@ impl First {
             Self::Looking(tail) => {
                 let open = format!("<{name}>");
                 let before = tail.len();
-                tail.push_str(&text.to_ascii_lowercase());
-                if let Some(at) = tail.find(&open) {
-                    let after = (at + open.len()).saturating_sub(before);
+                // Only the seam can hide a tag that the text alone does not hold.
+                tail.push_str(&text[..text.floor_char_boundary(open.len())]);
+                let in_seam = find_tag(tail, &open).map(|at| (at + open.len()).saturating_sub(before));
+                let after = in_seam.or_else(|| Some(find_tag(text, &open)? + open.len()));
+                if let Some(after) = after {
                     *self = Self::Inside(String::new());
                     return Some(&text[after..]);
                 }
-                keep_end(tail, open.len());
+                if open.len() < text.len() {
+                    tail.clear();
+                    tail.push_str(text_end(text, open.len()));
+                } else {
+                    keep_end(tail, open.len());
+                }
                 None
             }
             Self::Inside(content) => {
                 let close = format!("</{name}>");
                 let from = content.len().saturating_sub(close.len());
-                content.push_str(text);
+                // What is longer than any claim need not be looked at.
+                content.push_str(&text[..text.floor_char_boundary(LONGEST_CONTENT + close.len())]);
                 let seam = content.floor_char_boundary(from);
                 if let Some(at) = content[seam..].to_ascii_lowercase().find(&close) {
                     let said = content[..seam + at].trim().to_lowercase();
@@ -141,8 +149,21 @@ impl First {
 }
 
 fn keep_end(text: &mut String, bytes: usize) {
-    let from = text.ceil_char_boundary(text.len().saturating_sub(bytes));
-    text.drain(..from);
+    text.drain(..text.len() - text_end(text, bytes).len());
+}
+
+fn text_end(text: &str, bytes: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
+}
+
+/// Where a tag begins, in any case, without a copy of the text in lower case.
+fn find_tag(text: &str, tag: &str) -> Option<usize> {
+    let is_tag = |at: &usize| {
+        text.as_bytes()
+            .get(*at..at + tag.len())
+            .is_some_and(|found| found.eq_ignore_ascii_case(tag.as_bytes()))
+    };
+    memchr::memchr_iter(b'<', text.as_bytes()).find(is_tag)
 }
 
 /// What the first `<name>` element of `text` holds; the name in any case.
