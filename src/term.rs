@@ -48,7 +48,12 @@ pub(crate) fn width() -> usize {
 /// Text of an agent as it may be shown: no control sequences that move the cursor or rename the window.
 pub(crate) fn printable(text: &str) -> std::borrow::Cow<'_, str> {
     let is_harmful = |c: char| c.is_control() && c != '\n' && c != '\t';
-    if text.chars().any(is_harmful) {
+    // Control characters are below the space, DEL, or two bytes that begin with C2. Whole blocks are checked
+    // without a way out in between, because then the compiler can compare many bytes at once.
+    let is_suspect =
+        |byte: &u8| (*byte < b' ' && *byte != b'\n' && *byte != b'\t') || *byte == 0x7f || *byte == 0xc2;
+    let has_suspect = |block: &[u8]| block.iter().fold(false, |found, byte| found | is_suspect(byte));
+    if text.as_bytes().chunks(256).any(has_suspect) && text.chars().any(is_harmful) {
         text.chars()
             .filter(|c| *c != '\r')
             .map(|c| if is_harmful(c) { '\u{fffd}' } else { c })
@@ -56,5 +61,28 @@ pub(crate) fn printable(text: &str) -> std::borrow::Cow<'_, str> {
             .into()
     } else {
         text.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        for padding in [0, 200, 253, 254, 255, 256, 1000] {
+            let padding = "x".repeat(padding);
+            assert_eq!(printable(&format!("{padding}{text}")), format!("{padding}{expected}"));
+        }
+    }
+
+    #[test]
+    fn control_characters_are_replaced() {
+        check("", "");
+        check("größe\t“x”\n§ 1 😀", "größe\t“x”\n§ 1 😀");
+        check("a\u{1b}[2Jb", "a\u{fffd}[2Jb");
+        check("a\0b\u{7f}c", "a\u{fffd}b\u{fffd}c");
+        check("\u{9b}31m", "\u{fffd}31m");
+        check("one\r\ntwo\u{7}", "one\ntwo\u{fffd}");
     }
 }

@@ -37,11 +37,10 @@ impl Human {
         self.line(&format!(
             "{mark} {style}{what}{style:#} ← {name} {quiet}({lines} lines, {chars} chars){quiet:#}"
         ));
-        let text = printable(text);
         let mut left = self.look.max_chars;
         let mut shown = 0;
         for line in text.lines().take(self.look.max_lines) {
-            let line: String = line.chars().take(left.min(self.width.saturating_sub(5))).collect();
+            let line: String = printable(line).chars().take(left.min(self.width.saturating_sub(5))).collect();
             left = left.saturating_sub(line.chars().count());
             self.line(&format!("  {} {quiet}{line}{quiet:#}", self.look.marks.output));
             shown += 1;
