@@ -73,12 +73,23 @@ fn excerpt(inner: &str) -> Excerpt {
     let mut chars = inner.chars().count();
     let (mut lines, mut start, mut from) = (0, 0, 0);
     while let Some(found) = memchr(b'\\', &inner.as_bytes()[from..]) {
-        let (char, length) = escape(&inner[from + found..]);
-        from += found + length;
-        chars -= length - 1;
-        if char == '\n' {
-            lines += 1;
-            start = from;
+        from += found;
+        // Nearly all escapes are one character after the backslash, and only line breaks matter.
+        match inner.as_bytes().get(from + 1) {
+            Some(b'n') => {
+                (from, chars) = (from + 2, chars - 1);
+                lines += 1;
+                start = from;
+            }
+            Some(b'u') | None => {
+                let (char, length) = escape(&inner[from..]);
+                (from, chars) = (from + length, chars - (length - 1));
+                if char == '\n' {
+                    lines += 1;
+                    start = from;
+                }
+            }
+            Some(_) => (from, chars) = (from + 2, chars - 1),
         }
     }
     lines += usize::from(start < inner.len());
@@ -108,6 +119,7 @@ fn unescape(inner: &str, limit: usize) -> String {
 
 /// Reads the escape at the beginning of `text`: what it stands for and its length. Half of a surrogate
 /// pair, which JavaScript agents print when they cut a text, stands for the replacement character.
+#[inline]
 fn escape(text: &str) -> (char, usize) {
     let simple = match text.as_bytes().get(1) {
         Some(b'u') => return unicode_escape(text),
