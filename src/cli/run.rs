@@ -50,7 +50,7 @@ pub(super) struct RunArgs {
     #[arg(short, long, visible_alias = "max-iterations", value_name = "N")]
     maximum_iterations: Option<u32>,
 
-    /// What the agent answers in a <response> tag when it is done
+    /// What the agent answers in a `<response>` tag when it is done
     #[arg(short, long, value_name = "TEXT")]
     completion_response: Option<String>,
 
