@@ -1,6 +1,7 @@
 //! What an iteration and a guardrail cost, against a bare loop of bash around the same agent.
 //!
-//! Both are slopes between a short and a long run, so that the start of bash and of ralph is in neither.
+//! They are slopes between a short and a long run, so that the start of bash and of ralph is in neither; one
+//! more line has the start, spread over the iterations of the long run.
 
 use std::{
     process::{Command, Stdio},
@@ -39,6 +40,8 @@ pub(super) fn measure(place: &Place, effort: Effort, table: &mut Table) -> Resul
     let floor = (bare_many.seconds - bare_few.seconds) / each - own;
     let overhead = (ours_many.seconds - ours_few.seconds) / each - own;
     table.ratio("overhead of an iteration, against bash", floor, overhead, 3.0);
+    let whole = |run: Sample| run.seconds / f64::from(MANY) - own;
+    table.ratio("  with a share of the start", whole(bare_many), whole(ours_many), 3.0);
     table.note(format!("iteration, {note}; the agent's own time: {}", seconds(own)));
     Ok(())
 }
