@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: what ralph costs, as ratios to floors that are measured in the same run.
 //!
 //! Floor and ralph take turns, so that a busy machine slows both, and medians of many rounds are compared.
+//! Ralph keeps a record and the floors do not, so the file system counts: ext4 is slow to create files for
+//! minutes after many were deleted, as by an earlier measurement. `TMPDIR=/dev/shm` leaves the disk out.
 
 mod clock;
 mod floors;
@@ -41,6 +43,7 @@ impl Effort {
 pub(crate) fn main(effort: Effort) -> Result<ExitCode> {
     let place = Place::new(cargo::release()?)?;
     let mut table = Table::default();
+    table.note(format!("measured in {}", std::env::temp_dir().display()));
     for (what, measure) in [
         ("start-up", startup::measure as fn(&Place, Effort, &mut Table) -> Result<()>),
         ("iterations", iteration::measure),
