@@ -11,7 +11,7 @@ use std::{
     path::Path,
     sync::mpsc::{SyncSender, sync_channel},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use jiff::Timestamp;
@@ -64,11 +64,10 @@ pub(crate) struct Journal {
     /// What could not be written yet.
     unsaved: Vec<u8>,
     sync: Option<SyncSender<()>>,
-    synced: Option<Instant>,
 }
 
 /// How often the disk is asked to keep the journal. While it does, it makes others wait who create files, so
-/// fast iterations must not ask each time; what is not asked for the kernel writes within seconds anyway.
+/// fast iterations must not ask each time.
 const SYNC_PAUSE: Duration = Duration::from_secs(1);
 
 impl Journal {
@@ -92,7 +91,7 @@ impl Journal {
         }
         let whole = end_of_last_line(&mut file)?;
         file.set_len(whole)?;
-        Ok(Self { file, unsaved: Vec::new(), sync: None, synced: None })
+        Ok(Self { file, unsaved: Vec::new(), sync: None })
     }
 
     /// Another handle on the lock, for the guardian.
@@ -116,10 +115,6 @@ impl Journal {
 
     /// Has the disk keep what was written so far, without waiting for it. Only power loss needs this.
     pub(crate) fn milestone(&mut self) {
-        if self.synced.is_some_and(|synced| synced.elapsed() < SYNC_PAUSE) {
-            return;
-        }
-        self.synced = Some(Instant::now());
         if self.sync.is_none() {
             self.sync = self.start_syncing().ok();
         }
@@ -134,6 +129,8 @@ impl Journal {
             while receiver.recv().is_ok() {
                 // A disk that cannot sync has been reported by the write.
                 let _ = file.sync_data();
+                // A request that comes meanwhile waits in the channel.
+                thread::sleep(SYNC_PAUSE);
             }
         })?;
         Ok(sender)
