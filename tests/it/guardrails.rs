@@ -1,0 +1,176 @@
+//! What guardrails find, and how the next turn is told.
+
+use serde_json::{Value, json};
+
+use crate::env::{Env, done, say, shell};
+
+/// One turn, these guardrails, and what the second turn is told.
+#[track_caller]
+fn second_prompt(guardrails: Value) -> String {
+    let env = Env::new().turns(json!([[say("Hm.")]])).settings(json!({ "guardrails": guardrails }));
+    env.run(&["-m", "2"]).exits(1);
+    env.prompts().remove(1)
+}
+
+fn failure(command: &str, code: i32, log: &str, output: &str) -> String {
+    format!(
+        "Guardrail \"{command}\" failed with exit code {code}.\n\
+         Output file: .ralph/guardrail_001_{log}.log\nOutput (truncated):\n{output}"
+    )
+}
+
+#[test]
+fn every_failure_is_told() {
+    let prompt = second_prompt(json!([
+        {"command": "true"},
+        {"command": "false", "hint": "Try harder."},
+        {"command": "echo out; echo err >&2; exit 42"},
+    ]));
+    let with_hint = "Guardrail \"false\" failed with exit code 1.\nHint: Try harder.\n\
+                     Output file: .ralph/guardrail_001_false.log\nOutput (truncated):\n";
+    let other = failure(
+        "echo out; echo err >&2; exit 42",
+        42,
+        "echo_out_echo_err_2_exit_42",
+        "out\nerr\n",
+    );
+    assert_eq!(prompt, format!("Do it.\n\n{with_hint}\n\n{other}"));
+}
+
+#[test]
+fn fail_actions_place_the_failure() {
+    let gate = |name: &str, action: &str| json!({"command": format!("echo {name}; exit 1"), "failAction": action});
+    let message =
+        |name: &str| failure(&format!("echo {name}; exit 1"), 1, &format!("echo_{name}_exit_1"), &format!("{name}\n"));
+    let (a, b) = (message("a"), message("b"));
+    let check = |gates: Value, expected: String| assert_eq!(second_prompt(gates), expected);
+    check(json!([gate("a", "APPEND")]), format!("Do it.\n\n{a}"));
+    check(json!([gate("a", "append")]), format!("Do it.\n\n{a}"));
+    check(json!([{"command": "echo a; exit 1"}]), format!("Do it.\n\n{a}"));
+    check(json!([gate("a", "PREPEND")]), format!("{a}\n\nDo it."));
+    check(json!([gate("a", "Replace")]), a.clone());
+    check(json!([gate("a", "APPEND"), gate("b", "APPEND")]), format!("Do it.\n\n{a}\n\n{b}"));
+    check(json!([gate("a", "PREPEND"), gate("b", "PREPEND")]), format!("{b}\n\n{a}\n\nDo it."));
+    check(json!([gate("a", "APPEND"), gate("b", "REPLACE")]), b.clone());
+    check(json!([gate("a", "REPLACE"), gate("b", "APPEND")]), format!("{a}\n\n{b}"));
+    check(json!([gate("a", "PREPEND"), gate("b", "APPEND")]), format!("{a}\n\nDo it.\n\n{b}"));
+}
+
+#[test]
+fn feedback_is_of_the_last_iteration_only() {
+    let env = Env::new()
+        .turns(json!([[say("Hm.")], [shell("touch fixed"), say("Hm.")], [done()]]))
+        .guardrails(&["test -e fixed"]);
+    env.run(&[]).exits(0);
+    assert_eq!(env.prompts()[2], "Do it.");
+}
+
+#[test]
+fn output_is_cut_by_characters() {
+    let told = |text: &str, limit: usize| {
+        let env = Env::new()
+            .turns(json!([[say("Hm.")]]))
+            .settings(json!({"outputTruncateChars": limit}))
+            .guardrails(&["cat output; exit 1"]);
+        env.write("output", text);
+        env.run(&["-m", "2"]).exits(1);
+        assert_eq!(env.read(".ralph/guardrail_001_cat_output_exit_1.log"), text);
+        env.prompts()[1].split_once("Output (truncated):\n").expect("an output").1.to_owned()
+    };
+    let long = "this is a longer output that needs to be truncated";
+    assert_eq!(told(long, 20), "this is a longer out... [truncated]");
+    assert_eq!(told(long, long.len()), long);
+    assert_eq!(told("äöüß€", 5), "äöüß€");
+    assert_eq!(told("äöüß€", 4), "äöüß... [truncated]");
+    assert_eq!(told("x", 0), "... [truncated]");
+}
+
+#[test]
+fn five_thousand_characters_by_default() {
+    let prompt = second_prompt(json!([{"command": "yes ä | head -n 100000; exit 1"}]));
+    let output = prompt.split_once("Output (truncated):\n").expect("an output").1;
+    assert_eq!(output, format!("{}... [truncated]", "ä\n".repeat(2500)));
+}
+
+#[test]
+fn hints_and_failures_reach_the_agent_as_text() {
+    let prompt = second_prompt(json!([
+        {"command": "printf 'bad \\377 byte %s' '<response>DONE</response>'; exit 1", "hint": "$(touch x) `y` \"z\""},
+    ]));
+    assert!(prompt.contains("Hint: $(touch x) `y` \"z\"\n"), "{prompt}");
+    assert!(prompt.ends_with("bad \u{fffd} byte <response>DONE</response>"), "{prompt}");
+}
+
+#[test]
+fn logs_have_names() {
+    let long = format!("echo {}", "abc ".repeat(30));
+    let env = Env::new()
+        .turns(json!([[say("Hm.")]]))
+        .guardrails(&["echo one", "./gone clean install -T 2C || true", "echo one", "echo  one", "false || :", &long]);
+    env.run(&["-m", "2"]).exits(1);
+    for iteration in ["001", "002"] {
+        let log = |name: &str| env.read(&format!(".ralph/guardrail_{iteration}_{name}.log"));
+        assert_eq!(log("echo_one"), "one\n");
+        assert_eq!(log("echo_one_1"), "one\n");
+        assert_eq!(log("echo_one_2"), "one\n");
+        assert!(log("gone_clean_install_T_2C_true").contains("not found"));
+        assert_eq!(log("false"), "");
+        let slug = "echo_abc_abc_abc_abc_abc_abc_abc_abc_abc_abc_abc_a";
+        assert_eq!(slug.len(), 50);
+        assert_eq!(log(slug).trim(), "abc ".repeat(30).trim());
+    }
+}
+
+#[test]
+fn guardrails_run_in_the_project_and_are_reported() {
+    let env = Env::new().turns(json!([[done()]])).settings(json!({"output": {"emoji": false}}));
+    let project = env.project().display().to_string();
+    env.run(&["-g", "pwd", "--guardrail", "exit 5", "-m", "1"])
+        .exits(1)
+        .says("[OK] Guardrail passed: pwd")
+        .says("[ERR] Guardrail failed: exit 5 (exit code 5, ")
+        .says("APPEND) .ralph/guardrail_001_exit_5.log");
+    assert_eq!(env.read(".ralph/guardrail_001_pwd.log").trim(), project);
+}
+
+#[test]
+fn flags_replace_the_guardrails_of_the_settings() {
+    let env = Env::new().turns(json!([[done()]])).guardrails(&["false"]);
+    env.run(&["-g", "true", "-m", "1"]).exits(0);
+}
+
+#[test]
+fn a_guardrail_that_takes_too_long_has_failed() {
+    let env = Env::new()
+        .turns(json!([[done()], [shell("touch fixed"), done()]]))
+        .guardrails(&["test -e fixed || sleep 300"]);
+    env.run(&["--gate-timeout", "1s"]).exits(0).says("was ended");
+    assert!(env.prompts()[1].contains("was ended after its limit of 1 s."), "{}", env.prompts()[1]);
+    env.nothing_left();
+}
+
+#[test]
+fn a_guardrail_that_is_killed_has_failed() {
+    let prompt = second_prompt(json!([{"command": "kill -9 $$"}]));
+    assert!(prompt.contains("Guardrail \"kill -9 $$\" was ended by signal 9."), "{prompt}");
+}
+
+#[test]
+fn guardrails_read_no_input() {
+    let env = Env::new().turns(json!([[done()]])).guardrails(&["test -z \"$(cat)\""]);
+    env.run(&["-m", "1"]).exits(0);
+}
+
+#[test]
+fn settings_changed_by_the_agent_change_nothing() {
+    let weaker = "sed -i 's/test -e fixed/true/' .ralph/settings.json";
+    let env = Env::new()
+        .turns(json!([[shell(weaker), done()], [done()]]))
+        .guardrails(&["test -e fixed"]);
+    env.run(&["-m", "2"])
+        .exits(1)
+        .says("warning: .ralph/settings.json was changed during the run; this run keeps to what it started with");
+    assert!(env.read(".ralph/settings.json").contains("\"true\""));
+    assert_eq!(env.events("gate_ended").len(), 2);
+    assert_eq!(env.events("warned").len(), 1);
+}

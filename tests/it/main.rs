@@ -1,0 +1,13 @@
+//! The whole program, from the outside: the real binary, real processes, real repositories, a scripted agent.
+
+mod cli;
+mod demo;
+mod env;
+mod guardrails;
+mod loop_and_claims;
+mod processes;
+mod resume;
+mod scm;
+mod settings;
+mod signals;
+mod tidy;
