@@ -83,8 +83,10 @@ fn partial_messages_count_once() {
     check(json!([start, delta("<respon"), delta("se>DONE</"), delta("response>"), "no_result"]), true);
 
     // Told in pieces and then as a whole: shown once.
-    let whole = assistant(&json!([{"type": "text", "text": "only once"}]));
-    let env = Env::new().turns(json!([[start, delta("only "), delta("once"), whole]]));
+    let begin = piece(json!({"type": "message_start", "message": {"id": "msg_1", "role": "assistant", "content": []}}));
+    let mut whole = assistant(&json!([{"type": "text", "text": "only once"}]));
+    whole["event"]["message"]["id"] = json!("msg_1");
+    let env = Env::new().turns(json!([[begin, start, delta("only "), delta("once"), whole]]));
     let said = env.run(&["-m", "1"]).exits(1).stderr;
     assert_eq!(said.matches("only once").count(), 1, "{said}");
 }
