@@ -23,6 +23,8 @@ use crate::{
 const MOST: usize = 64 * 1024;
 /// Enough for a list of a million changed files.
 const MOST_CHANGES: usize = 256 * 1024 * 1024;
+/// The fingerprint of what is not there.
+const GONE: &str = "gone";
 /// Files up to this size are compared by content, larger ones by time and size.
 const MOST_HASHED: u64 = 1024 * 1024;
 
@@ -94,6 +96,8 @@ impl Git {
             return Err(io::Error::other(format!("git status failed: {}", text(&captured.err))));
         }
         let entries = captured.out.split(|byte| *byte == 0).filter(|entry| 3 < entry.len());
+        // Staged as new and gone again is as HEAD has it.
+        let entries = entries.filter(|entry| !entry.starts_with(b"AD "));
         let paths = entries.map(|entry| PathBuf::from(OsString::from_vec(entry[3..].to_vec())));
         let mut changes = Vec::new();
         for path in paths.filter(|path| !is_own(path)) {
@@ -111,29 +115,30 @@ impl Git {
         message: &str,
         list: &Path,
     ) -> io::Result<Result<(), String>> {
-        let mut paths = Vec::new();
-        for change in changes {
-            paths.extend_from_slice(change.path.as_os_str().as_bytes());
-            paths.push(0);
-        }
-        fs_err::write(list, paths)?;
-        let from_list = [
-            OsString::from(format!("--pathspec-from-file={}", list.display())),
-            OsString::from("--pathspec-file-nul"),
-        ];
-        let mut add = vec![OsString::from("add"), OsString::from("-A")];
-        add.extend(from_list.clone());
-        let mut commit = vec![OsString::from("commit"), OsString::from("--quiet")];
-        commit.push(OsString::from(format!("--message={message}")));
         // What somebody else has staged stays staged, except in a merge, which git commits only whole.
-        if !self
+        let merging = self
             .call(supervisor, &["rev-parse", "--verify", "--quiet", "MERGE_HEAD"])
-            .is_ok_and(|it| succeeded(&it))
-        {
-            commit.push(OsString::from("--only"));
-            commit.extend(from_list);
+            .is_ok_and(|it| succeeded(&it));
+        let (gone, there): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.fingerprint == GONE);
+        let mut calls = Vec::new();
+        // `add -A` takes everything when it is given nothing.
+        if !there.is_empty() {
+            calls.push(with_list(&["add", "-A"], &there, &list.with_extension("there"))?);
         }
-        for args in [add, commit] {
+        // `add` refuses what the agent has removed from the index too; `commit --only` does not need it.
+        if merging && !gone.is_empty() {
+            let remove = ["rm", "--cached", "--quiet", "--ignore-unmatch"];
+            calls.push(with_list(&remove, &gone, &list.with_extension("gone"))?);
+        }
+        let message = format!("--message={message}");
+        let commit = ["commit", "--quiet", &message];
+        calls.push(if merging {
+            commit.map(OsString::from).to_vec()
+        } else {
+            let all: Vec<_> = changes.iter().collect();
+            with_list(&[&commit[..], &["--only"]].concat(), &all, list)?
+        });
+        for args in calls {
             let captured = supervisor.capture(spec(&self.top, &self.run, args), MOST)?;
             if !succeeded(&captured) {
                 return Ok(Err(refusal(&captured)));
@@ -149,6 +154,17 @@ impl Git {
     fn spec(&self, args: &[&str]) -> Spec {
         spec(&self.top, &self.run, args.iter().map(OsString::from).collect())
     }
+}
+
+/// A call with the paths of these changes, which go through the file `list`: there may be very many.
+fn with_list(args: &[&str], changes: &[&Change], list: &Path) -> io::Result<Vec<OsString>> {
+    let paths: Vec<u8> =
+        changes.iter().flat_map(|change| [change.path.as_os_str().as_bytes(), b"\0"].concat()).collect();
+    fs_err::write(list, paths)?;
+    let mut all: Vec<OsString> = args.iter().map(OsString::from).collect();
+    all.push(format!("--pathspec-from-file={}", list.display()).into());
+    all.push("--pathspec-file-nul".into());
+    Ok(all)
 }
 
 /// Keeps files of ralph out of git for this clone, whatever happens to `.ralph/.gitignore`.
@@ -181,7 +197,7 @@ pub(crate) fn since(before: &BTreeMap<String, String>, changes: Vec<Change>) -> 
 
 /// What is at a path, in a few letters.
 pub(crate) fn fingerprint(path: &Path) -> String {
-    let Ok(metadata) = std::fs::symlink_metadata(path) else { return "gone".to_owned() };
+    let Ok(metadata) = std::fs::symlink_metadata(path) else { return GONE.to_owned() };
     let contents = if metadata.is_symlink() {
         std::fs::read_link(path).ok().map(|target| target.into_os_string().into_vec())
     } else if metadata.is_file() && metadata.len() <= MOST_HASHED {
