@@ -315,7 +315,7 @@ impl Env {
     /// The files of the last commit.
     #[track_caller]
     pub(crate) fn committed(&self) -> Vec<String> {
-        let out = self.git(&["show", "--format=", "--name-only", "-z", "HEAD"]);
+        let out = self.git(&["show", "--format=", "--name-only", "--no-renames", "-z", "HEAD"]);
         out.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect()
     }
 
