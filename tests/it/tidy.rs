@@ -1,1 +1,233 @@
-//! Nothing yet.
+//! Reads the sources and holds them to the rules that the compiler does not know.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Values in, values out: no clock, file, variable or process.
+const UPPER_FLOOR: [&str; 8] =
+    ["agent", "claim", "duration", "engine", "fail_action", "prompt", "setup", "watch"];
+
+/// What the upper floor must not mention.
+const OUTER_WORLD: [&str; 10] = [
+    "std::fs",
+    "fs_err",
+    "std::process",
+    "process::Command",
+    "std::env",
+    "std::thread",
+    "Instant::now",
+    "SystemTime",
+    "Timestamp::now",
+    "Zoned::now",
+];
+
+const SPAWNING: [&str; 3] = ["Command::new", "kill_process", "libc::kill"];
+
+const PRINTING: [&str; 6] = ["stdout()", "stderr()", "println!", "eprintln!", "print!", "eprint!"];
+
+const PRESETS: [&str; 7] = ["run", "plan", "build", "prompt", "task", "stories", "session"];
+
+/// The same words with another meaning: a command of opencode, an argument of an agent's tools, a thread, the
+/// ending of a file.
+const NO_PRESETS: [(&str, &str); 4] = [
+    ("agent/opencode.rs", "run"),
+    ("agent/summary.rs", "prompt"),
+    ("process/spawn.rs", "prompt"),
+    ("scripted.rs", "prompt"),
+];
+
+/// The mark before an agent's todo list is none.
+const UNFINISHED: [&str; 6] = ["// TODO", "//TODO", "todo!(", "FIXME", "#[ignore", "dbg!("];
+
+/// As much as one reads in one go, without the tests.
+const LONGEST: usize = 400;
+
+/// What is wrong with a source file, each as `line: what`. `name` is relative to `src`.
+fn problems(name: &str, text: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    if !text.starts_with("//!") {
+        problems.push("1: does not say what it is for (`//!`)".to_owned());
+    }
+    let code = without_tests(text);
+    let lines = code.lines().count();
+    if !is_test(name) && LONGEST < lines {
+        problems.push(format!("{lines}: longer than {LONGEST} lines"));
+    }
+    for (number, line) in (1..).zip(text.lines()) {
+        let is_code = number <= lines && !is_test(name) && !line.trim_start().starts_with("//");
+        let found = forbidden_anywhere(line).or_else(|| is_code.then(|| forbidden(name, line)).flatten());
+        problems.extend(found.map(|what| format!("{number}: {what}")));
+    }
+    problems
+}
+
+fn forbidden_anywhere(line: &str) -> Option<String> {
+    let word = UNFINISHED.into_iter().find(|word| line.contains(word))?;
+    Some(format!("unfinished: {word}"))
+}
+
+/// What this line of code must not say in this file.
+fn forbidden(name: &str, line: &str) -> Option<String> {
+    let has = |words: &[&str]| words.iter().find(|word| line.contains(**word)).map(|word| (*word).to_owned());
+    let rules: [(bool, Option<String>, &str); 5] = [
+        (is_part(name, &UPPER_FLOOR), has(&OUTER_WORLD), "the upper floor does no I/O"),
+        // The scripted agent plays an agent, tools included; the demo only prepares what `process` runs.
+        (
+            !is_part(name, &["process", "scripted"]) && name != "cli/demo.rs",
+            has(&SPAWNING),
+            "only `process` starts and signals processes",
+        ),
+        (
+            !is_part(name, &["report", "term", "cli", "scripted"]),
+            has(&PRINTING),
+            "only `report`, `term` and `cli` print",
+        ),
+        // Commands have names too.
+        (
+            !is_part(name, &["cli"]) && name != "engine/presets.rs",
+            PRESETS
+                .into_iter()
+                .filter(|preset| !NO_PRESETS.contains(&(name, preset)))
+                .map(|preset| format!("\"{preset}\""))
+                .find(|preset| line.contains(preset)),
+            "only `engine/presets.rs` knows the names of presets",
+        ),
+        (
+            !["error.rs", "engine/outcome.rs"].contains(&name),
+            exit_code(line),
+            "only `error.rs` and `engine/outcome.rs` know exit codes",
+        ),
+    ];
+    rules.into_iter().find_map(|(applies, found, why)| {
+        let found = found.filter(|_| applies)?;
+        Some(format!("`{found}`: {why}"))
+    })
+}
+
+/// A number that ends the program.
+fn exit_code(line: &str) -> Option<String> {
+    ["ExitCode::from(", "process::exit("].into_iter().find_map(|call| {
+        let argument = line.split_once(call)?.1;
+        argument.starts_with(|first: char| first.is_ascii_digit()).then(|| format!("{call}{argument}"))
+    })
+}
+
+/// Whether a file belongs to one of these modules of the crate.
+fn is_part(name: &str, modules: &[&str]) -> bool {
+    let module = name.split('/').next().unwrap_or_default().trim_end_matches(".rs");
+    modules.contains(&module)
+}
+
+fn is_test(name: &str) -> bool {
+    name.ends_with("tests.rs") || name.contains("tests/")
+}
+
+/// The file up to its test module, which stands last.
+fn without_tests(text: &str) -> &str {
+    let inline = "#[cfg(test)]\nmod tests {";
+    text.find(inline).map_or(text, |at| &text[..at])
+}
+
+fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            sources(&path, into);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            into.push(path);
+        }
+    }
+}
+
+#[test]
+fn the_house_is_tidy() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&src, &mut files);
+    files.sort();
+    assert!(50 < files.len(), "the sources were not found: {files:?}");
+    let mut all = Vec::new();
+    for file in files {
+        let name = file.strip_prefix(&src).expect("below src").display().to_string();
+        let text = fs::read_to_string(&file).expect("a source file");
+        all.extend(problems(&name, &text).into_iter().map(|problem| format!("src/{name}:{problem}")));
+    }
+    assert!(all.is_empty(), "\n{}", all.join("\n"));
+}
+
+/// A line of code in a file: this rule fires, or none does.
+#[track_caller]
+fn check(name: &str, line: &str, expected: Option<&str>) {
+    let found = problems(name, &format!("//! A file.\n\n{line}\n"));
+    match expected {
+        None => assert_eq!(found, [""; 0]),
+        Some(expected) => {
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(found[0].starts_with("3: ") && found[0].contains(expected), "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn the_upper_floor_is_watched() {
+    for word in OUTER_WORLD {
+        check("watch.rs", &format!("    let x = {word}(y);"), Some(word));
+        check("engine/state.rs", &format!("use {word};"), Some(word));
+    }
+    check("journal.rs", "    let now = Timestamp::now();", None);
+    check("agent/tests/claims.rs", "use std::fs;", None);
+    check("agent/tests.rs", "use std::fs;", None);
+    check("claim.rs", "/// Not by `std::fs`.", None);
+    check("claim.rs", "#[cfg(test)]\nmod tests {\n    use std::fs;\n}", None);
+    check("settings.rs", "use std::env;", None);
+}
+
+#[test]
+fn spawning_and_printing_are_watched() {
+    for word in SPAWNING {
+        check("gate.rs", &format!("    {word}(x);"), Some(word));
+        check("process/spawn.rs", &format!("    {word}(x);"), None);
+    }
+    check("scripted.rs", "    Command::new(\"sh\")", None);
+    check("cli/demo.rs", "    Command::new(\"git\")", None);
+    check("cli/run.rs", "    Command::new(\"git\")", Some("Command::new"));
+    for word in PRINTING {
+        check("driver/turn.rs", &format!("    {word};"), Some("print"));
+        check("report/json.rs", &format!("    {word};"), None);
+        check("cli.rs", &format!("    {word};"), None);
+    }
+}
+
+#[test]
+fn names_and_numbers_are_watched() {
+    for preset in PRESETS {
+        check("driver.rs", &format!("    if mode == \"{preset}\" {{"), Some(preset));
+        check("engine/presets.rs", &format!("    mode: \"{preset}\""), None);
+        check("cli/run.rs", &format!("    \"{preset}\""), None);
+    }
+    check("driver.rs", "    \"a plan\"", None);
+    check("agent/opencode.rs", "    \"run\"", None);
+    check("agent/opencode.rs", "    \"plan\"", Some("plan"));
+    check("cli.rs", "    ExitCode::from(2)", Some("exit codes"));
+    check("signals.rs", "    std::process::exit(130)", Some("exit codes"));
+    check("cli.rs", "    ExitCode::from(code)", None);
+    check("error.rs", "    ExitCode::from(2)", None);
+}
+
+#[test]
+fn files_are_short_and_finished() {
+    for word in UNFINISHED {
+        check("git.rs", &format!("    {word} x)"), Some(word));
+        check("agent/tests.rs", &format!("    {word}]"), Some(word));
+    }
+    check("report/human.rs", "        todo: \"[TODO]\",", None);
+    assert_eq!(problems("git.rs", "use x;\n"), ["1: does not say what it is for (`//!`)"]);
+    let code = "//! A file.\n".to_owned() + &"x();\n".repeat(LONGEST - 1);
+    let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "    x();\n".repeat(LONGEST));
+    assert_eq!(problems("git.rs", &code), [""; 0]);
+    assert_eq!(problems("git.rs", &format!("{code}{tests}")), [""; 0]);
+    assert_eq!(problems("agent/tests.rs", &format!("{code}{code}")), [""; 0]);
+    assert_eq!(problems("git.rs", &format!("{code}x();\n")), ["401: longer than 400 lines"]);
+}
