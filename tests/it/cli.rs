@@ -154,7 +154,11 @@ fn status_shows_the_runs() {
     standings.sort_by(|a, b| a.0.cmp(&b.0));
     let expected = [("complete", json!(0)), ("limit", json!(1)), ("running", Value::Null)];
     assert_eq!(standings, expected.map(|(standing, code)| (standing.to_owned(), code)));
-    env.ralph(&["status"]).exits(0).prints("running").prints("complete").prints("Maximum iterations reached (1)");
+    env.ralph(&["status"])
+        .exits(0)
+        .prints("running")
+        .prints("complete")
+        .prints("Maximum iterations reached (1)");
     touch(&env.path("began.go"));
     ralph.wait().exits(0);
 
@@ -166,7 +170,9 @@ fn status_shows_the_runs() {
 
 #[test]
 fn logs_show_a_run_again() {
-    let env = Env::new().turns(json!([[say("First words.")], [say("Second words."), done()]])).guardrails(&["true"]);
+    let env = Env::new()
+        .turns(json!([[say("First words.")], [say("Second words."), done()]]))
+        .guardrails(&["true"]);
     env.ralph(&["logs"]).exits(2).says("there is no run of");
     env.run(&[]).exits(0);
     let all = env.ralph(&["logs"]).exits(0).prints("First words.").prints("Second words.");

@@ -22,7 +22,7 @@ pub(crate) const RALPH: &str = env!("CARGO_BIN_EXE_ralph");
 /// Marks every process of a test.
 const MARK: &str = "RALPH_TEST_ROOT";
 /// No call of the program takes longer.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(1);
 /// Nothing that is waited for takes longer.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Between two looks.

@@ -28,20 +28,17 @@ fn every_failure_is_told() {
     ]));
     let with_hint = "Guardrail \"false\" failed with exit code 1.\nHint: Try harder.\n\
                      Output file: .ralph/guardrail_001_false.log\nOutput (truncated):\n";
-    let other = failure(
-        "echo out; echo err >&2; exit 42",
-        42,
-        "echo_out_echo_err_2_exit_42",
-        "out\nerr\n",
-    );
+    let other = failure("echo out; echo err >&2; exit 42", 42, "echo_out_echo_err_2_exit_42", "out\nerr\n");
     assert_eq!(prompt, format!("Do it.\n\n{with_hint}\n\n{other}"));
 }
 
 #[test]
 fn fail_actions_place_the_failure() {
-    let gate = |name: &str, action: &str| json!({"command": format!("echo {name}; exit 1"), "failAction": action});
-    let message =
-        |name: &str| failure(&format!("echo {name}; exit 1"), 1, &format!("echo_{name}_exit_1"), &format!("{name}\n"));
+    let gate =
+        |name: &str, action: &str| json!({"command": format!("echo {name}; exit 1"), "failAction": action});
+    let message = |name: &str| {
+        failure(&format!("echo {name}; exit 1"), 1, &format!("echo_{name}_exit_1"), &format!("{name}\n"))
+    };
     let (a, b) = (message("a"), message("b"));
     let check = |gates: Value, expected: String| assert_eq!(second_prompt(gates), expected);
     check(json!([gate("a", "APPEND")]), format!("Do it.\n\n{a}"));
@@ -103,10 +100,15 @@ fn hints_and_failures_reach_the_agent_as_text() {
 
 #[test]
 fn logs_have_names() {
-    let long = format!("echo {}", "abc ".repeat(30));
-    let env = Env::new()
-        .turns(json!([[say("Hm.")]]))
-        .guardrails(&["echo one", "./gone clean install -T 2C || true", "echo one", "echo  one", "false || :", &long]);
+    let lengthy = format!("echo {}", "abc ".repeat(30));
+    let env = Env::new().turns(json!([[say("Hm.")]])).guardrails(&[
+        "echo one",
+        "./gone clean install -T 2C || true",
+        "echo one",
+        "echo  one",
+        "false || :",
+        &lengthy,
+    ]);
     env.run(&["-m", "2"]).exits(1);
     for iteration in ["001", "002"] {
         let log = |name: &str| env.read(&format!(".ralph/guardrail_{iteration}_{name}.log"));
@@ -164,12 +166,10 @@ fn guardrails_read_no_input() {
 #[test]
 fn settings_changed_by_the_agent_change_nothing() {
     let weaker = "sed -i 's/test -e fixed/true/' .ralph/settings.json";
-    let env = Env::new()
-        .turns(json!([[shell(weaker), done()], [done()]]))
-        .guardrails(&["test -e fixed"]);
-    env.run(&["-m", "2"])
-        .exits(1)
-        .says("warning: .ralph/settings.json was changed during the run; this run keeps to what it started with");
+    let env = Env::new().turns(json!([[shell(weaker), done()], [done()]])).guardrails(&["test -e fixed"]);
+    env.run(&["-m", "2"]).exits(1).says(
+        "warning: .ralph/settings.json was changed during the run; this run keeps to what it started with",
+    );
     assert!(env.read(".ralph/settings.json").contains("\"true\""));
     assert_eq!(env.events("gate_ended").len(), 2);
     assert_eq!(env.events("warned").len(), 1);

@@ -10,8 +10,7 @@ const CLAIM: &str = "<response>DONE</response>";
 #[track_caller]
 fn check(steps: Value, complete: bool) {
     let env = Env::new().turns(json!([steps]));
-    let code = if complete { 0 } else { 1 };
-    env.run(&["-m", "1"]).exits(code);
+    env.run(&["-m", "1"]).exits(i32::from(!complete));
     assert_eq!(env.events("turn_ended")[0]["claimed"], complete);
     assert_eq!(env.prompts(), ["Do it."]);
 }
@@ -74,16 +73,21 @@ fn a_claim_may_come_in_pieces() {
 
 #[test]
 fn partial_messages_count_once() {
-    let piece = |event: Value| json!({"event": {"type": "stream_event", "event": event, "parent_tool_use_id": null}});
+    let piece =
+        |event: Value| json!({"event": {"type": "stream_event", "event": event, "parent_tool_use_id": null}});
     let delta = |text: &str| {
         let delta = json!({"type": "text_delta", "text": text});
         piece(json!({"type": "content_block_delta", "index": 0, "delta": delta}))
     };
-    let start = piece(json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}));
+    let start = piece(
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
+    );
     check(json!([start, delta("<respon"), delta("se>DONE</"), delta("response>"), "no_result"]), true);
 
     // Told in pieces and then as a whole: shown once.
-    let begin = piece(json!({"type": "message_start", "message": {"id": "msg_1", "role": "assistant", "content": []}}));
+    let begin = piece(
+        json!({"type": "message_start", "message": {"id": "msg_1", "role": "assistant", "content": []}}),
+    );
     let mut whole = assistant(&json!([{"type": "text", "text": "only once"}]));
     whole["event"]["message"]["id"] = json!("msg_1");
     let env = Env::new().turns(json!([[begin, start, delta("only "), delta("once"), whole]]));
@@ -130,7 +134,8 @@ fn the_response_can_be_chosen() {
 
 #[test]
 fn a_failed_turn_claims_nothing() {
-    let error = json!({"result": {"subtype": "error_during_execution", "is_error": true, "result": "it broke"}});
+    let error =
+        json!({"result": {"subtype": "error_during_execution", "is_error": true, "result": "it broke"}});
     let env = Env::new().turns(json!([[done(), error]]));
     env.run(&["--retries", "0"]).exits(4).says("it broke");
     let ended = &env.events("turn_ended")[0];
@@ -193,7 +198,8 @@ fn silence_is_a_failure() {
     let env = Env::new().turns(json!([[]]));
     env.run(&[]).exits(4).says("said nothing").prints("Gave up");
     assert_eq!(env.prompts().len(), 4);
-    let attempts: Vec<Value> = env.events("turn_started").iter().map(|turn| turn["attempt"].clone()).collect();
+    let attempts: Vec<Value> =
+        env.events("turn_started").iter().map(|turn| turn["attempt"].clone()).collect();
     assert_eq!(attempts, [1, 2, 3, 4]);
 
     let env = Env::new().agent("mute", "cat >/dev/null; echo x >>calls");
@@ -215,7 +221,9 @@ fn failures_are_retried_and_forgotten() {
     let turns: Vec<(u64, u64)> = env
         .events("turn_started")
         .iter()
-        .map(|turn| (turn["iteration"].as_u64().expect("a number"), turn["attempt"].as_u64().expect("a number")))
+        .map(|turn| {
+            (turn["iteration"].as_u64().expect("a number"), turn["attempt"].as_u64().expect("a number"))
+        })
         .collect();
     assert_eq!(turns, [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3)]);
 }
@@ -269,7 +277,9 @@ fn prompts_say_how_far_the_run_is() {
     let env = Env::new()
         .turns(json!([[say("Hm.")], [say("Hm.")], [done()]]))
         .settings(json!({"includeIterationCountInPrompt": true}))
-        .settings(json!({"guardrails": [{"command": "test $RALPH_ITERATION != 2", "failAction": "PREPEND"}]}));
+        .settings(
+            json!({"guardrails": [{"command": "test $RALPH_ITERATION != 2", "failAction": "PREPEND"}]}),
+        );
     env.run(&[]).exits(0);
     let prompts = env.prompts();
     assert_eq!(prompts[0], "Iteration 1 of 10, 9 remaining.\n\nDo it.");

@@ -1,5 +1,7 @@
 //! The whole program, from the outside: the real binary, real processes, real repositories, a scripted agent.
 
+#![expect(clippy::needless_pass_by_value, reason = "a `json!` is made for the call it is passed to")]
+
 mod cli;
 mod demo;
 mod env;

@@ -44,7 +44,7 @@ fn a_grandchild_with_the_pipe_holds_nobody() {
     let env = Env::new()
         .turns(json!([[shell("sleep 300 & echo $! >child.pid"), done()]]))
         .guardrails(&["! kill -0 $(cat child.pid) 2>/dev/null"]);
-    let output = env.run(&["-m", "1"]).exits(0).says("Left behind by the agent:");
+    let output = env.run(&["-m", "1"]).exits(0).says("Left behind by the agent");
     assert!(output.took < Duration::from_secs(10), "{:?}", output.took);
     env.nothing_left();
 }
@@ -77,7 +77,10 @@ fn a_leftover_that_ignores_signals_is_killed() {
 #[test]
 fn leftovers_can_be_kept() {
     let env = Env::new()
-        .turns(json!([[shell("setsid sleep 303 >/dev/null 2>&1 & echo $! >child.pid"), say("Hm.")], [done()]]))
+        .turns(json!([
+            [shell("setsid sleep 303 >/dev/null 2>&1 & echo $! >child.pid"), say("Hm.")],
+            [done()]
+        ]))
         .settings(json!({"leftovers": "keep"}))
         .guardrails(&["kill -0 $(cat child.pid)"]);
     env.run(&["-m", "2"]).exits(0);
@@ -93,9 +96,8 @@ fn leftovers_can_be_kept() {
 #[test]
 fn a_daemon_of_a_guardrail_is_ended() {
     let daemon = "setsid sh -c 'echo $$ >daemon.pid; exec sleep 304' & while ! test -s daemon.pid; do sleep 0.01; done";
-    let env = Env::new()
-        .turns(json!([[done()]]))
-        .guardrails(&[daemon, "! kill -0 $(cat daemon.pid) 2>/dev/null"]);
+    let env =
+        Env::new().turns(json!([[done()]])).guardrails(&[daemon, "! kill -0 $(cat daemon.pid) 2>/dev/null"]);
     env.run(&["-m", "1"]).exits(0);
     env.nothing_left();
 }
@@ -124,7 +126,10 @@ fn the_environment_of_an_agent() {
     let variables = env.read("variables");
     let has = |line: &str| variables.lines().any(|variable| variable == line);
     assert!(has(&format!("RALPH_RUN_ID={}", env.run_id())), "{variables}");
-    assert!(has("RALPH_ITERATION=1") && has("RALPH_MAX_ITERATIONS=7") && has("RALPH_MODE=run"), "{variables}");
+    assert!(
+        has("RALPH_ITERATION=1") && has("RALPH_MAX_ITERATIONS=7") && has("RALPH_MODE=run"),
+        "{variables}"
+    );
     assert!(has("ANSWER=forty two"), "{variables}");
     assert!(!variables.contains("CLAUDECODE"), "{variables}");
 }
@@ -209,7 +214,10 @@ fn standard_error_may_be_closed_early() {
 fn agents_are_found_before_the_first_turn() {
     let env = Env::new();
     env.write("plain", "#!/bin/sh\n");
-    env.run(&["--agent", "no-such-agent"]).exits(2).says("cannot find the agent `no-such-agent`").says("hint:");
+    env.run(&["--agent", "no-such-agent"])
+        .exits(2)
+        .says("cannot find the agent `no-such-agent`")
+        .says("hint:");
     env.run(&["--agent", "./plain"]).exits(2).says("is not executable").says("chmod +x");
     assert!(env.runs().is_empty());
 }

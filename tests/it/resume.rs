@@ -20,7 +20,8 @@ fn a_complete_run_is_not_resumed() {
 fn a_resume_may_raise_the_limit() {
     let used = json!({"result": {"total_cost_usd": 0.25, "usage": {"input_tokens": 10, "output_tokens": 5}}});
     let turn = json!([say("Hm."), used]);
-    let env = Env::new().turns(json!([turn, turn, [done(), used]])).guardrails(&["touch checked-$RALPH_ITERATION"]);
+    let env =
+        Env::new().turns(json!([turn, turn, [done(), used]])).guardrails(&["touch checked-$RALPH_ITERATION"]);
     env.run(&["-m", "2"]).exits(1);
     // Without a higher limit nothing can be done.
     env.ralph(&["resume"]).exits(1).prints("Maximum iterations reached (2)");
@@ -28,7 +29,8 @@ fn a_resume_may_raise_the_limit() {
     env.ralph(&["resume", "--max-iterations", "5"]).exits(0).says("Iteration 3 of 5");
     assert_eq!(env.prompts().len(), 3);
     assert!(env.path("checked-3").exists());
-    let status: Value = serde_json::from_str(&env.ralph(&["status", "--json"]).exits(0).stdout).expect("JSON");
+    let status: Value =
+        serde_json::from_str(&env.ralph(&["status", "--json"]).exits(0).stdout).expect("JSON");
     // The budget counts what was used before.
     assert_eq!(status["usage"]["cost_usd"], 0.75);
     assert_eq!((&status["turns"], &status["maxIterations"]), (&json!(3), &json!(5)));
@@ -36,7 +38,9 @@ fn a_resume_may_raise_the_limit() {
 
 #[test]
 fn a_resume_keeps_the_feedback_and_the_settings() {
-    let env = Env::new().turns(json!([[say("Hm.")], [shell("touch fixed"), done()]])).guardrails(&["test -e fixed"]);
+    let env = Env::new()
+        .turns(json!([[say("Hm.")], [shell("touch fixed"), done()]]))
+        .guardrails(&["test -e fixed"]);
     env.run(&["-m", "1"]).exits(1);
     let env = env.guardrails(&["false"]);
     env.ralph(&["resume", "-m", "2"]).exits(0);

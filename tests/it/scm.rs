@@ -41,7 +41,10 @@ fn the_agent_words_the_message() {
     check_message("\n\n  Add a file  \nand more\n", "Add a file");
     check_message("Here it is:\n<response>Add a file</response>\n", "Add a file");
     check_message("<RESPONSE>\nAdd a file\n\nBecause.\n</RESPONSE>", "Add a file\n\nBecause.");
-    check_message("Add $(touch x) `touch x` \"and\" 'more'; touch x\n", "Add $(touch x) `touch x` \"and\" 'more'; touch x");
+    check_message(
+        "Add $(touch x) `touch x` \"and\" 'more'; touch x\n",
+        "Add $(touch x) `touch x` \"and\" 'more'; touch x",
+    );
     check_message("--amend\n", "--amend");
 }
 
@@ -49,7 +52,8 @@ fn the_agent_words_the_message() {
 fn the_question_is_asked_in_text_mode() {
     let env = with_message(&text("Add a file"));
     env.run(&[]).exits(0);
-    let question = "Provide a short imperative commit message for the changes. Output only the message, no explanation.";
+    let question =
+        "Provide a short imperative commit message for the changes. Output only the message, no explanation.";
     assert_eq!(env.questions(), [question]);
     assert_eq!(env.prompts(), ["Do it."]);
 }
@@ -57,7 +61,12 @@ fn the_question_is_asked_in_text_mode() {
 #[test]
 fn without_a_message_the_task_words_it() {
     let json_line = json!({"type": "assistant", "message": {"content": []}}).to_string();
-    for answer in [json!([]), json!([{"print": "\n \n"}]), json!([{"print": json_line}]), json!([say("No."), {"exit": 1}])] {
+    for answer in [
+        json!([]),
+        json!([{"print": "\n \n"}]),
+        json!([{"print": json_line}]),
+        json!([say("No."), {"exit": 1}]),
+    ] {
         let env = with_message(&json!([answer]));
         env.run(&[]).exits(0);
         assert_eq!(env.commits_made(), ["run: iteration 1 - Do it.", "first"], "{answer}");
@@ -103,12 +112,20 @@ fn every_kind_of_change_is_committed() {
 #[test]
 fn names_are_taken_literally() {
     let env = Env::new().with_git().commits();
-    let names: [&[u8]; 8] =
-        [b"with space", b"new\nline", b"-dash", b"--", b"*", b":(top)magic", b"tab\t\"quote\"", b"raw\xff\xfe"];
+    let names: [&[u8]; 8] = [
+        b"with space",
+        b"new\nline",
+        b"-dash",
+        b"--",
+        b"*",
+        b":(top)magic",
+        b"tab\t\"quote\"",
+        b"raw\xff\xfe",
+    ];
     let script: Vec<String> = names
         .iter()
         .map(|name| {
-            let octal: String = name.iter().map(|byte| format!("\\{byte:03o}")).collect();
+            let octal = name.iter().fold(String::new(), |octal, byte| octal + &format!("\\{byte:03o}"));
             // A final dot keeps a newline at the end of a name.
             format!("n=$(printf '{octal}.'); echo x >\"./${{n%.}}\"")
         })
@@ -117,7 +134,8 @@ fn names_are_taken_literally() {
     // Untracked before and not touched: must not match the pattern `*`.
     env.write("mine.txt", "mine\n");
     env.run(&[]).exits(0);
-    let listed = env.command("git").args(["show", "--format=", "--name-only", "-z"]).output().expect("git").stdout;
+    let listed =
+        env.command("git").args(["show", "--format=", "--name-only", "-z"]).output().expect("git").stdout;
     let mut committed: Vec<&[u8]> = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty()).collect();
     committed.sort_unstable();
     let mut expected = names;
@@ -152,7 +170,8 @@ fn what_was_dirty_before_stays_out() {
 fn a_file_that_the_agent_took_further_is_committed() {
     let env = Env::new().with_git().commits();
     env.write("notes.txt", "by the user\n");
-    let env = env.script(json!({"turns": [[shell("echo by the agent >>notes.txt"), done()]], "text": text("Notes")}));
+    let env = env
+        .script(json!({"turns": [[shell("echo by the agent >>notes.txt"), done()]], "text": text("Notes")}));
     env.run(&[]).exits(0);
     assert_eq!(env.committed(), ["notes.txt"]);
 }
@@ -181,7 +200,8 @@ fn failed_guardrails_commit_nothing() {
 #[test]
 fn an_agent_may_commit_itself() {
     let work = "echo x >own.txt; git add own.txt; git commit --quiet -m 'My own'";
-    let env = Env::new().with_git().commits().script(json!({"turns": [[shell(work), done()]], "text": text("No")}));
+    let env =
+        Env::new().with_git().commits().script(json!({"turns": [[shell(work), done()]], "text": text("No")}));
     env.run(&[]).exits(0).says("had committed its work itself");
     assert_eq!(env.commits_made(), ["My own", "first"]);
     assert!(env.questions().is_empty());
@@ -211,7 +231,9 @@ fn a_refusing_hook_is_told_to_the_agent() {
 
     // Mended by the agent: committed.
     hook(&env, "pre-commit", "test -e .git/mended");
-    let env = env.script(json!({"turns": [[done()], [done()], [shell("touch .git/mended"), done()]], "text": text("Mend")}));
+    let env = env.script(
+        json!({"turns": [[done()], [done()], [shell("touch .git/mended"), done()]], "text": text("Mend")}),
+    );
     env.write("work.txt", "by the user");
     env.ralph(&["resume"]).exits(0);
     assert_eq!(env.commits_made(), ["Mend", "first"]);
@@ -291,7 +313,10 @@ fn a_project_may_be_a_part_of_a_repository() {
     let env = env.script(json!({"turns": [[shell(work), done()]], "text": text("Both")}));
     env.run(&[]).exits(0);
     assert_eq!(env.committed(), ["part/of it/inside.txt", "part/outside.txt"]);
-    assert_eq!(env.git(&["ls-files", "--full-name", ":/"]), "README.md\npart/of it/inside.txt\npart/outside.txt\n");
+    assert_eq!(
+        env.git(&["ls-files", "--full-name", ":/"]),
+        "README.md\npart/of it/inside.txt\npart/outside.txt\n"
+    );
 }
 
 #[test]
@@ -365,7 +390,9 @@ fn a_stale_lock_of_git_is_a_failed_commit() {
 
 #[test]
 fn another_scm_may_be_named() {
-    let env = Env::new().turns(json!([[done()]])).settings(json!({"scm": {"command": "svnish", "tasks": ["update", "commit"]}}));
+    let env = Env::new()
+        .turns(json!([[done()]]))
+        .settings(json!({"scm": {"command": "svnish", "tasks": ["update", "commit"]}}));
     env.program("svnish", "printf '%s|' \"$@\" >>calls; echo >>calls; test \"$1\" != status || echo M x");
     let env = env.script(json!({"turns": [[done()]], "text": text("It's \"done\"")}));
     env.run(&[]).exits(0);
@@ -402,7 +429,11 @@ fn a_removal_alone_is_committed() {
 #[test]
 fn the_record_of_a_commit_comes_before_it() {
     let env = with_message(&text("Add a file"));
-    hook(&env, "pre-commit", "test -e .git/go || { touch .git/began; while ! test -e .git/go; do sleep 0.01; done; }");
+    hook(
+        &env,
+        "pre-commit",
+        "test -e .git/go || { touch .git/began; while ! test -e .git/go; do sleep 0.01; done; }",
+    );
     let ralph = env.start(&["run", "-p", "Do it."]);
     env.await_file(".git/began");
     let started = poll("the record", || env.events("commit_started").pop());

@@ -29,7 +29,11 @@ fn wrong_settings_are_refused() {
         None,
         &[".ralph/settings.json:3: maximumIterations: expected a positive whole number", "-1"],
     );
-    check_refused("{\"maximumIterations\": \"ten\"}", None, &["settings.json:1: maximumIterations:", "\"ten\""]);
+    check_refused(
+        "{\"maximumIterations\": \"ten\"}",
+        None,
+        &["settings.json:1: maximumIterations:", "\"ten\""],
+    );
     check_refused("{\n  \"agent\": {\n    \"flags\": 5\n  }\n}", None, &["settings.json:3: agent.flags:"]);
     check_refused("{\n  \"agent\": ,\n}", None, &[".ralph/settings.json:2:12: "]);
     check_refused(
@@ -73,11 +77,13 @@ fn wrong_flags_are_refused() {
 
 #[test]
 fn local_settings_are_merged_deeply() {
-    let env = Env::new().agent("agent", "cat >/dev/null; printf '%s|' \"$@\" $A $B >arguments; echo Hm.").settings(json!({
-        "maximumIterations": 5,
-        "agent": {"flags": ["--base", "--twice"], "env": {"A": "base", "B": "base"}},
-        "guardrails": [{"command": "touch base-gate"}],
-    }));
+    let env = Env::new()
+        .agent("agent", "cat >/dev/null; printf '%s|' \"$@\" $A $B >arguments; echo Hm.")
+        .settings(json!({
+            "maximumIterations": 5,
+            "agent": {"flags": ["--base", "--twice"], "env": {"A": "base", "B": "base"}},
+            "guardrails": [{"command": "touch base-gate"}],
+        }));
     let local = json!({"agent": {"flags": ["--local"], "env": {"B": "local"}}, "guardrails": [{"command": "touch local-gate"}]});
     env.write(".ralph/settings.local.json", &local.to_string());
     // Flags come last.
@@ -90,7 +96,8 @@ fn local_settings_are_merged_deeply() {
 
 #[test]
 fn unknown_keys_are_warned_of() {
-    let env = Env::new().turns(json!([[done()]])).settings(json!({"maxIterations": 3, "agent": {"comand": "x"}}));
+    let env =
+        Env::new().turns(json!([[done()]])).settings(json!({"maxIterations": 3, "agent": {"comand": "x"}}));
     let output = env.run(&[]).exits(0);
     let warned = output.says("unknown key \"maxIterations\"; did you mean \"maximumIterations\"?");
     warned.says("warning: .ralph/settings.json:").says("did you mean \"agent.command\"?");
