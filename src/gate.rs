@@ -59,7 +59,9 @@ pub(crate) fn check(
 
     let status = ended.status.unwrap_or_default();
     let how = match (ended.cause, status.code()) {
-        (Some(_), _) => Ended::TimedOut(place.setup.timeouts.gate_ms.unwrap_or_default() / 1000),
+        (Some(_), _) => {
+            Ended::TimedOut(Duration::from_millis(place.setup.timeouts.gate_ms.unwrap_or_default()))
+        }
         (None, Some(code)) => Ended::Code(code),
         (None, None) => Ended::Signal(status.signal().unwrap_or_default()),
     };

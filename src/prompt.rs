@@ -1,8 +1,10 @@
 //! What a turn is told: the base prompt, what the gates found, and how far the run is.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
-use crate::fail_action::FailAction;
+use crate::{duration::format_duration, fail_action::FailAction};
 
 /// What a failed gate puts into the next prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,8 +66,8 @@ pub enum Ended {
     Code(i32),
     /// By a signal.
     Signal(i32),
-    /// By ralph, after this many seconds.
-    TimedOut(u64),
+    /// By ralph, after this time.
+    TimedOut(Duration),
 }
 
 /// What stands between the facts and the output in such a message.
@@ -74,10 +76,10 @@ pub const OUTPUT_HEADING: &str = "\nOutput (truncated):\n";
 /// The message that tells the agent of a failed gate.
 pub fn gate_message(failure: &GateFailure<'_>) -> String {
     let GateFailure { command, ended, hint, log, output } = failure;
-    let ended = match ended {
+    let ended = match *ended {
         Ended::Code(code) => format!("failed with exit code {code}"),
         Ended::Signal(signal) => format!("was ended by signal {signal}"),
-        Ended::TimedOut(seconds) => format!("was ended after its limit of {seconds} s"),
+        Ended::TimedOut(limit) => format!("was ended after its limit of {}", format_duration(limit)),
     };
     let hint = hint.map(|hint| format!("Hint: {hint}\n")).unwrap_or_default();
     format!("Guardrail \"{command}\" {ended}.\n{hint}Output file: {log}{OUTPUT_HEADING}{output}")
@@ -117,7 +119,9 @@ pub fn commit_message(answer: &str) -> Option<String> {
     let is_structured =
         message.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(&message).is_ok();
     let is_fence = message.starts_with("```");
-    (!is_structured && !is_fence).then_some(message)
+    // It becomes an argument, which cannot have a NUL, and is shown on terminals.
+    let is_text = |char: &char| !char.is_control() || matches!(char, '\n' | '\t');
+    (!is_structured && !is_fence).then(|| message.chars().filter(is_text).collect())
 }
 
 /// A commit message made from the task, for agents that do not give one.
