@@ -45,6 +45,16 @@ pub(crate) struct Change {
     pub(crate) fingerprint: String,
 }
 
+impl Change {
+    /// The path as text: different for different paths, also for those that are no text.
+    pub(crate) fn key(&self) -> String {
+        match self.path.to_str() {
+            Some(path) => path.to_owned(),
+            None => format!("{:?}", self.path.as_os_str()),
+        }
+    }
+}
+
 impl Git {
     /// The repository that `dir` is in, if it is in one.
     pub(crate) fn find(supervisor: &mut Supervisor, dir: &Path, run: &str) -> io::Result<Option<Self>> {
@@ -113,7 +123,6 @@ impl Git {
         supervisor: &mut Supervisor,
         changes: &[Change],
         message: &str,
-        list: &Path,
     ) -> io::Result<Result<(), String>> {
         // What somebody else has staged stays staged, except in a merge, which git commits only whole.
         let merging = self
@@ -123,23 +132,22 @@ impl Git {
         let mut calls = Vec::new();
         // `add -A` takes everything when it is given nothing.
         if !there.is_empty() {
-            calls.push(with_list(&["add", "-A"], &there, &list.with_extension("there"))?);
+            calls.push(self.spec_of(&["add", "-A"], &there));
         }
         // `add` refuses what the agent has removed from the index too; `commit --only` does not need it.
         if merging && !gone.is_empty() {
             let remove = ["rm", "--cached", "--quiet", "--ignore-unmatch"];
-            calls.push(with_list(&remove, &gone, &list.with_extension("gone"))?);
+            calls.push(self.spec_of(&remove, &gone));
         }
         let message = format!("--message={message}");
         let commit = ["commit", "--quiet", &message];
         calls.push(if merging {
-            commit.map(OsString::from).to_vec()
+            self.spec(&commit)
         } else {
-            let all: Vec<_> = changes.iter().collect();
-            with_list(&[&commit[..], &["--only"]].concat(), &all, list)?
+            self.spec_of(&[&commit[..], &["--only"]].concat(), &changes.iter().collect::<Vec<_>>())
         });
-        for args in calls {
-            let captured = supervisor.capture(spec(&self.top, &self.run, args), MOST)?;
+        for call in calls {
+            let captured = supervisor.capture(call, MOST)?;
             if !succeeded(&captured) {
                 return Ok(Err(refusal(&captured)));
             }
@@ -154,17 +162,13 @@ impl Git {
     fn spec(&self, args: &[&str]) -> Spec {
         spec(&self.top, &self.run, args.iter().map(OsString::from).collect())
     }
-}
 
-/// A call with the paths of these changes, which go through the file `list`: there may be very many.
-fn with_list(args: &[&str], changes: &[&Change], list: &Path) -> io::Result<Vec<OsString>> {
-    let paths: Vec<u8> =
-        changes.iter().flat_map(|change| [change.path.as_os_str().as_bytes(), b"\0"].concat()).collect();
-    fs_err::write(list, paths)?;
-    let mut all: Vec<OsString> = args.iter().map(OsString::from).collect();
-    all.push(format!("--pathspec-from-file={}", list.display()).into());
-    all.push("--pathspec-file-nul".into());
-    Ok(all)
+    /// A call for the paths of these changes, which go by standard input: there may be very many.
+    fn spec_of(&self, args: &[&str], changes: &[&Change]) -> Spec {
+        let paths = changes.iter().flat_map(|change| [change.path.as_os_str().as_bytes(), b"\0"].concat());
+        let by_input = ["--pathspec-from-file=-", "--pathspec-file-nul"];
+        Spec { input: Some(paths.collect()), ..self.spec(&[args, &by_input].concat()) }
+    }
 }
 
 /// Keeps files of ralph out of git for this clone, whatever happens to `.ralph/.gitignore`.
@@ -189,10 +193,7 @@ fn is_own(path: &Path) -> bool {
 
 /// What of `changes` somebody did since `before` was recorded.
 pub(crate) fn since(before: &BTreeMap<String, String>, changes: Vec<Change>) -> Vec<Change> {
-    changes
-        .into_iter()
-        .filter(|change| before.get(change.path.to_string_lossy().as_ref()) != Some(&change.fingerprint))
-        .collect()
+    changes.into_iter().filter(|change| before.get(&change.key()) != Some(&change.fingerprint)).collect()
 }
 
 /// What is at a path, in a few letters.

@@ -80,8 +80,7 @@ impl Driver {
         }
         let message = self.message()?;
         self.ledger.record(Event::CommitStarted { head, message: message.clone() });
-        let list = self.run.path().join("commit.paths");
-        match git.commit(&mut self.supervisor, &changes, &message, &list)? {
+        match git.commit(&mut self.supervisor, &changes, &message)? {
             Ok(()) => self.made(git),
             Err(output) => Ok(CommitEnd::Failed { output: truncate(&output, MOST_TOLD) }),
         }

@@ -57,7 +57,7 @@ impl Start {
             setup.dirty = git
                 .changes(&mut supervisor)?
                 .into_iter()
-                .map(|change| (change.path.to_string_lossy().into_owned(), change.fingerprint))
+                .map(|change| (change.key(), change.fingerprint))
                 .collect();
         }
         let run = RunDir::create(&setup.project)?;
