@@ -215,3 +215,29 @@ fn a_record_needs_a_place() {
     env.run(&[]).exits(2).says("cannot keep a record of the run").says("RALPH_STATE_DIR");
     assert!(env.prompts().is_empty());
 }
+
+#[test]
+fn old_records_are_removed() {
+    let [one, two] = meet("began");
+    let env = Env::new().turns(json!([[say("Hm.")], [one, two, done()]]));
+    env.run(&["-m", "1"]).exits(1);
+    let ralph = env.start(&["run", "-p", "x"]);
+    env.await_file("began");
+    env.ralph(&["clean"]).exits(0).prints("0 runs removed");
+    env.ralph(&["clean", "--older-than", "0", "--dry-run"]).exits(0).prints("1 run would be removed");
+    assert_eq!(env.runs().len(), 2);
+    env.ralph(&["clean", "--older-than", "0"]).exits(0).prints("1 run removed");
+    assert_eq!(env.runs().len(), 1, "the running one must stay");
+    touch(&env.path("began.go"));
+    ralph.wait().exits(0);
+    env.ralph(&["clean", "--older-than", "soon"]).exits(2);
+}
+
+#[test]
+fn a_run_is_resumed_from_anywhere() {
+    let env = Env::new().turns(json!([[say("Hm.")], [shell("pwd >where"), done()]]));
+    env.run(&["-m", "1"]).exits(1);
+    let home = env.root().join("home").display().to_string();
+    env.ralph(&["-C", &home, "resume", &env.run_id(), "-m", "2"]).exits(0);
+    assert_eq!(env.read("where").trim(), env.project().display().to_string());
+}

@@ -147,7 +147,7 @@ fn a_guardrail_that_takes_too_long_has_failed() {
         .turns(json!([[done()], [shell("touch fixed"), done()]]))
         .guardrails(&["test -e fixed || sleep 300"]);
     env.run(&["--gate-timeout", "1s"]).exits(0).says("was ended");
-    assert!(env.prompts()[1].contains("was ended after its limit of 1 s."), "{}", env.prompts()[1]);
+    assert!(env.prompts()[1].contains("was ended after its limit of 1s."), "{}", env.prompts()[1]);
     env.nothing_left();
 }
 
@@ -173,4 +173,12 @@ fn settings_changed_by_the_agent_change_nothing() {
     assert!(env.read(".ralph/settings.json").contains("\"true\""));
     assert_eq!(env.events("gate_ended").len(), 2);
     assert_eq!(env.events("warned").len(), 1);
+}
+
+#[test]
+fn a_short_limit_is_told_as_it_is() {
+    let env = Env::new().turns(json!([[say("Hm.")]])).guardrails(&["sleep 300"]);
+    env.run(&["--gate-timeout", "250ms", "-m", "2"]).exits(1);
+    assert!(env.prompts()[1].contains("was ended after its limit of 250ms."), "{}", env.prompts()[1]);
+    env.nothing_left();
 }

@@ -304,3 +304,43 @@ fn an_agent_need_not_read_its_prompt() {
     env.ralph(&["run", "-f", "task.md"]).exits(0);
     env.nothing_left();
 }
+
+#[test]
+fn an_empty_prompt_file_is_refused() {
+    let env = Env::new().turns(json!([[done()]]));
+    env.write("task.md", " \n");
+    env.ralph(&["run", "-f", "task.md"]).exits(2).says("task.md` is empty");
+    env.ralph(&["run", "-f", "."]).exits(2).says("cannot read the prompt file");
+    assert!(env.prompts().is_empty() && env.runs().is_empty());
+}
+
+#[test]
+fn a_usage_limit_is_waited_for_and_is_no_attempt() {
+    let limit = json!({"event": {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": 1}}});
+    let refused =
+        json!({"result": {"is_error": true, "api_error_status": 429, "result": "Usage limit reached"}});
+    let env = Env::new().turns(json!([[limit, refused], [limit, refused], [done()]]));
+    env.run(&["--retries", "0"]).exits(0).says("The usage limit is reached");
+    assert!(env.events("turn_started").iter().all(|turn| turn["attempt"] == 1));
+    assert_eq!(env.events("wait_started")[0]["why"], "usage_limit");
+}
+
+#[test]
+fn the_time_of_a_run_is_limited() {
+    let env = Env::new()
+        .turns(json!([[{"sleep_ms": 60}, say("Hm.")]]))
+        .settings(json!({"limits": {"totalTime": "100ms"}}));
+    env.run(&[]).exits(1).prints("Maximum time reached");
+    assert!(env.prompts().len() <= 2, "{}", env.prompts().len());
+}
+
+#[test]
+fn a_prompt_that_looks_like_a_command_reaches_the_agent() {
+    let env = Env::new().turns(json!([[done()]]));
+    for prompt in ["--help", "-", "/help me", "@file"] {
+        env.ralph(&["run", &format!("--prompt={prompt}")]).exits(0);
+    }
+    let prompts = env.prompts();
+    assert!(prompts[0].ends_with("--help") && prompts[1].ends_with('-'), "{prompts:?}");
+    assert!(prompts[2].ends_with("/help me") && prompts[3].ends_with("@file"), "{prompts:?}");
+}

@@ -233,3 +233,24 @@ fn the_streams_of_an_agent_are_kept() {
     assert!(read("agent.ndjson").contains("<response>DONE</response>"));
     assert_eq!(env.read(".ralph/prompt_001.txt"), "Do it.");
 }
+
+#[test]
+fn a_stopped_agent_is_ended() {
+    let env = Env::new().agent("sleeper", "cat >/dev/null; echo Hm.; kill -STOP $$; echo late");
+    env.run(&["--idle-timeout", "300ms", "--retries", "0"]).exits(4);
+    env.nothing_left();
+}
+
+#[test]
+fn a_loop_may_run_inside_a_loop() {
+    let env = Env::new().turns(json!([[done()]]));
+    let inner = env.root().join("inner");
+    fs::create_dir_all(inner.join(".ralph")).expect("a folder");
+    fs::copy(env.path(".ralph/settings.json"), inner.join(".ralph/settings.json")).expect("the settings");
+    let env = env.agent("outer", &format!("cat >/dev/null; '{RALPH}' -C '{}' run -p inner", inner.display()));
+    let env = env.settings(json!({"completionResponse": "never"}));
+    env.run(&["-m", "1"]).exits(1).says("Complete").says_not("Left behind");
+    assert_eq!(env.prompts(), ["inner"]);
+    assert_eq!(env.runs().len(), 2);
+    env.nothing_left();
+}

@@ -442,3 +442,66 @@ fn the_record_of_a_commit_comes_before_it() {
     touch(&env.path(".git/go"));
     ralph.wait().exits(0);
 }
+
+#[test]
+fn a_message_cannot_break_the_call_of_git() {
+    let env = with_message(&json!([[{"bytes": b"Add\0 a \x1b[31mfile\x07\r\n"}]]));
+    env.run(&[]).exits(0);
+    assert_eq!(env.commits_made(), ["Add a [31mfile", "first"]);
+}
+
+#[test]
+fn a_lost_record_loses_no_commit() {
+    let careless = "rm -rf \"$RALPH_STATE_DIR\" .ralph; echo x >new.txt";
+    let env = Env::new()
+        .with_git()
+        .commits()
+        .guardrails(&["echo fine"])
+        .script(json!({"turns": [[shell(careless), done()]], "text": text("Work")}));
+    env.run(&[]).exits(0);
+    assert_eq!(env.commits_made(), ["Work", "first"]);
+    assert_eq!(env.committed(), ["new.txt"]);
+    env.nothing_left();
+}
+
+#[test]
+fn names_that_look_alike_are_told_apart() {
+    let env = Env::new().with_git().commits();
+    for (name, contents) in [(b"a\xff", "one"), (b"a\xfe", "two"), (b"a\xfd", "three")] {
+        fs::write(env.project().join(OsStr::from_bytes(name)), contents).expect("a file");
+    }
+    let env = env.script(json!({"turns": [[write("new.txt", "x"), done()]], "text": text("Work")}));
+    env.run(&[]).exits(0);
+    assert_eq!(env.committed(), ["new.txt"]);
+}
+
+#[test]
+fn removals_by_the_user_stay_out() {
+    let env = Env::new().with_git().commits();
+    for name in ["deleted", "removed", "cached"] {
+        env.write(name, name);
+    }
+    env.git(&["add", "deleted", "removed", "cached"]);
+    env.git(&["commit", "--quiet", "-m", "more"]);
+    fs::remove_file(env.path("deleted")).expect("a file");
+    env.git(&["rm", "--quiet", "removed"]);
+    env.git(&["rm", "--quiet", "--cached", "cached"]);
+    let before = env.git(&["status", "--porcelain", "-uall"]);
+    let env = env.script(json!({"turns": [[write("new.txt", "x"), done()]], "text": text("Work")}));
+    env.run(&[]).exits(0);
+    assert_eq!(env.committed(), ["new.txt"]);
+    assert_eq!(env.git(&["status", "--porcelain", "-uall"]), before);
+}
+
+#[test]
+fn a_project_may_have_any_name() {
+    let env = Env::new();
+    let project = env.root().join("it's \"my\" *project* $HOME\nü");
+    let env = env.project_at(project).with_git().commits();
+    let env = env
+        .guardrails(&["test -e new.txt"])
+        .script(json!({"turns": [[write("new.txt", "x"), done()]], "text": text("Work")}));
+    env.run(&[]).exits(0);
+    assert_eq!(env.committed(), ["new.txt"]);
+    env.ralph(&["status"]).exits(0).prints("complete");
+}

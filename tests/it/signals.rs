@@ -282,3 +282,20 @@ fn a_signal_while_the_message_is_asked_for_commits_nothing_half() {
     assert_eq!(env.commits_made(), ["Add a file", "first"]);
     poll("the end of the run", || env.events("run_ended").pop());
 }
+
+#[test]
+fn many_signals_at_once_end_everything() {
+    let gate = "trap '' TERM INT; touch began; while :; do sleep 0.1; done";
+    let env = Env::new().turns(json!([[done()]])).guardrails(&[gate]);
+    let ralph = env.start(&["run", "-p", "x"]);
+    env.await_file("began");
+    ralph.signal(Signal::INT);
+    ralph.await_saying("Received signal");
+    // Different ones: the same signal twice at once is one.
+    for signal in [Signal::TERM, Signal::HUP, Signal::QUIT] {
+        ralph.signal(signal);
+    }
+    let output = ralph.wait().exits(130);
+    assert!(output.took < Duration::from_secs(4), "{:?}", output.took);
+    env.nothing_left();
+}
