@@ -55,8 +55,8 @@ pub(crate) struct Driver {
     /// Where HEAD was before the last turn.
     turn_head: Option<String>,
     settings_warned: bool,
-    /// Held while the run lasts.
-    _tree: File,
+    /// Locked while the run lasts.
+    tree: File,
 }
 
 impl Driver {
@@ -90,6 +90,9 @@ impl Driver {
         let exit_code = outcome.exit_code(&self.ledger.plan);
         self.ledger.record(Event::RunEnded { outcome, exit_code });
         self.supervisor.goodbye();
+        // The guardian shares the locks and takes a moment to go; nothing is left to guard.
+        let _ = self.tree.unlock();
+        self.ledger.journal.unlock();
         exit_code
     }
 

@@ -99,6 +99,12 @@ impl Journal {
         self.file.try_clone()
     }
 
+    /// Gives the lock up, also for those who share it: the run is over.
+    pub(crate) fn unlock(&self) {
+        // What cannot be unlocked is unlocked when the last process that shares it ends.
+        let _ = self.file.unlock();
+    }
+
     /// Appends an event. What a full disk refuses is kept and written with the next one.
     pub(crate) fn append(&mut self, entry: &Entry) -> io::Result<()> {
         self.unsaved.extend_from_slice(&entry.to_line());

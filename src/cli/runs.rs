@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use crate::{
+    engine::event::Event,
     error::{Error, Result},
     journal::{self, run_dir::RunDir},
+    process::is_alive,
 };
 
 /// The run with this id, or with the only id that begins so; of any project.
@@ -33,8 +35,24 @@ pub(super) fn newest(project: &Path) -> Result<RunDir> {
 /// The run of the project that is running.
 pub(super) fn running(project: &Path) -> Result<RunDir> {
     let runs = RunDir::of_project(project)?;
-    runs.into_iter().rev().find(|run| journal::is_running(&run.journal())).ok_or_else(|| {
+    runs.into_iter().rev().find(|run| process(run).is_some()).ok_or_else(|| {
         Error::new(format!("nothing is running in {}", project.display()))
             .hint("`ralph status --all` shows the runs of all projects")
     })
+}
+
+/// The process of a run, if it is running. A locked journal alone does not say so: the guardian of a ralph
+/// that was killed holds the lock until it has cleaned up.
+pub(super) fn process(run: &RunDir) -> Option<u32> {
+    let journal = run.journal();
+    if !journal::is_running(&journal) {
+        return None;
+    }
+    let mut process = None;
+    let read = journal::read_from(&journal, 0, &mut |entry| match entry.event {
+        Event::RunStarted(started) => process = Some(started.pid),
+        Event::RunResumed { pid, .. } => process = Some(pid),
+        _ => {}
+    });
+    process.filter(|pid| read.is_ok() && is_alive(pid.cast_signed()))
 }

@@ -5,7 +5,7 @@ use std::{fmt::Write, path::Path};
 use clap::Args;
 use serde_json::json;
 
-use super::print;
+use super::{print, runs};
 use crate::{
     engine::outcome::Outcome,
     error::Result,
@@ -58,7 +58,7 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
 
 /// What a run is doing, in one word.
 fn standing(run: &RunDir, folded: &Folded) -> &'static str {
-    if journal::is_running(&run.journal()) {
+    if runs::process(run).is_some() {
         return "running";
     }
     match folded.state.outcome() {

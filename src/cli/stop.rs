@@ -6,9 +6,8 @@ use clap::Args;
 
 use super::{print, runs};
 use crate::{
-    engine::event::Event,
     error::{Error, Result},
-    journal, process,
+    process,
 };
 
 /// Ask a running loop to end
@@ -32,17 +31,7 @@ pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
         Some(id) => runs::by_id(id)?,
         None => runs::running(project)?,
     };
-    // The lock proves that the writer of this journal is alive, so its number cannot be another process's.
-    if !journal::is_running(&run.journal()) {
-        return Err(Error::new(format!("run {} is not running", run.id())));
-    }
-    let mut process = None;
-    journal::read_from(&run.journal(), 0, &mut |entry| match entry.event {
-        Event::RunStarted(started) => process = Some(started.pid),
-        Event::RunResumed { pid, .. } => process = Some(pid),
-        _ => {}
-    })?;
-    let pid = process.ok_or_else(|| Error::new(format!("run {} has not started yet", run.id())))?;
+    let pid = runs::process(&run).ok_or_else(|| Error::new(format!("run {} is not running", run.id())))?;
     process::ask_to_stop(pid, args.now)?;
     let how = if args.now { "now" } else { "after the running operation" };
     print(&format!("asked run {} to end {how}\n", run.id()))?;

@@ -90,7 +90,7 @@ impl Start {
             announced: None,
             turn_head: None,
             settings_warned: false,
-            _tree: tree,
+            tree,
         })
     }
 }
@@ -140,7 +140,7 @@ impl Resume {
             announced,
             turn_head,
             settings_warned: false,
-            _tree: tree,
+            tree,
         })
     }
 }
