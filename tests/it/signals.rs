@@ -204,6 +204,21 @@ fn a_deaf_agent_does_not_outlive_a_killed_ralph() {
 }
 
 #[test]
+fn a_killed_run_is_not_running_while_it_is_cleaned_up() {
+    let [one, two] = meet("began");
+    let env = Env::new().turns(json!([["ignore_signals", one, two]]));
+    let ralph = env.start(&["run", "-p", "x"]);
+    env.await_file("began");
+    ralph.kill_9();
+    // The agent takes no notice of the first signal, so the guardian is still at work.
+    assert!(!env.alive().is_empty());
+    env.ralph(&["status"]).exits(0).prints("killed");
+    env.ralph(&["stop"]).exits(2).says("nothing is running");
+    env.ralph(&["stop", &env.run_id()]).exits(2).says("is not running");
+    env.nothing_left();
+}
+
+#[test]
 fn two_loops_do_not_share_a_tree() {
     let env = Env::new().turns(json!([slow_turn(done())]));
     let ralph = env.start(&["run", "-p", "x"]);
