@@ -50,7 +50,8 @@ impl Change {
     pub(crate) fn key(&self) -> String {
         match self.path.to_str() {
             Some(path) => path.to_owned(),
-            None => format!("{:?}", self.path.as_os_str()),
+            // No path has a NUL, so no path that is text looks like this.
+            None => format!("\0{}", self.path.as_os_str().as_bytes().escape_ascii()),
         }
     }
 }
