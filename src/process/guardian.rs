@@ -18,7 +18,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process, setsid};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{Pid, Signal, kill_process, setsid},
+};
 
 use super::procfs;
 
@@ -30,6 +33,8 @@ pub(crate) const RUN_VARIABLE: &str = "RALPH_RUN_ID";
 const GOODBYE: &str = "goodbye";
 /// How long the processes of a dead ralph have to clean up after themselves.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long ralph waits for its guardian to go.
+const FAREWELL: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 /// Between two looks at the process table.
 const PAUSE: Duration = Duration::from_millis(20);
 /// A process that cannot be killed in this time cannot be killed.
@@ -76,9 +81,12 @@ impl Guardian {
         let _ = self.pipe.write_all(format!("{}\n", session.as_raw_nonzero()).as_bytes());
     }
 
-    /// Lets the guardian go: nothing is left to end.
+    /// Lets the guardian go: nothing is left to end. Returns when it has gone, so that a ralph around this
+    /// one does not find it left behind.
     pub(crate) fn goodbye(mut self) {
         let _ = writeln!(self.pipe, "{GOODBYE}");
+        // An error on the pipe is what is waited for: nobody reads it any more.
+        let _ = poll(&mut [PollFd::new(&self.pipe, PollFlags::empty())], Some(&FAREWELL));
     }
 }
 
@@ -129,7 +137,7 @@ fn end_processes(run: &str, sessions: &BTreeSet<i32>) {
 /// Found by their environment, by their session and by descent.
 fn processes_of_run(mark: &str, sessions: &BTreeSet<i32>) -> BTreeSet<i32> {
     let me = rustix::process::getpid().as_raw_nonzero().get();
-    let all: Vec<_> = procfs::all().filter(|process| !process.is_zombie && process.pid != me).collect();
+    let all: Vec<_> = procfs::all().filter(|process| !process.has_ended && process.pid != me).collect();
     let mut doomed: BTreeSet<i32> = all
         .iter()
         .filter(|process| {
