@@ -2,12 +2,16 @@
 
 use std::path::PathBuf;
 
+/// The kernel's flag for a process that is on its way out.
+const EXITING: u64 = 0x4;
+
 /// One process as `/proc` shows it.
 pub(super) struct Process {
     pub(super) pid: i32,
     pub(super) parent: i32,
     pub(super) session: i32,
-    pub(super) is_zombie: bool,
+    /// It runs no more code of its own, though it may have to be reaped.
+    pub(super) has_ended: bool,
 }
 
 /// All processes that can be seen.
@@ -24,7 +28,11 @@ pub(super) fn look(pid: i32) -> Option<Process> {
     let parent = fields.next()?.parse().ok()?;
     let _group = fields.next()?;
     let session = fields.next()?.parse().ok()?;
-    Some(Process { pid, parent, session, is_zombie: matches!(state, "Z" | "X") })
+    let flags: u64 = fields.nth(2)?.parse().ok()?;
+    let threads: u64 = fields.nth(10)?.parse().ok()?;
+    // The first thread may have ended while others go on.
+    let has_ended = threads <= 1 && (matches!(state, "Z" | "X") || flags & EXITING != 0);
+    Some(Process { pid, parent, session, has_ended })
 }
 
 /// Whether the environment that a process was started with has this line.
@@ -41,9 +49,9 @@ pub(super) fn describe(pid: i32) -> String {
     format!("{pid} {}", if short.is_empty() { "(no command line)" } else { &short })
 }
 
-/// Whether a process is there and not merely waiting to be reaped.
+/// Whether a process is there and not on its way out or waiting to be reaped.
 pub(crate) fn is_alive(pid: i32) -> bool {
-    look(pid).is_some_and(|process| !process.is_zombie)
+    look(pid).is_some_and(|process| !process.has_ended)
 }
 
 /// The process that locked the file with this number, as the kernel lists it.

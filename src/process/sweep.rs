@@ -75,7 +75,7 @@ fn living_children() -> Vec<i32> {
         Some(children) => children.into_iter().filter_map(procfs::look).collect(),
         None => procfs::all().filter(|process| process.parent == me).collect(),
     };
-    children.into_iter().filter(|process| !process.is_zombie).map(|process| process.pid).collect()
+    children.into_iter().filter(|process| !process.has_ended).map(|process| process.pid).collect()
 }
 
 /// The kernel's own list, where it keeps one; searching all of `/proc` is the slow way.
