@@ -137,7 +137,7 @@ fn end_processes(run: &str, sessions: &BTreeSet<i32>) {
 /// Found by their environment, by their session and by descent.
 fn processes_of_run(mark: &str, sessions: &BTreeSet<i32>) -> BTreeSet<i32> {
     let me = rustix::process::getpid().as_raw_nonzero().get();
-    let all: Vec<_> = procfs::all().filter(|process| !process.has_ended && process.pid != me).collect();
+    let all: Vec<_> = procfs::all().filter(|process| !process.is_zombie && process.pid != me).collect();
     let mut doomed: BTreeSet<i32> = all
         .iter()
         .filter(|process| {

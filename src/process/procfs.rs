@@ -10,8 +10,10 @@ pub(super) struct Process {
     pub(super) pid: i32,
     pub(super) parent: i32,
     pub(super) session: i32,
-    /// It runs no more code of its own, though it may have to be reaped.
-    pub(super) has_ended: bool,
+    /// It has ended and waits to be reaped; its children have another parent by now.
+    pub(super) is_zombie: bool,
+    /// It runs no more code of its own; its children may still be its own.
+    pub(super) is_leaving: bool,
 }
 
 /// All processes that can be seen.
@@ -31,8 +33,10 @@ pub(super) fn look(pid: i32) -> Option<Process> {
     let flags: u64 = fields.nth(2)?.parse().ok()?;
     let threads: u64 = fields.nth(10)?.parse().ok()?;
     // The first thread may have ended while others go on.
-    let has_ended = threads <= 1 && (matches!(state, "Z" | "X") || flags & EXITING != 0);
-    Some(Process { pid, parent, session, has_ended })
+    let is_single = threads <= 1;
+    let is_zombie = is_single && matches!(state, "Z" | "X");
+    let is_leaving = is_single && flags & EXITING != 0;
+    Some(Process { pid, parent, session, is_zombie, is_leaving })
 }
 
 /// Whether the environment that a process was started with has this line.
@@ -49,9 +53,9 @@ pub(super) fn describe(pid: i32) -> String {
     format!("{pid} {}", if short.is_empty() { "(no command line)" } else { &short })
 }
 
-/// Whether a process is there and not on its way out or waiting to be reaped.
+/// Whether a process is there and not merely waiting to be reaped.
 pub(crate) fn is_alive(pid: i32) -> bool {
-    look(pid).is_some_and(|process| !process.has_ended)
+    look(pid).is_some_and(|process| !process.is_zombie)
 }
 
 /// The process that locked the file with this number, as the kernel lists it.

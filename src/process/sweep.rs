@@ -32,10 +32,15 @@ pub(super) fn sweep(policy: Leftovers, kept: &mut Vec<i32>) -> Vec<String> {
     let mut found = Vec::new();
     let mut asked = Vec::new();
     while has_children() {
-        let mut children = living_children();
+        let (leaving, mut children) = living_children();
         children.retain(|pid| !kept.contains(pid));
-        if children.is_empty() || LONGEST < started.elapsed() {
+        if (children.is_empty() && leaving.is_empty()) || LONGEST < started.elapsed() {
             break;
+        }
+        if children.is_empty() {
+            // Not left behind, but what it leaves behind comes to ralph when it is gone.
+            await_end(&leaving);
+            continue;
         }
         if policy == Leftovers::Keep {
             found.extend(children.iter().map(|pid| procfs::describe(*pid)));
@@ -68,14 +73,17 @@ fn has_children() -> bool {
     }
 }
 
-/// The children of all threads of ralph that have not ended.
-fn living_children() -> Vec<i32> {
+/// The children of all threads of ralph that have not ended: those on their way out, and the others.
+fn living_children() -> (Vec<i32>, Vec<i32>) {
     let me = rustix::process::getpid().as_raw_nonzero().get();
     let children: Vec<_> = match children_list() {
         Some(children) => children.into_iter().filter_map(procfs::look).collect(),
         None => procfs::all().filter(|process| process.parent == me).collect(),
     };
-    children.into_iter().filter(|process| !process.has_ended).map(|process| process.pid).collect()
+    let (leaving, staying): (Vec<_>, Vec<_>) =
+        children.into_iter().filter(|process| !process.is_zombie).partition(|process| process.is_leaving);
+    let pids = |processes: Vec<procfs::Process>| processes.iter().map(|process| process.pid).collect();
+    (pids(leaving), pids(staying))
 }
 
 /// The kernel's own list, where it keeps one; searching all of `/proc` is the slow way.
