@@ -7,6 +7,10 @@ use serde_json::json;
 
 use crate::env::{Env, RALPH, done, kill, lossy, pid_in, poll, say, shell};
 
+/// A shell function that waits until a process is `sleep`: before that it has another name or none.
+const SLEEPS: &str =
+    r"sleeps() { until tr '\0' ' ' </proc/$1/cmdline | grep -q '^sleep'; do sleep 0.01; done; }";
+
 #[test]
 fn a_silent_agent_is_ended() {
     let env = Env::new().turns(json!([[say("Let me think."), "hang"]]));
@@ -16,10 +20,10 @@ fn a_silent_agent_is_ended() {
 
 #[test]
 fn an_agent_that_prints_now_and_then_is_not_idle() {
-    let mut steps: Vec<_> = (0..8).flat_map(|_| [json!({"sleep_ms": 100}), say("Still here.")]).collect();
+    let mut steps: Vec<_> = (0..15).flat_map(|_| [json!({"sleep_ms": 100}), say("Still here.")]).collect();
     steps.push(done());
     let env = Env::new().turns(json!([steps]));
-    env.run(&["--idle-timeout", "600ms", "-m", "1"]).exits(0);
+    env.run(&["--idle-timeout", "1s", "-m", "1"]).exits(0);
 }
 
 #[test]
@@ -53,9 +57,10 @@ fn a_grandchild_with_the_pipe_holds_nobody() {
 fn escaped_grandchildren_are_ended_and_named() {
     let escape = "setsid sh -c 'echo $$ >session.pid; exec sleep 301' >/dev/null 2>&1 &
         ( ( setsid sh -c 'echo $$ >forked.pid; exec sleep 302' >/dev/null 2>&1 & ) & )
-        while ! test -s session.pid || ! test -s forked.pid; do sleep 0.01; done";
+        while ! test -s session.pid || ! test -s forked.pid; do sleep 0.01; done
+        sleeps $(cat session.pid); sleeps $(cat forked.pid)";
     let env = Env::new()
-        .turns(json!([[shell(escape), done()]]))
+        .turns(json!([[shell(&format!("{SLEEPS}\n{escape}")), done()]]))
         .guardrails(&["! kill -0 $(cat session.pid) 2>/dev/null", "! kill -0 $(cat forked.pid) 2>/dev/null"]);
     env.run(&["-m", "1"]).exits(0);
     let leftovers = env.events("turn_ended")[0]["leftovers"].to_string();
@@ -78,7 +83,10 @@ fn a_leftover_that_ignores_signals_is_killed() {
 fn leftovers_can_be_kept() {
     let env = Env::new()
         .turns(json!([
-            [shell("setsid sleep 303 >/dev/null 2>&1 & echo $! >child.pid"), say("Hm.")],
+            [
+                shell(&format!("setsid sleep 303 >/dev/null 2>&1 & echo $! >child.pid; {SLEEPS}; sleeps $!")),
+                say("Hm.")
+            ],
             [done()]
         ]))
         .settings(json!({"leftovers": "keep"}))
