@@ -20,7 +20,7 @@ use jiff::Timestamp;
 use crate::{
     engine::{
         Action, Wait, decide,
-        event::{Event, TurnEnd, TurnEnded, View, Why},
+        event::{Event, GateEnded, TurnEnd, TurnEnded, View, Why},
         outcome::Outcome,
         plan::Claim,
     },
@@ -56,7 +56,7 @@ pub(crate) struct Driver {
     turn_head: Option<String>,
     settings_warned: bool,
     /// Locked while the run lasts.
-    tree: File,
+    tree: Vec<File>,
 }
 
 impl Driver {
@@ -77,7 +77,7 @@ impl Driver {
                     // The guardian of the process that died has ended what was left before it gave up its locks.
                     self.ledger.record(Event::TurnEnded(Box::new(abandoned())));
                 }
-                Action::RunGate(gate) => self.run_gate(gate)?,
+                Action::RunGate(gate) => self.run_gate(gate),
                 Action::Commit => self.commit()?,
                 Action::StartWait(wait) => self.start_wait(wait),
                 Action::WaitUntil(until_ms) => self.wait(until_ms),
@@ -91,7 +91,9 @@ impl Driver {
         self.ledger.record(Event::RunEnded { outcome, exit_code });
         self.supervisor.goodbye();
         // The guardian shares the locks and takes a moment to go; nothing is left to guard.
-        let _ = self.tree.unlock();
+        for lock in &self.tree {
+            let _ = lock.unlock();
+        }
         self.ledger.journal.unlock();
         exit_code
     }
@@ -108,18 +110,18 @@ impl Driver {
         View { files, stories: None }
     }
 
-    fn run_gate(&mut self, index: usize) -> Result<()> {
+    fn run_gate(&mut self, index: usize) {
         let Self { ledger, setup, run, supervisor, .. } = self;
         let (iteration, attempt) = ledger.state.position();
-        ledger.reporters.gate_started(&ledger.plan.gates[index]);
+        let gate = ledger.plan.gates[index].clone();
+        let name = gate::log_name(&ledger.plan.gates, index);
+        ledger.reporters.gate_started(&gate);
         ledger.reporters.flush();
-        let place = gate::Place { setup, run, iteration, attempt };
-        let gates = ledger.plan.gates.clone();
-        let ended = gate::check(supervisor, &gates, index, &place, &mut || ledger.stop_requested())?;
-        if let Some(ended) = ended {
-            ledger.record(Event::GateEnded(ended));
+        let place = gate::Place { setup, run, iteration, attempt, name: &name };
+        let found = gate::check(supervisor, &gate, &place, &mut || ledger.stop_requested());
+        if let Some(gate::Found { failure, code, ms, log }) = found {
+            ledger.record(Event::GateEnded(GateEnded { gate: index, failure, code, ms, log }));
         }
-        Ok(())
     }
 
     fn start_wait(&mut self, wait: Wait) {

@@ -12,11 +12,7 @@ use rustix::process::Signal;
 
 use crate::{
     driver::{PROJECT_DIR, millis},
-    engine::{
-        event::GateEnded,
-        plan::{Check, Gate},
-    },
-    error::Result,
+    engine::plan::{Check, Gate},
     journal::run_dir::{RunDir, record_into},
     process::{Happening, Heard, Leftovers, Sink, Spec, Supervisor, guardian::RUN_VARIABLE},
     prompt::{Ended, GateFailure, gate_message, slug, truncate},
@@ -30,32 +26,49 @@ pub(crate) struct Place<'a> {
     pub(crate) run: &'a RunDir,
     pub(crate) iteration: u32,
     pub(crate) attempt: u32,
+    /// Of the log.
+    pub(crate) name: &'a str,
+}
+
+/// What a gate found.
+pub(crate) struct Found {
+    /// What the next prompt says about it; nothing when it passed.
+    pub(crate) failure: Option<String>,
+    pub(crate) code: Option<i32>,
+    pub(crate) ms: u64,
+    /// Relative to the project.
+    pub(crate) log: String,
 }
 
 /// Checks one gate. Nothing when the user ended it: then it has found nothing.
 pub(crate) fn check(
     supervisor: &mut Supervisor,
-    gates: &[Gate],
-    index: usize,
+    gate: &Gate,
     place: &Place<'_>,
     on_stop: &mut dyn FnMut(),
-) -> Result<Option<GateEnded>> {
-    let gate = &gates[index];
+) -> Option<Found> {
     let Check::Command { command } = &gate.check;
-    let name = log_name(gates, index);
-    let kept = place.run.turn(place.iteration, place.attempt).join(format!("{name}.log"));
-    let ended = supervisor.run(spec(command, place, record_into(&kept))?, &mut |happening| {
-        if let Happening::StopRequested = happening {
-            on_stop();
+    let kept = place.run.turn(place.iteration, place.attempt).join(format!("{}.log", place.name));
+    let log = format!("{PROJECT_DIR}/guardrail_{:03}_{}.log", place.iteration, place.name);
+    let ran = spec(command, place, record_into(&kept)).and_then(|spec| {
+        supervisor.run(spec, &mut |happening| {
+            if let Happening::StopRequested = happening {
+                on_stop();
+            }
+            Heard::Something
+        })
+    });
+    let ended = match ran {
+        Ok(ended) if ended.cause == Some(Cause::Interrupt) => return None,
+        Ok(ended) => ended,
+        // A machine that cannot start a process for the moment fails the gate, not the run.
+        Err(error) => {
+            let failure = format!("Guardrail \"{command}\" could not be started: {error}.");
+            return Some(Found { failure: Some(failure), code: None, ms: 0, log });
         }
-        Heard::Something
-    })?;
-    if ended.cause == Some(Cause::Interrupt) {
-        return Ok(None);
-    }
-    let log = format!("{PROJECT_DIR}/guardrail_{:03}_{name}.log", place.iteration);
+    };
     // For people and the agent; the one that counts is the run's.
-    let _ = std::fs::copy(&kept, place.setup.project.join(&log));
+    let _ = copy(&kept, &place.setup.project.join(&log));
 
     let status = ended.status.unwrap_or_default();
     let how = match (ended.cause, status.code()) {
@@ -68,20 +81,20 @@ pub(crate) fn check(
     let failure = (how != Ended::Code(0)).then(|| {
         let output = beginning(&kept, place.setup.truncate_chars)
             .unwrap_or_else(|error| format!("(not kept: {error})"));
-        gate_message(&GateFailure {
-            command,
-            ended: how,
-            hint: gate.hint.as_deref(),
-            log: &log,
-            output: &output,
-        })
+        let hint = gate.hint.as_deref();
+        gate_message(&GateFailure { command, ended: how, hint, log: &log, output: &output })
     });
     let code = if let Ended::Code(code) = how { Some(code) } else { None };
-    Ok(Some(GateEnded { gate: index, failure, code, ms: millis(ended.took), log }))
+    Some(Found { failure, code, ms: millis(ended.took), log })
+}
+
+/// Copies a log; the agent may have removed the folder.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    io::copy(&mut File::open(from)?, &mut record_into(to)?).map(drop)
 }
 
 /// A name for the log of a gate: the second gate of the same name gets `_1`.
-fn log_name(gates: &[Gate], index: usize) -> String {
+pub(crate) fn log_name(gates: &[Gate], index: usize) -> String {
     let name = slug(gates[index].check.name());
     let earlier = gates[..index].iter().filter(|gate| slug(gate.check.name()) == name).count();
     if earlier == 0 { name } else { format!("{name}_{earlier}") }
@@ -89,7 +102,7 @@ fn log_name(gates: &[Gate], index: usize) -> String {
 
 /// The command prints straight into its log: whatever it prints passes no memory of ralph's, and whoever
 /// it leaves behind holds no pipe of ralph's.
-fn spec(command: &str, place: &Place<'_>, log: io::Result<File>) -> Result<Spec> {
+fn spec(command: &str, place: &Place<'_>, log: io::Result<File>) -> io::Result<Spec> {
     let Setup { project, timeouts, keep_leftovers, .. } = place.setup;
     let (stdout, stderr) = match log {
         Ok(file) => (Sink::File(file.try_clone()?), Sink::File(file)),

@@ -67,6 +67,11 @@ impl Git {
         Ok(Some(Self { top: PathBuf::from(OsStr::from_bytes(top)), run: run.to_owned() }))
     }
 
+    /// The top of the working tree.
+    pub(crate) fn top(&self) -> &Path {
+        &self.top
+    }
+
     /// The same repository, called by processes of this run.
     pub(crate) fn marked(self, run: &str) -> Self {
         Self { run: run.to_owned(), ..self }
@@ -175,16 +180,30 @@ impl Git {
 /// Keeps files of ralph out of git for this clone, whatever happens to `.ralph/.gitignore`.
 pub(crate) fn exclude_own_files(project: &Path) -> io::Result<()> {
     const LINES: &str = "**/.ralph/*\n!**/.ralph/settings.json\n!**/.ralph/prompts/\n.ralph-active\n";
-    let Some(info) = project.ancestors().map(|dir| dir.join(".git/info")).find(|info| info.is_dir()) else {
+    let Some(exclude) = project.ancestors().map(|dir| dir.join(".git")).find_map(|it| exclude_file(&it))
+    else {
         return Ok(());
     };
-    let exclude = info.join("exclude");
     let present = fs_err::read_to_string(&exclude).unwrap_or_default();
     if present.contains(LINES) {
         return Ok(());
     }
+    if let Some(info) = exclude.parent() {
+        fs_err::create_dir_all(info)?;
+    }
     let gap = if present.is_empty() || present.ends_with('\n') { "" } else { "\n" };
     fs_err::write(&exclude, format!("{present}{gap}# Runtime files of ralph.\n{LINES}"))
+}
+
+/// Where a repository keeps patterns for this clone; `.git` is a file in worktrees and submodules.
+fn exclude_file(git: &Path) -> Option<PathBuf> {
+    if git.is_dir() {
+        return Some(git.join("info/exclude"));
+    }
+    let link = fs_err::read_to_string(git).ok()?;
+    let real = git.parent()?.join(link.strip_prefix("gitdir:")?.trim());
+    let common = fs_err::read_to_string(real.join("commondir")).unwrap_or_default();
+    Some(real.join(common.trim()).join("info/exclude"))
 }
 
 /// Files of ralph are never committed by ralph, ignored or not.

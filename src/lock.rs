@@ -20,15 +20,21 @@ use crate::{
 /// How long the guardian of a killed loop may take to clean up before the tree is free.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Takes the tree for one loop, or says who has it.
-pub(crate) fn take(project: &Path) -> Result<File> {
-    let directory = File::open(project).context(format!("cannot open {}", project.display()))?;
+/// Takes the tree for one loop, or says who has it: the project's folder and, where ralph commits, the whole
+/// working tree that it is in.
+pub(crate) fn take(project: &Path, tree: Option<&Path>) -> Result<Vec<File>> {
+    let above = tree.filter(|tree| *tree != project);
+    std::iter::once(project).chain(above).map(|dir| take_one(dir, project)).collect()
+}
+
+fn take_one(dir: &Path, project: &Path) -> Result<File> {
+    let directory = File::open(dir).context(format!("cannot open {}", dir.display()))?;
     let started = Instant::now();
     loop {
         match directory.try_lock() {
             Ok(()) => return Ok(directory),
             Err(TryLockError::Error(error)) => {
-                return Err(error).context(format!("cannot lock {}", project.display()));
+                return Err(error).context(format!("cannot lock {}", dir.display()));
             }
             Err(TryLockError::WouldBlock) => {}
         }

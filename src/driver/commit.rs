@@ -42,7 +42,10 @@ impl Driver {
         let mut end = None;
         for task in &scm.tasks {
             if task == "commit" {
-                let made = self.make_commit(&scm)?;
+                // A machine that cannot run git for the moment is a commit to try again, not the end of the run.
+                let made = self
+                    .make_commit(&scm)
+                    .unwrap_or_else(|error| CommitEnd::Failed { output: error.to_string() });
                 self.ledger.record(Event::CommitEnded(made.clone()));
                 let goes_on = matches!(made, CommitEnd::Made { .. } | CommitEnd::Already);
                 end = Some(made);

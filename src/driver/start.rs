@@ -1,6 +1,12 @@
 //! Everything that must be right before the first turn: a run that cannot work is refused before it begins.
 
-use std::{collections::BTreeMap, env, os::fd::OwnedFd, path::Path};
+use std::{
+    collections::BTreeMap,
+    env,
+    fs::File,
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+};
 
 use super::{Driver, PROJECT_DIR, commit::Announced, ledger::Ledger};
 use crate::{
@@ -41,32 +47,18 @@ impl Start {
     /// Checks what the run needs, takes the tree, and records the start.
     pub(crate) fn begin(self) -> Result<Driver> {
         let Self { plan, mut setup, reporters } = self;
-        let program = find_agent(&setup)?;
-        if let PromptSource::File(path) = &setup.prompt {
-            let text = std::fs::read(path).map_err(|error| {
-                Error::new(format!("cannot read the prompt file `{}`: {error}", path.display()))
-            })?;
-            if text.trim_ascii().is_empty() {
-                return Err(Error::new(format!("the prompt file `{}` is empty", path.display())));
-            }
-        }
-        let mut supervisor = Supervisor::new()?;
-        let git = find_git(&mut supervisor, &plan, &setup, "")?;
-        let tree = lock::take(&setup.project)?;
-        if let Some(git) = &git {
-            setup.dirty = git
-                .changes(&mut supervisor)?
-                .into_iter()
-                .map(|change| (change.key(), change.fingerprint))
-                .collect();
+        check_prompt(&setup.prompt)?;
+        let mut ground = Ground::take(&plan, &setup, "")?;
+        if let Some(git) = &ground.git {
+            let changes = git.changes(&mut ground.supervisor)?;
+            setup.dirty = changes.into_iter().map(|change| (change.key(), change.fingerprint)).collect();
         }
         let run = RunDir::create(&setup.project)?;
         let journal = Journal::open(&run.journal())?;
         let hidden = hide_own_files(&setup.project);
-        let locks = [OwnedFd::from(tree.try_clone()?), OwnedFd::from(journal.lock()?)];
-        supervisor.guarded(Guardian::start(&run.id(), &locks).context("cannot start the guardian")?);
+        ground.guard(&run, &journal)?;
+        ground.git = ground.git.map(|git| git.marked(&run.id()));
 
-        let git = git.map(|git| git.marked(&run.id()));
         let event = Event::RunStarted(Box::new(RunStarted {
             run: run.id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -79,19 +71,7 @@ impl Start {
         if let Err(error) = hidden {
             ledger.warn(format!("ralph's files cannot be kept in {PROJECT_DIR}: {error}"));
         }
-        Ok(Driver {
-            ledger,
-            setup,
-            run,
-            supervisor,
-            program,
-            git,
-            base_prompt: None,
-            announced: None,
-            turn_head: None,
-            settings_warned: false,
-            tree,
-        })
+        Ok(ground.driver(ledger, setup, run))
     }
 }
 
@@ -104,32 +84,63 @@ impl Resume {
             return Err(Error::new(format!("run {} is complete; there is nothing to resume", run.id())));
         }
         let (setup, mut plan) = (folded.started.setup, folded.plan);
-        let program = find_agent(&setup)?;
-        let mut supervisor = Supervisor::new()?;
-        let git = find_git(&mut supervisor, &plan, &setup, &run.id())?;
-        let tree = lock::take(&setup.project)?;
+        let mut ground = Ground::take(&plan, &setup, &run.id())?;
         let journal = Journal::open(&run.journal())?;
         // In case the guardian was killed too.
         guardian::end_run(&run.id());
         let _ = hide_own_files(&setup.project);
-        let locks = [OwnedFd::from(tree.try_clone()?), OwnedFd::from(journal.lock()?)];
-        supervisor.guarded(Guardian::start(&run.id(), &locks).context("cannot start the guardian")?);
+        ground.guard(&run, &journal)?;
 
-        let mut announced = None;
-        let mut turn_head = None;
-        for entry in folded.entries {
-            match entry.event {
-                Event::TurnStarted(turn) => turn_head = turn.head,
-                Event::CommitStarted { head, message } => announced = Some(Announced { head, message }),
-                Event::CommitEnded(_) => announced = None,
-                _ => {}
-            }
-        }
         plan.limits = limits(plan.limits);
         let limits = plan.limits;
         let mut ledger = Ledger::new(plan, folded.state, journal, reporters);
         ledger.record(Event::RunResumed { pid: std::process::id(), limits });
-        Ok(Driver {
+        let mut driver = ground.driver(ledger, setup, run);
+        for entry in folded.entries {
+            match entry.event {
+                Event::TurnStarted(turn) => driver.turn_head = turn.head,
+                Event::CommitStarted { head, message } => {
+                    driver.announced = Some(Announced { head, message });
+                }
+                Event::CommitEnded(_) => driver.announced = None,
+                _ => {}
+            }
+        }
+        Ok(driver)
+    }
+}
+
+/// What a run stands on, new or resumed.
+struct Ground {
+    program: PathBuf,
+    supervisor: Supervisor,
+    git: Option<Git>,
+    tree: Vec<File>,
+}
+
+impl Ground {
+    /// Finds the programs and takes the tree.
+    fn take(plan: &Plan, setup: &Setup, run: &str) -> Result<Self> {
+        let program = find_agent(setup)?;
+        let mut supervisor = Supervisor::new()?;
+        let git = find_git(&mut supervisor, plan, setup, run)?;
+        let tree = lock::take(&setup.project, git.as_ref().map(Git::top))?;
+        Ok(Self { program, supervisor, git, tree })
+    }
+
+    /// From here on the run's processes do not outlive ralph, nor do they outlive the locks.
+    fn guard(&mut self, run: &RunDir, journal: &Journal) -> Result<()> {
+        let mut locks = vec![OwnedFd::from(journal.lock()?)];
+        for file in &self.tree {
+            locks.push(file.try_clone()?.into());
+        }
+        self.supervisor.guarded(Guardian::start(&run.id(), &locks).context("cannot start the guardian")?);
+        Ok(())
+    }
+
+    fn driver(self, ledger: Ledger, setup: Setup, run: RunDir) -> Driver {
+        let Self { program, supervisor, git, tree } = self;
+        Driver {
             ledger,
             setup,
             run,
@@ -137,16 +148,26 @@ impl Resume {
             program,
             git,
             base_prompt: None,
-            announced,
-            turn_head,
+            announced: None,
+            turn_head: None,
             settings_warned: false,
             tree,
-        })
+        }
     }
 }
 
+fn check_prompt(prompt: &PromptSource) -> Result<()> {
+    let PromptSource::File(path) = prompt else { return Ok(()) };
+    let text = std::fs::read(path)
+        .map_err(|error| Error::new(format!("cannot read the prompt file `{}`: {error}", path.display())))?;
+    if text.trim_ascii().is_empty() {
+        return Err(Error::new(format!("the prompt file `{}` is empty", path.display())));
+    }
+    Ok(())
+}
+
 /// The agent's program; a relative path is relative to the project.
-fn find_agent(setup: &Setup) -> Result<std::path::PathBuf> {
+fn find_agent(setup: &Setup) -> Result<PathBuf> {
     let command = &setup.agent.command;
     which::which_in(command, env::var_os("PATH"), &setup.project).map_err(|_| {
         let as_path = setup.project.join(command);
@@ -195,8 +216,6 @@ fn hide_own_files(project: &Path) -> std::io::Result<()> {
 }
 
 /// A fingerprint of each settings file, to notice a change.
-pub(crate) fn fingerprints<'a>(
-    files: impl Iterator<Item = &'a Path>,
-) -> BTreeMap<std::path::PathBuf, String> {
+pub(crate) fn fingerprints<'a>(files: impl Iterator<Item = &'a Path>) -> BTreeMap<PathBuf, String> {
     files.map(|path| (path.to_owned(), git::fingerprint(path))).collect()
 }

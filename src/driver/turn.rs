@@ -33,7 +33,7 @@ impl Driver {
     /// Runs one turn and records it.
     pub(super) fn run_turn(&mut self, mut turn: Turn) -> Result<()> {
         if let Some(git) = &self.git {
-            turn.head = git.head(&mut self.supervisor)?;
+            turn.head = git.head(&mut self.supervisor).unwrap_or_default();
             self.turn_head.clone_from(&turn.head);
         }
         let prompt = self.prompt(turn.iteration)?;

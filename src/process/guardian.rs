@@ -74,7 +74,7 @@ impl Guardian {
         Ok(Self { pipe: File::from(ours) })
     }
 
-    /// Tells the guardian of a session to end.
+    /// Tells the guardian which session to end; the one before it has been swept.
     pub(crate) fn watch(&mut self, session: Pid) {
         // Without a guardian the marked environment is still there to find the processes by hand.
         // One write, because each wakes the guardian.
@@ -97,30 +97,31 @@ pub(crate) fn main(run: &str) -> io::Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, ignore.clone())?;
     }
-    let mut sessions = BTreeSet::new();
+    // Only the last one: an earlier one has been swept, and its number may be somebody else's by now.
+    let mut session = None;
     for line in io::stdin().lock().lines().map_while(Result::ok) {
         if line == GOODBYE {
             return Ok(());
         }
-        sessions.extend(line.parse::<i32>());
+        session = line.parse::<i32>().ok();
     }
-    end_processes(run, &sessions);
+    end_processes(run, session);
     Ok(())
 }
 
 /// Ends what an earlier process of the run may have left, should its guardian have been killed too.
 pub(crate) fn end_run(run: &str) {
-    end_processes(run, &BTreeSet::new());
+    end_processes(run, None);
 }
 
 /// Asks every process of the run to end, then ends it, until two looks in a row find none.
-fn end_processes(run: &str, sessions: &BTreeSet<i32>) {
+fn end_processes(run: &str, session: Option<i32>) {
     let mark = format!("{RUN_VARIABLE}={run}");
     let started = Instant::now();
     let mut asked = BTreeSet::new();
     let mut empty_looks = 0;
     while empty_looks < 2 && started.elapsed() < LONGEST {
-        let doomed = processes_of_run(&mark, sessions);
+        let doomed = processes_of_run(&mark, session);
         empty_looks = if doomed.is_empty() { empty_looks + 1 } else { 0 };
         for pid in doomed {
             if GRACE < started.elapsed() {
@@ -135,13 +136,13 @@ fn end_processes(run: &str, sessions: &BTreeSet<i32>) {
 }
 
 /// Found by their environment, by their session and by descent.
-fn processes_of_run(mark: &str, sessions: &BTreeSet<i32>) -> BTreeSet<i32> {
+fn processes_of_run(mark: &str, session: Option<i32>) -> BTreeSet<i32> {
     let me = rustix::process::getpid().as_raw_nonzero().get();
     let all: Vec<_> = procfs::all().filter(|process| !process.is_zombie && process.pid != me).collect();
     let mut doomed: BTreeSet<i32> = all
         .iter()
         .filter(|process| {
-            sessions.contains(&process.session) || procfs::has_variable(process.pid, mark.as_bytes())
+            Some(process.session) == session || procfs::has_variable(process.pid, mark.as_bytes())
         })
         .map(|process| process.pid)
         .collect();

@@ -4,7 +4,7 @@ use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt, os::unix::fs::PermissionsExt,
 
 use serde_json::{Value, json};
 
-use crate::env::{Env, done, poll, say, shell, touch, write};
+use crate::env::{Env, done, meet, poll, say, shell, touch, write};
 
 /// A repository, commits, and an agent that writes a file and is asked for a message.
 fn with_message(text: &Value) -> Env {
@@ -504,4 +504,34 @@ fn a_project_may_have_any_name() {
     env.run(&[]).exits(0);
     assert_eq!(env.committed(), ["new.txt"]);
     env.ralph(&["status"]).exits(0).prints("complete");
+}
+
+#[test]
+fn a_folder_of_the_tree_is_not_a_tree_of_its_own() {
+    let env = Env::new().with_git().commits();
+    let [here, go] = meet("here");
+    let env = env.script(json!({"turns": [[here, go, done()]], "text": text("Nothing")}));
+    let first = env.start(&["run", "-p", "x"]);
+    env.await_file("here");
+    let sub = env.path("sub");
+    std::fs::create_dir_all(sub.join(".ralph")).expect("a folder");
+    let settings = std::fs::read(env.path(".ralph/settings.json")).expect("settings");
+    std::fs::write(sub.join(".ralph/settings.json"), settings).expect("settings");
+    let refused = env.ralph(&["-C", &sub.display().to_string(), "run", "-p", "x"]).exits(2);
+    refused.says("another loop is working in this tree").says(&first.pid().to_string());
+    touch(&env.path("here.go"));
+    first.wait().exits(0);
+}
+
+#[test]
+fn a_worktree_hides_ralphs_files_too() {
+    let env = Env::new().with_git().commits();
+    let second = env.root().join("second");
+    env.git(&["worktree", "add", "--quiet", "-b", "side", &second.display().to_string()]);
+    let env = env.project_at(second);
+    let env = env.script(json!({
+        "turns": [[shell("rm .ralph/.gitignore"), write("new.txt", "x"), done()]], "text": text("On the side"),
+    }));
+    env.run(&[]).exits(0);
+    assert_eq!(env.git(&["status", "--porcelain", "-uall"]), "?? .ralph/settings.json\n");
 }
