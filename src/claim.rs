@@ -2,6 +2,8 @@
 //!
 //! Invariant: memory is bounded by the longest tag that could match, whatever the agent says.
 
+pub mod echo;
+
 use crate::engine::plan::{Claim, Matching};
 
 /// A tag with more than this in it is not a claim.

@@ -55,6 +55,8 @@ pub(crate) struct Driver {
     /// Where HEAD was before the last turn.
     turn_head: Option<String>,
     settings_warned: bool,
+    /// Not any more once it used the question to change files.
+    asks_for_messages: bool,
     /// Locked while the run lasts.
     tree: Vec<File>,
 }

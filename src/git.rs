@@ -82,6 +82,16 @@ impl Git {
         Ok(!succeeded(&self.call(supervisor, &["var", "GIT_COMMITTER_IDENT"])?))
     }
 
+    /// Whether git has a command of this name, its own or an alias.
+    pub(crate) fn knows(&self, supervisor: &mut Supervisor, verb: &str) -> io::Result<bool> {
+        // The two that everybody uses need no asking.
+        if matches!(verb, "commit" | "push") {
+            return Ok(true);
+        }
+        let captured = self.call(supervisor, &["--list-cmds=main,others,alias"])?;
+        Ok(!succeeded(&captured) || text(&captured.out).lines().any(|known| known == verb))
+    }
+
     /// The commit that is checked out; nothing before the first.
     pub(crate) fn head(&self, supervisor: &mut Supervisor) -> io::Result<Option<String>> {
         let captured = self.call(supervisor, &["rev-parse", "--verify", "--quiet", "HEAD"])?;

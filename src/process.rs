@@ -235,6 +235,7 @@ impl Supervisor {
         if let Message::Signal(urgency) = message {
             self.stops = match urgency {
                 signals::Urgency::Another => self.stops + 1,
+                signals::Urgency::Once => self.stops.max(1),
                 signals::Urgency::Now => self.stops.max(1) + 1,
             };
         }
@@ -269,7 +270,7 @@ impl Supervisor {
                     listener(Happening::StopRequested);
                 }
                 // The first request lets the operation finish.
-                if 1 < self.stops {
+                if before < self.stops && 1 < self.stops {
                     return watch.interrupt(now);
                 }
             }
@@ -292,7 +293,7 @@ pub(crate) fn foreground(command: &mut std::process::Command) -> io::Result<u8> 
 
 /// Asks another ralph to stop: as the first signal does, or as the second.
 pub(crate) fn ask_to_stop(pid: u32, now: bool) -> io::Result<()> {
-    let signal = if now { Signal::QUIT } else { Signal::TERM };
+    let signal = if now { Signal::QUIT } else { Signal::USR1 };
     let pid = rustix::process::Pid::from_raw(pid.cast_signed()).ok_or(io::ErrorKind::NotFound)?;
     Ok(rustix::process::kill_process(pid, signal)?)
 }

@@ -3,7 +3,7 @@
 use std::{io, sync::mpsc::SyncSender, thread};
 
 use signal_hook::{
-    consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM},
+    consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1},
     iterator::Signals,
 };
 
@@ -12,6 +12,8 @@ use signal_hook::{
 pub(crate) enum Urgency {
     /// One more request to stop: the first lets the running operation finish, the second ends it.
     Another,
+    /// What the first request does, however often it comes.
+    Once,
     /// What the second request does, at once.
     Now,
 }
@@ -26,16 +28,20 @@ pub(crate) fn listen<M: Send + 'static>(
     message: impl Fn(Urgency) -> M + Send + 'static,
 ) -> io::Result<()> {
     let hang_up = (!is_ignored(SIGHUP)).then_some(SIGHUP);
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGQUIT].into_iter().chain(hang_up))?;
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGQUIT, SIGUSR1].into_iter().chain(hang_up))?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut count = 0;
         for signal in signals.forever() {
-            count += 1;
+            let urgency = match signal {
+                SIGQUIT => Urgency::Now,
+                SIGUSR1 => Urgency::Once,
+                _ => Urgency::Another,
+            };
+            count += u32::from(urgency != Urgency::Once);
             if ENOUGH <= count {
                 // The loop has not ended after three signals: it hangs in a write or in the kernel.
                 std::process::exit(crate::error::INTERRUPTED.into());
             }
-            let urgency = if signal == SIGQUIT { Urgency::Now } else { Urgency::Another };
             // Its own thread, because the loop may be too busy to take it, and the next signal must still count.
             let (sender, message) = (sender.clone(), message(urgency));
             let _ = thread::Builder::new().spawn(move || sender.send(message));

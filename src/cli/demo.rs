@@ -68,7 +68,9 @@ pub(super) fn main(args: &DemoArgs) -> Result<u8> {
         let kept = folder.keep();
         print(&format!("\nKept in {}\n", kept.display()))?;
     }
-    print("\nNow with your own agent:  ralph run --agent claude -p \"...\" --guardrail \"make test\"\n")?;
+    print(
+        "\nNow with your own agent, in your own repository:\n  ralph run --agent claude --guardrail \"make test\" \\\n    -p \"... Say <response>DONE</response> when it works.\"\n",
+    )?;
     Ok(code)
 }
 

@@ -1,13 +1,14 @@
 //! `ralph resume`: goes on with a run that was killed, interrupted or reached a limit.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use clap::Args;
 use serde_json::json;
 
 use super::{run::LookArgs, runs};
 use crate::{
-    driver::Resume,
+    driver::{Resume, millis},
+    duration::parse_duration,
     engine::plan::Limits,
     error::Result,
     settings::{self, Settings},
@@ -27,6 +28,18 @@ pub(super) struct ResumeArgs {
     #[arg(short, long, visible_alias = "max-iterations", value_name = "N")]
     maximum_iterations: Option<u32>,
 
+    /// End after this time of work and waiting in all, such as 8h
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    max_time: Option<Duration>,
+
+    /// End when this much was spent in all, in US dollars
+    #[arg(long, value_name = "USD")]
+    max_cost: Option<f64>,
+
+    /// End when this many tokens were used in all
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+
     #[command(flatten)]
     look: LookArgs,
 }
@@ -37,9 +50,15 @@ pub(super) fn main(args: &ResumeArgs, project: &Path) -> Result<u8> {
         Some(id) => runs::by_id(id)?,
         None => runs::newest(project)?,
     };
-    let iterations = args.maximum_iterations;
-    let limits =
-        move |limits: Limits| Limits { iterations: iterations.unwrap_or(limits.iterations), ..limits };
+    let (iterations, time) = (args.maximum_iterations, args.max_time.map(millis));
+    let (cost_usd, tokens) = (args.max_cost, args.max_tokens);
+    let limits = move |limits: Limits| Limits {
+        iterations: iterations.unwrap_or(limits.iterations),
+        total_ms: time.or(limits.total_ms),
+        cost_usd: cost_usd.or(limits.cost_usd),
+        tokens: tokens.or(limits.tokens),
+        ..limits
+    };
     // Only how things look is taken from the settings of today; the run keeps to those it started with.
     let settings =
         settings::load(project, None, json!({})).map_or_else(|_| Settings::default(), |it| it.settings);

@@ -35,11 +35,12 @@ use crate::{
 /// next iteration. When they pass, the work is committed (if the settings say so), and a completion response
 /// of the agent ends the loop.
 ///
-/// Example: ralph run --agent claude -p "Make the tests pass" --guardrail "make test"
+/// Example: ralph run --agent claude --guardrail "make test" -p "Make the tests pass. Say
+/// `<response>DONE</response>` when they do."
 #[derive(Args, Debug, Default)]
 pub(super) struct RunArgs {
     /// What the agent shall do
-    #[arg(short, long, value_name = "TEXT")]
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     prompt: Option<String>,
 
     /// Read the prompt from this file, again before each iteration
@@ -120,7 +121,7 @@ impl LookArgs {
         let palette = Palette::of(self.color(settings), &io::stderr());
         let mut reporters = vec![self.human(settings, palette, Box::new(io::stderr()))];
         if self.is_json() {
-            reporters.push(Box::new(Json));
+            reporters.push(Box::new(Json::default()));
         }
         reporters
     }
@@ -128,7 +129,7 @@ impl LookArgs {
     /// The reporter of a record: all of it is data.
     pub(super) fn replayer(&self) -> Vec<Box<dyn Reporter>> {
         if self.is_json() {
-            return vec![Box::new(Json)];
+            return vec![Box::new(Json::default())];
         }
         let settings = Settings::default();
         let palette = Palette::of(self.color(&settings), &io::stdout());
@@ -170,6 +171,7 @@ pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
     for file in &loaded.files {
         reporters.detail(&format!("Loading settings from {}", file.display()));
     }
+    warn_of_endless_prompt(&prompt, &loaded.settings.completion_response);
     if let Some(age) = loaded.settings.retention {
         // What cannot be removed now is removed another time.
         let _ = super::clean::remove_older(&RunDir::of_project(project)?, age);
@@ -186,17 +188,41 @@ fn prompt(args: &RunArgs) -> Result<PromptSource> {
         (None, Some(path)) => Ok(PromptSource::File(std::path::absolute(path)?)),
         (Some(_), Some(_)) => Err(Error::new("give either --prompt or --prompt-file, not both")),
         (None, None) => Err(Error::new("there is no prompt")
-            .hint("say what to do: ralph run -p \"Make the tests pass\"")
+            .hint("say what to do: ralph run -p \"Make the tests pass. Say <response>DONE</response> when they do.\"")
             .hint("or name a file: ralph run -f TASK.md")),
+    }
+}
+
+/// An agent that is not told how to say that it is done works until the limit.
+fn warn_of_endless_prompt(prompt: &PromptSource, response: &str) {
+    let text = match prompt {
+        PromptSource::Text(text) => text.clone(),
+        PromptSource::File(path) => std::fs::read_to_string(path).unwrap_or_default(),
+    };
+    if !text.to_lowercase().contains("<response>") {
+        super::warn(&format!(
+            "the prompt does not say how to end: unless the agent knows it from elsewhere, the run goes on to its \
+             limit. Add to the prompt: Say <response>{response}</response> when it is done."
+        ));
     }
 }
 
 fn load(args: &RunArgs, project: &Path) -> Result<Loaded> {
     let config = args.config.as_ref().map(std::path::absolute).transpose()?;
     settings::load(project, config.as_deref(), Value::Object(layer(args))).map_err(|error| {
-        let hints = error.hints.clone();
+        let elsewhere =
+            settings_above(project).map(|dir| format!("there are settings in {0}: -C {0}", dir.display()));
+        let hints: Vec<String> = error.hints.iter().cloned().chain(elsewhere).collect();
         hints.into_iter().fold(Error::new(error), Error::hint)
     })
+}
+
+/// The nearest folder above that has settings, for somebody who is in the wrong one.
+fn settings_above(project: &Path) -> Option<&Path> {
+    if project.join(".ralph/settings.json").exists() {
+        return None;
+    }
+    project.ancestors().skip(1).find(|dir| dir.join(".ralph/settings.json").exists())
 }
 
 /// The flags as a layer of settings; only those that were given.

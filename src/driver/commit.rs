@@ -26,6 +26,9 @@ const MOST: usize = 64 * 1024;
 /// How much of a refusal the agent is told, in characters.
 const MOST_TOLD: usize = 4000;
 
+const CHANGED: &str = "files changed while the agent was asked for a commit message: the gates run again, and the \
+                       agent is not asked any more in this run";
+
 /// A commit that an earlier process of the run announced and did not report.
 pub(super) struct Announced {
     pub(super) head: Option<String>,
@@ -36,7 +39,7 @@ impl Driver {
     /// Does the SCM tasks in their order and records how the commit went.
     pub(super) fn commit(&mut self) -> Result<()> {
         let Some(scm) = self.setup.scm.clone() else {
-            self.ledger.record(Event::CommitEnded(CommitEnd::Nothing));
+            self.ledger.record(Event::CommitEnded(CommitEnd::NotWanted));
             return Ok(());
         };
         let mut end = None;
@@ -57,7 +60,7 @@ impl Driver {
             }
         }
         if end.is_none() {
-            self.ledger.record(Event::CommitEnded(CommitEnd::Nothing));
+            self.ledger.record(Event::CommitEnded(CommitEnd::NotWanted));
         }
         Ok(())
     }
@@ -82,6 +85,14 @@ impl Driver {
             return Ok(if head == self.turn_head { CommitEnd::Nothing } else { CommitEnd::Already });
         }
         let message = self.message()?;
+        // What is committed is what passed the gates, whatever the agent did while it was asked.
+        if git::since(&self.setup.dirty, git.changes(&mut self.supervisor)?) != changes
+            || git.head(&mut self.supervisor)? != head
+        {
+            self.asks_for_messages = false;
+            self.ledger.warn(CHANGED.to_owned());
+            return Ok(CommitEnd::Changed);
+        }
         self.ledger.record(Event::CommitStarted { head, message: message.clone() });
         match git.commit(&mut self.supervisor, &changes, &message)? {
             Ok(()) => self.made(git),
@@ -133,7 +144,8 @@ impl Driver {
 
     /// The agent's words for what it did, or a message made from the task.
     fn message(&mut self) -> Result<String> {
-        for asked in 1..=MESSAGE_TURNS {
+        let turns = if self.asks_for_messages { MESSAGE_TURNS } else { 0 };
+        for asked in 1..=turns {
             if let Some(message) = self.ask_for_message(asked) {
                 return Ok(message);
             }

@@ -2,7 +2,7 @@
 
 use crate::{
     agent::{Adapter, AgentEvent, Parser, turn::Tally},
-    claim::Scanner,
+    claim::{Scanner, echo::Echo},
     engine::plan::Claim,
     process::{Heard, Stream},
 };
@@ -16,17 +16,20 @@ pub(super) struct Listener {
     pub(super) structured: bool,
     pub(super) tally: Tally,
     pub(super) scanner: Scanner,
+    /// For agents that do not mark which words are theirs.
+    echo: Option<Echo>,
     /// The end of standard error.
     stderr: Vec<u8>,
 }
 
 impl Listener {
-    pub(super) fn new(adapter: &dyn Adapter, claims: &[Claim]) -> Self {
+    pub(super) fn new(adapter: &dyn Adapter, claims: &[Claim], prompt: &str) -> Self {
         Self {
             parser: adapter.parser(),
             structured: adapter.is_structured(),
             tally: Tally::default(),
             scanner: Scanner::new(claims),
+            echo: (!adapter.is_structured()).then(|| Echo::of(prompt)),
             stderr: Vec::new(),
         }
     }
@@ -40,9 +43,9 @@ impl Listener {
             return Heard::Something;
         }
         let mut heard = Heard::Something;
-        let Self { parser, tally, scanner, .. } = self;
+        let Self { parser, tally, scanner, echo, .. } = self;
         parser.push(bytes, &mut |event| {
-            take(tally, scanner, &event);
+            take(tally, scanner, echo, &event);
             if matches!(event, AgentEvent::Result(_)) {
                 heard = Heard::Result;
             }
@@ -53,11 +56,14 @@ impl Listener {
 
     /// The stream has ended.
     pub(super) fn finish(&mut self, show: &mut dyn FnMut(&AgentEvent)) {
-        let Self { parser, tally, scanner, .. } = self;
+        let Self { parser, tally, scanner, echo, .. } = self;
         parser.finish(&mut |event| {
-            take(tally, scanner, &event);
+            take(tally, scanner, echo, &event);
             show(&event);
         });
+        if let Some(echo) = echo {
+            scanner.push(&echo.finish(), true);
+        }
     }
 
     /// The last thing said on standard error.
@@ -68,10 +74,13 @@ impl Listener {
 }
 
 /// Only the agent's own words can claim anything.
-fn take(tally: &mut Tally, scanner: &mut Scanner, event: &AgentEvent) {
+fn take(tally: &mut Tally, scanner: &mut Scanner, echo: &mut Option<Echo>, event: &AgentEvent) {
     tally.take(event);
     match event {
-        AgentEvent::Text { text, joins } => scanner.push(text, *joins),
+        AgentEvent::Text { text, joins } => match echo {
+            Some(echo) => scanner.push(&echo.strip(text), *joins),
+            None => scanner.push(text, *joins),
+        },
         AgentEvent::Result(result) => {
             if let Some(text) = &result.text {
                 scanner.push(text, false);

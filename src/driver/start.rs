@@ -11,7 +11,7 @@ use std::{
 use super::{Driver, PROJECT_DIR, commit::Announced, ledger::Ledger};
 use crate::{
     engine::{
-        State,
+        Action, State, decide,
         event::{Event, RunStarted},
         outcome::Outcome,
         plan::{CommitRule, Limits, Plan},
@@ -84,6 +84,14 @@ impl Resume {
             return Err(Error::new(format!("run {} is complete; there is nothing to resume", run.id())));
         }
         let (setup, mut plan) = (folded.started.setup, folded.plan);
+        let had = plan.limits.iterations;
+        plan.limits = limits(plan.limits);
+        if plan.limits.iterations < had {
+            return Err(Error::new(format!(
+                "the run may already have {had} iterations; a resume can only raise that"
+            )));
+        }
+        refuse_exhausted(&plan, &folded.state)?;
         let mut ground = Ground::take(&plan, &setup, &run.id())?;
         let journal = Journal::open(&run.journal())?;
         // In case the guardian was killed too.
@@ -91,7 +99,6 @@ impl Resume {
         let _ = hide_own_files(&setup.project);
         ground.guard(&run, &journal)?;
 
-        plan.limits = limits(plan.limits);
         let limits = plan.limits;
         let mut ledger = Ledger::new(plan, folded.state, journal, reporters);
         ledger.record(Event::RunResumed { pid: std::process::id(), limits });
@@ -123,6 +130,7 @@ impl Ground {
     fn take(plan: &Plan, setup: &Setup, run: &str) -> Result<Self> {
         let program = find_agent(setup)?;
         let mut supervisor = Supervisor::new()?;
+        find_scm(plan, setup)?;
         let git = find_git(&mut supervisor, plan, setup, run)?;
         let tree = lock::take(&setup.project, git.as_ref().map(Git::top))?;
         Ok(Self { program, supervisor, git, tree })
@@ -151,6 +159,7 @@ impl Ground {
             announced: None,
             turn_head: None,
             settings_warned: false,
+            asks_for_messages: true,
             tree,
         }
     }
@@ -164,6 +173,15 @@ fn check_prompt(prompt: &PromptSource) -> Result<()> {
         return Err(Error::new(format!("the prompt file `{}` is empty", path.display())));
     }
     Ok(())
+}
+
+/// A run that is at a limit ends again at once unless the limit is raised.
+fn refuse_exhausted(plan: &Plan, state: &State) -> Result<()> {
+    let mut state = state.clone();
+    state.apply(plan, &Event::RunResumed { pid: 0, limits: plan.limits });
+    let Action::Finish(Outcome::Exhausted { limit }) = decide(plan, &state) else { return Ok(()) };
+    Err(Error::new(format!("the run is at its limit of {}", limit.name()))
+        .hint(format!("raise it: ralph resume {}", limit.raised(plan))))
 }
 
 /// The agent's program; a relative path is relative to the project.
@@ -187,7 +205,10 @@ fn find_git(supervisor: &mut Supervisor, plan: &Plan, setup: &Setup, run: &str) 
     if plan.commit == CommitRule::Never || !wants_git {
         return Ok(None);
     }
-    let git = Git::find(supervisor, &setup.project, run).context("cannot run git")?;
+    let git = Git::find(supervisor, &setup.project, run).map_err(|error| {
+        Error::new(format!("cannot run git: {error}"))
+            .hint("install git, or take \"scm\" out of the settings")
+    })?;
     let Some(git) = git else {
         let project = setup.project.display();
         return Err(Error::new(format!(
@@ -200,7 +221,26 @@ fn find_git(supervisor: &mut Supervisor, plan: &Plan, setup: &Setup, run: &str) 
             .hint("git config user.name \"Your Name\"")
             .hint("git config user.email you@example.com"));
     }
+    for task in setup.scm.iter().flat_map(|scm| &scm.tasks) {
+        let verb = task.split_whitespace().next().unwrap_or_default();
+        if !git.knows(supervisor, verb)? {
+            let near = ["commit", "push"].into_iter().find(|known| 0.7 < strsim::jaro_winkler(known, verb));
+            let error = Error::new(format!("scm.tasks: git has no command `{verb}`"));
+            return Err(near
+                .into_iter()
+                .fold(error, |error, near| error.hint(format!("did you mean `{near}`?"))));
+        }
+    }
     Ok(Some(git))
+}
+
+/// The SCM program must be there before the first turn is paid for.
+fn find_scm(plan: &Plan, setup: &Setup) -> Result<()> {
+    let Some(scm) = setup.scm.as_ref().filter(|_| plan.commit != CommitRule::Never) else { return Ok(()) };
+    which::which_in(&scm.command, env::var_os("PATH"), &setup.project).map(drop).map_err(|_| {
+        Error::new(format!("cannot find `{}`, which the settings want for commits", scm.command))
+            .hint("install it, or change scm.command in the settings")
+    })
 }
 
 /// Makes `.ralph/` and keeps what ralph writes there out of git; settings and prompts stay visible.

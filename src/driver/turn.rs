@@ -51,7 +51,7 @@ impl Driver {
         self.ledger.reporters.detail(&format!("Agent command: {}", command_line(&spec)));
         self.ledger.reporters.detail(&format!("Prompt: {}", prompt.chars().take(200).collect::<String>()));
 
-        let mut listener = Listener::new(self.adapter(), &self.ledger.plan.claims);
+        let mut listener = Listener::new(self.adapter(), &self.ledger.plan.claims, &prompt);
         let Self { supervisor, ledger, .. } = self;
         let ended = supervisor.run(spec, &mut |happening| match happening {
             Happening::Output(stream, bytes) => {

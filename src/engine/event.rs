@@ -219,6 +219,11 @@ pub enum CommitEnd {
     Already,
     /// There was nothing to commit.
     Nothing,
+    /// The settings do not ask for a commit.
+    NotWanted,
+    /// The files are no longer those that passed the gates: they were changed while the agent was asked for a
+    /// message. The gates decide again.
+    Changed,
     /// The SCM refused.
     Failed {
         /// The end of what it printed.

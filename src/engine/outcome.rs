@@ -50,6 +50,29 @@ pub enum Exhausted {
     Tokens,
 }
 
+impl Exhausted {
+    /// What it limits.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Iterations => "iterations",
+            Self::Time => "time",
+            Self::Cost => "cost",
+            Self::Tokens => "tokens",
+        }
+    }
+
+    /// The flag that raises it, with a value to begin with.
+    pub fn raised(self, plan: &Plan) -> String {
+        let limits = &plan.limits;
+        match self {
+            Self::Iterations => format!("--max-iterations {}", limits.iterations.saturating_add(10)),
+            Self::Time => format!("--max-time {}s", 2 * limits.total_ms.unwrap_or(1000) / 1000),
+            Self::Cost => format!("--max-cost {}", 2.0 * limits.cost_usd.unwrap_or(1.0)),
+            Self::Tokens => format!("--max-tokens {}", 2 * limits.tokens.unwrap_or(1)),
+        }
+    }
+}
+
 impl Outcome {
     /// The exit code of `ralph` for this outcome.
     pub fn exit_code(&self, plan: &Plan) -> u8 {

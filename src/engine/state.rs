@@ -87,14 +87,25 @@ pub(super) enum Pause {
 }
 
 /// The work of a turn on its way through the gates.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Judging {
     pub(super) claimed: bool,
-    /// There is a turn's work to commit; not so when the directory alone made the claim.
-    fresh: bool,
+    work: Work,
     /// Gates before this one have been checked or did not apply.
     pub(super) next_gate: usize,
     pub(super) failed: bool,
+}
+
+/// What there is to commit when the gates have passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Work {
+    /// Nothing: the directory alone made the claim.
+    #[default]
+    None,
+    /// What the turn did.
+    Fresh,
+    /// What the turn did, changed after the gates had passed: they decide for the second time.
+    Changed,
 }
 
 impl Default for State {
@@ -176,7 +187,7 @@ impl State {
         if let Some(need) = plan.needs.iter().find(|need| !view.files.contains(&need.path)) {
             self.phase = Phase::Over(Outcome::Unready { reason: need.otherwise.clone() });
         } else if standing_claim(plan, view) && !self.refuted {
-            self.phase = Phase::Judging(Judging { claimed: true, fresh: false, next_gate: 0, failed: false });
+            self.phase = Phase::Judging(Judging { claimed: true, ..Judging::default() });
             self.conclude(plan);
         } else {
             self.phase = Phase::Looked(view.clone());
@@ -234,7 +245,7 @@ impl State {
         self.feedback.clear();
         let standing = turn.view.as_ref().is_some_and(|view| standing_claim(plan, view));
         let claimed = turn.claimed || standing || plan.claims.contains(&Claim::TurnEnd);
-        self.phase = Phase::Judging(Judging { claimed, fresh: true, next_gate: 0, failed: false });
+        self.phase = Phase::Judging(Judging { claimed, work: Work::Fresh, ..Judging::default() });
         self.conclude(plan);
     }
 
@@ -267,13 +278,13 @@ impl State {
                 self.refuted = true;
                 self.feedback.push(Feedback { action: FailAction::Append, text: REFUTED.to_owned() });
             }
-            if judging.fresh {
-                self.fail(plan, Cause::Gate, "the gates did not pass", 0);
-            } else {
+            if judging.work == Work::None {
                 // No turn has run, so no iteration is used up; that it was refuted keeps this from spinning.
                 self.phase = Phase::Idle;
+            } else {
+                self.fail(plan, Cause::Gate, "the gates did not pass", 0);
             }
-        } else if !judging.fresh || plan.commit == CommitRule::Never {
+        } else if judging.work == Work::None || plan.commit == CommitRule::Never {
             self.passed(plan, judging);
         }
     }
@@ -293,7 +304,12 @@ impl State {
                 self.spent.commits += 1;
                 self.passed(plan, judging);
             }
-            CommitEnd::Already | CommitEnd::Nothing => self.passed(plan, judging),
+            CommitEnd::Changed if judging.work == Work::Fresh => {
+                self.phase = Phase::Judging(Judging { next_gate: 0, work: Work::Changed, ..judging });
+                self.conclude(plan);
+            }
+            CommitEnd::Changed => self.fail(plan, Cause::Commit, "the files change all the time", 0),
+            CommitEnd::Already | CommitEnd::Nothing | CommitEnd::NotWanted => self.passed(plan, judging),
         }
     }
 
@@ -306,7 +322,7 @@ impl State {
     }
 
     fn passed(&mut self, plan: &Plan, judging: Judging) {
-        self.spent.passed += u32::from(judging.fresh);
+        self.spent.passed += u32::from(judging.work != Work::None);
         if judging.claimed {
             self.phase = Phase::Over(Outcome::Done);
         } else {

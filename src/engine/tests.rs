@@ -148,6 +148,7 @@ fn check(plan: &Plan, script: &[&str], expected: &str) {
                     "fail" => CommitEnd::Failed { output: "hook says no".to_owned() },
                     "none" => CommitEnd::Nothing,
                     "already" => CommitEnd::Already,
+                    "changed" => CommitEnd::Changed,
                     _ => CommitEnd::Made { commit: "abc".to_owned(), subject: "work".to_owned() },
                 };
                 transcript.push("c".to_owned());
@@ -279,6 +280,23 @@ fn a_failing_commit_is_retried_and_told() {
         "Work1.1 c Work1.2<The> c Work1.3<The> c Work1.4<The> c GaveUp(Commit)=5",
     );
     check(&run, &["turn claim", "commit fail", "commit made"], "Work1.1 c Work1.2<The> c Done=0");
+}
+
+#[test]
+fn what_changed_after_the_gates_goes_through_them_again() {
+    let run = presets::run("DONE", every(&["test"]));
+    check(&run, &["turn claim", "commit changed", "commit made"], "Work1.1 g0 c g0 c Done=0");
+    check(
+        &run,
+        &["turn claim", "commit changed", "commit made", "gate ok", "gate red", "gate ok"],
+        "Work1.1 g0 c g0! Work2.1<red|You> g0 c Done=0",
+    );
+    // Never for ever.
+    check(
+        &limited(1, run),
+        &["turn claim", "commit changed"],
+        "Work1.1 g0 c g0 c Work1.2 g0 c g0 c Work1.3 g0 c g0 c Work1.4 g0 c g0 c GaveUp(Commit)=5",
+    );
 }
 
 #[test]

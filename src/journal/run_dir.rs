@@ -29,8 +29,8 @@ impl RunDir {
             .create(&runs)
             .context(refused())
             .map_err(|error| error.hint("set RALPH_STATE_DIR to a folder that you can write to"))?;
-        // Two runs in one second differ by chance, and the folder decides who came first.
-        for _ in 0..16 {
+        // Two runs in one part of a second: the folder decides who came first, the other tries again.
+        for _ in 0..1000 {
             let path = runs.join(new_id());
             match fs_err::create_dir(&path) {
                 Ok(()) => return Ok(Self { path }),
@@ -140,11 +140,11 @@ fn state_dir() -> Result<PathBuf> {
         })
 }
 
+/// Ids sort as the runs began: the last part counts the parts of the second.
 fn new_id() -> String {
-    let mut random = [0_u8; 2];
-    // Without random bytes two runs of one second would only collide, which `create` notices.
-    let _ = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty());
-    format!("{}-{:02x}{:02x}", Zoned::now().strftime("%Y%m%d-%H%M%S"), random[0], random[1])
+    let now = Zoned::now();
+    let part = i64::from(now.subsec_nanosecond()) * 0x1_0000 / 1_000_000_000;
+    format!("{}-{part:04x}", now.strftime("%Y%m%d-%H%M%S"))
 }
 
 /// A fingerprint that is the same in every version of ralph (FNV-1a).

@@ -35,6 +35,9 @@ pub(crate) struct Human {
     tool_errors: u64,
     /// The last text did not end its line.
     in_line: bool,
+    /// The run's id.
+    run: String,
+    has_gates: bool,
     /// What the run does with processes that a turn leaves behind.
     keeps_leftovers: bool,
 }
@@ -51,6 +54,8 @@ impl Human {
             tool_count: 0,
             tool_errors: 0,
             in_line: false,
+            run: String::new(),
+            has_gates: true,
             keeps_leftovers: false,
         }
     }
@@ -105,7 +110,7 @@ impl Reporter for Human {
                     }
                 }
             }
-            Event::StopRequested => self.line(&format!("{warn}Received signal, shutting down...{warn:#}")),
+            Event::StopRequested => self.line(&format!("{warn}Received signal, shutting down...{warn:#} The running operation finishes; a second signal ends it.")),
             Event::Warned { text } => self.line(&format!("{warn}warning:{warn:#} {}", printable(text))),
             Event::RunEnded { outcome, .. } => self.ended(plan, state, outcome),
             Event::Looked(_)

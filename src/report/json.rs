@@ -9,14 +9,24 @@ use crate::{
 };
 
 /// Prints every event as the journal has it.
-pub(crate) struct Json;
+#[derive(Default)]
+pub(crate) struct Json {
+    /// It could not, and said so.
+    failed: bool,
+}
 
 impl Reporter for Json {
     fn event(&mut self, _plan: &Plan, _state: &State, entry: &Entry) {
         let mut line = entry.to_line();
         line.push(b'\n');
         let mut out = io::stdout().lock();
-        // A reader that has gone does not end the run.
-        let _ = out.write_all(&line).and_then(|()| out.flush());
+        match out.write_all(&line).and_then(|()| out.flush()) {
+            // A reader that has gone does not end the run.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe && !self.failed => {
+                self.failed = true;
+                let _ = writeln!(io::stderr(), "warning: events cannot be printed: {error}");
+            }
+            Ok(()) | Err(_) => {}
+        }
     }
 }

@@ -344,3 +344,19 @@ fn a_prompt_that_looks_like_a_command_reaches_the_agent() {
     assert!(prompts[0].ends_with("--help") && prompts[1].ends_with('-'), "{prompts:?}");
     assert!(prompts[2].ends_with("/help me") && prompts[3].ends_with("@file"), "{prompts:?}");
 }
+
+#[test]
+fn a_plain_program_that_repeats_its_prompt_claims_nothing() {
+    let prompt = "Do it, then say <response>DONE</response>.";
+    let env = Env::new().agent("parrot", "echo \"You said: $(cat)\"");
+    env.ralph(&["run", "-m", "1", "-p", prompt]).exits(1);
+    let env = Env::new().agent("parrot", "cat; echo; echo 'Did it: <response>DONE</response>'");
+    env.ralph(&["run", "-m", "1", "-p", prompt]).exits(0);
+}
+
+#[test]
+fn a_prompt_that_does_not_say_how_to_end_is_pointed_out() {
+    let env = Env::new().turns(json!([[done()]]));
+    env.run(&[]).exits(0).says("the prompt does not say how to end");
+    env.ralph(&["run", "-p", "- Say <response>DONE</response>"]).exits(0).says_not("does not say how to end");
+}

@@ -24,7 +24,11 @@ fn a_resume_may_raise_the_limit() {
         Env::new().turns(json!([turn, turn, [done(), used]])).guardrails(&["touch checked-$RALPH_ITERATION"]);
     env.run(&["-m", "2"]).exits(1);
     // Without a higher limit nothing can be done.
-    env.ralph(&["resume"]).exits(1).prints("Maximum iterations reached (2)");
+    env.ralph(&["resume"])
+        .exits(2)
+        .says("at its limit of iterations")
+        .says("ralph resume --max-iterations 12");
+    env.ralph(&["resume", "-m", "1"]).exits(2).says("can only raise");
     assert_eq!(env.prompts().len(), 2);
     env.ralph(&["resume", "--max-iterations", "5"]).exits(0).says("Iteration 3 of 5");
     assert_eq!(env.prompts().len(), 3);
@@ -103,4 +107,26 @@ fn a_resume_notices_that_the_agent_has_gone() {
     env.run(&["-m", "1"]).exits(1);
     fs::remove_file(env.root().join("bin/here")).expect("a program");
     env.ralph(&["resume", "-m", "2"]).exits(2).says("cannot find the agent `here`");
+}
+
+#[test]
+fn a_resume_may_raise_the_budget() {
+    let used = json!({"result": {"total_cost_usd": 0.25, "usage": {"input_tokens": 10, "output_tokens": 5}}});
+    let env = Env::new().turns(json!([[say("Hm."), used], [done(), used]]));
+    let env = env.settings(json!({"limits": {"maxCostUsd": 0.25, "maxTokens": 15}}));
+    env.run(&[]).exits(1).prints("--max-cost 0.5");
+    env.ralph(&["resume"]).exits(2).says("at its limit of cost");
+    env.ralph(&["resume", "--max-cost", "1"]).exits(2).says("at its limit of tokens");
+    env.ralph(&["resume", "--max-cost", "1", "--max-tokens", "100"]).exits(0);
+}
+
+#[test]
+fn the_newest_run_is_the_one_that_began_last() {
+    let env = Env::new().turns(json!([[say("Hm.")]]));
+    for _ in 0..6 {
+        env.run(&["-m", "1"]).exits(1);
+        let began: Vec<_> =
+            env.runs().iter().map(|run| run.metadata().and_then(|it| it.created()).ok()).collect();
+        assert!(began.is_sorted(), "{:?}", env.runs());
+    }
 }

@@ -535,3 +535,29 @@ fn a_worktree_hides_ralphs_files_too() {
     env.run(&[]).exits(0);
     assert_eq!(env.git(&["status", "--porcelain", "-uall"]), "?? .ralph/settings.json\n");
 }
+
+#[test]
+fn what_is_committed_is_what_passed_the_gates() {
+    let env = Env::new().with_git().commits().guardrails(&["grep -q good made.txt"]);
+    // The agent uses the question for a message to change what was checked.
+    let env = env.script(json!({
+        "turns": [[write("made.txt", "good"), done()], [write("made.txt", "good again"), done()]],
+        "text": [[write("made.txt", "BROKEN"), write("evil.txt", "evil"), say("Make the thing")]],
+    }));
+    let output = env.run(&[]).exits(0);
+    output.says("files changed while the agent was asked for a commit message");
+    assert_eq!(env.git(&["show", "HEAD:made.txt"]), "good again");
+    assert_eq!(env.questions().len(), 1, "it is not asked again");
+    let checked: Vec<bool> = env.events("gate_ended").iter().map(|gate| gate["failure"].is_null()).collect();
+    assert_eq!(checked, [true, false, true]);
+}
+
+#[test]
+fn mistakes_in_the_tasks_are_found_before_the_first_turn() {
+    let env = Env::new().with_git().turns(json!([[done()]]));
+    let env = env.settings(json!({"scm": {"command": "git", "tasks": ["comit"]}}));
+    env.run(&[]).exits(2).says("git has no command `comit`").says("did you mean `commit`?");
+    let env = env.settings(json!({"scm": {"command": "no-such-scm", "tasks": ["commit"]}}));
+    env.run(&[]).exits(2).says("cannot find `no-such-scm`");
+    assert!(env.runs().is_empty() && env.prompts().is_empty());
+}

@@ -131,3 +131,12 @@ fn the_whole_of_the_settings_is_recorded() {
     assert_eq!(started["plan"]["gates"].as_array().map(Vec::len), Some(1));
     assert_eq!(started["run"], Value::from(env.run_id()));
 }
+
+#[test]
+fn somebody_in_a_subfolder_is_told_where_the_settings_are() {
+    let env = Env::new().turns(json!([[done()]]));
+    let sub = env.path("sub");
+    std::fs::create_dir(&sub).expect("a folder");
+    let refused = env.ralph(&["-C", &sub.display().to_string(), "run", "-p", "x"]).exits(2);
+    refused.says(&format!("there are settings in {}", env.project().display()));
+}

@@ -137,6 +137,9 @@ fn stop_lets_the_turn_finish() {
     let ralph = env.start(&["run", "-p", "x"]);
     env.await_file("began");
     env.ralph(&["stop"]).exits(0).prints(&format!("asked run {} to end after", env.run_id()));
+    // However often it is asked.
+    env.ralph(&["stop"]).exits(0);
+    env.ralph(&["stop"]).exits(0);
     ralph.await_saying("Received signal");
     touch(&env.path("began.go"));
     ralph.wait().exits(130);

@@ -114,10 +114,12 @@ impl World {
                             continue;
                         }
                     }
-                    let end = match self.roll(4) {
+                    let end = match self.roll(6) {
                         0 => CommitEnd::Nothing,
                         1 => CommitEnd::Failed { output: "no".to_owned() },
                         2 => CommitEnd::Already,
+                        3 => CommitEnd::Changed,
+                        4 => CommitEnd::NotWanted,
                         _ => CommitEnd::Made { commit: String::new(), subject: String::new() },
                     };
                     self.record(Event::CommitEnded(end));

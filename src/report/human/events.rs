@@ -25,6 +25,8 @@ impl Human {
         let Palette { strong, quiet, .. } = self.look.palette;
         let (plan, setup) = (&started.plan, &started.setup);
         self.keeps_leftovers = setup.keep_leftovers;
+        self.run.clone_from(&started.run);
+        self.has_gates = !plan.gates.is_empty();
         let gates = summary::count(plan.gates.len() as u64, "gate");
         let agent = Path::new(&setup.agent.command).file_name().unwrap_or_default().to_string_lossy();
         self.line(&format!(
@@ -63,7 +65,7 @@ impl Human {
             TurnEnd::Abandoned => {
                 self.line(&format!("{warn}The last turn was cut off; it runs again.{warn:#}"));
             }
-            TurnEnd::Finished if turn.claimed => {
+            TurnEnd::Finished if turn.claimed && self.has_gates => {
                 let Palette { accent, .. } = self.look.palette;
                 self.line(&format!("{accent}The agent says that it is done. Ralph checks.{accent:#}"));
             }
@@ -125,6 +127,7 @@ impl Human {
             CommitEnd::Already => {
                 self.line(&format!("{quiet}The agent had committed its work itself.{quiet:#}"));
             }
+            CommitEnd::NotWanted | CommitEnd::Changed => {}
             CommitEnd::Nothing => self.line(&format!("{quiet}Nothing to commit.{quiet:#}")),
             CommitEnd::Failed { output } => {
                 self.line(&format!("{failed} {bad}The commit failed:{bad:#} {}", printable(output)));
@@ -150,7 +153,13 @@ impl Human {
         let line = printable(&summary::outcome(outcome, plan)).into_owned();
         let _ = writeln!(summary, "{mark} {style}{line}{style:#}\n   {}", summary::spent(state));
         if !outcome.is_final() && !matches!(outcome, Outcome::Unready { .. }) {
-            let _ = writeln!(summary, "   go on with: ralph resume");
+            let raise = match outcome {
+                Outcome::Exhausted { limit } => limit.raised(plan),
+                _ => String::new(),
+            };
+            let words = ["ralph resume", &self.run, &raise];
+            let command: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+            let _ = writeln!(summary, "   go on with: {}", command.join(" "));
         }
         let _ = summary.flush();
     }
