@@ -1,5 +1,7 @@
-//! Chores of the project, in Rust: `cargo xtask ci` checks everything, `cargo xtask bench` measures the speed.
+//! Chores of the project, in Rust: `cargo xtask ci` checks everything, `cargo xtask bench` measures the speed,
+//! `cargo xtask agents` tests real agents.
 
+mod agents;
 mod bench;
 mod cargo;
 mod ci;
@@ -18,6 +20,7 @@ usage: cargo xtask <chore>
 
   ci               run every check, and stop at the first that fails
   bench [--quick]  measure ralph against its floors; fails if a limit is missed
+  agents [NAME...] run real agents on a scripted model; --help says more
 ";
 
 fn main() -> ExitCode {
@@ -36,6 +39,7 @@ fn run() -> Result<ExitCode> {
         ["ci"] => Ok(ci::main()),
         ["bench"] => bench::main(bench::Effort::Full),
         ["bench", "--quick"] => bench::main(bench::Effort::Quick),
+        ["agents", ..] => agents::main(&words[1..]),
         [] | ["help" | "--help" | "-h"] => {
             say(USAGE);
             Ok(ExitCode::SUCCESS)
