@@ -1,10 +1,12 @@
 //! The lines that only Claude Code writes.
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
 
 use crate::agent::messages::Piece;
 use crate::agent::raw::{Raw, word};
-use crate::agent::{Limit, summary};
+use crate::agent::{Limit, Usage, summary};
 
 #[derive(Deserialize)]
 pub(super) struct StreamLine<'a> {
@@ -90,8 +92,35 @@ pub(super) struct ResultLine<'a> {
     pub(super) total_cost_usd: Option<Raw<'a>>,
     #[serde(borrow)]
     pub(super) usage: Option<Raw<'a>>,
+    #[serde(borrow, rename = "modelUsage")]
+    pub(super) model_usage: Option<Raw<'a>>,
     #[serde(borrow)]
     pub(super) permission_denials: Option<Raw<'a>>,
+}
+
+/// What one model has used since the process began, subagents included.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ModelUsage {
+    #[serde(rename = "inputTokens")]
+    input: u64,
+    #[serde(rename = "outputTokens")]
+    output: u64,
+    #[serde(rename = "cacheReadInputTokens")]
+    cache_read: u64,
+    #[serde(rename = "cacheCreationInputTokens")]
+    cache_creation: u64,
+}
+
+impl From<ModelUsage> for Usage {
+    fn from(tokens: ModelUsage) -> Self {
+        Self {
+            cost_usd: None,
+            input: tokens.input.saturating_add(tokens.cache_creation).saturating_add(tokens.cache_read),
+            cached: tokens.cache_read,
+            output: tokens.output,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -100,6 +129,16 @@ pub(super) struct Denial {
 }
 
 impl ResultLine<'_> {
+    /// What all models together have used since the process began; nothing if the line does not say it.
+    pub(super) fn total_usage(&self) -> Option<Usage> {
+        let models = self.model_usage.and_then(Raw::read::<HashMap<String, ModelUsage>>)?;
+        let mut total = Usage::default();
+        for usage in models.into_values() {
+            total.add(usage.into());
+        }
+        Some(total)
+    }
+
     /// Whether the turn went wrong; the subtype alone does not say it.
     pub(super) fn failed(&self) -> bool {
         let ended_badly = matches!(

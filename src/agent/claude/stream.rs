@@ -13,6 +13,8 @@ pub(super) struct Stream {
     conversation: Conversation,
     /// The total of the last result; each says what the whole process has cost so far.
     cost_usd: f64,
+    /// The same for the tokens of all models, subagents' included.
+    total: Usage,
     /// The last refusal for want of quota.
     refused: Option<Limit>,
     /// The program's word for the last error message that it wrote in the agent's place.
@@ -61,7 +63,7 @@ impl Reader for Stream {
 
 impl Stream {
     fn result(&mut self, line: &ResultLine<'_>) -> TurnResult {
-        let mut usage: Usage = line.usage.and_then(Raw::read::<TokenUsage>).unwrap_or_default().into();
+        let mut usage = self.tokens(line);
         if let Some(total) = line.total_cost_usd.and_then(Raw::read::<f64>) {
             usage.cost_usd = Some((total - self.cost_usd).max(0.0));
             self.cost_usd = total;
@@ -78,6 +80,20 @@ impl Stream {
             failure,
             usage,
             denials: denials.into_iter().map(|denial| denial.tool_name).collect(),
+        }
+    }
+
+    /// What was used since the last result. The line's own `usage` leaves the subagents out.
+    fn tokens(&mut self, line: &ResultLine<'_>) -> Usage {
+        let Some(total) = line.total_usage() else {
+            return line.usage.and_then(Raw::read::<TokenUsage>).unwrap_or_default().into();
+        };
+        let before = std::mem::replace(&mut self.total, total);
+        Usage {
+            cost_usd: None,
+            input: total.input.saturating_sub(before.input),
+            cached: total.cached.saturating_sub(before.cached),
+            output: total.output.saturating_sub(before.output),
         }
     }
 
