@@ -137,6 +137,7 @@ pub(crate) fn does_not_believe_an_empty_reply(ground: Ground) {
     let outcome = failing(ground, Step::default());
     outcome.expect_failure("transient");
     outcome.expect("gave_up", 4, 2);
+    assert!(outcome.turns().iter().all(|turn| turn["claimed"] == false), "{outcome}");
 }
 
 pub(crate) fn leaves_nothing_after_sigint(ground: Ground) {
@@ -185,7 +186,9 @@ fn failing(ground: Ground, step: Step) -> Outcome {
 
 fn sleeping(ground: Ground) -> World {
     let shell = ground.agent.shell;
-    ground.steps([Step::default().and(shell(SLEEP)), Step::text(DONE)])
+    // Claude refuses a command that does nothing but sleep.
+    ground
+        .steps([Step::default().and(shell(&format!("echo started; {SLEEP}; echo never"))), Step::text(DONE)])
 }
 
 /// The first signal asks ralph to stop after the turn, the second to end the turn.

@@ -18,9 +18,14 @@ pub(crate) struct Program {
 impl Program {
     /// Looks an agent up in the list that `RALPH_TEST_AGENTS` names, or in the one in the build folder.
     pub(crate) fn find(name: &str) -> Option<Self> {
-        let in_build_folder = || Path::new(env!("CARGO_TARGET_TMPDIR")).join("../agents/installed.json");
-        let list = env::var_os("RALPH_TEST_AGENTS").map_or_else(in_build_folder, PathBuf::from);
+        let list = env::var_os("RALPH_TEST_AGENTS").map(PathBuf::from).or_else(in_build_folder)?;
         let list: Vec<Self> = serde_json::from_slice(&fs::read(list).ok()?).expect("a list of agents");
         list.into_iter().find(|entry| entry.name == name && entry.program.exists())
     }
+}
+
+/// The folder for the files of tests lies in the build folder, at a depth that depends on the target.
+fn in_build_folder() -> Option<PathBuf> {
+    let folders = Path::new(env!("CARGO_TARGET_TMPDIR")).ancestors();
+    folders.map(|folder| folder.join("agents/installed.json")).find(|list| list.exists())
 }

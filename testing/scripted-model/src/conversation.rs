@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::http;
 use crate::protocol::{Frame, Protocol};
 use crate::request::{Call, Request};
-use crate::script::{Ending, Step};
+use crate::script::{Ending, HttpError, Step};
 use crate::server::Shared;
 
 /// What becomes of the connection.
@@ -86,8 +86,7 @@ impl Reply {
             return Ok(Next::Request);
         }
         if !self.streams {
-            http::write_json(out, 200, &step.headers, &protocol.whole(step, model))?;
-            return Ok(Next::Request);
+            return self.send_whole(shared, out);
         }
         http::begin_stream(out, &step.headers)?;
         for frame in protocol.stream(step, model) {
@@ -107,6 +106,25 @@ impl Reply {
             }
         }
         http::write_chunk(out, "")?;
+        Ok(Next::Request)
+    }
+
+    /// A client that cannot have the stream may ask again without one; what goes wrong goes wrong again.
+    fn send_whole(&self, shared: &Shared, out: &mut impl Write) -> io::Result<Next> {
+        let Self { protocol, model, step, .. } = self;
+        match &step.ending {
+            Ending::Complete => {}
+            Ending::Cut => return Ok(Next::Close),
+            Ending::Hang(ms) => _ = shared.sleep(Duration::from_millis(*ms)),
+            Ending::Fail(code) => {
+                let message = "the script says so".to_owned();
+                let error =
+                    HttpError { status: 500, kind: Some(code.clone()), code: Some(code.clone()), message };
+                http::write_json(out, error.status, &step.headers, &protocol.error(&error))?;
+                return Ok(Next::Request);
+            }
+        }
+        http::write_json(out, 200, &step.headers, &protocol.whole(step, model))?;
         Ok(Next::Request)
     }
 
