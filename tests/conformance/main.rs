@@ -76,6 +76,17 @@ conformance! {
         cases::shows_the_todo_list as shows_the_todo_list,
         crate::codex_cases::a_used_up_quota_is_no_overload as a_used_up_quota_is_no_overload,
     }
+    copilot {}
+    gemini {
+        cases::shows_the_todo_list as shows_the_todo_list,
+    }
+    opencode {
+        cases::shows_the_todo_list as shows_the_todo_list,
+    }
+    pi {}
+    qwen {
+        cases::shows_the_todo_list as shows_the_todo_list,
+    }
 }
 
 /// Runs one case on one agent, if it is installed, and writes down how it went.
