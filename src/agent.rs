@@ -261,6 +261,10 @@ pub trait Adapter: Sync {
     fn first_signal(&self) -> FirstSignal {
         FirstSignal::Term
     }
+    /// What an exit code says about a failure that the stream leaves open.
+    fn exit_means(&self, _code: i32) -> Option<FailureKind> {
+        None
+    }
     /// Makes text that ralph adds to a prompt arrive as text: no mention or command of this agent's in it.
     fn harmless(&self, text: &str) -> String {
         text.to_owned()

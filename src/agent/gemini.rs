@@ -10,8 +10,8 @@ use super::ndjson::{Emit, Ndjson, Reader, unknown};
 use super::raw::{Raw, word};
 use super::todos::Todos;
 use super::{
-    Adapter, AgentEvent, Failure, Output, Parser, Permissions, Request, TurnResult, Usage, flags, status,
-    summary,
+    Adapter, AgentEvent, Failure, FailureKind, Output, Parser, Permissions, Request, TurnResult, Usage,
+    flags, status, summary,
 };
 
 /// Gemini CLI.
@@ -44,6 +44,16 @@ impl Adapter for Gemini {
 
     fn parser(&self) -> Box<dyn Parser> {
         Box::<Ndjson<GeminiReader>>::default()
+    }
+
+    /// Gemini exits with the HTTP status of what failed, of which the system keeps the low byte. Its own codes
+    /// are smaller: 41 is a key that cannot be used, 55 a folder that is not trusted.
+    fn exit_means(&self, code: i32) -> Option<FailureKind> {
+        match u64::try_from(code).ok()? {
+            41 | 55 => Some(FailureKind::Permanent),
+            low @ 144..=255 => Some(status::kind(Some(256 + low))),
+            _ => None,
+        }
     }
 }
 

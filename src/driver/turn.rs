@@ -199,6 +199,9 @@ impl Driver {
         match conclude(listener.structured, exit, &listener.tally) {
             Ok(()) => TurnEnd::Finished,
             Err(mut failure) => {
+                if let (FailureKind::Transient, Exit::Code(code)) = (failure.kind, exit) {
+                    failure.kind = self.adapter().exit_means(code).unwrap_or(failure.kind);
+                }
                 if let Some(complaint) = listener.last_complaint() {
                     failure.message = format!("{} ({complaint})", failure.message);
                 }

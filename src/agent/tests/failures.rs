@@ -1,7 +1,7 @@
 //! What each agent's errors mean. Only structure counts, never what the model says.
 
 use super::super::FailureKind::{self, Limited, Overloaded, Permanent, Transient};
-use super::super::{AgentEvent, turn::Tally};
+use super::super::{AgentEvent, adapter, turn::Tally};
 use super::events;
 
 #[track_caller]
@@ -208,6 +208,22 @@ fn pi() {
 }
 
 /// Each result tells what came since the one before it, whatever the agent adds up.
+/// The stream of a 429 has only prose in it; the exit code has the status.
+#[test]
+fn gemini_exits_with_the_status() {
+    let check = |code: i32, expected: Option<FailureKind>| {
+        assert_eq!(adapter("gemini").exit_means(code), expected, "{code}");
+    };
+    check(0, None);
+    check(1, None);
+    check(41, Some(Permanent));
+    check(400 % 256, Some(Transient));
+    check(401 % 256, Some(Permanent));
+    check(429 % 256, Some(Overloaded));
+    check(503 % 256, Some(Overloaded));
+    assert_eq!(adapter("claude").exit_means(429 % 256), None);
+}
+
 #[test]
 fn usage_is_told_once() {
     let result = |cost: &str| {
