@@ -36,8 +36,10 @@ pub(crate) struct Agent {
     pub(crate) write: fn(&Path, &str, &str) -> Block,
     /// Sets a to-do list of two entries, the first of them done.
     pub(crate) todo: fn([&str; 2]) -> Block,
-    /// How often it asks the model before it reports an HTTP error.
-    pub(crate) tries: usize,
+    /// An HTTP status that it reports, and after how many requests.
+    pub(crate) reports: (u16, usize),
+    /// How long a turn may take; it retries some errors without end.
+    pub(crate) turn_limit: Duration,
     /// How many failed tools it reports when one command exits with 3.
     pub(crate) tool_errors: u64,
     /// What it says that the model has cost, if it says it.

@@ -118,12 +118,21 @@ pub(crate) fn waits_longer_on_529(ground: Ground) {
 }
 
 pub(crate) fn tries_again_after_an_error(ground: Ground) {
-    let errors = vec![Step::error(500, "internal error"); ground.agent.tries];
-    let world = ground.steps(errors.into_iter().chain([Step::text(DONE)]));
+    let (status, requests) = ground.agent.reports;
+    let error = Step::error(status, "not now").header("retry-after", "0");
+    let world = ground.steps(vec![error; requests].into_iter().chain([Step::text(DONE)]));
     let outcome = world.run("Try.");
     outcome.expect("done", 0, 2);
     outcome.expect_failure("overloaded");
     assert_eq!(outcome.of("turn_started")[1]["iteration"], 1, "a retry is no iteration\n{outcome}");
+}
+
+/// An agent that never gives up on an overloaded service is ended by the limit of the turn.
+pub(crate) fn is_ended_when_it_retries_500_without_end(ground: Ground) {
+    let outcome = failing(ground, Step::error(500, "internal error"));
+    outcome.expect_failure("transient");
+    outcome.expect("gave_up", 4, 2);
+    assert!(outcome.stderr.contains("took longer than"), "{outcome}");
 }
 
 /// The cut comes after a claim, which must not count.

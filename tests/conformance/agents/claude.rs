@@ -44,7 +44,8 @@ pub(crate) fn claude() -> Agent {
                 ]}),
             )
         },
-        tries: 1,
+        reports: (500, 1),
+        turn_limit: Duration::from_secs(50),
         tool_errors: 1,
         // The list price of the model above.
         cost_usd: |usage| Some(price(usage, [3.0, 15.0, 0.3, 3.75])),

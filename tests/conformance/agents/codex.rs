@@ -42,7 +42,8 @@ pub(crate) fn codex() -> Agent {
                 json!({"plan": [{"step": done, "status": "completed"}, {"step": open, "status": "pending"}]}),
             )
         },
-        tries: 1,
+        reports: (500, 1),
+        turn_limit: Duration::from_secs(50),
         tool_errors: 1,
         cost_usd: |_| None,
         patience: Duration::from_secs(60),

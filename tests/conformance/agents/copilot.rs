@@ -32,7 +32,8 @@ pub(crate) fn copilot() -> Agent {
         todo: |[done, open]| {
             Block::tool("update_todo", json!({"todos": format!("- [x] {done}\n- [ ] {open}")}))
         },
-        tries: 1,
+        reports: (500, 1),
+        turn_limit: Duration::from_secs(50),
         tool_errors: 1,
         cost_usd: |_| None,
         patience: Duration::from_secs(120),

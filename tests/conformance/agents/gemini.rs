@@ -45,7 +45,8 @@ pub(crate) fn gemini() -> Agent {
                 ]}),
             )
         },
-        tries: 1,
+        reports: (500, 1),
+        turn_limit: Duration::from_secs(50),
         // It calls a command that failed a success.
         tool_errors: 0,
         cost_usd: |_| None,

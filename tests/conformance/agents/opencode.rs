@@ -57,7 +57,8 @@ pub(crate) fn opencode() -> Agent {
                 ]}),
             )
         },
-        tries: 1,
+        reports: (429, 6),
+        turn_limit: Duration::from_secs(15),
         tool_errors: 1,
         // What was put into the cache is read at the usual price in this protocol.
         cost_usd: |usage| Some(price(usage, [3.0, 15.0, 0.3, 3.0])),

@@ -50,7 +50,8 @@ pub(crate) fn qwen() -> Agent {
                 ]}),
             )
         },
-        tries: 1,
+        reports: (500, 1),
+        turn_limit: Duration::from_secs(50),
         tool_errors: 1,
         cost_usd: |_| None,
         patience: Duration::from_secs(120),
