@@ -36,12 +36,14 @@ pub(crate) struct Agent {
     pub(crate) write: fn(&Path, &str, &str) -> Block,
     /// Sets a to-do list of two entries, the first of them done.
     pub(crate) todo: fn([&str; 2]) -> Block,
-    /// An HTTP status that it reports, and after how many requests.
-    pub(crate) reports: (u16, usize),
+    /// An HTTP status that it reports in the end, and what ralph makes of it.
+    pub(crate) reports: (u16, &'static str),
     /// How long a turn may take; it retries some errors without end.
     pub(crate) turn_limit: Duration,
     /// How many failed tools it reports when one command exits with 3.
     pub(crate) tool_errors: u64,
+    /// Whether it tells how many tokens it used.
+    pub(crate) tells_tokens: bool,
     /// What it says that the model has cost, if it says it.
     pub(crate) cost_usd: fn(Usage) -> Option<f64>,
     /// Nothing that it does takes longer.

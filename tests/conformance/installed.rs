@@ -10,7 +10,8 @@ use serde::Deserialize;
 pub(crate) struct Program {
     name: String,
     pub(crate) version: String,
-    pub(crate) program: PathBuf,
+    #[serde(rename = "program")]
+    pub(crate) file: PathBuf,
     /// What must stand first on the path when it runs.
     pub(crate) path: Option<PathBuf>,
 }
@@ -20,7 +21,7 @@ impl Program {
     pub(crate) fn find(name: &str) -> Option<Self> {
         let list = env::var_os("RALPH_TEST_AGENTS").map(PathBuf::from).or_else(in_build_folder)?;
         let list: Vec<Self> = serde_json::from_slice(&fs::read(list).ok()?).expect("a list of agents");
-        list.into_iter().find(|entry| entry.name == name && entry.program.exists())
+        list.into_iter().find(|entry| entry.name == name && entry.file.exists())
     }
 }
 

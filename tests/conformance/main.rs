@@ -42,7 +42,6 @@ macro_rules! conformance {
                 cases::counts_what_the_server_sent as counts_what_the_server_sent,
                 cases::takes_a_prompt_of_200_kb as takes_a_prompt_of_200_kb,
                 cases::gives_up_at_once_on_401 as gives_up_at_once_on_401,
-                cases::waits_longer_on_429 as waits_longer_on_429,
                 cases::tries_again_after_an_error as tries_again_after_an_error,
                 cases::does_not_believe_a_cut_stream as does_not_believe_a_cut_stream,
                 cases::does_not_believe_an_empty_reply as does_not_believe_an_empty_reply,
@@ -64,6 +63,7 @@ macro_rules! conformance {
 
 conformance! {
     claude {
+        cases::waits_longer_on_429 as waits_longer_on_429,
         cases::waits_longer_on_500 as waits_longer_on_500,
         cases::waits_longer_on_529 as waits_longer_on_529,
         cases::shows_the_todo_list as shows_the_todo_list,
@@ -73,26 +73,32 @@ conformance! {
         crate::claude_cases::subagents_are_counted_and_not_believed as subagents_are_counted_and_not_believed,
     }
     codex {
+        cases::waits_longer_on_429 as waits_longer_on_429,
         cases::waits_longer_on_500 as waits_longer_on_500,
         cases::shows_the_todo_list as shows_the_todo_list,
         crate::codex_cases::a_used_up_quota_is_no_overload as a_used_up_quota_is_no_overload,
     }
     copilot {
+        cases::waits_longer_on_429 as waits_longer_on_429,
         cases::waits_longer_on_500 as waits_longer_on_500,
     }
     gemini {
+        cases::waits_longer_on_429 as waits_longer_on_429,
         cases::waits_longer_on_500 as waits_longer_on_500,
         cases::shows_the_todo_list as shows_the_todo_list,
     }
     opencode {
+        cases::waits_longer_on_429 as waits_longer_on_429,
         cases::is_ended_when_it_retries_500_without_end as is_ended_when_it_retries_500_without_end,
         cases::shows_the_todo_list as shows_the_todo_list,
     }
     pi {
+        cases::waits_longer_on_429 as waits_longer_on_429,
         cases::waits_longer_on_500 as waits_longer_on_500,
     }
     qwen {
-        cases::waits_longer_on_500 as waits_longer_on_500,
+        cases::is_ended_when_it_retries_429_without_end as is_ended_when_it_retries_429_without_end,
+        cases::is_ended_when_it_retries_500_without_end as is_ended_when_it_retries_500_without_end,
         cases::shows_the_todo_list as shows_the_todo_list,
     }
 }

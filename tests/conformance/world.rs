@@ -49,7 +49,7 @@ impl Ground {
         (agent.furnish)(&path.join("home"), &server.url());
         let mut world = World { root, path, server, agent, program, settings: json!({}) };
         world.set("agent", settings);
-        let command = world.program.program.to_string_lossy().into_owned();
+        let command = world.program.file.to_string_lossy().into_owned();
         world.settings["agent"]["command"] = json!(command);
         world.settings["agent"]["permissions"] = json!("skip");
         world.set("maximumIterations", json!(3));

@@ -29,7 +29,8 @@ impl Server {
     pub fn start_on(port: u16, script: Script) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let address = listener.local_addr()?;
-        let state = State { taken: vec![false; script.steps.len()], ..State::default() };
+        let (taken, after) = (vec![false; script.steps.len()], script.after.clone());
+        let state = State { taken, after, ..State::default() };
         let shared = Arc::new(Shared { script, state: Mutex::new(state), changed: Condvar::new() });
         let of_thread = Arc::clone(&shared);
         let accepting = Some(thread::spawn(move || accept(&listener, &of_thread)));
@@ -49,6 +50,11 @@ impl Server {
     /// The requests that took a step of the script.
     pub fn calls(&self) -> Vec<Request> {
         self.requests().into_iter().filter(|request| request.is_main).collect()
+    }
+
+    /// Says this from now on whenever no step is left.
+    pub fn say(&self, step: Step) {
+        self.shared.state().after = step;
     }
 
     /// Waits until so many requests have taken a step of the script, and returns whether they have in time.
@@ -100,6 +106,8 @@ pub(crate) struct Shared {
 struct State {
     /// Which steps have been said.
     taken: Vec<bool>,
+    /// Said whenever no step is left.
+    after: Step,
     requests: Vec<Request>,
     connections: Vec<TcpStream>,
     stopping: bool,
@@ -120,7 +128,7 @@ impl Shared {
         let is_meant = |step: &Step| step.when.as_ref().is_none_or(|text| request.says(text));
         let found =
             self.script.steps.iter().enumerate().find(|(at, step)| !state.taken[*at] && is_meant(step));
-        let Some((at, step)) = found else { return self.script.after.clone() };
+        let Some((at, step)) = found else { return state.after.clone() };
         state.taken[at] = true;
         step.clone()
     }

@@ -120,7 +120,9 @@ fn side_calls_eat_no_steps() {
     assert!(ask(&server, "/v1/messages", TOOLS).contains("first"));
     assert!(ask(&server, "/v1/messages", TOOLS).contains("second"));
     assert!(ask(&server, "/v1/messages", TOOLS).contains("is over"));
-    assert_eq!((server.requests().len(), server.calls().len()), (5, 3));
+    server.say(Step::text("new words"));
+    assert!(ask(&server, "/v1/messages", TOOLS).contains("new words"));
+    assert_eq!((server.requests().len(), server.calls().len()), (6, 4));
 }
 
 #[test]

@@ -44,11 +44,12 @@ pub(crate) fn claude() -> Agent {
                 ]}),
             )
         },
-        reports: (500, 1),
+        reports: (500, "overloaded"),
         turn_limit: Duration::from_secs(50),
         tool_errors: 1,
         // The list price of the model above.
+        tells_tokens: true,
         cost_usd: |usage| Some(price(usage, [3.0, 15.0, 0.3, 3.75])),
-        patience: Duration::from_secs(60),
+        patience: Duration::from_mins(1),
     }
 }

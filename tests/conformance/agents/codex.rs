@@ -32,8 +32,9 @@ pub(crate) fn codex() -> Agent {
         furnish: |_, _| {},
         shell: |command| Block::tool("exec_command", json!({"cmd": command, "yield_time_ms": 30_000})),
         write: |_, path, content| {
-            let lines: String = content.lines().map(|line| format!("+{line}\n")).collect();
-            let patch = format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n");
+            let lines: Vec<String> = content.lines().map(|line| format!("+{line}")).collect();
+            let lines = lines.join("\n");
+            let patch = format!("*** Begin Patch\n*** Add File: {path}\n{lines}\n*** End Patch\n");
             Block::tool("apply_patch", json!(patch))
         },
         todo: |[done, open]| {
@@ -42,10 +43,11 @@ pub(crate) fn codex() -> Agent {
                 json!({"plan": [{"step": done, "status": "completed"}, {"step": open, "status": "pending"}]}),
             )
         },
-        reports: (500, 1),
+        reports: (500, "overloaded"),
         turn_limit: Duration::from_secs(50),
         tool_errors: 1,
+        tells_tokens: true,
         cost_usd: |_| None,
-        patience: Duration::from_secs(60),
+        patience: Duration::from_mins(1),
     }
 }

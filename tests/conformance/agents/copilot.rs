@@ -32,10 +32,11 @@ pub(crate) fn copilot() -> Agent {
         todo: |[done, open]| {
             Block::tool("update_todo", json!({"todos": format!("- [x] {done}\n- [ ] {open}")}))
         },
-        reports: (500, 1),
+        reports: (500, "overloaded"),
         turn_limit: Duration::from_secs(50),
         tool_errors: 1,
+        tells_tokens: false,
         cost_usd: |_| None,
-        patience: Duration::from_secs(120),
+        patience: Duration::from_mins(2),
     }
 }

@@ -45,11 +45,12 @@ pub(crate) fn gemini() -> Agent {
                 ]}),
             )
         },
-        reports: (500, 1),
+        reports: (500, "overloaded"),
         turn_limit: Duration::from_secs(50),
         // It calls a command that failed a success.
         tool_errors: 0,
+        tells_tokens: true,
         cost_usd: |_| None,
-        patience: Duration::from_secs(120),
+        patience: Duration::from_mins(2),
     }
 }

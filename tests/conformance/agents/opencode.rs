@@ -57,11 +57,12 @@ pub(crate) fn opencode() -> Agent {
                 ]}),
             )
         },
-        reports: (429, 6),
+        reports: (429, "overloaded"),
         turn_limit: Duration::from_secs(15),
         tool_errors: 1,
         // What was put into the cache is read at the usual price in this protocol.
+        tells_tokens: true,
         cost_usd: |usage| Some(price(usage, [3.0, 15.0, 0.3, 3.0])),
-        patience: Duration::from_secs(120),
+        patience: Duration::from_mins(2),
     }
 }

@@ -37,11 +37,12 @@ pub(crate) fn pi() -> Agent {
         },
         // It has no such list.
         todo: |_| Block::text("No list."),
-        reports: (500, 1),
+        reports: (500, "overloaded"),
         turn_limit: Duration::from_secs(50),
         tool_errors: 1,
         // What was put into the cache is read at the usual price in this protocol.
+        tells_tokens: true,
         cost_usd: |usage| Some(price(usage, [3.0, 15.0, 0.3, 3.0])),
-        patience: Duration::from_secs(120),
+        patience: Duration::from_mins(2),
     }
 }

@@ -27,6 +27,7 @@ pub(crate) fn qwen() -> Agent {
                 "security": {"auth": {"selectedType": "openai"}},
                 // A subagent for memories would eat the script.
                 "memory": {"enableManagedAutoMemory": false, "enableManagedAutoDream": false},
+                "tools": {"todoWrite": {"enabled": true}},
                 "general": {"disableAutoUpdate": true, "enableAutoUpdate": false},
                 "privacy": {"usageStatisticsEnabled": false},
                 "model": {"generationConfig": {"maxRetries": 0}},
@@ -50,10 +51,11 @@ pub(crate) fn qwen() -> Agent {
                 ]}),
             )
         },
-        reports: (500, 1),
-        turn_limit: Duration::from_secs(50),
+        reports: (400, "transient"),
+        turn_limit: Duration::from_secs(20),
         tool_errors: 1,
+        tells_tokens: true,
         cost_usd: |_| None,
-        patience: Duration::from_secs(120),
+        patience: Duration::from_mins(2),
     }
 }
