@@ -7,12 +7,15 @@ mod report;
 use std::{
     env,
     path::{Path, PathBuf},
-    process::{Command, ExitCode},
+    process::ExitCode,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
-use crate::say;
+use crate::{
+    cargo::{cargo, root},
+    say,
+};
 use install::{Installed, install};
 use manifest::{Agent, Manifest};
 use report::Findings;
@@ -44,10 +47,10 @@ pub(crate) fn main(words: &[String]) -> Result<ExitCode> {
         say(USAGE);
         return Ok(ExitCode::SUCCESS);
     };
-    let root = root()?;
-    let agents = chosen(&Manifest::read(&root)?, &wanted)?;
+    let root = root();
+    let agents = chosen(&Manifest::read(root)?, &wanted)?;
     let Ok(npm) = which::which("npm") else { return Ok(without_npm(&agents)) };
-    let folder = target_dir(&root)?.join("agents");
+    let folder = target_dir()?.join("agents");
     let mut installed = Vec::new();
     for mut agent in agents {
         if wanted.newest {
@@ -55,12 +58,17 @@ pub(crate) fn main(words: &[String]) -> Result<ExitCode> {
         }
         installed.push(install(&npm, &folder, &agent)?);
     }
-    let list = folder.join(if wanted.newest { "newest.json" } else { "installed.json" });
+    // What is to be there for `cargo test` has a list of its own; the rest is tested only here.
+    let list = folder.join(match (wanted.newest, wanted.install_only) {
+        (true, _) => "newest.json",
+        (false, true) => "installed.json",
+        (false, false) => "tested.json",
+    });
     Installed::write_list(&list, &installed)?;
     if wanted.install_only {
         return Ok(ExitCode::SUCCESS);
     }
-    let findings = test(&root, &folder, &list, &installed)?;
+    let findings = test(&folder, &list, &installed)?;
     let table = findings.table(&installed);
     say(&table);
     findings.record_green(&root.join("testing/agents-green.json"), &installed)?;
@@ -68,6 +76,13 @@ pub(crate) fn main(words: &[String]) -> Result<ExitCode> {
         report::write_into(&root.join("docs/agents.md"), &table)?;
     }
     Ok(if findings.are_green() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Installs what the test command tests with.
+pub(crate) fn install_usual() -> Result<()> {
+    let code = main(&["--install-only".to_owned()])?;
+    ensure!(code == ExitCode::SUCCESS, "the agents could not be installed");
+    Ok(())
 }
 
 fn parse(words: &[String]) -> Result<Option<Wanted>> {
@@ -103,10 +118,9 @@ fn without_npm(agents: &[Agent]) -> ExitCode {
 }
 
 /// Runs the suite; a failing case is a finding, not an error.
-fn test(root: &Path, folder: &Path, list: &Path, installed: &[Installed]) -> Result<Findings> {
+fn test(folder: &Path, list: &Path, installed: &[Installed]) -> Result<Findings> {
     let results = tempfile::NamedTempFile::new_in(folder)?;
-    let status = Command::new(env!("CARGO"))
-        .current_dir(root)
+    let status = cargo()
         .args(["test", "--package", "ralph", "--test", "conformance", "--"])
         .args(installed.iter().map(|agent| format!("{}::", agent.name)))
         .env("RALPH_TEST_AGENTS", list)
@@ -120,14 +134,8 @@ fn test(root: &Path, folder: &Path, list: &Path, installed: &[Installed]) -> Res
     Ok(findings)
 }
 
-fn root() -> Result<PathBuf> {
-    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
-    Ok(xtask.parent().context("the folder of xtask has a parent")?.to_owned())
-}
-
-fn target_dir(root: &Path) -> Result<PathBuf> {
-    let output = Command::new(env!("CARGO"))
-        .current_dir(root)
+fn target_dir() -> Result<PathBuf> {
+    let output = cargo()
         .args(["metadata", "--no-deps", "--format-version", "1"])
         .output()
         .context("cargo metadata")?;

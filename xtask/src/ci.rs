@@ -1,6 +1,7 @@
 //! `cargo xtask ci`: every check of the project, in the order in which they are cheap to fail.
 //!
-//! It needs Rust and git; what else it needs it builds into the target folder.
+//! It needs Rust and git; what else it needs it builds into the target folder. With npm it also installs the
+//! agents there that the tests run for real; without npm those tests are skipped by name, but not where `CI=true`.
 
 use std::{
     path::{Path, PathBuf},
@@ -12,6 +13,7 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
+    agents,
     cargo::{cargo, release, root, tools},
     elf, say,
 };
@@ -29,7 +31,7 @@ struct Step {
     check: fn() -> Result<()>,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step {
         name: "format",
         repeat: "cargo fmt --all --check",
@@ -43,6 +45,7 @@ const STEPS: [Step; 8] = [
             run(cargo().args(args))
         },
     },
+    Step { name: "agents", repeat: "cargo xtask agents --install-only", check: agents::install_usual },
     Step {
         name: "test",
         repeat: "cargo test --workspace --locked",
