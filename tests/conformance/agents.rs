@@ -38,8 +38,6 @@ pub(crate) struct Agent {
     pub(crate) todo: fn([&str; 2]) -> Block,
     /// An HTTP status that it reports in the end, and what ralph makes of it.
     pub(crate) reports: (u16, &'static str),
-    /// How long a turn may take; it retries some errors without end.
-    pub(crate) turn_limit: Duration,
     /// How many failed tools it reports when one command exits with 3.
     pub(crate) tool_errors: u64,
     /// Whether it tells how many tokens it used.

@@ -142,7 +142,10 @@ pub(crate) fn is_ended_when_it_retries_500_without_end(ground: Ground) {
 
 /// The cut comes after a claim, which must not count.
 pub(crate) fn does_not_believe_a_cut_stream(ground: Ground) {
-    let outcome = failing(ground, Step::text(DONE).ending(Ending::Cut));
+    let mut world = ground.with(Script::always(Step::text(DONE).ending(Ending::Cut)));
+    // Some agents ask again without end.
+    world.set("limits", json!({"iterationTimeout": "15s"}));
+    let outcome = world.run("Try.");
     assert_eq!(outcome.how(), "gave_up", "{outcome}");
     assert!(outcome.turns().iter().all(|turn| turn["claimed"] == false), "{outcome}");
 }
@@ -199,7 +202,9 @@ fn failing(ground: Ground, step: Step) -> Outcome {
 
 /// An agent that never gives up on an overloaded service is ended by the limit of the turn.
 fn is_ended(ground: Ground, step: Step) {
-    let outcome = failing(ground, step);
+    let mut world = ground.with(Script::always(step));
+    world.set("limits", json!({"iterationTimeout": "15s"}));
+    let outcome = world.run("Try.");
     outcome.expect_failure("transient");
     outcome.expect("gave_up", 4, 2);
     assert!(outcome.stderr.contains("took longer than"), "{outcome}");

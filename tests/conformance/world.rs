@@ -55,7 +55,7 @@ impl Ground {
         world.set("maximumIterations", json!(3));
         world.set("retries", json!(1));
         world.set("retryDelay", json!("20ms"));
-        world.set("limits", json!({"iterationTimeout": world.agent.turn_limit.as_secs()}));
+        world.set("limits", json!({"iterationTimeout": "50s"}));
         world.git(&["init", "--quiet", "--initial-branch=main"]);
         world.git(&["commit", "--quiet", "--allow-empty", "-m", "Start"]);
         world

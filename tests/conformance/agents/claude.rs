@@ -45,7 +45,6 @@ pub(crate) fn claude() -> Agent {
             )
         },
         reports: (500, "overloaded"),
-        turn_limit: Duration::from_secs(50),
         tool_errors: 1,
         // The list price of the model above.
         tells_tokens: true,

@@ -44,7 +44,6 @@ pub(crate) fn codex() -> Agent {
             )
         },
         reports: (500, "overloaded"),
-        turn_limit: Duration::from_secs(50),
         tool_errors: 1,
         tells_tokens: true,
         cost_usd: |_| None,

@@ -33,7 +33,6 @@ pub(crate) fn copilot() -> Agent {
             Block::tool("update_todo", json!({"todos": format!("- [x] {done}\n- [ ] {open}")}))
         },
         reports: (500, "overloaded"),
-        turn_limit: Duration::from_secs(50),
         tool_errors: 1,
         tells_tokens: false,
         cost_usd: |_| None,

@@ -46,7 +46,6 @@ pub(crate) fn gemini() -> Agent {
             )
         },
         reports: (500, "overloaded"),
-        turn_limit: Duration::from_secs(50),
         // It calls a command that failed a success.
         tool_errors: 0,
         tells_tokens: true,

@@ -58,7 +58,6 @@ pub(crate) fn opencode() -> Agent {
             )
         },
         reports: (429, "overloaded"),
-        turn_limit: Duration::from_secs(15),
         tool_errors: 1,
         // What was put into the cache is read at the usual price in this protocol.
         tells_tokens: true,

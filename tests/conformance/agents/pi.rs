@@ -38,7 +38,6 @@ pub(crate) fn pi() -> Agent {
         // It has no such list.
         todo: |_| Block::text("No list."),
         reports: (500, "overloaded"),
-        turn_limit: Duration::from_secs(50),
         tool_errors: 1,
         // What was put into the cache is read at the usual price in this protocol.
         tells_tokens: true,

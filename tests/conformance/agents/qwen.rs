@@ -52,7 +52,6 @@ pub(crate) fn qwen() -> Agent {
             )
         },
         reports: (400, "transient"),
-        turn_limit: Duration::from_secs(20),
         tool_errors: 1,
         tells_tokens: true,
         cost_usd: |_| None,
