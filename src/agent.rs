@@ -75,6 +75,11 @@ pub enum AgentEvent {
         /// This goes on where the text before it stopped: same message, nothing in between.
         joins: bool,
     },
+    /// The words of a subagent, in one line; no claim counts in them.
+    Subagent {
+        /// What was said.
+        text: String,
+    },
     /// A tool call began.
     ToolStart {
         /// Joins the start with its end.

@@ -3,6 +3,7 @@
 mod clean;
 mod demo;
 mod logs;
+mod look;
 mod resume;
 mod run;
 mod runs;

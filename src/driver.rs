@@ -64,6 +64,9 @@ pub(crate) struct Driver {
 impl Driver {
     /// Runs the loop to its end and returns the exit code.
     pub(crate) fn drive(mut self) -> Result<u8> {
+        if self.ledger.reporters.wants_ticks() {
+            self.supervisor.ticking();
+        }
         loop {
             // Between operations nobody else takes notice of a signal.
             if self.supervisor.stop_requested() {
@@ -120,7 +123,7 @@ impl Driver {
         ledger.reporters.gate_started(&gate);
         ledger.reporters.flush();
         let place = gate::Place { setup, run, iteration, attempt, name: &name };
-        let found = gate::check(supervisor, &gate, &place, &mut || ledger.stop_requested());
+        let found = gate::check(supervisor, &gate, &place, &mut |happening| ledger.notice(happening));
         if let Some(gate::Found { failure, code, ms, log }) = found {
             ledger.record(Event::GateEnded(GateEnded { gate: index, failure, code, ms, log }));
         }
@@ -141,7 +144,8 @@ impl Driver {
     fn wait(&mut self, until_ms: i64) {
         let started = Instant::now();
         let left = u64::try_from(until_ms - Timestamp::now().as_millisecond()).unwrap_or(0);
-        match self.supervisor.wait(started + Duration::from_millis(left)) {
+        let Self { supervisor, ledger, .. } = self;
+        match supervisor.wait(started + Duration::from_millis(left), &mut || ledger.tick()) {
             Waited::Elapsed => self.ledger.record(Event::WaitEnded { ms: millis(started.elapsed()) }),
             Waited::StopRequested => self.ledger.stop_requested(),
         }

@@ -45,16 +45,14 @@ pub(crate) fn check(
     supervisor: &mut Supervisor,
     gate: &Gate,
     place: &Place<'_>,
-    on_stop: &mut dyn FnMut(),
+    notice: &mut dyn FnMut(&Happening<'_>),
 ) -> Option<Found> {
     let Check::Command { command } = &gate.check;
     let kept = place.run.turn(place.iteration, place.attempt).join(format!("{}.log", place.name));
     let log = format!("{PROJECT_DIR}/guardrail_{:03}_{}.log", place.iteration, place.name);
     let ran = spec(command, place, record_into(&kept)).and_then(|spec| {
         supervisor.run(spec, &mut |happening| {
-            if let Happening::StopRequested = happening {
-                on_stop();
-            }
+            notice(&happening);
             Heard::Something
         })
     });

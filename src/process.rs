@@ -77,6 +77,8 @@ pub(crate) enum Happening<'a> {
     Output(Stream, &'a [u8]),
     /// Somebody asked ralph to stop, for the first time.
     StopRequested,
+    /// Time has passed; only where [`Supervisor::ticking`] asked for it.
+    Tick,
 }
 
 /// What the listener has to say about an output.
@@ -122,7 +124,12 @@ pub(crate) struct Supervisor {
     serial: u64,
     stops: u32,
     kept: Vec<i32>,
+    /// When the next tick is due, if anybody wants them.
+    next_tick: Option<Instant>,
 }
+
+/// How often there is a tick.
+const TICK: Duration = Duration::from_secs(1);
 
 impl Supervisor {
     /// Takes over signals and orphans for the whole program.
@@ -130,7 +137,7 @@ impl Supervisor {
         // Bounded, so that an agent that prints faster than ralph reads waits instead of filling the memory.
         let (sender, receiver) = sync_channel(32);
         signals::listen(sender.clone(), Message::Signal)?;
-        Ok(Self { sender, receiver, guardian: None, serial: 0, stops: 0, kept: Vec::new() })
+        Ok(Self { sender, receiver, guardian: None, serial: 0, stops: 0, kept: Vec::new(), next_tick: None })
     }
 
     /// Lets `guardian` end the processes of this run if ralph is killed, and adopts whatever they orphan.
@@ -138,6 +145,11 @@ impl Supervisor {
         // From here on: the guardian itself must not become a child of ralph.
         sweep::adopt_orphans();
         self.guardian = Some(guardian);
+    }
+
+    /// Lets time be noticed while nothing happens.
+    pub(crate) fn ticking(&mut self) {
+        self.next_tick = Some(Instant::now() + TICK);
     }
 
     /// Whether somebody asked ralph to stop.
@@ -187,15 +199,15 @@ impl Supervisor {
 
     /// Runs a process and keeps the beginning of what it prints.
     pub(crate) fn capture(&mut self, spec: Spec, most: usize) -> io::Result<Captured> {
-        self.capture_and(spec, most, &mut || {})
+        self.capture_and(spec, most, &mut |_| {})
     }
 
-    /// Runs a process, keeps the beginning of what it prints, and says at once when somebody asks to stop.
+    /// Runs a process, keeps the beginning of what it prints, and says what happens beside that.
     pub(crate) fn capture_and(
         &mut self,
         spec: Spec,
         most: usize,
-        on_stop: &mut dyn FnMut(),
+        notice: &mut dyn FnMut(&Happening<'_>),
     ) -> io::Result<Captured> {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let ended = self.run(spec, &mut |happening| {
@@ -204,7 +216,7 @@ impl Supervisor {
                     let into = if stream == Stream::Out { &mut out } else { &mut err };
                     into.extend_from_slice(&bytes[..bytes.len().min(most.saturating_sub(into.len()))]);
                 }
-                Happening::StopRequested => on_stop(),
+                Happening::StopRequested | Happening::Tick => notice(&happening),
             }
             Heard::Something
         })?;
@@ -212,16 +224,31 @@ impl Supervisor {
     }
 
     /// Waits until that moment or until somebody asks ralph to stop.
-    pub(crate) fn wait(&mut self, deadline: Instant) -> Waited {
+    pub(crate) fn wait(&mut self, deadline: Instant, on_tick: &mut dyn FnMut()) -> Waited {
         loop {
             if 0 < self.stops {
                 return Waited::StopRequested;
             }
-            match self.receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            let now = Instant::now();
+            if self.is_tick(now) {
+                on_tick();
+            }
+            let until = self.next_tick.map_or(deadline, |tick| tick.min(deadline));
+            match self.receiver.recv_timeout(until.saturating_duration_since(now)) {
                 Ok(message) => self.count_stop(&message),
+                Err(RecvTimeoutError::Timeout) if until < deadline => {}
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Waited::Elapsed,
             }
         }
+    }
+
+    /// Whether a tick was due; sets the next.
+    fn is_tick(&mut self, now: Instant) -> bool {
+        let is_due = self.next_tick.is_some_and(|tick| tick <= now);
+        if is_due {
+            self.next_tick = Some(now + TICK);
+        }
+        is_due
     }
 
     /// Says that the run ended as it should, so that the guardian lets go.
@@ -247,13 +274,16 @@ impl Supervisor {
         watch: &mut Watch,
         listener: &mut dyn FnMut(Happening<'_>) -> Heard,
     ) -> Order {
-        let message = match deadline {
+        let message = match deadline.into_iter().chain(self.next_tick).min() {
             Some(deadline) => {
                 self.receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
             }
             None => self.receiver.recv().ok(),
         };
         let now = Instant::now();
+        if self.is_tick(now) {
+            listener(Happening::Tick);
+        }
         match message {
             Some(Message::Output { serial, stream, bytes }) if serial == self.serial => {
                 watch.output(now);

@@ -2,8 +2,12 @@
 
 pub(crate) mod human;
 pub(crate) mod json;
+pub(crate) mod listing;
 pub(crate) mod look;
+mod screen;
 pub(crate) mod summary;
+
+use jiff::Timestamp;
 
 use crate::{
     agent::AgentEvent,
@@ -25,6 +29,12 @@ pub(crate) trait Reporter {
     fn gate_started(&mut self, _gate: &Gate) {}
     /// What only somebody who asked for details wants to know.
     fn detail(&mut self, _text: &str) {}
+    /// It is this late: reporters have no clock of their own, so that a record is shown as it was.
+    fn moment(&mut self, _at: Timestamp) {}
+    /// Whether it shows something that changes by itself, and so wants to be flushed now and then.
+    fn wants_ticks(&self) -> bool {
+        false
+    }
     /// Everything so far should be visible now.
     fn flush(&mut self) {}
 }
@@ -50,6 +60,14 @@ impl Reporter for Vec<Box<dyn Reporter>> {
         for reporter in self.iter_mut() {
             reporter.detail(text);
         }
+    }
+    fn moment(&mut self, at: Timestamp) {
+        for reporter in self.iter_mut() {
+            reporter.moment(at);
+        }
+    }
+    fn wants_ticks(&self) -> bool {
+        self.iter().any(|reporter| reporter.wants_ticks())
     }
     fn flush(&mut self) {
         for reporter in self.iter_mut() {

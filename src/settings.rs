@@ -167,8 +167,8 @@ impl Leftovers {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    /// Emoji, or `[OK]` and `[ERR]`.
-    pub(crate) emoji: bool,
+    /// Emoji, or `[OK]` and `[ERR]`; nothing means what the locale can show.
+    pub(crate) emoji: Option<bool>,
     /// When there is colour.
     pub(crate) color: ColorWhen,
     /// Whether each line begins with the time.
@@ -181,7 +181,7 @@ pub(crate) struct Output {
 
 impl Default for Output {
     fn default() -> Self {
-        Self { emoji: true, color: ColorWhen::Auto, timestamps: false, max_lines: 5, max_chars: 500 }
+        Self { emoji: None, color: ColorWhen::Auto, timestamps: false, max_lines: 5, max_chars: 500 }
     }
 }
 

@@ -1,6 +1,11 @@
 //! What the terminal can show: colour, emoji, width.
 
-use std::io::{IsTerminal, stderr};
+pub(crate) mod fit;
+
+use std::{
+    env,
+    io::{IsTerminal, stderr, stdout},
+};
 
 use anstyle::{AnsiColor, Style};
 
@@ -39,10 +44,69 @@ impl Palette {
     }
 }
 
-/// How many columns standard error has; 100 when it is not a terminal.
-pub(crate) fn width() -> usize {
-    let size = stderr().is_terminal().then(|| rustix::termios::tcgetwinsize(stderr()).ok()).flatten();
-    size.map_or(100, |size| usize::from(size.ws_col)).max(20)
+/// How wide the output is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Width {
+    /// As wide as the terminal behind this stream is at the moment.
+    Of(Stream),
+    /// Always the same.
+    Fixed(usize),
+}
+
+/// A stream that may be a terminal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Stream {
+    Out,
+    Err,
+}
+
+impl Width {
+    /// Wide enough for every line that ralph itself makes.
+    const NO_TERMINAL: usize = 120;
+    /// Below this nothing fits anyway.
+    const NARROWEST: usize = 20;
+
+    /// How wide a stream is; fixed when it is not a terminal.
+    pub(crate) fn of(stream: Stream) -> Self {
+        if is_terminal(stream) { Self::Of(stream) } else { Self::Fixed(Self::NO_TERMINAL) }
+    }
+
+    /// The number of columns now; a terminal may have been resized.
+    pub(crate) fn columns(self) -> usize {
+        let size = match self {
+            Self::Fixed(columns) => return columns,
+            Self::Of(Stream::Out) => rustix::termios::tcgetwinsize(stdout()),
+            Self::Of(Stream::Err) => rustix::termios::tcgetwinsize(stderr()),
+        };
+        // A terminal that does not know its size (a serial line) says 0.
+        let columns = size.map_or(0, |size| usize::from(size.ws_col));
+        if columns == 0 { 80 } else { columns.max(Self::NARROWEST) }
+    }
+}
+
+/// Whether a person looks at the stream.
+pub(crate) fn is_terminal(stream: Stream) -> bool {
+    match stream {
+        Stream::Out => stdout().is_terminal(),
+        Stream::Err => stderr().is_terminal(),
+    }
+}
+
+/// Whether the terminal understands how to erase a line.
+pub(crate) fn can_erase(stream: Stream) -> bool {
+    is_terminal(stream) && env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
+}
+
+/// Whether the locale can show more than ASCII. Where no locale is set at all (containers, services), what
+/// shows ralph's output is taken to be of this century.
+pub(crate) fn shows_unicode() -> bool {
+    let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
+    set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).is_none_or(|locale| is_utf8(&locale))
+}
+
+fn is_utf8(locale: &str) -> bool {
+    let locale = locale.to_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
 }
 
 /// Text of an agent as it may be shown: no control sequences that move the cursor or rename the window.
@@ -73,6 +137,15 @@ mod tests {
         for padding in [0, 200, 253, 254, 255, 256, 1000] {
             let padding = "x".repeat(padding);
             assert_eq!(printable(&format!("{padding}{text}")), format!("{padding}{expected}"));
+        }
+    }
+
+    #[test]
+    fn a_locale_names_its_characters() {
+        for (locale, expected) in
+            [("C.UTF-8", true), ("de_DE.utf8", true), ("C", false), ("POSIX", false), ("de_DE@euro", false)]
+        {
+            assert_eq!(is_utf8(locale), expected, "{locale}");
         }
     }
 

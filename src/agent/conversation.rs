@@ -39,6 +39,11 @@ impl Conversation {
                         self.say(id, block.text, emit);
                     }
                 }
+                "text" if parent.is_some() => {
+                    if let Some(text) = block.text.map(Raw::short).filter(|text| !text.is_empty()) {
+                        emit(AgentEvent::Subagent { text });
+                    }
+                }
                 "text" => note(block.text, emit),
                 "thinking" => note(block.thinking, emit),
                 "redacted_thinking" => {}

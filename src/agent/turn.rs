@@ -61,7 +61,10 @@ impl Tally {
                 }
             }
             AgentEvent::Limit(limit) => self.limit = Some(limit.clone()),
-            AgentEvent::Todo { .. } | AgentEvent::Progress { .. } | AgentEvent::Unknown { .. } => {}
+            AgentEvent::Todo { .. }
+            | AgentEvent::Subagent { .. }
+            | AgentEvent::Progress { .. }
+            | AgentEvent::Unknown { .. } => {}
         }
     }
 

@@ -9,12 +9,16 @@ use std::{
 };
 
 use clap::Args;
+use jiff::Timestamp;
 
-use super::{run::LookArgs, runs};
+use super::{
+    look::{LookArgs, settings_of},
+    runs,
+};
 use crate::{
     agent::{self, Parser},
     engine::{State, event::Event, plan::Plan},
-    error::Result,
+    error::{Error, Result},
     journal::{
         self, Entry,
         run_dir::{AGENT_STREAM, RunDir},
@@ -25,7 +29,9 @@ use crate::{
 /// How often a followed run is looked at.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Show what happened in a run
+/// Show what happened in a run, while it happens or afterwards
+///
+/// The run is shown from its record as it was shown at the time, with as much detail as is asked for now.
 ///
 /// Example: ralph logs -f
 #[derive(Args, Debug)]
@@ -55,14 +61,15 @@ pub(super) fn main(args: &LogsArgs, project: &Path) -> Result<u8> {
         Some(id) => runs::by_id(id)?,
         None => runs::newest(project)?,
     };
-    let reporters = args.look.replayer();
-    let mut replay = Replay { args, run, reporters, position: 0, folded: None, turn: None, ended: false };
+    let reporters = args.look.replayer(&settings_of(project));
+    let mut replay =
+        Replay { args, run, reporters, position: 0, folded: None, iteration: 0, turn: None, ended: false };
     loop {
         // Looked at before the record: what a run wrote before it ended is then shown.
         let is_running = journal::is_running(&replay.run.journal());
         replay.step()?;
         if !args.follow || replay.ended || !is_running {
-            return Ok(0);
+            return replay.finish();
         }
         thread::sleep(PAUSE);
     }
@@ -75,6 +82,8 @@ struct Replay<'a> {
     /// How far the journal was read.
     position: u64,
     folded: Option<(Plan, State, String)>,
+    /// What is being shown belongs to this one; 0 before the first.
+    iteration: u32,
     turn: Option<TurnStream>,
     ended: bool,
 }
@@ -95,6 +104,9 @@ impl Replay<'_> {
         for entry in entries {
             self.entry(&entry)?;
         }
+        if self.args.follow {
+            self.reporters.moment(Timestamp::now());
+        }
         self.stream()?;
         self.reporters.flush();
         Ok(())
@@ -107,6 +119,8 @@ impl Replay<'_> {
                 self.folded = Some((started.plan.clone(), State::default(), command));
             }
             Event::TurnEnded(_) => {
+                // The stream itself knows no time.
+                self.reporters.moment(entry.at);
                 self.stream()?;
                 if let Some(mut turn) = self.turn.take() {
                     turn.parser.finish(&mut |event| self.reporters.agent(&event));
@@ -122,21 +136,32 @@ impl Replay<'_> {
         }
         state.apply(plan, &entry.event);
         if let Event::TurnStarted(turn) = &entry.event {
+            self.iteration = turn.iteration;
             let path = self.run.turn(turn.iteration, turn.attempt).join(AGENT_STREAM);
             self.turn = Some(TurnStream { path, position: 0, parser: agent::adapter(command).parser() });
         }
-        let is_wanted = self.args.iteration.is_none_or(|wanted| wanted == state.position().0);
+        let is_wanted = self.args.iteration.is_none_or(|wanted| wanted == self.iteration);
         if is_wanted && !self.args.raw {
             self.reporters.event(plan, state, entry);
         }
         Ok(())
     }
 
+    /// All that there was has been shown.
+    fn finish(&self) -> Result<u8> {
+        match self.args.iteration {
+            Some(wanted) if wanted == 0 || self.iteration < wanted => {
+                Err(Error::new(format!("run {} has no iteration {wanted}", self.run.id()))
+                    .hint(format!("it came to iteration {}", self.iteration)))
+            }
+            Some(_) | None => Ok(0),
+        }
+    }
+
     /// Shows what the agent has printed since the last look.
     fn stream(&mut self) -> Result<()> {
         let Some(turn) = &mut self.turn else { return Ok(()) };
-        let iteration = self.folded.as_ref().map(|(_, state, _)| state.position().0);
-        let is_wanted = self.args.iteration.is_none() || self.args.iteration == iteration;
+        let is_wanted = self.args.iteration.is_none_or(|wanted| wanted == self.iteration);
         // The file may not be there: a turn that could not start, a disk that was full.
         let Ok(mut file) = File::open(&turn.path) else { return Ok(()) };
         file.seek(SeekFrom::Start(turn.position))?;

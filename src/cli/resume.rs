@@ -3,15 +3,16 @@
 use std::{path::Path, time::Duration};
 
 use clap::Args;
-use serde_json::json;
 
-use super::{run::LookArgs, runs};
+use super::{
+    look::{LookArgs, settings_of},
+    runs,
+};
 use crate::{
     driver::{Resume, millis},
     duration::parse_duration,
     engine::plan::Limits,
     error::Result,
-    settings::{self, Settings},
 };
 
 /// Go on with a run that was killed, interrupted, or reached a limit
@@ -60,8 +61,6 @@ pub(super) fn main(args: &ResumeArgs, project: &Path) -> Result<u8> {
         ..limits
     };
     // Only how things look is taken from the settings of today; the run keeps to those it started with.
-    let settings =
-        settings::load(project, None, json!({})).map_or_else(|_| Settings::default(), |it| it.settings);
-    let reporters = args.look.reporters(&settings);
+    let reporters = args.look.reporters(&settings_of(project));
     Resume { run, limits: Box::new(limits), reporters }.begin()?.drive()
 }

@@ -1,13 +1,11 @@
 //! `ralph run`: the guarded loop.
 
-use std::{
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::{Map, Value, json};
 
+use super::look::LookArgs;
 use crate::{
     agent::Permissions,
     driver::{Start, fingerprints, millis},
@@ -18,15 +16,9 @@ use crate::{
     },
     error::{Error, Result},
     journal::run_dir::RunDir,
-    report::{
-        Reporter,
-        human::Human,
-        json::Json,
-        look::{Look, Marks},
-    },
-    settings::{self, ColorWhen, Leftovers, Loaded, Settings},
+    report::Reporter,
+    settings::{self, Leftovers, Loaded, Settings},
     setup::{AgentSetup, PromptSource, Setup, Timeouts},
-    term::Palette,
 };
 
 /// Run the agent in a loop until it says that it is done and every guardrail passes
@@ -99,67 +91,6 @@ pub(super) struct RunArgs {
     look: LookArgs,
 }
 
-/// How a run is shown.
-#[derive(Args, Debug, Default)]
-pub(super) struct LookArgs {
-    /// Say what is done and why, in detail
-    #[arg(short = 'V', long)]
-    verbose: bool,
-
-    /// When to use colour
-    #[arg(long, value_name = "WHEN", value_parser = ["auto", "always", "never"])]
-    color: Option<String>,
-
-    /// What to print on standard output
-    #[arg(long, value_name = "FORMAT", value_parser = ["human", "json"], default_value = "human")]
-    output: String,
-}
-
-impl LookArgs {
-    /// The reporters of a run: talk on standard error, data on standard output.
-    pub(super) fn reporters(&self, settings: &Settings) -> Vec<Box<dyn Reporter>> {
-        let palette = Palette::of(self.color(settings), &io::stderr());
-        let mut reporters = vec![self.human(settings, palette, Box::new(io::stderr()))];
-        if self.is_json() {
-            reporters.push(Box::new(Json::default()));
-        }
-        reporters
-    }
-
-    /// The reporter of a record: all of it is data.
-    pub(super) fn replayer(&self) -> Vec<Box<dyn Reporter>> {
-        if self.is_json() {
-            return vec![Box::new(Json::default())];
-        }
-        let settings = Settings::default();
-        let palette = Palette::of(self.color(&settings), &io::stdout());
-        vec![self.human(&settings, palette, Box::new(io::stdout()))]
-    }
-
-    fn human(&self, settings: &Settings, palette: Palette, out: Box<dyn Write>) -> Box<dyn Reporter> {
-        let look = Look {
-            palette,
-            marks: if settings.output.emoji { Marks::EMOJI } else { Marks::PLAIN },
-            stream: settings.stream_agent_output,
-            verbose: self.verbose,
-            summary: !self.is_json(),
-            timestamps: settings.output.timestamps,
-            max_lines: settings.output.max_lines,
-            max_chars: settings.output.max_chars,
-        };
-        Box::new(Human::new(look, out))
-    }
-
-    fn color(&self, settings: &Settings) -> ColorWhen {
-        let named = |name: &str| ColorWhen::NAMES.into_iter().find(|(known, _)| *known == name);
-        self.color.as_deref().and_then(named).map_or(settings.output.color, |(_, when)| when)
-    }
-
-    fn is_json(&self) -> bool {
-        self.output == "json"
-    }
-}
-
 /// Runs the loop.
 pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
     let prompt = prompt(args)?;
@@ -171,14 +102,24 @@ pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
     for file in &loaded.files {
         reporters.detail(&format!("Loading settings from {}", file.display()));
     }
-    warn_of_endless_prompt(&prompt, &loaded.settings.completion_response);
+    reporters.detail(&format!("Settings: {}", redacted(&loaded.settings)));
+    let warnings = endless_prompt(&prompt, &loaded.settings.completion_response).into_iter().collect();
     if let Some(age) = loaded.settings.retention {
         // What cannot be removed now is removed another time.
         let _ = super::clean::remove_older(&RunDir::of_project(project)?, age);
     }
     let plan = plan(&loaded.settings, args.limit_exit_code);
     let setup = setup(&loaded, prompt, project);
-    Start { plan, setup, reporters }.begin()?.drive()
+    Start { plan, setup, reporters, warnings }.begin()?.drive()
+}
+
+/// The merged settings in one line, without the values of the agent's variables: they may be keys.
+fn redacted(settings: &Settings) -> Value {
+    let mut settings = json!(settings);
+    if let Some(variables) = settings["agent"]["env"].as_object_mut() {
+        variables.values_mut().for_each(|value| *value = json!("***"));
+    }
+    settings
 }
 
 fn prompt(args: &RunArgs) -> Result<PromptSource> {
@@ -194,17 +135,17 @@ fn prompt(args: &RunArgs) -> Result<PromptSource> {
 }
 
 /// An agent that is not told how to say that it is done works until the limit.
-fn warn_of_endless_prompt(prompt: &PromptSource, response: &str) {
+fn endless_prompt(prompt: &PromptSource, response: &str) -> Option<String> {
     let text = match prompt {
         PromptSource::Text(text) => text.clone(),
         PromptSource::File(path) => std::fs::read_to_string(path).unwrap_or_default(),
     };
-    if !text.to_lowercase().contains("<response>") {
-        super::warn(&format!(
+    (!text.to_lowercase().contains("<response>")).then(|| {
+        format!(
             "the prompt does not say how to end: unless the agent knows it from elsewhere, the run goes on to its \
              limit. Add to the prompt: Say <response>{response}</response> when it is done."
-        ));
-    }
+        )
+    })
 }
 
 fn load(args: &RunArgs, project: &Path) -> Result<Loaded> {

@@ -1,122 +1,183 @@
 //! `ralph status`: which runs there are and how they stand.
 
-use std::{fmt::Write, path::Path};
-
-use clap::Args;
-use serde_json::json;
-
-use super::{print, runs};
-use crate::{
-    engine::outcome::Outcome,
-    error::Result,
-    journal::{self, Folded, run_dir::RunDir},
-    report::summary,
+use std::{
+    fmt::Write,
+    fs::File,
+    io::{self, Read, Seek, SeekFrom},
+    path::Path,
 };
 
-/// Show the runs of this project
+use clap::Args;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{look::settings_of, print, runs};
+use crate::{
+    agent::{self, AgentEvent},
+    engine::event::Event,
+    error::Result,
+    journal::{
+        self, Folded,
+        run_dir::{AGENT_STREAM, RunDir},
+    },
+    report::{
+        listing::{Listed, Standing, Style},
+        look::Marks,
+    },
+    term::{Palette, Stream, Width, fit::one_line},
+};
+
+/// Show the runs of this project and how they stand
 ///
-/// Example: ralph status --all --json
+/// The newest run stands first: its iteration, time and cost, what the gates said last, what a running agent
+/// is doing, and what to type to go on with it or to end it.
+///
+/// Example: ralph status --all
 #[derive(Args, Debug)]
 pub(super) struct StatusArgs {
     /// Show the runs of all projects
     #[arg(short, long)]
     all: bool,
 
-    /// Print one JSON object per run
+    /// Print one JSON object per run, and every run
     #[arg(long)]
     json: bool,
 }
 
-/// How many finished runs a person wants to see.
+/// How many runs a person wants to see.
 const MOST_SHOWN: usize = 10;
 
-/// Prints the runs, the newest last.
+/// How much of the end of an agent's stream says what it is doing.
+const TAIL: u64 = 64 * 1024;
+
+/// Prints the runs, the newest first.
 pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
-    let runs = if args.all { RunDir::all()? } else { RunDir::of_project(project)? };
+    let mut runs = if args.all { RunDir::all()? } else { RunDir::of_project(project)? };
+    runs.reverse();
+    let settings = settings_of(project);
+    let style = Style {
+        palette: Palette::of(settings.output.color, &io::stdout()),
+        marks: Marks::of(settings.output.emoji),
+        columns: Width::of(Stream::Out).columns(),
+        with_project: args.all,
+    };
     let mut out = String::new();
-    let skipped = if args.json { 0 } else { runs.len().saturating_sub(MOST_SHOWN) };
-    for run in &runs[skipped..] {
+    let shown = if args.json { runs.len() } else { runs.len().min(MOST_SHOWN) };
+    for run in &runs[..shown] {
+        let id = run.id();
         // A run whose journal is damaged is shown as such, not hidden.
-        let folded = journal::fold(&run.journal());
-        let line = match (&folded, args.json) {
-            (Ok(folded), true) => as_json(run, folded),
-            (Ok(folded), false) => as_text(run, folded, args.all),
-            (Err(error), true) => json!({"run": run.id(), "error": error.to_string()}).to_string(),
-            (Err(error), false) => format!("{}  unreadable: {error}", run.id()),
-        };
-        let _ = writeln!(out, "{line}");
+        match journal::fold(&run.journal()) {
+            Ok(folded) if args.json => drop(writeln!(out, "{}", json_of(&listed(run, &id, &folded), run))),
+            Ok(folded) => out.push_str(&listed(run, &id, &folded).text(&style)),
+            Err(error) if args.json => {
+                let _ = writeln!(out, "{}", json!({"run": id, "error": error.to_string()}));
+            }
+            Err(error) => drop(writeln!(out, "{} unreadable  {id}: {error}", style.marks.bad)),
+        }
     }
-    if 0 < skipped {
-        let _ = writeln!(out, "({skipped} older runs are not shown; --json shows all)");
+    let older = runs.len() - shown;
+    if 0 < older {
+        let _ = writeln!(out, "({older} older runs are not shown; --json shows all)");
     }
     if runs.is_empty() && !args.json {
-        let _ = writeln!(out, "no runs yet; start one: ralph run -p \"...\"");
+        out.push_str("no runs yet; start one: ralph run -p \"...\"\n");
     }
     print(&out)?;
     Ok(0)
 }
 
-/// What a run is doing, in one word.
-fn standing(run: &RunDir, folded: &Folded) -> &'static str {
-    if runs::process(run).is_some() {
-        return "running";
-    }
-    match folded.state.outcome() {
-        None => "killed",
-        Some(Outcome::Done) => "complete",
-        Some(Outcome::Exhausted { .. }) => "limit",
-        Some(Outcome::Paused { .. }) => "stopped",
-        Some(Outcome::Interrupted) => "interrupted",
-        Some(Outcome::Unready { .. }) => "unready",
-        Some(Outcome::GaveUp { .. }) => "gave up",
-    }
+fn listed<'a>(run: &'a RunDir, id: &'a str, folded: &'a Folded) -> Listed<'a> {
+    let is_running = runs::process(run).is_some();
+    let standing = Standing::of(is_running, folded.state.outcome());
+    let doing = is_running.then(|| doing(run, folded)).flatten();
+    Listed { id, folded, standing, doing, now: Timestamp::now() }
 }
 
-fn as_text(run: &RunDir, folded: &Folded, with_project: bool) -> String {
-    let standing = standing(run, folded);
-    let (iteration, _) = folded.state.position();
-    let of = folded.plan.limits.iterations;
-    let mut text = format!(
-        "{}  {standing:<11}  {} iteration {} of {of}  {}",
-        run.id(),
-        folded.started.plan.mode,
-        iteration.min(of),
-        summary::spent(&folded.state)
-    );
-    if with_project {
-        let _ = write!(text, "  {}", folded.started.setup.project.display());
-    }
-    if let Some(outcome) = folded.state.outcome() {
-        let _ = write!(text, "\n    {}", summary::outcome(outcome, &folded.plan));
-    }
-    match standing {
-        "running" | "complete" | "unready" => {}
-        _ => {
-            let _ = write!(text, "\n    go on with: ralph resume {}", run.id());
-        }
-    }
-    text
-}
-
-fn as_json(run: &RunDir, folded: &Folded) -> String {
-    let (iteration, attempt) = folded.state.position();
-    let spent = folded.state.spent();
+/// The same facts for scripts.
+fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
+    let Folded { started, plan, state, entries } = listed.folded;
+    let ((iteration, attempt), spent) = (state.position(), state.spent());
+    let gates = listed.gates().into_iter().map(|ended| {
+        let name = plan.gates.get(ended.gate).map(|gate| gate.check.name());
+        json!({"name": name, "passed": ended.failure.is_none(), "code": ended.code, "ms": ended.ms})
+    });
+    let next = listed.standing.commands(listed.id).into_iter().map(|(_, command)| command);
     json!({
-        "run": run.id(),
-        "standing": standing(run, folded),
-        "mode": folded.started.plan.mode,
-        "project": folded.started.setup.project,
+        "run": listed.id,
+        "standing": listed.standing.word(),
+        "mode": started.plan.mode,
+        "project": started.setup.project,
+        "agent": started.setup.agent.command,
         "iteration": iteration,
         "attempt": attempt,
-        "maxIterations": folded.plan.limits.iterations,
+        "maxIterations": plan.limits.iterations,
         "turns": spent.turns,
         "ms": spent.ms,
         "tools": spent.tools,
         "commits": spent.commits,
         "usage": spent.usage,
-        "outcome": folded.state.outcome(),
-        "exitCode": folded.state.outcome().map(|outcome| outcome.exit_code(&folded.plan)),
+        "gates": gates.collect::<Vec<_>>(),
+        "doing": listed.doing,
+        "startedAt": entries.first().map(|entry| entry.at),
+        "lastEventAt": entries.last().map(|entry| entry.at),
+        "outcome": state.outcome(),
+        "exitCode": state.outcome().map(|outcome| outcome.exit_code(plan)),
+        "next": next.collect::<Vec<_>>(),
         "folder": run.path(),
     })
-    .to_string()
+}
+
+/// What a running run was last seen doing.
+fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
+    let events = folded.entries.iter().rev().map(|entry| &entry.event);
+    let last =
+        events.into_iter().find(|event| !matches!(event, Event::Warned { .. } | Event::StopRequested))?;
+    match last {
+        Event::TurnStarted(turn) => {
+            let command = &folded.started.setup.agent.command;
+            last_act(&run.turn(turn.iteration, turn.attempt).join(AGENT_STREAM), command)
+                .or_else(|| Some("the agent has said nothing yet".to_owned()))
+        }
+        Event::TurnEnded(_) | Event::GateEnded(_) => Some("checking the work".to_owned()),
+        Event::MessageAsked { .. } | Event::CommitStarted { .. } => Some("committing".to_owned()),
+        Event::WaitStarted { until_ms, .. } => {
+            let until = Timestamp::from_millisecond(*until_ms).ok()?;
+            let until = until.to_zoned(jiff::tz::TimeZone::system());
+            Some(format!("waiting until {}", until.strftime("%H:%M:%S")))
+        }
+        Event::RunStarted(_)
+        | Event::RunResumed { .. }
+        | Event::Looked(_)
+        | Event::CommitEnded(_)
+        | Event::WaitEnded { .. }
+        | Event::StopRequested
+        | Event::Warned { .. }
+        | Event::RunEnded { .. }
+        | Event::Unknown => None,
+    }
+}
+
+/// The last thing in the stream of an agent that says what it does.
+fn last_act(stream: &Path, command: &str) -> Option<String> {
+    let mut file = File::open(stream).ok()?;
+    let start = file.metadata().ok()?.len().saturating_sub(TAIL);
+    file.seek(SeekFrom::Start(start)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes).ok()?;
+    // What was cut off at the beginning is no event.
+    let cut =
+        if start == 0 { 0 } else { bytes.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1) };
+    let mut act = None;
+    agent::adapter(command).parser().push(&bytes[cut..], &mut |event| match event {
+        AgentEvent::ToolStart { name, summary, .. } => {
+            act = Some(format!("{}({})", one_line(&name), one_line(&summary)));
+        }
+        AgentEvent::Text { text, .. } => {
+            if let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) {
+                act = Some(one_line(line.trim()).into_owned());
+            }
+        }
+        _ => {}
+    });
+    act
 }

@@ -11,7 +11,7 @@ use crate::{
     engine::event::{CommitEnd, Event},
     error::{Error, Result},
     git::{self, Git, refusal, scm_spec, succeeded},
-    process::{Sink, Spec},
+    process::{Happening, Sink, Spec},
     prompt::{commit_message, message_from_task, truncate},
     setup::Scm,
 };
@@ -171,7 +171,8 @@ impl Driver {
         };
         let spec = self.agent_spec(call);
         let Self { supervisor, ledger, .. } = self;
-        let Ok(captured) = supervisor.capture_and(spec, MOST, &mut || ledger.stop_requested()) else {
+        let notice = &mut |happening: &Happening<'_>| ledger.notice(happening);
+        let Ok(captured) = supervisor.capture_and(spec, MOST, notice) else {
             return None;
         };
         let said = written(&answer).unwrap_or_else(|| String::from_utf8_lossy(&captured.out).into_owned());

@@ -1,8 +1,11 @@
 //! Takes in events: into the journal, into the state, onto the screen, in this order.
 
+use jiff::Timestamp;
+
 use crate::{
     engine::{State, event::Event, plan::Plan},
     journal::{Entry, Journal},
+    process::Happening,
     report::Reporter,
 };
 
@@ -48,6 +51,21 @@ impl Ledger {
         if !std::mem::replace(&mut self.stop_recorded, true) {
             self.record(Event::StopRequested);
         }
+    }
+
+    /// Takes notice of what happens beside the output of a process.
+    pub(super) fn notice(&mut self, happening: &Happening<'_>) {
+        match happening {
+            Happening::Output(..) => {}
+            Happening::StopRequested => self.stop_requested(),
+            Happening::Tick => self.tick(),
+        }
+    }
+
+    /// Time has passed: whoever shows it shows it.
+    pub(super) fn tick(&mut self) {
+        self.reporters.moment(Timestamp::now());
+        self.reporters.flush();
     }
 
     /// Says something that no rule depends on.

@@ -87,6 +87,7 @@ fn take(tally: &mut Tally, scanner: &mut Scanner, echo: &mut Option<Echo>, event
             }
         }
         AgentEvent::Started { .. }
+        | AgentEvent::Subagent { .. }
         | AgentEvent::ToolStart { .. }
         | AgentEvent::ToolEnd { .. }
         | AgentEvent::Todo { .. }

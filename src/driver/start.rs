@@ -33,6 +33,8 @@ pub(crate) struct Start {
     pub(crate) plan: Plan,
     pub(crate) setup: Setup,
     pub(crate) reporters: Vec<Box<dyn Reporter>>,
+    /// What a person should know from the start.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A run to go on with.
@@ -46,7 +48,7 @@ pub(crate) struct Resume {
 impl Start {
     /// Checks what the run needs, takes the tree, and records the start.
     pub(crate) fn begin(self) -> Result<Driver> {
-        let Self { plan, mut setup, reporters } = self;
+        let Self { plan, mut setup, reporters, warnings } = self;
         check_prompt(&setup.prompt)?;
         let mut ground = Ground::take(&plan, &setup, "")?;
         if let Some(git) = &ground.git {
@@ -68,6 +70,9 @@ impl Start {
         }));
         let mut ledger = Ledger::new(plan, State::default(), journal, reporters);
         ledger.record(event);
+        for warning in warnings {
+            ledger.warn(warning);
+        }
         if let Err(error) = hidden {
             ledger.warn(format!("ralph's files cannot be kept in {PROJECT_DIR}: {error}"));
         }

@@ -2,6 +2,7 @@
 
 use std::{ffi::OsString, io, os::unix::process::ExitStatusExt, path::Path, time::Duration};
 
+use jiff::Timestamp;
 use rustix::process::Signal;
 
 use super::{Driver, PROJECT_DIR, listener::Listener, millis};
@@ -49,18 +50,19 @@ impl Driver {
         };
         let spec = self.agent_spec(call);
         self.ledger.reporters.detail(&format!("Agent command: {}", command_line(&spec)));
-        self.ledger.reporters.detail(&format!("Prompt: {}", prompt.chars().take(200).collect::<String>()));
+        self.ledger.reporters.detail(&format!("Prompt: {}", beginning(&prompt)));
 
         let mut listener = Listener::new(self.adapter(), &self.ledger.plan.claims, &prompt);
         let Self { supervisor, ledger, .. } = self;
         let ended = supervisor.run(spec, &mut |happening| match happening {
             Happening::Output(stream, bytes) => {
+                ledger.reporters.moment(Timestamp::now());
                 let heard = listener.hear(stream, bytes, &mut |event| ledger.reporters.agent(event));
                 ledger.reporters.flush();
                 heard
             }
-            Happening::StopRequested => {
-                ledger.stop_requested();
+            Happening::StopRequested | Happening::Tick => {
+                ledger.notice(&happening);
                 Heard::Something
             }
         });
@@ -214,6 +216,13 @@ impl Driver {
 /// A pipe with a copy; without the copy if the disk refuses it.
 pub(super) fn copied_to(path: &Path) -> Sink {
     Sink::Pipe { copy: record_into(path).ok() }
+}
+
+/// The first 200 characters of a prompt, in one line.
+fn beginning(prompt: &str) -> String {
+    let end = prompt.char_indices().nth(200).map_or(prompt.len(), |(at, _)| at);
+    let more = if end < prompt.len() { "..." } else { "" };
+    format!("{}{more}", prompt[..end].trim_end().replace('\n', "\\n"))
 }
 
 fn command_line(spec: &Spec) -> String {

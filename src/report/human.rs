@@ -1,15 +1,23 @@
 //! What a person sees of a run: talk on standard error, the summary on standard output.
 
 mod events;
+mod live;
 mod stream;
+mod tools;
+mod verbose;
 
-use std::{
-    collections::HashMap,
-    io::{BufWriter, Write},
-    time::Duration,
+#[cfg(test)]
+pub(super) mod tests;
+
+use std::{io::Write, time::Duration};
+
+use jiff::Timestamp;
+
+use super::{
+    Reporter,
+    look::Look,
+    screen::{Screen, between},
 };
-
-use super::{Reporter, look::Look};
 use crate::{
     agent::AgentEvent,
     duration::format_duration,
@@ -19,22 +27,27 @@ use crate::{
         plan::{Gate, Plan},
     },
     journal::Entry,
-    term::{self, Palette, printable},
+    term::{
+        Palette,
+        fit::{fit, one_line},
+        printable,
+    },
 };
+use live::Live;
+use tools::Tools;
 
 /// Shows a run to a person.
 pub(crate) struct Human {
     look: Look,
-    out: BufWriter<Box<dyn Write>>,
-    width: usize,
-    /// The time of the lines that come next.
-    now: jiff::Zoned,
-    /// Names of the tools that are running, by id.
-    tools: HashMap<String, String>,
-    tool_count: u64,
-    tool_errors: u64,
-    /// The last text did not end its line.
-    in_line: bool,
+    screen: Screen,
+    /// Where the end of the run goes.
+    data: Box<dyn Write>,
+    tools: Tools,
+    /// When the turn began.
+    turn_started: Option<Timestamp>,
+    /// When the commit began, if one is being made.
+    commit_started: Option<Timestamp>,
+    live: Live,
     /// The run's id.
     run: String,
     has_gates: bool,
@@ -43,47 +56,45 @@ pub(crate) struct Human {
 }
 
 impl Human {
-    /// Shows a run on `out`.
-    pub(crate) fn new(look: Look, out: Box<dyn Write>) -> Self {
+    /// Shows a run on `out`, and its end on `data`.
+    pub(crate) fn new(look: Look, out: Box<dyn Write>, data: Box<dyn Write>) -> Self {
         Self {
+            screen: Screen::new(out, look.width, look.palette, look.timestamps.clone()),
             look,
-            out: BufWriter::with_capacity(64 * 1024, out),
-            width: term::width(),
-            now: if look.timestamps { jiff::Zoned::now() } else { jiff::Zoned::default() },
-            tools: HashMap::new(),
-            tool_count: 0,
-            tool_errors: 0,
-            in_line: false,
+            data,
+            tools: Tools::default(),
+            turn_started: None,
+            commit_started: None,
+            live: Live::default(),
             run: String::new(),
             has_gates: true,
             keeps_leftovers: false,
         }
     }
 
-    /// A whole line, on a line of its own. Errors are dropped: a reader that has gone does not end the run.
+    /// A whole line, on a line of its own.
     fn line(&mut self, text: &str) {
-        self.end_line();
-        self.stamp();
-        let _ = writeln!(self.out, "{text}");
-    }
-
-    fn stamp(&mut self) {
-        if self.look.timestamps {
-            let Palette { quiet, .. } = self.look.palette;
-            let _ = write!(self.out, "{quiet}[{}]{quiet:#} ", self.now.strftime("%H:%M:%S"));
+        if !self.look.quiet {
+            self.screen.line(text);
         }
     }
 
-    fn end_line(&mut self) {
-        if std::mem::take(&mut self.in_line) {
-            let _ = writeln!(self.out);
-        }
+    /// A line that also somebody sees who wants to see nothing but problems.
+    fn alert(&mut self, text: &str) {
+        self.screen.line(text);
+    }
+
+    /// How long the turn has taken so far.
+    fn turn_time(&self) -> Option<Duration> {
+        Some(between(self.turn_started?, self.screen.now()))
     }
 }
 
 impl Reporter for Human {
     fn event(&mut self, plan: &Plan, state: &State, entry: &Entry) {
+        self.screen.moment(entry.at);
         let Palette { warn, quiet, .. } = self.look.palette;
+        self.explain(plan, entry);
         match &entry.event {
             Event::RunStarted(started) => self.started(started),
             Event::RunResumed { .. } => {
@@ -106,12 +117,12 @@ impl Reporter for Human {
                     Why::Rest => {}
                     Why::Retry => self.line(&format!("{quiet}Trying again in {left}.{quiet:#}")),
                     Why::UsageLimit => {
-                        self.line(&format!("{warn}The usage limit is reached: waiting {left}.{warn:#}"));
+                        self.alert(&format!("{warn}The usage limit is reached: waiting {left}.{warn:#}"));
                     }
                 }
             }
-            Event::StopRequested => self.line(&format!("{warn}Received signal, shutting down...{warn:#} The running operation finishes; a second signal ends it.")),
-            Event::Warned { text } => self.line(&format!("{warn}warning:{warn:#} {}", printable(text))),
+            Event::StopRequested => self.alert(&format!("{warn}Received signal, shutting down...{warn:#} The running operation finishes; a second signal ends it.")),
+            Event::Warned { text } => self.alert(&format!("{warn}warning:{warn:#} {}", printable(text))),
             Event::RunEnded { outcome, .. } => self.ended(plan, state, outcome),
             Event::Looked(_)
             | Event::MessageAsked { .. }
@@ -119,38 +130,42 @@ impl Reporter for Human {
             | Event::WaitEnded { .. }
             | Event::Unknown => {}
         }
+        if self.look.live {
+            self.live.event(plan, state, entry);
+        }
         self.flush();
     }
 
     fn agent(&mut self, event: &AgentEvent) {
-        if !self.look.stream {
+        if self.look.live {
+            self.live.agent(event, self.screen.now());
+        }
+        if !self.look.stream || self.look.quiet {
             return;
         }
-        let Palette { quiet, accent, .. } = self.look.palette;
+        let Palette { quiet, .. } = self.look.palette;
+        let room = self.screen.columns();
+        if !matches!(event, AgentEvent::ToolStart { .. } | AgentEvent::ToolEnd { .. }) {
+            self.tools.interrupted();
+        }
         match event {
             AgentEvent::Text { text, joins } => self.text(text, *joins),
             AgentEvent::ToolStart { id, name, summary, parent } => {
-                self.tool_count += 1;
-                self.tools.insert(id.clone(), name.clone());
-                let indent = if parent.is_some() { "  " } else { "" };
-                let room = self.width.saturating_sub(name.len() + indent.len() + 4);
-                let first = printable(summary.lines().next().unwrap_or_default())
-                    .chars()
-                    .take(room)
-                    .collect::<String>();
-                self.line(&format!("{indent}{} {accent}{name}{accent:#}({first})", self.look.marks.tool));
+                self.tool_started(id, name, summary, parent.as_deref());
             }
             AgentEvent::ToolEnd { id, ok, output } => self.tool_ended(id, *ok, output),
             AgentEvent::Todo { items } => self.todo(items),
             AgentEvent::Result(result) => self.result(result),
+            AgentEvent::Subagent { text } => {
+                self.line(&format!("  {quiet}{}{quiet:#}", fit(&one_line(text), room.saturating_sub(2))));
+            }
             AgentEvent::Progress { text } => {
-                let line: String =
-                    printable(text.lines().next().unwrap_or_default()).chars().take(self.width - 2).collect();
-                self.line(&format!("{quiet}{line}{quiet:#}"));
+                let text = one_line(text.lines().next().unwrap_or_default());
+                self.line(&format!("{quiet}{}{quiet:#}", fit(&text, room)));
             }
             AgentEvent::Started { model, .. } => {
                 if let Some(model) = model {
-                    self.line(&format!("{quiet}{model}{quiet:#}"));
+                    self.line(&format!("{quiet}{}{quiet:#}", fit(&one_line(model), room)));
                 }
             }
             AgentEvent::Limit(limit) => {
@@ -165,6 +180,9 @@ impl Reporter for Human {
     }
 
     fn gate_started(&mut self, gate: &Gate) {
+        if self.look.live {
+            self.live.gate(gate, self.screen.now());
+        }
         self.detail(&format!("Running guardrail: {}", gate.check.name()));
     }
 
@@ -175,10 +193,16 @@ impl Reporter for Human {
         }
     }
 
+    fn moment(&mut self, at: Timestamp) {
+        self.screen.moment(at);
+    }
+
+    fn wants_ticks(&self) -> bool {
+        self.look.live
+    }
+
     fn flush(&mut self) {
-        if self.look.timestamps {
-            self.now = jiff::Zoned::now();
-        }
-        let _ = self.out.flush();
+        let status = if self.look.live { self.live.text(self.screen.now(), &self.look.marks) } else { None };
+        self.screen.flush(status.as_deref());
     }
 }

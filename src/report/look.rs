@@ -1,37 +1,52 @@
 //! How a person wants to see a run.
 
-use crate::term::Palette;
+use jiff::tz::TimeZone;
+
+use crate::term::{Palette, Width};
 
 /// What a person wants to see.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(crate) struct Look {
     pub(crate) palette: Palette,
     pub(crate) marks: Marks,
+    pub(crate) width: Width,
     /// The agent's own stream.
     pub(crate) stream: bool,
     pub(crate) verbose: bool,
+    /// Only what is wrong.
+    pub(crate) quiet: bool,
+    /// A line at the bottom that says what happens at the moment.
+    pub(crate) live: bool,
     /// The end of the run on standard output.
     pub(crate) summary: bool,
-    /// The time before each line.
-    pub(crate) timestamps: bool,
+    /// The time before each line, in this zone.
+    pub(crate) timestamps: Option<TimeZone>,
     /// Lines of a tool's output.
     pub(crate) max_lines: usize,
     /// Characters of a tool's output.
     pub(crate) max_chars: usize,
 }
 
-/// The signs before a line.
+/// The signs before a line and in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Marks {
-    pub(super) tool: &'static str,
-    pub(super) good: &'static str,
-    pub(super) bad: &'static str,
-    pub(super) output: &'static str,
-    pub(super) todo: &'static str,
-    pub(super) active: &'static str,
-    pub(super) pending: &'static str,
-    pub(super) progress: &'static str,
+    pub(crate) tool: &'static str,
+    pub(crate) good: &'static str,
+    pub(crate) bad: &'static str,
+    pub(crate) output: &'static str,
+    pub(crate) todo: &'static str,
+    pub(crate) active: &'static str,
+    pub(crate) pending: &'static str,
+    pub(crate) progress: &'static str,
+    /// Points back to what a line belongs to.
+    pub(crate) arrow: &'static str,
+    /// Between facts.
+    pub(crate) dot: &'static str,
+    /// Many of them are a rule.
+    pub(crate) rule: &'static str,
+    /// Something goes on.
+    pub(crate) running: &'static str,
 }
 
 impl Marks {
@@ -45,8 +60,12 @@ impl Marks {
         active: "🔄",
         pending: "⏸️",
         progress: "📊",
+        arrow: "←",
+        dot: " · ",
+        rule: "─",
+        running: "●",
     };
-    /// For terminals and logs without them.
+    /// For people who do not like them.
     pub(crate) const PLAIN: Self = Self {
         tool: "*",
         good: "[OK]",
@@ -56,5 +75,18 @@ impl Marks {
         active: "[>]",
         pending: "[ ]",
         progress: "[=]",
+        ..Self::EMOJI
     };
+    /// For terminals that know no others.
+    pub(crate) const ASCII: Self = Self { arrow: "<-", dot: " - ", rule: "-", running: "*", ..Self::PLAIN };
+
+    /// The signs that the settings ask for, or those that the locale can show.
+    pub(crate) fn of(emoji: Option<bool>) -> Self {
+        match emoji {
+            Some(true) => Self::EMOJI,
+            Some(false) if crate::term::shows_unicode() => Self::PLAIN,
+            None if crate::term::shows_unicode() => Self::EMOJI,
+            Some(false) | None => Self::ASCII,
+        }
+    }
 }

@@ -40,12 +40,13 @@ pub(crate) fn outcome(outcome: &Outcome, plan: &Plan) -> String {
 fn gates(plan: &Plan) -> String {
     match plan.gates.len() {
         1 => "its gate".to_owned(),
+        2 => "both gates".to_owned(),
         several => format!("all {several} gates"),
     }
 }
 
-/// What a run has used, in one line: iterations, time, tools, tokens, cost.
-pub(crate) fn spent(state: &State) -> String {
+/// What a run has used: turns, time, tools, commits, tokens, cost.
+pub(crate) fn spent(state: &State) -> Vec<String> {
     let spent = state.spent();
     let mut parts = vec![
         count(spent.turns.into(), "turn"),
@@ -61,7 +62,15 @@ pub(crate) fn spent(state: &State) -> String {
     if let Some(cost) = spent.usage.cost_usd {
         parts.push(format!("${cost:.2}"));
     }
-    parts.join(", ")
+    parts
+}
+
+/// Two costs, either of which may be unknown.
+pub(crate) fn sum(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    match (one, other) {
+        (None, None) => None,
+        (one, other) => Some(one.unwrap_or(0.0) + other.unwrap_or(0.0)),
+    }
 }
 
 /// Tokens as people say them: `1.2M in (850K cached) / 45K out`.

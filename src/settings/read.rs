@@ -91,7 +91,7 @@ fn read_limits(fields: &mut Fields<'_, '_>, limits: &mut Limits) {
 }
 
 fn read_output(fields: &mut Fields<'_, '_>, output: &mut Output) {
-    fields.set("emoji", &mut output.emoji, boolean);
+    fields.set("emoji", &mut output.emoji, |node| boolean(node).map(Some));
     fields.set("color", &mut output.color, |node| choice(node, &ColorWhen::NAMES));
     fields.set("timestamps", &mut output.timestamps, boolean);
     fields.set("maxLines", &mut output.max_lines, whole);

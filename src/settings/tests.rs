@@ -110,7 +110,7 @@ fn every_new_key_is_read() {
     assert_eq!(settings.limits, limits);
     assert_eq!(settings.leftovers, Leftovers::Keep);
     let output =
-        Output { emoji: false, color: ColorWhen::Never, timestamps: true, max_lines: 1, max_chars: 2 };
+        Output { emoji: Some(false), color: ColorWhen::Never, timestamps: true, max_lines: 1, max_chars: 2 };
     assert_eq!(settings.output, output);
     assert_eq!(settings.retention, Some(Duration::from_hours(720)));
 }

@@ -24,7 +24,7 @@ fn help_and_version_are_data() {
     }
     env.ralph(&["--help"]).exits(0).prints("Exit codes:").prints("130");
     env.ralph(&["help", "run"]).exits(0).prints("--guardrail");
-    for command in ["run", "status", "logs", "resume", "stop", "demo"] {
+    for command in ["run", "status", "logs", "resume", "stop", "clean", "demo"] {
         env.ralph(&[command, "--help"]).exits(0).prints("Example: ralph");
     }
     env.ralph(&[]).exits(2).says("Usage: ralph");
@@ -118,7 +118,7 @@ fn the_stream_of_an_agent_is_shown() {
         .says("[ERR] Error ← Bash")
         .says("Edit ← ACTIVE")
         .says("Progress: 1/3 (33%)")
-        .says("cost: $5.76, tokens: 1.2M in (850K cached) / 45K out, tools: 3, errors: 1");
+        .says("cost: $5.76, tokens: 1.2M in (850K cached) / 45K out, tools: 3, errors: 1, time: ");
     assert!(!output.stderr.contains('\u{1b}'), "the agent reached the terminal: {}", output.stderr);
     let quiet = env.run(&["--no-stream-agent-output"]).exits(0).says("Iteration 1 of 10");
     assert!(!quiet.stderr.contains("Read("), "{}", quiet.stderr);
@@ -126,13 +126,23 @@ fn the_stream_of_an_agent_is_shown() {
 
 #[test]
 fn verbose_says_what_is_done() {
-    let env = Env::new().turns(json!([[done()]])).guardrails(&["true"]);
+    let env = Env::new()
+        .turns(json!([[done()]]))
+        .guardrails(&["true"])
+        .settings(json!({"agent": {"env": {"KEY": "secret"}}}));
     env.run(&["-V"])
         .exits(0)
         .says("[ralph] Loading settings from .ralph/settings.json")
         .says("[ralph] Agent command: ")
         .says("[ralph] Prompt: Do it.")
-        .says("[ralph] Running guardrail: true");
+        .says("[ralph] Settings: {")
+        .says("\"env\":{\"KEY\":\"***\"}")
+        .says("[ralph] Iteration 1/10 starting")
+        .says("[ralph] Completion response <response>DONE</response>: found")
+        .says("[ralph] Agent turn took ")
+        .says("[ralph] Running guardrail: true")
+        .says("[ralph] Guardrail exited with code 0 (")
+        .says_not("secret");
     env.run(&[]).exits(0).says_not("[ralph]");
 }
 
@@ -156,6 +166,9 @@ fn status_shows_the_runs() {
     assert_eq!(standings, expected.map(|(standing, code)| (standing.to_owned(), code)));
     env.ralph(&["status"])
         .exits(0)
+        .prints("● ")
+        .prints("the agent has said nothing yet")
+        .prints("end it: ralph stop 2")
         .prints("running")
         .prints("complete")
         .prints("Maximum iterations reached (1)");
@@ -179,8 +192,12 @@ fn logs_show_a_run_again() {
     let all = all.prints("Guardrail passed: true").prints("Complete");
     assert!(all.stderr.is_empty(), "{}", all.stderr);
 
-    let second = env.ralph(&["logs", "--iteration", "2"]).exits(0).prints("Second words.");
-    assert!(!second.stdout.contains("First words."), "{}", second.stdout);
+    for (iteration, words) in [("1", "First words."), ("2", "Second words.")] {
+        let one = env.ralph(&["logs", "--iteration", iteration]).exits(0).prints(words);
+        assert_eq!(one.stdout.matches("words.").count(), 1, "{}", one.stdout);
+        assert_eq!(one.stdout.matches("Guardrail passed").count(), 1, "{}", one.stdout);
+    }
+    env.ralph(&["logs", "--iteration", "3"]).exits(2).says("has no iteration 3").says("came to iteration 2");
 
     let raw = env.ralph(&["logs", "--raw", &env.run_id()]).exits(0);
     let kinds: Vec<Value> = raw

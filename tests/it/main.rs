@@ -12,4 +12,5 @@ mod resume;
 mod scm;
 mod settings;
 mod signals;
+mod terminal;
 mod tidy;

@@ -1,10 +1,6 @@
 //! What ralph itself does: iterations, gates, commits, the end.
 
-use std::{
-    io::{self, Write},
-    path::Path,
-    time::Duration,
-};
+use std::{io::Write, path::Path, time::Duration};
 
 use super::Human;
 use crate::{
@@ -16,9 +12,16 @@ use crate::{
         plan::{Gate, Plan},
     },
     prompt::OUTPUT_HEADING,
-    report::{Reporter, look::Marks, summary},
-    term::{Palette, printable},
+    report::{look::Marks, summary},
+    term::{
+        Palette,
+        fit::{columns, fit, flow, one_line},
+        printable,
+    },
 };
+
+/// A command is not cut to less.
+const NARROWEST_NAME: usize = 12;
 
 impl Human {
     pub(super) fn started(&mut self, started: &RunStarted) {
@@ -27,14 +30,17 @@ impl Human {
         self.keeps_leftovers = setup.keep_leftovers;
         self.run.clone_from(&started.run);
         self.has_gates = !plan.gates.is_empty();
-        let gates = summary::count(plan.gates.len() as u64, "gate");
         let agent = Path::new(&setup.agent.command).file_name().unwrap_or_default().to_string_lossy();
-        self.line(&format!(
-            "{strong}ralph {}{strong:#} {quiet}{}{quiet:#} · agent {agent} · at most {} · {gates}",
-            plan.mode,
-            started.run,
-            summary::count(plan.limits.iterations.into(), "iteration")
-        ));
+        let title = format!("ralph {} {}", plan.mode, started.run);
+        let facts = [
+            title.clone(),
+            format!("agent {}", one_line(&agent)),
+            format!("at most {}", summary::count(plan.limits.iterations.into(), "iteration")),
+            summary::count(plan.gates.len() as u64, "gate"),
+        ];
+        let facts = flow(&facts, self.look.marks.dot, 0, 2, self.screen.columns());
+        let facts = facts.strip_prefix(&title).unwrap_or(&facts);
+        self.line(&format!("{strong}ralph {}{strong:#} {quiet}{}{quiet:#}{facts}", plan.mode, started.run));
         if plan.gates.is_empty() {
             self.line(&format!(
                 "{quiet}Nothing checks the agent's word: add \"guardrails\" to .ralph/settings.json.{quiet:#}"
@@ -43,22 +49,24 @@ impl Human {
     }
 
     pub(super) fn iteration(&mut self, plan: &Plan, iteration: u32, attempt: u32) {
-        (self.tool_count, self.tool_errors) = (0, 0);
+        self.tools.reset();
+        self.turn_started = Some(self.screen.now());
         let Palette { strong, accent, .. } = self.look.palette;
+        let rule = self.look.marks.rule;
         let of = plan.limits.iterations;
         let retry = if 1 < attempt { format!(", attempt {attempt}") } else { String::new() };
         let title = format!("Iteration {iteration} of {of}{retry}");
-        let rule = "─".repeat(self.width.min(80).saturating_sub(title.len() + 4));
-        self.line(&format!("\n{accent}──{accent:#} {strong}{title}{strong:#} {accent}{rule}{accent:#}"));
+        let rest = rule.repeat(self.screen.columns().min(80).saturating_sub(title.len() + 4));
+        let short = rule.repeat(2);
+        self.line(&format!("\n{accent}{short}{accent:#} {strong}{title}{strong:#} {accent}{rest}{accent:#}"));
     }
 
     pub(super) fn turn_ended(&mut self, turn: &TurnEnded) {
-        self.tools.clear();
         let Palette { bad, warn, .. } = self.look.palette;
         match &turn.end {
             TurnEnd::Failed(failure) => {
                 let mark = self.look.marks.bad;
-                self.line(&format!("{mark} {bad}The agent failed: {}{bad:#}", printable(&failure.message)));
+                self.alert(&format!("{mark} {bad}The agent failed: {}{bad:#}", printable(&failure.message)));
             }
             TurnEnd::Paused => self.line("The agent waits for someone outside."),
             TurnEnd::Interrupted => self.line(&format!("{warn}The agent was ended.{warn:#}")),
@@ -77,7 +85,8 @@ impl Human {
         }
         if !turn.denials.is_empty() {
             let tools = turn.denials.join(", ");
-            self.line(&format!(
+            let tools = printable(&tools);
+            self.alert(&format!(
                 "{warn}The agent's own permission rules refused: {tools}. To lift them: \"agent\": {{\"permissions\": \"skip\"}}{warn:#}"
             ));
         }
@@ -86,34 +95,32 @@ impl Human {
     pub(super) fn gate_ended(&mut self, gate: &Gate, ended: &GateEnded) {
         let Palette { good, bad, quiet, .. } = self.look.palette;
         let time = format_duration(Duration::from_millis(ended.ms));
-        let name = printable(gate.check.name()).into_owned();
+        let name = one_line(gate.check.name());
+        let room = |rest: usize| self.screen.columns().saturating_sub(rest).max(NARROWEST_NAME);
         if ended.failure.is_none() {
             let mark = self.look.marks.good;
+            let used = columns(mark) + " Guardrail passed:  ()".len() + time.len();
+            let name = fit(&name, room(used));
             self.line(&format!("{mark} {good}Guardrail passed:{good:#} {name} {quiet}({time}){quiet:#}"));
             return;
         }
         let how = ended.code.map_or("was ended".to_owned(), |code| format!("exit code {code}"));
         let mark = self.look.marks.bad;
         let action = format!("{:?}", gate.fail_action).to_uppercase();
+        let facts = format!("({how}, {time}, {action})");
+        let used = columns(mark) + " Guardrail failed:  ".len() + facts.len();
+        let name = fit(&name, room(used)).into_owned();
+        let used = used + columns(&name);
+        // The path stands on a line of its own where both do not fit.
+        let is_wide = used + 1 + columns(&ended.log) <= self.screen.columns();
+        let before = if is_wide { " ".to_owned() } else { format!("\n  {} ", self.look.marks.output) };
         self.line(&format!(
-            "{mark} {bad}Guardrail failed:{bad:#} {name} ({how}, {time}, {action}) {quiet}{}{quiet:#}",
+            "{mark} {bad}Guardrail failed:{bad:#} {name} {facts}{before}{quiet}{}{quiet:#}",
             ended.log
         ));
         let output = ended.failure.as_deref().and_then(|text| text.split_once(OUTPUT_HEADING));
-        self.excerpt(output.map_or("", |(_, output)| output.trim_end()));
-    }
-
-    /// The first lines of a text, and how many more there are.
-    pub(super) fn excerpt(&mut self, text: &str) {
-        let Palette { quiet, .. } = self.look.palette;
-        for line in text.lines().take(self.look.max_lines) {
-            let line: String = printable(line).chars().take(self.width.saturating_sub(5)).collect();
-            self.line(&format!("  {} {quiet}{line}{quiet:#}", self.look.marks.output));
-        }
-        let more = text.lines().count().saturating_sub(self.look.max_lines);
-        if 0 < more {
-            self.line(&format!("     {quiet}... {}{quiet:#}", summary::count(more as u64, "more line")));
-        }
+        let output = output.map_or("", |(_, output)| output.trim_end());
+        self.excerpt(output, output.lines().count(), "");
     }
 
     pub(super) fn committed(&mut self, end: &CommitEnd) {
@@ -121,7 +128,9 @@ impl Human {
         let Marks { good: ok, bad: failed, .. } = self.look.marks;
         match end {
             CommitEnd::Made { commit, subject } => {
-                let subject = printable(subject).into_owned();
+                let used = columns(ok) + " Committed  ".len() + commit.len();
+                let subject = one_line(subject);
+                let subject = fit(&subject, self.screen.columns().saturating_sub(used));
                 self.line(&format!("{ok} {good}Committed{good:#} {quiet}{commit}{quiet:#} {subject}"));
             }
             CommitEnd::Already => {
@@ -130,7 +139,7 @@ impl Human {
             CommitEnd::NotWanted | CommitEnd::Changed => {}
             CommitEnd::Nothing => self.line(&format!("{quiet}Nothing to commit.{quiet:#}")),
             CommitEnd::Failed { output } => {
-                self.line(&format!("{failed} {bad}The commit failed:{bad:#} {}", printable(output)));
+                self.alert(&format!("{failed} {bad}The commit failed:{bad:#} {}", printable(output)));
             }
         }
     }
@@ -145,13 +154,14 @@ impl Human {
             Outcome::Unready { .. } | Outcome::GaveUp { .. } => (self.look.marks.bad, bad),
         };
         self.line("");
-        self.flush();
+        self.screen.flush(None);
         if !self.look.summary {
             return;
         }
-        let mut summary = io::stdout().lock();
         let line = printable(&summary::outcome(outcome, plan)).into_owned();
-        let _ = writeln!(summary, "{mark} {style}{line}{style:#}\n   {}", summary::spent(state));
+        let spent = flow(&summary::spent(state), ", ", 3, 3, self.screen.columns());
+        let out = &mut self.data;
+        let _ = writeln!(out, "{mark} {style}{line}{style:#}\n   {spent}");
         if !outcome.is_final() && !matches!(outcome, Outcome::Unready { .. }) {
             let raise = match outcome {
                 Outcome::Exhausted { limit } => limit.raised(plan),
@@ -159,8 +169,8 @@ impl Human {
             };
             let words = ["ralph resume", &self.run, &raise];
             let command: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-            let _ = writeln!(summary, "   go on with: {}", command.join(" "));
+            let _ = writeln!(out, "   go on with: {}", command.join(" "));
         }
-        let _ = summary.flush();
+        let _ = out.flush();
     }
 }

@@ -1,0 +1,82 @@
+//! The details that only somebody who asked for them wants: what was decided, and how long it took.
+
+use std::time::Duration;
+
+use super::Human;
+use crate::{
+    duration::format_duration,
+    engine::{
+        event::{Event, TurnEnd, TurnEnded},
+        plan::{Claim, Plan},
+    },
+    journal::Entry,
+    report::{Reporter, screen::between},
+};
+
+impl Human {
+    /// Says the details of an event.
+    pub(super) fn explain(&mut self, plan: &Plan, entry: &Entry) {
+        if !self.look.verbose {
+            return;
+        }
+        match &entry.event {
+            Event::TurnStarted(turn) => {
+                let retry =
+                    if 1 < turn.attempt { format!(", attempt {}", turn.attempt) } else { String::new() };
+                let of = plan.limits.iterations;
+                self.detail(&format!("Iteration {}/{of} starting{retry}", turn.iteration));
+            }
+            Event::TurnEnded(turn) => self.explain_turn(plan, turn),
+            Event::GateEnded(ended) => {
+                let how = ended.code.map_or_else(
+                    || "did not exit by itself".to_owned(),
+                    |code| format!("exited with code {code}"),
+                );
+                self.detail(&format!("Guardrail {how} ({})", millis(ended.ms)));
+            }
+            Event::MessageAsked { message, ms, .. } => {
+                let how = if message.is_some() { "answered" } else { "gave no usable answer" };
+                self.detail(&format!("Asked for a commit message: the agent {how} ({})", millis(*ms)));
+            }
+            Event::CommitStarted { .. } => self.commit_started = Some(entry.at),
+            Event::CommitEnded(_) => {
+                if let Some(started) = self.commit_started.take() {
+                    self.detail(&format!("Commit took {}", format_duration(between(started, entry.at))));
+                }
+            }
+            Event::WaitEnded { ms } => self.detail(&format!("Waited {}", millis(*ms))),
+            Event::Looked(view) => {
+                self.detail(&format!("Looked at the directory, found: [{}]", view.files.join(", ")));
+            }
+            Event::RunStarted(_)
+            | Event::RunResumed { .. }
+            | Event::WaitStarted { .. }
+            | Event::StopRequested
+            | Event::Warned { .. }
+            | Event::RunEnded { .. }
+            | Event::Unknown => {}
+        }
+    }
+
+    fn explain_turn(&mut self, plan: &Plan, turn: &TurnEnded) {
+        self.detail(&format!("Agent turn took {}", millis(turn.ms)));
+        for claim in &plan.claims {
+            let has_file = |path: &String| turn.view.as_ref().is_some_and(|view| view.files.contains(path));
+            let (what, found) = match claim {
+                Claim::Tag { name, text, .. } => (format!("<{name}>{text}</{name}>"), turn.claimed),
+                Claim::File { path } => (format!("the file {path}"), has_file(path)),
+                Claim::StoriesApproved | Claim::TurnEnd => continue,
+            };
+            let found = match (&turn.end, found) {
+                (_, true) => "found",
+                (TurnEnd::Finished, false) => "not found",
+                (_, false) => "does not count, because the turn did not finish",
+            };
+            self.detail(&format!("Completion response {what}: {found}"));
+        }
+    }
+}
+
+fn millis(ms: u64) -> String {
+    format_duration(Duration::from_millis(ms))
+}

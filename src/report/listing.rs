@@ -1,0 +1,213 @@
+//! One run in a list of runs, as people see it.
+
+use std::{fmt::Write, path::Path, time::Duration};
+
+use jiff::Timestamp;
+
+use super::{look::Marks, screen::between, summary};
+use crate::{
+    duration::format_duration,
+    engine::{
+        event::{Event, GateEnded},
+        outcome::Outcome,
+    },
+    journal::Folded,
+    term::{
+        Palette,
+        fit::{columns, fit, flow, one_line},
+    },
+};
+
+/// How a run stands, in a word that scripts may rely on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Running,
+    Killed,
+    Complete,
+    Limit,
+    Stopped,
+    Interrupted,
+    Unready,
+    GaveUp,
+}
+
+impl Standing {
+    /// How a run stands.
+    pub(crate) fn of(is_running: bool, outcome: Option<&Outcome>) -> Self {
+        match outcome {
+            _ if is_running => Self::Running,
+            None => Self::Killed,
+            Some(Outcome::Done) => Self::Complete,
+            Some(Outcome::Exhausted { .. }) => Self::Limit,
+            Some(Outcome::Paused { .. }) => Self::Stopped,
+            Some(Outcome::Interrupted) => Self::Interrupted,
+            Some(Outcome::Unready { .. }) => Self::Unready,
+            Some(Outcome::GaveUp { .. }) => Self::GaveUp,
+        }
+    }
+
+    /// The word.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Killed => "killed",
+            Self::Complete => "complete",
+            Self::Limit => "limit",
+            Self::Stopped => "stopped",
+            Self::Interrupted => "interrupted",
+            Self::Unready => "unready",
+            Self::GaveUp => "gave up",
+        }
+    }
+
+    /// What can be typed next, each with what it is for.
+    pub(crate) fn commands(self, id: &str) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Running => {
+                vec![("watch it", format!("ralph logs -f {id}")), ("end it", format!("ralph stop {id}"))]
+            }
+            Self::Complete | Self::Unready => Vec::new(),
+            Self::Killed | Self::Limit | Self::Stopped | Self::Interrupted | Self::GaveUp => {
+                vec![("go on with", format!("ralph resume {id}"))]
+            }
+        }
+    }
+}
+
+/// One run, with what its record alone does not say.
+pub(crate) struct Listed<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) folded: &'a Folded,
+    pub(crate) standing: Standing,
+    /// What it was last seen doing, if it runs.
+    pub(crate) doing: Option<String>,
+    pub(crate) now: Timestamp,
+}
+
+/// How a list looks.
+pub(crate) struct Style {
+    pub(crate) palette: Palette,
+    pub(crate) marks: Marks,
+    pub(crate) columns: usize,
+    /// Say which project a run belongs to.
+    pub(crate) with_project: bool,
+}
+
+impl Listed<'_> {
+    /// A line, and below it what they may want to know.
+    pub(crate) fn text(&self, style: &Style) -> String {
+        let Style { palette: Palette { good, bad, warn, accent, quiet, .. }, marks, .. } = *style;
+        let (mark, color) = match self.standing {
+            Standing::Running => (marks.running, accent),
+            Standing::Complete => (marks.good, good),
+            Standing::Killed | Standing::Limit | Standing::Stopped | Standing::Interrupted => {
+                (marks.pending, warn)
+            }
+            Standing::Unready | Standing::GaveUp => (marks.bad, bad),
+        };
+        let widest = columns(marks.good).max(columns(marks.bad));
+        let gap = " ".repeat(widest.saturating_sub(columns(mark)) + 1);
+        let word = self.standing.word();
+        let margin = widest + 1 + "interrupted ".len();
+        let facts = flow(&self.facts(), marks.dot, margin + self.id.len() + 2, margin, style.columns);
+        let mut text = format!("{mark}{gap}{color}{word:<11}{color:#} {}  {facts}\n", self.id);
+        for line in self.details(style, margin) {
+            let _ = writeln!(text, "{:margin$}{line}", "");
+        }
+        for (what, command) in self.standing.commands(self.id) {
+            let _ = writeln!(text, "{:margin$}{quiet}{what}:{quiet:#} {command}", "");
+        }
+        text
+    }
+
+    fn facts(&self) -> Vec<String> {
+        let Folded { started, plan, state, entries } = self.folded;
+        let of = plan.limits.iterations;
+        let mut facts =
+            vec![started.plan.mode.clone(), format!("iteration {} of {of}", state.position().0.min(of))];
+        let since = entries.last().map_or(Duration::ZERO, |entry| between(entry.at, self.now));
+        let worked = Duration::from_millis(state.spent().ms);
+        let is_running = self.standing == Standing::Running;
+        let worked = if is_running { worked + since } else { worked };
+        facts.push(format_duration(if worked.as_secs() < 60 {
+            worked
+        } else {
+            Duration::from_secs(worked.as_secs())
+        }));
+        facts.extend(state.spent().usage.cost_usd.map(|cost| format!("${cost:.2}")));
+        if 0 < state.spent().commits {
+            facts.push(summary::count(state.spent().commits.into(), "commit"));
+        }
+        let agent = Path::new(&started.setup.agent.command).file_name().unwrap_or_default();
+        facts.push(one_line(&agent.to_string_lossy()).into_owned());
+        if !is_running {
+            facts.push(ago(since));
+        }
+        facts
+    }
+
+    /// More about the run; every line has room beside the margin.
+    fn details(&self, style: &Style, margin: usize) -> Vec<String> {
+        let room = style.columns.saturating_sub(margin);
+        let fitted = |text: &str| fit(&one_line(text), room).into_owned();
+        let Folded { started, plan, state, .. } = self.folded;
+        let mut lines = Vec::new();
+        lines.extend(state.outcome().map(|outcome| fitted(&summary::outcome(outcome, plan))));
+        let widest = room.saturating_sub("gates: x failed (was ended),".len()).clamp(12, 60);
+        let gates: Vec<String> = self
+            .gates()
+            .into_iter()
+            .filter_map(|ended| {
+                let name = one_line(plan.gates.get(ended.gate)?.check.name()).into_owned();
+                let how = match (&ended.failure, ended.code) {
+                    (None, _) => "ok".to_owned(),
+                    (Some(_), Some(code)) => format!("failed (exit {code})"),
+                    (Some(_), None) => "failed (was ended)".to_owned(),
+                };
+                Some(format!("{} {how}", fit(&name, widest)))
+            })
+            .collect();
+        if !gates.is_empty() {
+            let label = "gates: ";
+            let flowed = flow(&gates, ", ", margin + label.len(), margin + label.len(), style.columns);
+            lines.push(format!("{label}{flowed}"));
+        }
+        lines.extend(self.doing.as_deref().map(fitted));
+        if style.with_project {
+            // A path is for copying, so it stays whole.
+            lines.push(format!("in {}", started.setup.project.display()));
+        }
+        lines
+    }
+
+    /// What the gates found when they were last checked.
+    pub(crate) fn gates(&self) -> Vec<&GateEnded> {
+        let (mut gates, mut is_over) = (Vec::new(), false);
+        for entry in &self.folded.entries {
+            match &entry.event {
+                Event::TurnStarted(_) => is_over = true,
+                Event::GateEnded(ended) => {
+                    if std::mem::take(&mut is_over) {
+                        gates.clear();
+                    }
+                    gates.push(ended);
+                }
+                _ => {}
+            }
+        }
+        gates
+    }
+}
+
+/// How long ago, in one unit.
+fn ago(since: Duration) -> String {
+    match since.as_secs() {
+        0..60 => "just now".to_owned(),
+        seconds @ 60..3_600 => format!("{}m ago", seconds / 60),
+        seconds @ 3_600..86_400 => format!("{}h ago", seconds / 3_600),
+        seconds => format!("{}d ago", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests;
