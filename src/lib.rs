@@ -7,6 +7,7 @@
 // Upper floor: values in, values out.
 pub mod agent;
 pub mod claim;
+pub mod detect;
 pub mod duration;
 pub mod engine;
 pub mod fail_action;

@@ -6,8 +6,8 @@ use std::{
 };
 
 /// Values in, values out: no clock, file, variable or process.
-const UPPER_FLOOR: [&str; 8] =
-    ["agent", "claim", "duration", "engine", "fail_action", "prompt", "setup", "watch"];
+const UPPER_FLOOR: [&str; 9] =
+    ["agent", "claim", "detect", "duration", "engine", "fail_action", "prompt", "setup", "watch"];
 
 /// What the upper floor must not mention.
 const OUTER_WORLD: [&str; 10] = [
@@ -29,8 +29,9 @@ const PRINTING: [&str; 6] = ["stdout()", "stderr()", "println!", "eprintln!", "p
 
 const PRESETS: [&str; 7] = ["run", "plan", "build", "prompt", "task", "stories", "session"];
 
-/// The same words with another meaning: a thread, the ending of a file.
-const NO_PRESETS: [(&str, &str); 2] = [("process/spawn.rs", "prompt"), ("scripted.rs", "prompt")];
+/// The same words with another meaning: a script of npm, a thread, the ending of a file.
+const NO_PRESETS: [(&str, &str); 3] =
+    [("detect.rs", "build"), ("process/spawn.rs", "prompt"), ("scripted.rs", "prompt")];
 
 /// The mark before an agent's todo list is none.
 const UNFINISHED: [&str; 6] = ["// TODO", "//TODO", "todo!(", "FIXME", "#[ignore", "dbg!("];
