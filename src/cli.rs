@@ -2,6 +2,7 @@
 
 mod clean;
 mod demo;
+mod init;
 mod logs;
 mod look;
 mod resume;
@@ -50,6 +51,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::InitArgs),
     Run(run::RunArgs),
     Status(status::StatusArgs),
     Logs(logs::LogsArgs),
@@ -103,6 +105,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
     }
     let project = project_dir(cli.project_dir)?;
     match cli.command {
+        Command::Init(args) => init::main(&args, &project),
         Command::Run(args) => run::main(&args, &project),
         Command::Status(args) => status::main(&args, &project),
         Command::Logs(args) => logs::main(&args, &project),

@@ -23,6 +23,7 @@ mod gate;
 mod git;
 mod journal;
 mod lock;
+mod own_files;
 mod process;
 mod report;
 mod scripted;

@@ -19,7 +19,7 @@ use crate::agent::Permissions;
 use crate::fail_action::FailAction;
 use crate::setup::{PromptVia, Scm};
 
-pub(crate) use load::{Loaded, load};
+pub(crate) use load::{Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, inspect, load};
 
 /// Everything that settings decide.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,6 +1,10 @@
 //! Signals to ralph itself, turned into messages.
 
-use std::{io, sync::mpsc::SyncSender, thread};
+use std::{
+    io,
+    sync::{Arc, Mutex, mpsc::SyncSender},
+    thread,
+};
 
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1},
@@ -48,6 +52,34 @@ pub(crate) fn listen<M: Send + 'static>(
         }
     })?;
     Ok(())
+}
+
+/// Signals to a command that asks questions: the first one ends it.
+pub(crate) struct Interrupts {
+    held: Arc<Mutex<()>>,
+}
+
+impl Interrupts {
+    /// Ends ralph after these words at the first signal.
+    pub(crate) fn watch(last_words: fn()) -> io::Result<Self> {
+        let hang_up = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGQUIT].into_iter().chain(hang_up))?;
+        let interrupts = Self { held: Arc::default() };
+        let held = Arc::clone(&interrupts.held);
+        thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            if signals.forever().next().is_some() {
+                let _held = held.lock();
+                last_words();
+                std::process::exit(crate::error::INTERRUPTED.into());
+            }
+        })?;
+        Ok(interrupts)
+    }
+
+    /// From here on no signal comes in between: what follows is short and must be whole.
+    pub(crate) fn end(self) {
+        std::mem::forget(self.held.lock());
+    }
 }
 
 /// Whether this process was started with a signal ignored.

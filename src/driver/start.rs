@@ -19,7 +19,7 @@ use crate::{
     error::{Context, Error, Result},
     git::{self, Git},
     journal::{self, Journal, run_dir::RunDir},
-    lock,
+    lock, own_files,
     process::{
         Supervisor,
         guardian::{self, Guardian},
@@ -57,7 +57,7 @@ impl Start {
         }
         let run = RunDir::create(&setup.project)?;
         let journal = Journal::open(&run.journal())?;
-        let hidden = hide_own_files(&setup.project);
+        let hidden = own_files::hide(&setup.project);
         ground.guard(&run, &journal)?;
         ground.git = ground.git.map(|git| git.marked(&run.id()));
 
@@ -101,7 +101,7 @@ impl Resume {
         let journal = Journal::open(&run.journal())?;
         // In case the guardian was killed too.
         guardian::end_run(&run.id());
-        let _ = hide_own_files(&setup.project);
+        let _ = own_files::hide(&setup.project);
         ground.guard(&run, &journal)?;
 
         let limits = plan.limits;
@@ -199,7 +199,8 @@ fn find_agent(setup: &Setup) -> Result<PathBuf> {
                 .hint(format!("make it so: chmod +x {}", as_path.display()));
         }
         Error::new(format!("cannot find the agent `{command}`"))
-            .hint("install it, or name another: --agent COMMAND, or \"agent\": {\"command\": ...} in .ralph/settings.json")
+            .hint("install it, or name another: --agent COMMAND, or for good: `ralph init`")
+            .hint("`ralph doctor` shows which agents are installed")
     })
 }
 
@@ -246,18 +247,6 @@ fn find_scm(plan: &Plan, setup: &Setup) -> Result<()> {
         Error::new(format!("cannot find `{}`, which the settings want for commits", scm.command))
             .hint("install it, or change scm.command in the settings")
     })
-}
-
-/// Makes `.ralph/` and keeps what ralph writes there out of git; settings and prompts stay visible.
-fn hide_own_files(project: &Path) -> std::io::Result<()> {
-    let dir = project.join(PROJECT_DIR);
-    fs_err::create_dir_all(&dir)?;
-    let ignore = dir.join(".gitignore");
-    if !ignore.exists() {
-        let lines = "# Runtime files of ralph. Settings and prompts belong to the project.\n*\n!settings.json\n!prompts/\n!prompts/**\n";
-        fs_err::write(&ignore, lines)?;
-    }
-    git::exclude_own_files(project)
 }
 
 /// A fingerprint of each settings file, to notice a change.

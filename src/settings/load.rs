@@ -14,10 +14,10 @@ use super::node::{Node, Origin};
 use super::read::read;
 
 /// The settings of a project, below its directory.
-const PROJECT_FILE: &str = ".ralph/settings.json";
+pub(crate) const PROJECT_FILE: &str = ".ralph/settings.json";
 
 /// What one person changes in them for themselves.
-const LOCAL_FILE: &str = ".ralph/settings.local.json";
+pub(crate) const LOCAL_FILE: &str = ".ralph/settings.local.json";
 
 /// The settings, and how they came about.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,11 +32,40 @@ pub(crate) struct Loaded {
     pub(crate) origins: BTreeMap<String, Origin>,
 }
 
+/// The settings as they are, good or not.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Inspected {
+    /// What holds as far as it can be understood; there may be no agent in it.
+    pub(crate) loaded: Loaded,
+    /// What the files say together, without the defaults.
+    pub(crate) merged: Value,
+    /// What is wrong with the files, each as `file:line: key: expected …, found …`.
+    pub(crate) problems: Vec<String>,
+}
+
 /// Reads the settings of `project`, or `config` in their place, then the local ones, then the flags.
 ///
 /// The flags have the shape of a settings file. A null in them takes a key away as it does in a file, so
 /// a flag that was not given must not be in them at all.
 pub(crate) fn load(project: &Path, config: Option<&Path>, flags: Value) -> Result<Loaded, SettingsError> {
+    let Inspected { loaded, mut problems, .. } = gather(project, config, flags);
+    let mut hints = Vec::new();
+    if problems.is_empty() && loaded.settings.agent.command.is_empty() {
+        problems.push("agent.command: missing".to_owned());
+        hints = vec![
+            "name the agent for this run: `--agent claude`".to_owned(),
+            format!("or for good, in `{PROJECT_FILE}`: `ralph init`"),
+        ];
+    }
+    if problems.is_empty() { Ok(loaded) } else { Err(SettingsError { problems, hints }) }
+}
+
+/// Reads the settings files of `project` to look at them, not to run with them.
+pub(crate) fn inspect(project: &Path) -> Inspected {
+    gather(project, None, Value::Object(serde_json::Map::new()))
+}
+
+fn gather(project: &Path, config: Option<&Path>, flags: Value) -> Inspected {
     let mut merge = Merge::new();
     let project_file = project.join(PROJECT_FILE);
     match config {
@@ -107,22 +136,15 @@ impl Merge {
         self.warnings.extend(warnings);
     }
 
-    fn finish(mut self) -> Result<Loaded, SettingsError> {
+    fn finish(self) -> Inspected {
         // Whatever is wrong or odd in the whole was so in a layer, and has been noted there.
         let settings = read(&self.merged, &mut Report::default());
-        let mut hints = Vec::new();
-        if self.problems.is_empty() && settings.agent.command.is_empty() {
-            self.problems.push("agent.command: missing".to_owned());
-            hints = vec![
-                "name the agent for this run: `--agent claude`".to_owned(),
-                format!("or for good, in `{PROJECT_FILE}`: `{{\"agent\": {{\"command\": \"claude\"}}}}`"),
-            ];
-        }
-        if !self.problems.is_empty() {
-            return Err(SettingsError { problems: self.problems, hints });
-        }
         let origins = self.merged.origins();
-        Ok(Loaded { settings, files: self.files, warnings: self.warnings, origins })
+        Inspected {
+            loaded: Loaded { settings, files: self.files, warnings: self.warnings, origins },
+            merged: self.merged.into_value(),
+            problems: self.problems,
+        }
     }
 }
 

@@ -79,6 +79,17 @@ impl Node {
         Self { origin: Origin::Flag, content }
     }
 
+    /// Returns the value without its origins.
+    pub(super) fn into_value(self) -> Value {
+        match self.content {
+            Content::Scalar(scalar) => scalar,
+            Content::Array(items) => items.into_iter().map(Self::into_value).collect(),
+            Content::Object(members) => {
+                members.into_iter().map(|(key, member)| (key, member.into_value())).collect()
+            }
+        }
+    }
+
     /// Returns whether this stands for a key that is not there.
     pub(super) fn is_null(&self) -> bool {
         matches!(self.content, Content::Scalar(Value::Null))

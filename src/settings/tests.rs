@@ -391,7 +391,23 @@ fn a_missing_agent_is_told_with_a_way_out() {
     let error = load(project(&[]).path(), None, json!({})).expect_err("no agent");
     assert_eq!(error.to_string(), "agent.command: missing");
     assert!(error.hints[0].contains("--agent claude"), "{:?}", error.hints);
-    assert!(error.hints[1].contains(".ralph/settings.json"), "{:?}", error.hints);
+    assert!(error.hints[1].contains("ralph init"), "{:?}", error.hints);
+}
+
+#[test]
+fn settings_are_inspected_good_or_not() {
+    let none = inspect(tempfile::tempdir().expect("a temporary directory").path());
+    assert_eq!((none.problems, none.merged), (Vec::new(), json!({})));
+    let dir = project(&[
+        (".ralph/settings.json", br#"{"retries": 1, "scm": {"tasks": ["commit"]}, "x": {"y": [1]}}"#),
+        (".ralph/settings.local.json", br#"{"retries": "many", "scm": {"command": "git"}}"#),
+    ]);
+    let some = inspect(dir.path());
+    let merged = json!({"retries": "many", "scm": {"command": "git", "tasks": ["commit"]}, "x": {"y": [1]}});
+    assert_eq!(some.merged, merged);
+    assert_eq!(some.problems.len(), 1, "{:?}", some.problems);
+    assert_eq!(some.loaded.files.len(), 2);
+    assert_eq!(some.loaded.origins["scm.command"].to_string(), ".ralph/settings.local.json:1");
 }
 
 #[test]

@@ -192,6 +192,22 @@ impl Env {
         self
     }
 
+    /// No settings, and no programs but those of this test: what the machine has must not matter.
+    pub(crate) fn bare(self) -> Self {
+        fs::remove_dir_all(self.path(".ralph")).expect("the settings");
+        let bin = self.root.path().join("bin").display().to_string();
+        self.variable("PATH", &bin)
+    }
+
+    /// One program of the machine, for a world that is bare.
+    pub(crate) fn borrow(self, name: &str) -> Self {
+        let path = std::env::var_os("PATH").expect("a path");
+        let found = std::env::split_paths(&path).map(|dir| dir.join(name)).find(|it| it.is_file());
+        let link = self.root.path().join("bin").join(name);
+        std::os::unix::fs::symlink(found.expect("the program"), link).expect("a link");
+        self
+    }
+
     /// The same world, seen from another folder of it.
     pub(crate) fn project_at(mut self, project: PathBuf) -> Self {
         fs::create_dir_all(project.join(".ralph")).expect("a folder");

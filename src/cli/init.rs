@@ -1,0 +1,119 @@
+//! `ralph init`: writes the settings of a project after a short dialogue.
+//!
+//! Invariant: the settings file is the old one or the whole new one, whatever happens meanwhile.
+
+mod ask;
+mod dialogue;
+mod file;
+mod found;
+
+use std::{
+    io::{self, IsTerminal},
+    path::Path,
+};
+
+use clap::Args;
+
+use self::{
+    ask::{Answer, NoAnswer, Terminal},
+    file::Draft,
+    found::Found,
+};
+use super::{print, warn};
+use crate::{
+    error::{Error, INTERRUPTED, Result},
+    settings::{self, Inspected, LOCAL_FILE, PROJECT_FILE},
+    signals::Interrupts,
+};
+
+/// Write the settings of this project, question by question
+///
+/// Finds the agents that are installed and the checks that the project has, and offers them. Nothing is
+/// written before the last answer.
+///
+/// Example: ralph init --yes --agent claude
+#[derive(Args, Debug)]
+pub(super) struct InitArgs {
+    /// Ask nothing: take what was found, and the defaults
+    #[arg(short, long)]
+    yes: bool,
+
+    /// Replace settings that exist, without asking
+    #[arg(long)]
+    force: bool,
+
+    /// Offer this agent instead of the first that is installed
+    #[arg(short, long, value_name = "COMMAND")]
+    agent: Option<String>,
+}
+
+/// Asks, or takes what was found, and writes the file.
+pub(super) fn main(args: &InitArgs, project: &Path) -> Result<u8> {
+    if !args.yes && !io::stdin().is_terminal() {
+        return Err(Error::new("there is no terminal to ask questions on")
+            .hint("take the defaults: `ralph init --yes`"));
+    }
+    let interrupts = Interrupts::watch(last_words)?;
+    let found = Found::in_project(project, args.agent.as_deref());
+    let draft = if args.yes {
+        Some(unasked(args, project, &found)?)
+    } else {
+        match asked(args, project, &found) {
+            Ok(draft) => draft,
+            Err(NoAnswer::Broken(error)) => return Err(error),
+            Err(NoAnswer::Gone) => {
+                last_words();
+                return Ok(INTERRUPTED);
+            }
+        }
+    };
+    let Some(draft) = draft else { return Ok(0) };
+    interrupts.end();
+    file::write(project, &draft)?;
+    let gap = if args.yes { "" } else { "\n" };
+    print(&format!("{gap}Settings written to {PROJECT_FILE}\nNext: ralph run -p \"...\"\n"))?;
+    Ok(0)
+}
+
+fn last_words() {
+    // Nobody is left to tell if this fails.
+    let _ = ask::say("\nnothing was written");
+}
+
+fn unasked(args: &InitArgs, project: &Path, found: &Found) -> Result<Draft> {
+    if project.join(PROJECT_FILE).exists() && !args.force {
+        return Err(Error::new(format!("`{PROJECT_FILE}` exists"))
+            .hint("replace it: `ralph init --yes --force`")
+            .hint("or be asked: `ralph init`"));
+    }
+    let Some(agent) = &found.agent else {
+        return Err(Error::new("no agent is installed that ralph knows")
+            .hint("name the one to use: `ralph init --yes --agent COMMAND`"));
+    };
+    Ok(Draft::unasked(agent, &found.guardrails))
+}
+
+/// Nothing means that the settings that exist shall stay.
+fn asked(args: &InitArgs, project: &Path, found: &Found) -> Answer<Option<Draft>> {
+    let mut terminal = Terminal::new();
+    if project.join(PROJECT_FILE).exists() && !args.force {
+        show(&settings::inspect(project)).map_err(NoAnswer::Broken)?;
+        if !terminal.confirm("Overwrite? (y/N): ", ask::Default::No)? {
+            return Ok(None);
+        }
+    }
+    ask::say(&found.words()).map_err(NoAnswer::Broken)?;
+    dialogue::hold(&mut terminal, found).map(Some)
+}
+
+/// The settings that exist, as data; where they come from, as talk.
+fn show(inspected: &Inspected) -> Result<()> {
+    for problem in inspected.problems.iter().chain(&inspected.loaded.warnings) {
+        warn(problem);
+    }
+    print(&format!("{:#}\n", inspected.merged))?;
+    let local = Path::new(LOCAL_FILE);
+    let with_local = inspected.loaded.files.iter().any(|file| file == local);
+    let overlay = if with_local { " (with local overlay from settings.local.json)" } else { "" };
+    ask::say(&format!("Loaded from {PROJECT_FILE}{overlay}"))
+}

@@ -1,0 +1,119 @@
+//! The questions of `ralph init`, in their order.
+
+use super::{
+    ask::{Answer, Default, Terminal},
+    file::{Agent, Draft, Guardrail},
+    found::Found,
+};
+use crate::setup::Scm;
+
+/// Asks everything.
+pub(super) fn hold(terminal: &mut Terminal, found: &Found) -> Answer<Draft> {
+    Ok(Draft {
+        agent: agent(terminal, found)?,
+        maximum_iterations: terminal.ask("Maximum iterations [10]: ", iterations)?,
+        completion_response: terminal.ask("Completion response [DONE]: ", |answer| Ok(or(answer, "DONE")))?,
+        guardrails: guardrails(terminal, found)?,
+        scm: scm(terminal)?,
+        ..Draft::default()
+    })
+}
+
+fn agent(terminal: &mut Terminal, found: &Found) -> Answer<Agent> {
+    let offered = found.agent.as_deref();
+    let brackets = offered.map(|agent| format!(" [{agent}]")).unwrap_or_default();
+    let question = format!("Agent command (e.g., claude, codex, amp, or other LLM CLI){brackets}: ");
+    let command = terminal.ask(&question, |answer| match (answer, offered) {
+        ("", None) => Err("An agent command is needed.".to_owned()),
+        ("", Some(offered)) => Ok(offered.to_owned()),
+        (command, _) => Ok(command.to_owned()),
+    })?;
+    let flags = terminal.ask("Agent flags (comma-separated, optional): ", flags)?;
+    Ok(Agent { command, flags })
+}
+
+/// First what was found, then whatever else there is.
+fn guardrails(terminal: &mut Terminal, found: &Found) -> Answer<Vec<Guardrail>> {
+    let mut guardrails = Vec::new();
+    for command in &found.guardrails {
+        if terminal.confirm(&format!("Add guardrail \"{command}\"? (Y/n): "), Default::Yes)? {
+            guardrails.push(Guardrail::plain(command));
+        }
+    }
+    loop {
+        let question = "Add guardrail command (leave blank to finish): ";
+        let command = terminal.ask(question, |answer| Ok(answer.to_owned()))?;
+        if command.is_empty() {
+            return Ok(guardrails);
+        }
+        guardrails.push(guardrail(terminal, command)?);
+    }
+}
+
+fn guardrail(terminal: &mut Terminal, command: String) -> Answer<Guardrail> {
+    let fail_action = terminal.ask("  Fail action (APPEND|PREPEND|REPLACE): ", |answer| {
+        answer.parse().map_err(|_| "  Please answer APPEND, PREPEND or REPLACE.".to_owned())
+    })?;
+    let hint = terminal.ask("  Hint (optional, guidance for agent on failure): ", |answer| {
+        Ok(Some(answer.to_owned()).filter(|hint| !hint.is_empty()))
+    })?;
+    Ok(Guardrail { command, fail_action, hint })
+}
+
+fn scm(terminal: &mut Terminal) -> Answer<Option<Scm>> {
+    if !terminal.confirm("Configure SCM? (y/N): ", Default::No)? {
+        return Ok(None);
+    }
+    let command = terminal.ask("  SCM command (e.g., git): ", |answer| Ok(or(answer, "git")))?;
+    let tasks = terminal.ask("  SCM tasks (comma-separated, e.g., commit,push): ", |answer| {
+        let tasks = parts(answer);
+        if tasks.is_empty() { Err("  Please name at least one task.".to_owned()) } else { Ok(tasks) }
+    })?;
+    Ok(Some(Scm { command, tasks }))
+}
+
+fn iterations(answer: &str) -> Result<u32, String> {
+    let number = or(answer, "10").parse().ok().filter(|number| 0 < *number);
+    number.ok_or_else(|| "Please answer a whole number above zero.".to_owned())
+}
+
+/// Each flag is split again when the settings are read, so its quotes must be closed.
+fn flags(answer: &str) -> Result<Vec<String>, String> {
+    let flags = parts(answer);
+    let is_good = flags.iter().all(|flag| shell_words::split(flag).is_ok());
+    if is_good { Ok(flags) } else { Err("Please close the quotes.".to_owned()) }
+}
+
+fn parts(answer: &str) -> Vec<String> {
+    answer.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+fn or(answer: &str, default: &str) -> String {
+    if answer.is_empty() { default.to_owned() } else { answer.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_checked() {
+        for (answer, expected) in [("", Some(10)), ("1", Some(1)), ("250", Some(250)), ("4294967296", None)] {
+            assert_eq!(iterations(answer).ok(), expected, "{answer}");
+        }
+        for answer in ["0", "-1", "ten", "1.5", "1e3", "10 20"] {
+            assert!(iterations(answer).is_err(), "{answer}");
+        }
+    }
+
+    #[test]
+    fn flags_are_separated_by_commas() {
+        let check = |answer: &str, expected: &[&str]| assert_eq!(flags(answer).expect("flags"), expected);
+        check("", &[]);
+        check("--model,opus", &["--model", "opus"]);
+        check(" --model opus , , -v,", &["--model opus", "-v"]);
+        check("--say 'two words'", &["--say 'two words'"]);
+        assert!(flags("--say 'two").is_err());
+        assert!(flags("--say 'a,b'").is_err(), "a comma always separates");
+    }
+}

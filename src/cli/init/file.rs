@@ -1,0 +1,105 @@
+//! The settings file that `ralph init` writes.
+
+use std::{
+    fs::Permissions,
+    io::Write,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use serde::Serialize;
+
+use crate::{
+    error::{Context, Result},
+    fail_action::FailAction,
+    own_files,
+    settings::{PROJECT_FILE, Settings},
+    setup::Scm,
+};
+
+/// What goes into the file, in the order of the file.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Draft {
+    pub(super) maximum_iterations: u32,
+    pub(super) completion_response: String,
+    pub(super) output_truncate_chars: usize,
+    pub(super) stream_agent_output: bool,
+    pub(super) agent: Agent,
+    pub(super) guardrails: Vec<Guardrail>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) scm: Option<Scm>,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Agent {
+    pub(super) command: String,
+    pub(super) flags: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Guardrail {
+    pub(super) command: String,
+    pub(super) fail_action: FailAction,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) hint: Option<String>,
+}
+
+impl Guardrail {
+    /// A command with nothing more to say about it.
+    pub(super) fn plain(command: &str) -> Self {
+        Self { command: command.to_owned(), fail_action: FailAction::Append, hint: None }
+    }
+}
+
+impl Default for Draft {
+    fn default() -> Self {
+        let defaults = Settings::default();
+        Self {
+            maximum_iterations: 10,
+            completion_response: defaults.completion_response,
+            output_truncate_chars: defaults.output_truncate_chars,
+            stream_agent_output: defaults.stream_agent_output,
+            agent: Agent::default(),
+            guardrails: Vec::new(),
+            scm: None,
+        }
+    }
+}
+
+impl Draft {
+    /// What was found, and the defaults for the rest.
+    pub(super) fn unasked(agent: &str, guardrails: &[String]) -> Self {
+        Self {
+            agent: Agent { command: agent.to_owned(), flags: Vec::new() },
+            guardrails: guardrails.iter().map(|command| Guardrail::plain(command)).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Writes the settings beside the file and then puts them in its place.
+pub(super) fn write(project: &Path, draft: &Draft) -> Result<()> {
+    let refused = || format!("cannot write `{PROJECT_FILE}`");
+    own_files::hide(project).context(refused())?;
+    let target = target(project);
+    let folder = target.parent().unwrap_or(project);
+    // As any file of the project: readable by whom the user's mask allows.
+    let mut file = tempfile::Builder::new()
+        .prefix(".settings-")
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder)
+        .context(refused())?;
+    let text = serde_json::to_string_pretty(draft)?;
+    file.write_all(format!("{text}\n").as_bytes()).context(refused())?;
+    file.as_file().sync_all().context(refused())?;
+    file.persist(&target).context(refused())?;
+    Ok(())
+}
+
+/// Where a link leads to, so that it stays one.
+fn target(project: &Path) -> PathBuf {
+    let path = project.join(PROJECT_FILE);
+    fs_err::canonicalize(&path).unwrap_or(path)
+}

@@ -1,0 +1,107 @@
+//! A terminal with a program in it.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{Read, Write},
+    os::unix::process::CommandExt,
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex},
+    thread,
+};
+
+use rustix::{
+    process::{ioctl_tiocsctty, setsid},
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+};
+
+use crate::env::{lossy, poll};
+
+/// A program whose input, output and controlling terminal is a terminal of the test's own.
+pub(crate) struct Pty {
+    keyboard: File,
+    child: Child,
+    screen: Arc<Mutex<Vec<u8>>>,
+    seen: usize,
+}
+
+impl Pty {
+    /// Starts the command in a new terminal.
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let master =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
+        grantpt(&master).and_then(|()| unlockpt(&master)).expect("its other end");
+        let name = ptsname(&master, Vec::new()).expect("its name").into_string().expect("a path");
+        let end =
+            || OpenOptions::new().read(true).write(true).open(&name).map(Stdio::from).expect("its other end");
+        command.stdin(end()).stdout(end()).stderr(end());
+        // SAFETY: two calls of the system, on descriptors that exist in the child.
+        unsafe {
+            command.pre_exec(|| {
+                setsid()?;
+                Ok(ioctl_tiocsctty(std::io::stdin())?)
+            });
+        }
+        let child = command.spawn().expect("it starts");
+        // The command still holds the program's end, which would keep the terminal alive after the program.
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let keyboard = File::from(master);
+        let screen = Arc::default();
+        read_into(keyboard.try_clone().expect("a descriptor"), Arc::clone(&screen));
+        Self { keyboard, child, screen, seen: 0 }
+    }
+
+    /// Waits until this is shown, after what was waited for before.
+    #[track_caller]
+    pub(crate) fn expect(&mut self, text: &str) -> &mut Self {
+        let (screen, seen) = (Arc::clone(&self.screen), self.seen);
+        let found = poll(&format!("{text:?}; the screen is:\n{}", self.screen()), || {
+            let screen = screen.lock().expect("the screen");
+            let at = screen[seen..].windows(text.len()).position(|part| part == text.as_bytes())?;
+            Some(seen + at + text.len())
+        });
+        self.seen = found;
+        self
+    }
+
+    /// Types something.
+    pub(crate) fn types(&mut self, keys: &str) -> &mut Self {
+        self.keyboard.write_all(keys.as_bytes()).expect("a keyboard");
+        self
+    }
+
+    /// Waits for the question and types the answer with Enter.
+    #[track_caller]
+    pub(crate) fn answer(&mut self, question: &str, answer: &str) -> &mut Self {
+        self.expect(question).types(&format!("{answer}\n"))
+    }
+
+    /// Waits for the end; returns the exit code.
+    #[track_caller]
+    pub(crate) fn exits(&mut self, code: i32) {
+        let status = poll("its end", || self.child.try_wait().expect("a child"));
+        assert_eq!(status.code(), Some(code), "{}", self.screen());
+    }
+
+    /// Everything that was shown.
+    pub(crate) fn screen(&self) -> String {
+        lossy(&self.screen.lock().expect("the screen"))
+    }
+}
+
+impl Drop for Pty {
+    fn drop(&mut self) {
+        // Of a test that failed; otherwise it has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Reads until nobody holds the other end.
+fn read_into(mut terminal: File, screen: Arc<Mutex<Vec<u8>>>) {
+    thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        while let Ok(count @ 1..) = terminal.read(&mut bytes) {
+            screen.lock().expect("the screen").extend_from_slice(&bytes[..count]);
+        }
+    });
+}
