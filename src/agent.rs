@@ -23,6 +23,7 @@ mod summary;
 mod text;
 mod todos;
 pub mod turn;
+pub mod versions;
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 mod clean;
 mod demo;
+mod doctor;
 mod init;
 mod logs;
 mod look;
@@ -58,6 +59,7 @@ enum Command {
     Resume(resume::ResumeArgs),
     Stop(stop::StopArgs),
     Clean(clean::CleanArgs),
+    Doctor(doctor::DoctorArgs),
     Demo(demo::DemoArgs),
     /// Follow a script instead of a model
     #[command(name = crate::agent::scripted::COMMAND, hide = true)]
@@ -112,6 +114,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Resume(args) => resume::main(&args, &project),
         Command::Stop(args) => stop::main(&args, &project),
         Command::Clean(args) => clean::main(&args, &project),
+        Command::Doctor(args) => doctor::main(&args, &project),
         Command::Demo(args) => demo::main(&args),
         Command::ScriptedAgent { .. } | Command::Guardian { .. } => Ok(0),
     }

@@ -67,6 +67,12 @@ impl Git {
         Ok(Some(Self { top: PathBuf::from(OsStr::from_bytes(top)), run: run.to_owned() }))
     }
 
+    /// What git says about itself; an error means that there is none.
+    pub(crate) fn version(supervisor: &mut Supervisor, dir: &Path) -> io::Result<String> {
+        let captured = supervisor.capture(spec(dir, "", vec!["--version".into()]), MOST)?;
+        Ok(text(&captured.out))
+    }
+
     /// The top of the working tree.
     pub(crate) fn top(&self) -> &Path {
         &self.top

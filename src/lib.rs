@@ -6,6 +6,7 @@
 
 // Upper floor: values in, values out.
 pub mod agent;
+pub mod checkup;
 pub mod claim;
 pub mod detect;
 pub mod duration;

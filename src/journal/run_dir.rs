@@ -127,7 +127,8 @@ fn project_dir(project: &Path) -> Result<PathBuf> {
     Ok(state_dir()?.join(format!("{name}-{:08x}", hash & 0xffff_ffff)))
 }
 
-fn state_dir() -> Result<PathBuf> {
+/// Where the runs of all projects are recorded.
+pub(crate) fn state_dir() -> Result<PathBuf> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let from_home = || set("HOME").map(|home| home.join(".local/state/ralph"));
     set("RALPH_STATE_DIR")

@@ -4,6 +4,7 @@
 
 mod cli;
 mod demo;
+mod doctor;
 mod env;
 mod guardrails;
 mod init;

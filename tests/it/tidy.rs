@@ -6,8 +6,8 @@ use std::{
 };
 
 /// Values in, values out: no clock, file, variable or process.
-const UPPER_FLOOR: [&str; 9] =
-    ["agent", "claim", "detect", "duration", "engine", "fail_action", "prompt", "setup", "watch"];
+const UPPER_FLOOR: [&str; 10] =
+    ["agent", "checkup", "claim", "detect", "duration", "engine", "fail_action", "prompt", "setup", "watch"];
 
 /// What the upper floor must not mention.
 const OUTER_WORLD: [&str; 10] = [

@@ -1,0 +1,63 @@
+//! `ralph doctor`: what is installed, what would be used, what is wrong.
+
+mod examine;
+
+use std::{io, path::Path};
+
+use clap::Args;
+use serde_json::json;
+
+use super::print;
+use crate::{
+    checkup::{self, Fact, Level},
+    error::{INTERRUPTED, REFUSED, Result},
+    report::{checkup::lines, look::Marks, summary::count},
+    settings,
+    term::Palette,
+};
+
+/// Check what a run needs: agents, settings, git, space
+///
+/// Exits with 2 when something would stop a run from beginning. Below each problem stands what to type.
+///
+/// Example: ralph doctor --json
+#[derive(Args, Debug)]
+pub(super) struct DoctorArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints what was found and what is wrong with it.
+pub(super) fn main(args: &DoctorArgs, project: &Path) -> Result<u8> {
+    let inspected = settings::inspect(project);
+    let Some(findings) = examine::examine(project, &inspected)? else { return Ok(INTERRUPTED) };
+    let facts = checkup::judge(&findings);
+    let of = |level| facts.iter().filter(move |fact| fact.level == level);
+    let problems = of(Level::Problem).count();
+    if args.json {
+        let all = |level| of(level).collect::<Vec<&Fact>>();
+        let object = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "ok": problems == 0,
+            "problems": all(Level::Problem),
+            "warnings": all(Level::Warning),
+            "found": findings,
+        });
+        print(&format!("{object}\n"))?;
+    } else {
+        let output = &inspected.loaded.settings.output;
+        let marks = if output.emoji { Marks::EMOJI } else { Marks::PLAIN };
+        let report = lines(&facts, marks, Palette::of(output.color, &io::stdout()));
+        print(&format!("{report}\n{}\n", verdict(problems, of(Level::Warning).count())))?;
+    }
+    Ok(if problems == 0 { 0 } else { REFUSED })
+}
+
+fn verdict(problems: usize, warnings: usize) -> String {
+    let warnings = count(warnings as u64, "warning");
+    match problems {
+        0 => format!("A run can begin ({warnings})."),
+        _ => format!("A run cannot begin: {}, {warnings}.", count(problems as u64, "problem")),
+    }
+}
