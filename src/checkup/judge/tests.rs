@@ -74,6 +74,7 @@ fn agents() {
         with(installed("codex", "0.40.0")),
         &[(Warning, "older than 0.166.0", "npm install -g @openai/codex")],
     );
+    check(with(installed("claude", "2.1.197")), &[]);
     check(with(installed("codex", "9.0.0")), &[]);
     check(with(installed("pi", "x")), &[(Warning, "no version", "/bin/pi --version")]);
     let silent = Agent { trouble: Some("it is silent".to_owned()), ..installed("pi", "x") };
@@ -108,6 +109,7 @@ fn git_matters_where_it_commits() {
     let nowhere = |it: &mut Findings| it.git.as_mut().expect("git").repository = None;
     let nobody = |it: &mut Findings| it.git.as_mut().expect("git").has_identity = false;
     check(old, &[(Problem, "too old", "git --version")]);
+    check(|it| it.git.as_mut().expect("git").version = "2.26".parse().ok(), &[]);
     check(nowhere, &[(Problem, "not in a repository", "git init")]);
     check(nobody, &[(Problem, "who you are", "git config user.name")]);
     let none = |it: &mut Findings| {
