@@ -47,7 +47,7 @@ pub(super) fn main(args: &DoctorArgs, project: &Path) -> Result<u8> {
         print(&format!("{object}\n"))?;
     } else {
         let output = &inspected.loaded.settings.output;
-        let marks = if output.emoji { Marks::EMOJI } else { Marks::PLAIN };
+        let marks = Marks::of(output.emoji);
         let report = lines(&facts, marks, Palette::of(output.color, &io::stdout()));
         print(&format!("{report}\n{}\n", verdict(problems, of(Level::Warning).count())))?;
     }
