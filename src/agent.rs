@@ -28,6 +28,7 @@ pub mod versions;
 #[cfg(test)]
 mod tests;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Returns how to call and read the agent behind a command; an unknown one is read as plain text.
@@ -179,7 +180,7 @@ pub struct TurnResult {
 }
 
 /// What a turn used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Usage {
     /// In US dollars, where the agent says so.
@@ -207,7 +208,7 @@ impl Usage {
 }
 
 /// Why a turn failed, as far as the structure of the stream says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// What can be done about it.
     pub kind: FailureKind,
@@ -216,7 +217,7 @@ pub struct Failure {
 }
 
 /// What can be done about a failed turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// Another attempt may work.
@@ -307,7 +308,7 @@ pub enum Output<'a> {
 }
 
 /// Who decides what an agent may do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Permissions {
     /// The agent's own rules.

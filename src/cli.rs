@@ -1,14 +1,17 @@
 //! What a user can type.
 
 mod clean;
+mod completions;
 mod demo;
 mod doctor;
 mod init;
 mod logs;
 mod look;
+mod man;
 mod resume;
 mod run;
 mod runs;
+pub(crate) mod schema;
 mod status;
 mod stop;
 
@@ -61,6 +64,9 @@ enum Command {
     Clean(clean::CleanArgs),
     Doctor(doctor::DoctorArgs),
     Demo(demo::DemoArgs),
+    Schema(schema::SchemaArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
     /// Follow a script instead of a model
     #[command(name = crate::agent::scripted::COMMAND, hide = true)]
     ScriptedAgent {
@@ -116,6 +122,9 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Clean(args) => clean::main(&args, &project),
         Command::Doctor(args) => doctor::main(&args, &project),
         Command::Demo(args) => demo::main(&args),
+        Command::Schema(args) => schema::main(&args),
+        Command::Completions(args) => completions::main(&args),
+        Command::Man(args) => man::main(&args),
         Command::ScriptedAgent { .. } | Command::Guardian { .. } => Ok(0),
     }
 }
@@ -163,6 +172,23 @@ fn complain(error: &Error) {
 fn warn(text: &str) {
     let yellow = anstyle::AnsiColor::Yellow.on_default();
     let _ = writeln!(anstream::stderr().lock(), "{yellow}warning:{yellow:#} {text}");
+}
+
+/// What a user can type, without the commands that ralph types itself.
+fn visible_command() -> clap::Command {
+    let whole = Cli::command();
+    let mut visible = clap::Command::default()
+        .name("ralph")
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_version_flag(true)
+        .disable_help_subcommand(true)
+        .after_help(EXIT_CODES)
+        .args(whole.get_arguments().cloned())
+        .subcommands(whole.get_subcommands().filter(|command| !command.is_hide_set()).cloned());
+    if let Some(about) = whole.get_about() {
+        visible = visible.about(about.clone());
+    }
+    visible
 }
 
 /// Prints data.

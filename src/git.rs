@@ -195,7 +195,7 @@ impl Git {
 
 /// Keeps files of ralph out of git for this clone, whatever happens to `.ralph/.gitignore`.
 pub(crate) fn exclude_own_files(project: &Path) -> io::Result<()> {
-    const LINES: &str = "**/.ralph/*\n!**/.ralph/settings.json\n!**/.ralph/prompts/\n.ralph-active\n";
+    const LINES: &str = "**/.ralph/*\n!**/.ralph/settings.json\n!**/.ralph/settings.schema.json\n!**/.ralph/prompts/\n.ralph-active\n";
     let Some(exclude) = project.ancestors().map(|dir| dir.join(".git")).find_map(|it| exclude_file(&it))
     else {
         return Ok(());

@@ -9,6 +9,7 @@ const IGNORED: &str = "\
 # Runtime files of ralph. Settings and prompts belong to the project.
 *
 !settings.json
+!settings.schema.json
 !prompts/
 !prompts/**
 ";

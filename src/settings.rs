@@ -1,6 +1,7 @@
 //! The settings of a run: what they are, their defaults, and how files and flags make them.
 //!
-//! Invariant: as JSON they are a settings file again, which says the same.
+//! Invariant: as JSON they are a settings file again, which says the same. What stands above a field is what
+//! the reference and people's editors say about its key, through the schema.
 
 mod error;
 mod fields;
@@ -8,11 +9,13 @@ mod json;
 mod load;
 mod node;
 mod read;
+mod schema;
 mod value;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::agent::Permissions;
@@ -20,40 +23,47 @@ use crate::fail_action::FailAction;
 use crate::setup::{PromptVia, Scm};
 
 pub(crate) use load::{Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, inspect, load};
+pub(crate) use schema::schema;
 
 /// Everything that settings decide.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(default)]
 pub(crate) struct Settings {
-    /// How many iterations there may be; nothing means the preset's own default.
+    /// How many iterations there may be. Without it, the command decides: `ralph run` takes 10.
+    #[schemars(range(min = 1))]
     pub(crate) maximum_iterations: Option<u32>,
-    /// What the agent answers when it is done.
+    /// What the agent answers, in a `<response>` tag, when it is done.
+    #[schemars(regex(pattern = r"\S"))]
     pub(crate) completion_response: String,
-    /// How much of a guardrail's output goes into a prompt, in characters.
+    /// How many characters of a guardrail's output go into a prompt.
     pub(crate) output_truncate_chars: usize,
-    /// Whether the agent's output is shown while it works.
+    /// Show the agent's output while it works.
     pub(crate) stream_agent_output: bool,
-    /// Whether prompts begin with the number of the iteration.
+    /// Begin prompts with `Iteration 3 of 10, 7 remaining.`
     pub(crate) include_iteration_count_in_prompt: bool,
-    /// The agent.
+    /// The agent that does the work.
     pub(crate) agent: AgentSettings,
-    /// The commands that must succeed before anything counts as done.
+    /// The commands that must succeed before anything counts as done, in the order in which they run.
     pub(crate) guardrails: Vec<Guardrail>,
-    /// What is done with the changes when the guardrails pass.
+    /// What is done with the changes when all guardrails pass. Without it, nothing is.
     pub(crate) scm: Option<Scm>,
     /// How often a failed iteration is tried again.
     pub(crate) retries: u32,
-    /// How long to wait before the first retry; doubles with each one.
+    /// How long to wait before the first retry. It doubles with each retry.
     #[serde(serialize_with = "seconds")]
+    #[schemars(schema_with = "schema::duration")]
     pub(crate) retry_delay: Duration,
-    /// Where a run ends without being done.
+    /// Where a run ends without being done. `0` switches a limit off.
     pub(crate) limits: Limits,
-    /// What happens to processes that an agent leaves behind.
+    /// What happens to processes that the agent leaves behind after a turn.
+    #[schemars(schema_with = "schema::leftovers")]
     pub(crate) leftovers: Leftovers,
     /// How things look on the terminal.
     pub(crate) output: Output,
-    /// How long the records of old runs are kept; nothing means for good.
+    /// How long the records of old runs are kept. `0` keeps them for good.
     #[serde(serialize_with = "seconds_or_off")]
+    #[schemars(schema_with = "schema::duration")]
     pub(crate) retention: Option<Duration>,
 }
 
@@ -80,56 +90,74 @@ impl Default for Settings {
 }
 
 /// Which agent is run, and how.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(default)]
 pub(crate) struct AgentSettings {
-    /// The program.
+    /// The agent's program: `claude`, `codex`, `amp`, or any other. Some layer must name it.
+    #[schemars(regex(pattern = r"\S"))]
     pub(crate) command: String,
-    /// The user's arguments, already split; as JSON each is quoted, so that it stays whole.
+    /// Arguments for it. Each string is split as a shell would.
+    // Already split here; as JSON each is quoted, so that it stays whole.
     #[serde(serialize_with = "quoted")]
+    #[schemars(schema_with = "schema::flags")]
     pub(crate) flags: Vec<String>,
-    /// Variables that are added to its environment.
+    /// Variables to add to its environment.
+    #[schemars(schema_with = "schema::variables")]
     pub(crate) env: BTreeMap<String, String>,
-    /// How the prompt reaches it, for agents that ralph does not know.
+    /// How the prompt reaches an agent that ralph does not know.
+    #[schemars(schema_with = "schema::prompt_via")]
     pub(crate) prompt_via: PromptVia,
-    /// Who decides what it may do; nothing means that it depends on what protects the run.
+    /// Who decides what the agent may do: its own rules (`agent`), or nobody (`skip`). Without it, its own rules.
+    #[schemars(schema_with = "schema::permissions")]
     pub(crate) permissions: Option<Permissions>,
 }
 
 /// A command that judges the work.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Guardrail {
-    /// What the shell runs.
+    /// What the shell runs. Any exit code but 0 is a failure.
+    #[schemars(regex(pattern = r"\S"))]
     pub(crate) command: String,
-    /// What its failure does to the next prompt.
+    /// Where the failure goes in the next prompt: after it, before it, in its place.
+    #[schemars(default, schema_with = "schema::fail_action")]
     pub(crate) fail_action: FailAction,
-    /// What the agent is told when it fails.
+    /// What the agent is told when this guardrail fails.
     pub(crate) hint: Option<String>,
 }
 
-/// Where things end without being done. Nothing means no limit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Where things end without being done. Nothing here, and zero in a file, means no limit.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(default)]
 pub(crate) struct Limits {
     /// How long one turn of the agent may take.
     #[serde(serialize_with = "seconds_or_off")]
+    #[schemars(schema_with = "schema::duration")]
     pub(crate) iteration_timeout: Option<Duration>,
     /// How long the agent may be silent.
     #[serde(serialize_with = "seconds_or_off")]
+    #[schemars(schema_with = "schema::duration")]
     pub(crate) idle_timeout: Option<Duration>,
     /// How long one guardrail may take.
     #[serde(serialize_with = "seconds_or_off")]
+    #[schemars(schema_with = "schema::duration")]
     pub(crate) gate_timeout: Option<Duration>,
     /// How long the run may take.
     #[serde(serialize_with = "seconds_or_off")]
+    #[schemars(schema_with = "schema::duration")]
     pub(crate) total_time: Option<Duration>,
-    /// How long to wait for a quota to come back.
+    /// How long to wait for a quota to come back, all waits together. `0` leaves it at a day.
     #[serde(serialize_with = "seconds_or_off")]
+    #[schemars(schema_with = "schema::duration")]
     pub(crate) max_wait: Option<Duration>,
     /// What the run may cost, in US dollars.
+    #[serde(serialize_with = "or_zero")]
+    #[schemars(range(min = 0.0))]
     pub(crate) max_cost_usd: Option<f64>,
     /// How many tokens the run may use, in and out.
+    #[serde(serialize_with = "or_zero")]
     pub(crate) max_tokens: Option<u64>,
 }
 
@@ -164,14 +192,16 @@ impl Leftovers {
 }
 
 /// How things look on the terminal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(default)]
 pub(crate) struct Output {
-    /// Emoji, or `[OK]` and `[ERR]`; nothing means what the locale can show.
+    /// Emoji, or `[OK]` and `[ERR]`. Without it, what the locale can show.
     pub(crate) emoji: Option<bool>,
-    /// When there is colour.
+    /// When there is colour. `auto` is: on a terminal, unless `NO_COLOR` is set.
+    #[schemars(schema_with = "schema::color")]
     pub(crate) color: ColorWhen,
-    /// Whether each line begins with the time.
+    /// Begin each line with the time.
     pub(crate) timestamps: bool,
     /// How many lines of a tool's output are shown.
     pub(crate) max_lines: usize,
@@ -215,6 +245,15 @@ fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S
 #[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
 fn seconds_or_off<S: Serializer>(limit: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
     seconds(&limit.unwrap_or_default(), serializer)
+}
+
+/// Off is zero here too.
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+fn or_zero<T: Copy + Default + Serialize, S: Serializer>(
+    limit: &Option<T>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    limit.unwrap_or_default().serialize(serializer)
 }
 
 fn quoted<S: Serializer>(flags: &[String], serializer: S) -> Result<S::Ok, S::Error> {

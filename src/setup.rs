@@ -2,13 +2,14 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Permissions;
 
 /// Everything of a run that is not a rule of the loop. Written into the journal with the plan, so that a
 /// resumed run does what the first process would have done, whatever the settings say by then.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Setup {
     /// The project's folder, absolute.
     pub project: PathBuf,
@@ -34,7 +35,7 @@ pub struct Setup {
 }
 
 /// Who does the work.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentSetup {
     /// The program, as the user wrote it.
     pub command: String,
@@ -49,7 +50,7 @@ pub struct AgentSetup {
 }
 
 /// How the prompt reaches the agent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptVia {
     /// On standard input: no limit, no quoting.
@@ -65,7 +66,7 @@ impl PromptVia {
 }
 
 /// Where the prompt comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptSource {
     /// Given on the command line.
@@ -75,16 +76,24 @@ pub enum PromptSource {
 }
 
 /// How commits are made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Scm {
     /// The program.
+    #[serde(default = "git")]
+    #[schemars(regex(pattern = r"\S"))]
     pub command: String,
-    /// What it is asked to do after the gates have passed, in this order.
+    /// What it does, in order, after all guardrails have passed: `["commit", "push"]`.
+    #[serde(default)]
+    #[schemars(inner(regex(pattern = r"\S")))]
     pub tasks: Vec<String>,
 }
 
+fn git() -> String {
+    "git".to_owned()
+}
+
 /// When a process has had enough time; nothing means never.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Timeouts {
     /// For one turn.
     pub turn_ms: Option<u64>,

@@ -1,5 +1,6 @@
 //! What happened: the lines of the journal.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -12,7 +13,7 @@ use crate::{
 };
 
 /// One line of the journal.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// The run begins; everything that was resolved from settings and flags.
@@ -79,11 +80,12 @@ pub enum Event {
     },
     /// An event of a newer version.
     #[serde(other)]
+    #[schemars(skip)]
     Unknown,
 }
 
 /// Everything that a run starts from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunStarted {
     /// The run's id.
     pub run: String,
@@ -98,7 +100,7 @@ pub struct RunStarted {
 }
 
 /// One process of the agent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Turn {
     /// What the user counts, from 1.
     pub iteration: u32,
@@ -112,7 +114,7 @@ pub struct Turn {
 }
 
 /// What kind of work a turn does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// The prompt says.
@@ -126,7 +128,7 @@ pub enum Mode {
 }
 
 /// The directory as the rules see it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct View {
     /// Those of the plan's files that are there.
@@ -137,7 +139,7 @@ pub struct View {
 }
 
 /// The story list as the rules see it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StoryView {
     /// What to do next, or why nothing can be done.
     pub next: Result<Mode, String>,
@@ -146,7 +148,7 @@ pub struct StoryView {
 }
 
 /// How a turn ended and what it used.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnEnded {
     /// How it ended.
     pub end: TurnEnd,
@@ -172,7 +174,7 @@ pub struct TurnEnded {
 }
 
 /// How a turn ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "how", rename_all = "snake_case")]
 pub enum TurnEnd {
     /// The agent did what it does.
@@ -188,7 +190,7 @@ pub enum TurnEnd {
 }
 
 /// What a gate found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GateEnded {
     /// Which gate of the plan.
     pub gate: usize,
@@ -205,7 +207,7 @@ pub struct GateEnded {
 }
 
 /// How an attempt to commit ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "result", rename_all = "snake_case")]
 pub enum CommitEnd {
     /// A commit was made.
@@ -232,7 +234,7 @@ pub enum CommitEnd {
 }
 
 /// Why ralph waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     /// The plan wants a rest between iterations.

@@ -1,11 +1,12 @@
 //! How a run ended, and the exit code that says so.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::plan::{Cause, Plan};
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
     /// A claim was made and every gate passed.
@@ -37,7 +38,7 @@ pub enum Outcome {
 }
 
 /// Which limit was reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Exhausted {
     /// The number of iterations.

@@ -1,12 +1,13 @@
 //! The rules of one run, as data. Every kind of loop is a value of [`Plan`]; nothing else tells them apart.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fail_action::FailAction;
 
 /// The resolved rules of one run. They are written into the journal when the run starts and never change
 /// while it lasts, except that a resume may raise the limits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// What the loop is called, for people and for the agent's environment. No rule looks at it.
     pub mode: String,
@@ -38,7 +39,7 @@ impl Plan {
 }
 
 /// Where the next turn gets its task and mode from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Work {
     /// The same prompt each time.
@@ -48,7 +49,7 @@ pub enum Work {
 }
 
 /// A file that must be there before a turn may start.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Need {
     /// Relative to the project.
     pub path: String,
@@ -57,7 +58,7 @@ pub struct Need {
 }
 
 /// How a finished task is announced.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Claim {
     /// `<name>text</name>` in the agent's own words.
@@ -81,7 +82,7 @@ pub enum Claim {
 }
 
 /// How strictly a tag is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Matching {
     /// Anywhere, to the letter.
@@ -91,7 +92,7 @@ pub enum Matching {
 }
 
 /// A check that ralph makes itself, outside the agent's reach.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
     /// What is checked.
     pub check: Check,
@@ -105,7 +106,7 @@ pub struct Gate {
 }
 
 /// What a gate checks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Check {
     /// A shell command that exits with 0.
@@ -125,7 +126,7 @@ impl Check {
 }
 
 /// When a gate is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum When {
     /// After every turn.
@@ -135,7 +136,7 @@ pub enum When {
 }
 
 /// What happens to the work of a turn that passed its gates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CommitRule {
     /// Ralph does not commit.
@@ -147,7 +148,7 @@ pub enum CommitRule {
 }
 
 /// What can go wrong in an iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The agent crashed, timed out, or said nothing at all.
@@ -161,7 +162,7 @@ pub enum Cause {
 }
 
 /// What a failure leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
     /// The turn is judged as if it had not happened.
@@ -176,15 +177,15 @@ pub enum OnFailure {
 }
 
 /// What each kind of failure leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureRules {
-    /// See [`Cause::Agent`].
+    /// When the agent crashed, timed out, or said nothing at all.
     pub agent: OnFailure,
-    /// See [`Cause::Gate`].
+    /// When a gate did not pass.
     pub gate: OnFailure,
-    /// See [`Cause::NoChange`].
+    /// When the agent finished and changed nothing.
     pub no_change: OnFailure,
-    /// See [`Cause::Commit`].
+    /// When the work could not be committed.
     pub commit: OnFailure,
     /// Rest before the first retry of a failed agent; doubles with each further one.
     pub retry_delay_ms: u64,
@@ -203,7 +204,7 @@ impl FailureRules {
 }
 
 /// When a run ends though nothing is done.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limits {
     /// Iterations in all.
     pub iterations: u32,

@@ -11,7 +11,8 @@ use super::{AgentSettings, ColorWhen, Guardrail, Leftovers, Limits, Output, Prom
 use crate::agent::Permissions;
 use crate::fail_action::FailAction;
 
-const PERMISSIONS: [(&str, Permissions); 2] = [("agent", Permissions::Agent), ("skip", Permissions::Skip)];
+pub(super) const PERMISSIONS: [(&str, Permissions); 2] =
+    [("agent", Permissions::Agent), ("skip", Permissions::Skip)];
 
 /// Reads what is there; the rest keeps its default.
 pub(super) fn read(root: &Node, report: &mut Report) -> Settings {

@@ -24,7 +24,20 @@ fn help_and_version_are_data() {
     }
     env.ralph(&["--help"]).exits(0).prints("Exit codes:").prints("130");
     env.ralph(&["help", "run"]).exits(0).prints("--guardrail");
-    for command in ["run", "status", "logs", "resume", "stop", "clean", "demo"] {
+    for command in [
+        "run",
+        "status",
+        "logs",
+        "resume",
+        "stop",
+        "clean",
+        "demo",
+        "init",
+        "doctor",
+        "schema",
+        "completions",
+        "man",
+    ] {
         env.ralph(&[command, "--help"]).exits(0).prints("Example: ralph");
     }
     env.ralph(&[]).exits(2).says("Usage: ralph");

@@ -11,6 +11,7 @@ mod init;
 mod loop_and_claims;
 mod processes;
 mod pty;
+mod references;
 mod resume;
 mod scm;
 mod settings;

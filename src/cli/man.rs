@@ -1,0 +1,32 @@
+//! `ralph man`: the manual, for `man`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap_mangen::Man;
+
+use super::{print, visible_command};
+use crate::error::Result;
+
+/// Print the manual page of ralph, or write one page per command
+///
+/// Example: ralph man --dir ~/.local/share/man/man1
+#[derive(Args, Debug)]
+pub(super) struct ManArgs {
+    /// Write the pages of ralph and of every command into this folder
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+/// Prints the page, or writes all of them.
+pub(super) fn main(args: &ManArgs) -> Result<u8> {
+    if let Some(dir) = &args.dir {
+        fs_err::create_dir_all(dir)?;
+        clap_mangen::generate_to(visible_command(), dir)?;
+        return Ok(0);
+    }
+    let mut page = Vec::new();
+    Man::new(visible_command()).render(&mut page)?;
+    print(&String::from_utf8_lossy(&page))?;
+    Ok(0)
+}

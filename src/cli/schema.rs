@@ -1,0 +1,87 @@
+//! `ralph schema`: what ralph reads and writes, as JSON Schema.
+
+use clap::{Args, ValueEnum};
+use schemars::{
+    JsonSchema, Schema,
+    generate::SchemaSettings,
+    transform::{RecursiveTransform, Transform},
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::print;
+use crate::{engine::event::Event, error::Result, settings};
+
+/// Print the JSON Schema of what ralph reads and writes
+///
+/// Editors that know the schema of the settings complete and check them while you type.
+///
+/// Example: ralph schema settings >.ralph/settings.schema.json
+#[derive(Args, Debug)]
+pub(super) struct SchemaArgs {
+    /// What to describe
+    of: Of,
+}
+
+/// What has a schema.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Of {
+    /// The settings files
+    Settings,
+    /// One line of the journal, which is also one line of `--output json`
+    Event,
+}
+
+/// Prints the schema.
+pub(super) fn main(args: &SchemaArgs) -> Result<u8> {
+    print(&match args.of {
+        Of::Settings => settings_schema(),
+        Of::Event => event_schema(),
+    })?;
+    Ok(0)
+}
+
+/// The schema of a settings file, as the text of a file.
+pub(crate) fn settings_schema() -> String {
+    text(&settings::schema())
+}
+
+/// The schema of a line of the journal, as the text of a file.
+fn event_schema() -> String {
+    // What is written, not what is read: old journals may lack keys that all new ones have.
+    let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut schema = generator.into_root_schema_for::<Line>().to_value();
+    schema["title"] = json!("Event of ralph");
+    schema["description"] = json!(
+        "One line of a journal, and of `ralph run --output json`. Newer versions may have more kinds of events \
+         and more keys: pass over what you do not know."
+    );
+    text(&schema)
+}
+
+/// A line of the journal, as [`crate::journal::Entry`] writes it.
+#[derive(JsonSchema, Serialize)]
+struct Line {
+    /// When it was recorded: RFC 3339, in UTC, with milliseconds.
+    #[schemars(extend("format" = "date-time"))]
+    at: String,
+    #[serde(flatten)]
+    event: Event,
+}
+
+/// Without the names of Rust's number types, which other programs do not know as formats.
+fn text(schema: &Value) -> String {
+    let mut schema = schema.clone();
+    let mut strip = RecursiveTransform(|schema: &mut Schema| {
+        if schema.get("format").is_some_and(|format| format != "date-time") {
+            schema.remove("format");
+        }
+    });
+    if let Ok(schema) = <&mut Schema>::try_from(&mut schema) {
+        strip.transform(schema);
+    }
+    format!("{schema:#}\n")
+}
+
+#[cfg(test)]
+mod tests;

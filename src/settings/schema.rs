@@ -1,0 +1,141 @@
+//! The settings as a JSON Schema, for editors and for the reference.
+//!
+//! Invariant: what the reader takes without a word, the schema takes. What the reader warns of or refuses, the
+//! schema refuses, as far as a schema can say it.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
+use serde_json::{Map, Value, json};
+
+use super::{ColorWhen, FailAction, Leftovers, PromptVia, Settings, read::PERMISSIONS};
+
+/// The schema of a settings file.
+pub(crate) fn schema() -> Value {
+    let mut schema =
+        SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Settings>().to_value();
+    schema["title"] = json!("Settings of ralph");
+    schema["description"] = json!("`.ralph/settings.json` and `.ralph/settings.local.json` of a project.");
+    schema["properties"]["$schema"] = json!({"description": "For editors. Ralph ignores it."});
+    close(&mut schema);
+    schema
+}
+
+/// A duration, as [`crate::duration::parse_duration`] reads it.
+struct Span;
+
+impl JsonSchema for Span {
+    fn schema_name() -> Cow<'static, str> {
+        "Duration".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let number = r"[0-9]+(\.[0-9]*)?";
+        let units = ["d", "h", "m", "s", "ms"].map(|unit| format!(r"{number}\s*{unit}\s*"));
+        let optional = units.each_ref().map(|unit| format!("({unit})?"));
+        // At least one unit, the largest first.
+        let spans: Vec<String> = (1..)
+            .zip(&units)
+            .map(|(after, first)| format!("{first}{}", optional[after..].concat()))
+            .collect();
+        let pattern = format!(r"^\s*({number}|{})\s*$", spans.join("|"));
+        json_schema!({
+            "description": "`\"500ms\"`, `\"90s\"`, `\"30m\"`, `\"1h30m\"`, `\"2d\"`, or a number of seconds.",
+            "examples": ["30m", "1h30m", "90s", "2d", 90],
+            "anyOf": [
+                {"type": "number", "minimum": 0},
+                {"type": "string", "pattern": pattern},
+            ],
+        })
+    }
+}
+
+pub(super) fn duration(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Span>()
+}
+
+pub(super) fn flags(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]})
+}
+
+pub(super) fn variables(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "propertyNames": {"pattern": "^[^=]+$"},
+        "additionalProperties": {"type": ["string", "null"]},
+    })
+}
+
+pub(super) fn fail_action(_: &mut SchemaGenerator) -> Schema {
+    choice(&FailAction::NAMES)
+}
+
+pub(super) fn prompt_via(_: &mut SchemaGenerator) -> Schema {
+    choice(&PromptVia::NAMES)
+}
+
+pub(super) fn permissions(_: &mut SchemaGenerator) -> Schema {
+    choice(&PERMISSIONS)
+}
+
+pub(super) fn leftovers(_: &mut SchemaGenerator) -> Schema {
+    choice(&Leftovers::NAMES)
+}
+
+pub(super) fn color(_: &mut SchemaGenerator) -> Schema {
+    choice(&ColorWhen::NAMES)
+}
+
+/// Names, which editors offer as they are and accept in any case, as the reader does.
+fn choice<T>(names: &[(&str, T)]) -> Schema {
+    let names: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+    let in_any_case = |name: &&str| -> String {
+        name.chars().flat_map(|c| ['[', c.to_ascii_uppercase(), c.to_ascii_lowercase(), ']']).collect()
+    };
+    let pattern = names.iter().map(in_any_case).collect::<Vec<_>>().join("|");
+    json_schema!({"anyOf": [
+        {"enum": names},
+        {"type": "string", "pattern": format!(r"^\s*({pattern})\s*$")},
+    ]})
+}
+
+/// Lets every object have only the keys that it knows, and lets null stand for a key that is not there.
+fn close(schema: &mut Value) {
+    if let Some(Value::Object(definitions)) = schema.get_mut("$defs") {
+        definitions.values_mut().for_each(close);
+    }
+    let required = schema.get("required").cloned().unwrap_or_default();
+    let is_required = |key: &str| required.as_array().is_some_and(|keys| keys.contains(&json!(key)));
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
+    for (key, property) in properties {
+        let Value::Object(property) = property else { continue };
+        property.retain(|name, value| name != "default" || is_telling(value));
+        if !is_required(key) {
+            allow_null(property);
+        }
+    }
+    schema["additionalProperties"] = json!(false);
+}
+
+/// Whether a default says more than that there is none, or more than the defaults of its own members.
+fn is_telling(default: &Value) -> bool {
+    match default {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) => true,
+    }
+}
+
+fn allow_null(property: &mut Map<String, Value>) {
+    let null = json!({"type": "null"});
+    if let Some(Value::Array(choices)) = property.get_mut("anyOf") {
+        if !choices.contains(&null) {
+            choices.push(null);
+        }
+    } else if let Some(reference) = property.remove("$ref") {
+        property.insert("anyOf".to_owned(), json!([{"$ref": reference}, {"type": "null"}]));
+    } else if let Some(kind) = property.get("type").and_then(Value::as_str).map(str::to_owned) {
+        property.insert("type".to_owned(), json!([kind, "null"]));
+    }
+}
