@@ -30,10 +30,15 @@ pub(crate) fn tools() -> PathBuf {
 
 /// Builds ralph as it is shipped and returns the path of the program.
 pub(crate) fn release() -> Result<PathBuf> {
+    build(&["--release"])
+}
+
+/// Builds ralph with these flags and returns the path of the program.
+pub(crate) fn build(flags: &[&str]) -> Result<PathBuf> {
     let mut command = cargo();
-    command.args(["build", "--release", "--locked", "--message-format=json-render-diagnostics"]);
+    command.args(["build", "--locked", "--message-format=json-render-diagnostics"]).args(flags);
     let output = command.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
-    ensure!(output.status.success(), "`cargo build --release --locked` failed");
+    ensure!(output.status.success(), "`cargo build --locked {}` failed", flags.join(" "));
     let messages = String::from_utf8_lossy(&output.stdout);
     let mut programs =
         messages.lines().filter_map(|line| serde_json::from_str::<Built>(line).ok()?.executable);

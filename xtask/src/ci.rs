@@ -15,7 +15,9 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::{
     agents,
     cargo::{cargo, release, root, tools},
-    elf, say,
+    elf,
+    generate::{self, Stale},
+    say,
 };
 
 /// The version that is built when the machine has none.
@@ -51,6 +53,7 @@ const STEPS: [Step; 9] = [
         repeat: "cargo test --workspace --locked",
         check: || run(cargo().args(["test", "--workspace", "--locked"])),
     },
+    Step { name: "generated", repeat: "cargo xtask generate --check", check: generated },
     Step {
         name: "document",
         repeat: "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --document-private-items --locked",
@@ -90,6 +93,12 @@ fn run(command: &mut Command) -> Result<()> {
     let name = Path::new(command.get_program()).display().to_string();
     let status = command.status().with_context(|| format!("cannot start `{name}`"))?;
     ensure!(status.success(), "`{name}` ended with {status}");
+    Ok(())
+}
+
+fn generated() -> Result<()> {
+    let code = generate::main(Stale::Report)?;
+    ensure!(code == ExitCode::SUCCESS, "type `cargo xtask generate` and commit what it writes");
     Ok(())
 }
 

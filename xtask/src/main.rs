@@ -1,11 +1,11 @@
-//! Chores of the project, in Rust: `cargo xtask ci` checks everything, `cargo xtask bench` measures the speed,
-//! `cargo xtask agents` tests real agents.
+//! Chores of the project, in Rust. `cargo xtask` lists them.
 
 mod agents;
 mod bench;
 mod cargo;
 mod ci;
 mod elf;
+mod generate;
 
 use std::{
     env,
@@ -18,9 +18,10 @@ use anyhow::{Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask <chore>
 
-  ci               run every check, and stop at the first that fails
-  bench [--quick]  measure ralph against its floors; fails if a limit is missed
-  agents [NAME...] run real agents on a scripted model; --help says more
+  ci                  run every check, and stop at the first that fails
+  bench [--quick]     measure ralph against its floors; fails if a limit is missed
+  generate [--check]  write the schemas and the generated parts of the pages; fails if they are stale
+  agents [NAME...]    run real agents on a scripted model; --help says more
 ";
 
 fn main() -> ExitCode {
@@ -40,6 +41,8 @@ fn run() -> Result<ExitCode> {
         ["bench"] => bench::main(bench::Effort::Full),
         ["bench", "--quick"] => bench::main(bench::Effort::Quick),
         ["agents", ..] => agents::main(&words[1..]),
+        ["generate"] => generate::main(generate::Stale::Write),
+        ["generate", "--check"] => generate::main(generate::Stale::Report),
         [] | ["help" | "--help" | "-h"] => {
             say(USAGE);
             Ok(ExitCode::SUCCESS)
