@@ -49,10 +49,7 @@ pub(super) fn main(args: &DemoArgs) -> Result<u8> {
     let folder = tempfile::Builder::new().prefix("ralph-demo-").tempdir()?;
     let repository = folder.path().join("greeter");
     prepare(folder.path(), &repository)?;
-    print(&format!(
-        "A repository with one task, one guardrail and a scripted agent: {}\n",
-        repository.display()
-    ))?;
+    print(&format!("One task, one guardrail and a scripted agent in {}\n", repository.display()))?;
 
     let me = env::current_exe()?;
     let mut ralph = Command::new(&me);

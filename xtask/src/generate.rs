@@ -18,7 +18,8 @@ use crate::{
     say,
 };
 
-const BEGIN: &str = "<!-- generate: ";
+/// On a line of its own, so that pages can also talk about it.
+const BEGIN: &str = "\n<!-- generate: ";
 const END: &str = "<!-- end -->";
 
 /// What to do with a file that is not what it should be.
@@ -82,7 +83,7 @@ fn generated(ralph: &Ralph) -> Result<Vec<(PathBuf, String)>> {
         files.push((path, filled.context(name)?));
     }
     for object in settings::objects(&schema) {
-        ensure!(tables.contains(&object), "no page has a table `{BEGIN}settings {object} -->`");
+        ensure!(tables.contains(&object), "no page has a table `<!-- generate: settings {object} -->`");
     }
     Ok(files)
 }
@@ -141,17 +142,18 @@ mod tests {
 
     #[test]
     fn only_what_is_between_the_marks_changes() {
-        let page =
-            "# A\n<!-- generate: help x -->\nold\n<!-- end -->\nB <!-- generate: help y -->\n<!-- end -->";
+        let page = "# A\n<!-- generate: x -->\nold\n<!-- end -->\n`<!-- generate: y`\n<!-- generate: z -->\n<!-- end -->";
         let filled = fill(page, |what| Ok(format!("{what}!\n"))).expect("a good page");
-        let expected = "# A\n<!-- generate: help x -->\nhelp x!\n<!-- end -->\nB <!-- generate: help y -->\nhelp y!\n<!-- end -->";
+        let expected = "# A\n<!-- generate: x -->\nx!\n<!-- end -->\n`<!-- generate: y`\n<!-- generate: z -->\nz!\n<!-- end -->";
         assert_eq!(filled, expected);
         assert_eq!(fill(&filled, |what| Ok(format!("{what}!\n"))).expect("a good page"), expected);
     }
 
     #[test]
     fn a_page_that_is_broken_is_refused() {
-        for page in ["<!-- generate: x -->\n", "<!-- generate: x", "<!-- generate: x -->\n<!-- ende -->"] {
+        for page in
+            ["\n<!-- generate: x -->\n", "\n<!-- generate: x", "\n<!-- generate: x -->\n<!-- ende -->"]
+        {
             assert!(fill(page, |_| Ok(String::new())).is_err(), "{page}");
         }
     }

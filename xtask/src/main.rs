@@ -6,6 +6,7 @@ mod cargo;
 mod ci;
 mod elf;
 mod generate;
+mod picture;
 
 use std::{
     env,
@@ -22,6 +23,7 @@ usage: cargo xtask <chore>
   bench [--quick]     measure ralph against its floors; fails if a limit is missed
   generate [--check]  write the schemas and the generated parts of the pages; fails if they are stale
   agents [NAME...]    run real agents on a scripted model; --help says more
+  picture             record the demo in a terminal and draw docs/demo.svg
 ";
 
 fn main() -> ExitCode {
@@ -43,6 +45,7 @@ fn run() -> Result<ExitCode> {
         ["agents", ..] => agents::main(&words[1..]),
         ["generate"] => generate::main(generate::Stale::Write),
         ["generate", "--check"] => generate::main(generate::Stale::Report),
+        ["picture"] => picture::main(),
         [] | ["help" | "--help" | "-h"] => {
             say(USAGE);
             Ok(ExitCode::SUCCESS)
