@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// The versions that the adapters were measured on.
 const KNOWN: &str = include_str!("known_versions.json");
+/// The versions that last passed the conformance suite; `cargo xtask agents` writes them.
+const GREEN: &str = include_str!("../../testing/agents-green.json");
 
 /// The oldest and the newest version of an agent that ralph was tried with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +21,15 @@ pub struct Tried {
 /// Returns the versions of an agent that ralph was tried with.
 pub fn tried(agent: &str) -> Option<Tried> {
     let known: BTreeMap<String, Tried> = serde_json::from_str(KNOWN).unwrap_or_default();
-    known.get(agent).cloned()
+    let green: BTreeMap<String, Green> = serde_json::from_str(GREEN).unwrap_or_default();
+    let Tried { oldest, newest } = known.get(agent).cloned()?;
+    let newest = green.get(agent).map_or(newest.clone(), |green| newest.max(green.version.clone()));
+    Some(Tried { oldest, newest })
+}
+
+#[derive(Deserialize)]
+struct Green {
+    version: Version,
 }
 
 /// Numbers with dots between them.
@@ -78,6 +88,15 @@ mod tests {
             assert!(tried.oldest <= tried.newest, "{agent}");
         }
         assert_eq!(tried("another"), None);
+    }
+
+    #[test]
+    fn what_passed_the_suite_was_tried() {
+        let green: BTreeMap<String, Green> = serde_json::from_str(GREEN).expect("the file of xtask");
+        assert!(!green.is_empty());
+        for (agent, green) in green {
+            assert!(green.version <= tried(&agent).expect("a known agent").newest, "{agent}");
+        }
     }
 
     #[test]

@@ -48,6 +48,10 @@ fn agent(agent: &Agent) -> Fact {
             let text = format!("{text} is older than {}, the oldest that ralph was tried with", tried.oldest);
             fact(Group::Agents, Level::Warning, text).mend(update(name))
         }
+        Some(tried) if &tried.newest < version => {
+            let text = format!("{text} (the newest that passed ralph's tests is {})", tried.newest);
+            fact(Group::Agents, Level::Good, text)
+        }
         Some(_) | None => fact(Group::Agents, Level::Good, text),
     }
 }

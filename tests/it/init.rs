@@ -50,6 +50,7 @@ fn the_dialogue_of_the_documentation() {
     pty.answer(GUARDRAIL, "").answer(SCM, "y").answer(SCM_COMMAND, "git").answer(SCM_TASKS, "commit, push");
     pty.expect(WRITTEN).expect("ralph run -p").exits(0);
     let expected = json!({
+        "$schema": "./settings.schema.json",
         "maximumIterations": 10,
         "completionResponse": "DONE",
         "outputTruncateChars": 5000,
@@ -65,7 +66,8 @@ fn the_dialogue_of_the_documentation() {
     let mut files: Vec<_> = fs::read_dir(env.path(".ralph")).expect("a folder").flatten().collect();
     files.sort_by_key(fs::DirEntry::file_name);
     let names: Vec<_> = files.iter().map(fs::DirEntry::file_name).collect();
-    assert_eq!(names, [".gitignore", "settings.json"]);
+    assert_eq!(names, [".gitignore", "settings.json", "settings.schema.json"]);
+    assert_eq!(env.read(".ralph/settings.schema.json"), env.ralph(&["schema", "settings"]).exits(0).stdout);
 }
 
 #[test]
@@ -79,7 +81,7 @@ fn defaults_make_settings_that_run() {
     assert_eq!(settings["agent"], json!({"command": "agent", "flags": []}));
     assert_eq!(settings["guardrails"], json!([]));
     assert_eq!(settings.get("scm"), None);
-    env.run(&[]).exits(0).says_not("warning");
+    env.ralph(&["run", "-p", "Say <response>DONE</response>."]).exits(0).says_not("warning");
 }
 
 #[test]
@@ -215,7 +217,7 @@ fn yes_takes_what_is_found() {
     env.ralph(&["init", "--yes", "--agent", "./my agent", "--force"]).exits(0);
     assert_eq!(written(&env)["agent"]["command"], "./my agent");
     let ignored = env.git(&["status", "--porcelain", "--untracked-files=all", "--", ".ralph"]);
-    assert_eq!(ignored, "?? .ralph/settings.json\n");
+    assert_eq!(ignored, "?? .ralph/settings.json\n?? .ralph/settings.schema.json\n");
 }
 
 #[test]

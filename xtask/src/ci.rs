@@ -33,7 +33,7 @@ struct Step {
     check: fn() -> Result<()>,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step {
         name: "format",
         repeat: "cargo fmt --all --check",

@@ -10,6 +10,7 @@ use std::{
 use serde::Serialize;
 
 use crate::{
+    cli::schema::settings_schema,
     error::{Context, Result},
     fail_action::FailAction,
     own_files,
@@ -17,10 +18,16 @@ use crate::{
     setup::Scm,
 };
 
+/// The schema beside the settings, so that editors complete them, everywhere and without a network.
+const SCHEMA_FILE: &str = ".ralph/settings.schema.json";
+const SCHEMA_REFERENCE: &str = "./settings.schema.json";
+
 /// What goes into the file, in the order of the file.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Draft {
+    #[serde(rename = "$schema")]
+    pub(super) schema: &'static str,
     pub(super) maximum_iterations: u32,
     pub(super) completion_response: String,
     pub(super) output_truncate_chars: usize,
@@ -57,6 +64,7 @@ impl Default for Draft {
     fn default() -> Self {
         let defaults = Settings::default();
         Self {
+            schema: SCHEMA_REFERENCE,
             maximum_iterations: 10,
             completion_response: defaults.completion_response,
             output_truncate_chars: defaults.output_truncate_chars,
@@ -83,6 +91,7 @@ impl Draft {
 pub(super) fn write(project: &Path, draft: &Draft) -> Result<()> {
     let refused = || format!("cannot write `{PROJECT_FILE}`");
     own_files::hide(project).context(refused())?;
+    fs_err::write(project.join(SCHEMA_FILE), settings_schema()).context(refused())?;
     let target = target(project);
     let folder = target.parent().unwrap_or(project);
     // As any file of the project: readable by whom the user's mask allows.
