@@ -38,6 +38,18 @@ pub struct Findings {
     pub runs: usize,
     /// The run that goes on in the project.
     pub running: Option<String>,
+    /// What could keep an agent contained here.
+    pub containment: Vec<Containment>,
+}
+
+/// A means to keep an agent contained.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Containment {
+    /// What it is called.
+    pub name: &'static str,
+    /// Why it would not work here; nothing if it would.
+    pub obstacle: Option<String>,
 }
 
 /// An installed agent.
@@ -143,6 +155,8 @@ pub enum Group {
     Project,
     /// The record of runs.
     Record,
+    /// What could keep an agent contained.
+    Containment,
 }
 
 impl Group {
@@ -154,6 +168,7 @@ impl Group {
             Self::Git => "Git",
             Self::Project => "Project",
             Self::Record => "Record of runs",
+            Self::Containment => "Containment",
         }
     }
 }

@@ -100,7 +100,7 @@ pub(crate) fn main(path: &Path, text_only: bool) -> Result<u8> {
     }
     let mut player = Player { out: io::stdout(), text_only, tools: 0, reported: false };
     player.event(
-        &json!({"type": "system", "subtype": "init", "session_id": "scripted", "model": "a script"}),
+        &json!({"type": "system", "subtype": "init", "session_id": "scripted", "model": "a script instead of a model"}),
     )?;
     for step in steps {
         if let Some(code) = player.play(step)? {
@@ -198,7 +198,7 @@ impl Player {
     }
 
     fn message(&mut self, block: &Value) -> io::Result<()> {
-        let message = json!({"role": "assistant", "model": "a script", "content": [block]});
+        let message = json!({"role": "assistant", "model": "scripted", "content": [block]});
         self.event(&json!({"type": "assistant", "message": message, "parent_tool_use_id": null}))
     }
 

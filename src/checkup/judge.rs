@@ -11,7 +11,19 @@ const LITTLE_SPACE: u64 = 1 << 30;
 
 /// Returns every fact, group by group.
 pub fn judge(findings: &Findings) -> Vec<Fact> {
-    [agents(findings), settings(findings), git(findings), project(findings), record(findings)].concat()
+    let parts = [agents, settings, git, project, record, containment];
+    parts.into_iter().flat_map(|part| part(findings)).collect()
+}
+
+/// Notes only: this version does not use them yet.
+fn containment(findings: &Findings) -> Vec<Fact> {
+    let note = |text: String| fact(Group::Containment, Level::Note, text);
+    let first = note("this version has no sandbox of its own; for one to come, this machine has:".to_owned());
+    let each = findings.containment.iter().map(|means| match &means.obstacle {
+        None => note(format!("{}: would work", means.name)),
+        Some(obstacle) => note(format!("{}: would not work: {obstacle}", means.name)),
+    });
+    if findings.containment.is_empty() { vec![] } else { std::iter::once(first).chain(each).collect() }
 }
 
 fn fact(group: Group, level: Level, text: impl Into<String>) -> Fact {

@@ -1,5 +1,6 @@
 //! `ralph doctor`: what is installed, what would be used, what is wrong.
 
+mod contain;
 mod examine;
 
 use std::{io, path::Path};

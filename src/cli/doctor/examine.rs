@@ -10,6 +10,7 @@ use std::{
 use rustix::{fs::Access, process::Signal};
 use serde_json::Value;
 
+use super::contain;
 use crate::{
     agent::{
         self,
@@ -57,6 +58,7 @@ pub(super) fn examine(project: &Path, inspected: &Inspected) -> Result<Option<Fi
         state: state.as_deref().map(place),
         runs: RunDir::all().map_or(0, |runs| runs.len()),
         running: runs::running(project).ok().map(|run| run.id()),
+        containment: contain::examine(project),
     }))
 }
 
