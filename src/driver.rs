@@ -39,6 +39,9 @@ pub(crate) use start::{Resume, Start, fingerprints};
 /// The files of ralph inside the project.
 pub(crate) const PROJECT_DIR: &str = ".ralph";
 
+/// How long a wait goes on without looking at the clock on the wall.
+const LONGEST_NAP: Duration = Duration::from_mins(1);
+
 /// One run on its way.
 pub(crate) struct Driver {
     ledger: Ledger,
@@ -83,7 +86,7 @@ impl Driver {
                     self.ledger.record(Event::TurnEnded(Box::new(abandoned())));
                 }
                 Action::RunGate(gate) => self.run_gate(gate),
-                Action::Commit => self.commit()?,
+                Action::Commit => self.commit(),
                 Action::StartWait(wait) => self.start_wait(wait),
                 Action::WaitUntil(until_ms) => self.wait(until_ms),
                 Action::Finish(outcome) => return Ok(self.finish(outcome)),
@@ -142,12 +145,19 @@ impl Driver {
     }
 
     fn wait(&mut self, until_ms: i64) {
-        let started = Instant::now();
-        let left = u64::try_from(until_ms - Timestamp::now().as_millisecond()).unwrap_or(0);
         let Self { supervisor, ledger, .. } = self;
-        match supervisor.wait(started + Duration::from_millis(left), &mut || ledger.tick()) {
-            Waited::Elapsed => self.ledger.record(Event::WaitEnded { ms: millis(started.elapsed()) }),
-            Waited::StopRequested => self.ledger.stop_requested(),
+        let started = Timestamp::now().as_millisecond();
+        loop {
+            let now = Timestamp::now().as_millisecond();
+            let left = u64::try_from(until_ms - now).unwrap_or(0);
+            if left == 0 {
+                return ledger.record(Event::WaitEnded { ms: u64::try_from(now - started).unwrap_or(0) });
+            }
+            // In pieces, because the clock that waits are measured by stands still while a laptop sleeps.
+            let piece = Duration::from_millis(left).min(LONGEST_NAP);
+            if supervisor.wait(Instant::now() + piece, &mut || ledger.tick()) == Waited::StopRequested {
+                return ledger.stop_requested();
+            }
         }
     }
 

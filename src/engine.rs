@@ -58,8 +58,8 @@ pub fn decide(plan: &Plan, state: &State) -> Action {
     match &state.phase {
         Phase::Over(outcome) => Action::Finish(outcome.clone()),
         Phase::InTurn => Action::AbandonTurn,
-        Phase::Committing(_) => Action::Commit,
         _ if state.stop => Action::Finish(Outcome::Interrupted),
+        Phase::Committing(_) => Action::Commit,
         Phase::Idle if plan.looks() => Action::Look,
         Phase::Idle => next_turn(plan, state, &View::default()),
         Phase::Looked(view) => next_turn(plan, state, view),

@@ -68,13 +68,15 @@ pub(crate) fn check(
     // For people and the agent; the one that counts is the run's.
     let _ = copy(&kept, &place.setup.project.join(&log));
 
-    let status = ended.status.unwrap_or_default();
-    let how = match (ended.cause, status.code()) {
+    let how = match (ended.cause, ended.status) {
         (Some(_), _) => {
             Ended::TimedOut(Duration::from_millis(place.setup.timeouts.gate_ms.unwrap_or_default()))
         }
-        (None, Some(code)) => Ended::Code(code),
-        (None, None) => Ended::Signal(status.signal().unwrap_or_default()),
+        (None, Some(status)) => {
+            status.code().map_or_else(|| Ended::Signal(status.signal().unwrap_or_default()), Ended::Code)
+        }
+        // Nobody knows how it ended, so it has not passed.
+        (None, None) => Ended::Signal(0),
     };
     let failure = (how != Ended::Code(0)).then(|| {
         let output = beginning(&kept, place.setup.truncate_chars)

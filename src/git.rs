@@ -3,12 +3,13 @@
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
-    io,
+    io::{self, Write},
     os::unix::{
         ffi::{OsStrExt, OsStringExt},
         fs::{MetadataExt, PermissionsExt},
     },
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use rustix::process::Signal;
@@ -27,6 +28,9 @@ const MOST_CHANGES: usize = 256 * 1024 * 1024;
 const GONE: &str = "gone";
 /// Files up to this size are compared by content, larger ones by time and size.
 const MOST_HASHED: u64 = 1024 * 1024;
+
+/// A call of an SCM that takes longer waits for somebody who is not there.
+const LONGEST: Duration = Duration::from_mins(30);
 
 /// A repository with a working tree.
 #[derive(Clone, Debug)]
@@ -200,15 +204,21 @@ pub(crate) fn exclude_own_files(project: &Path) -> io::Result<()> {
     else {
         return Ok(());
     };
-    let present = fs_err::read_to_string(&exclude).unwrap_or_default();
-    if present.contains(LINES) {
+    let present = match fs_err::read(&exclude) {
+        Ok(present) => present,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    if memchr::memmem::find(&present, LINES.as_bytes()).is_some() {
         return Ok(());
     }
     if let Some(info) = exclude.parent() {
         fs_err::create_dir_all(info)?;
     }
-    let gap = if present.is_empty() || present.ends_with('\n') { "" } else { "\n" };
-    fs_err::write(&exclude, format!("{present}{gap}# Runtime files of ralph.\n{LINES}"))
+    // Appended: what the user keeps there must survive a full disk and a kill.
+    let gap = if present.is_empty() || present.ends_with(b"\n") { "" } else { "\n" };
+    let mut file = fs_err::OpenOptions::new().create(true).append(true).open(&exclude)?;
+    file.write_all(format!("{gap}# Runtime files of ralph.\n{LINES}").as_bytes())
 }
 
 /// Where a repository keeps patterns for this clone; `.git` is a file in worktrees and submodules.
@@ -254,7 +264,9 @@ fn mode(metadata: &std::fs::Metadata) -> u32 {
 
 /// A call of git that cannot be made to run what the agent configured, and asks nobody anything.
 fn spec(dir: &Path, run: &str, args: Vec<OsString>) -> Spec {
-    let mut all: Vec<OsString> = ["-c", "core.fsmonitor=false"].map(OsString::from).to_vec();
+    // Maintenance would go on in the background, and ralph ends what goes on in the background.
+    let fixed = ["-c", "core.fsmonitor=false", "-c", "maintenance.auto=false", "-c", "gc.auto=0"];
+    let mut all: Vec<OsString> = fixed.map(OsString::from).to_vec();
     all.extend(args);
     scm_spec("git".into(), dir, run, all)
 }
@@ -268,6 +280,7 @@ pub(crate) fn scm_spec(program: OsString, dir: &Path, run: &str, args: Vec<OsStr
         dir: dir.to_owned(),
         env: vec![
             set("GIT_TERMINAL_PROMPT", "0"),
+            set("SSH_ASKPASS_REQUIRE", "never"),
             set("GIT_LITERAL_PATHSPECS", "1"),
             set("GIT_EDITOR", "true"),
             set("LC_ALL", "C"),
@@ -277,7 +290,7 @@ pub(crate) fn scm_spec(program: OsString, dir: &Path, run: &str, args: Vec<OsStr
         stdout: Sink::Pipe { copy: None },
         stderr: Sink::Pipe { copy: None },
         first_signal: Signal::TERM,
-        limits: watch::Limits::default(),
+        limits: watch::Limits { total: Some(LONGEST), idle: None },
         leftovers: Leftovers::Kill,
     }
 }

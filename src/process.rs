@@ -137,7 +137,8 @@ impl Supervisor {
         // Bounded, so that an agent that prints faster than ralph reads waits instead of filling the memory.
         let (sender, receiver) = sync_channel(32);
         signals::listen(sender.clone(), Message::Signal)?;
-        Ok(Self { sender, receiver, guardian: None, serial: 0, stops: 0, kept: Vec::new(), next_tick: None })
+        let kept = sweep::present();
+        Ok(Self { sender, receiver, guardian: None, serial: 0, stops: 0, kept, next_tick: None })
     }
 
     /// Lets `guardian` end the processes of this run if ralph is killed, and adopts whatever they orphan.
@@ -150,6 +151,11 @@ impl Supervisor {
     /// Lets time be noticed while nothing happens.
     pub(crate) fn ticking(&mut self) {
         self.next_tick = Some(Instant::now() + TICK);
+    }
+
+    /// Whether somebody wants the running operation to end, too.
+    pub(crate) fn is_ending(&self) -> bool {
+        1 < self.stops
     }
 
     /// Whether somebody asked ralph to stop.
@@ -192,9 +198,22 @@ impl Supervisor {
                 Order::WaitUntil(deadline) => self.next(Some(deadline), &mut watch, listener),
             };
         }
+        self.hear_the_rest(listener);
         let status = child.reap();
         let leftovers = sweep::sweep(leftovers, &mut self.kept);
         Ok(Ended { status, cause: watch.cause(), took: started.elapsed(), leftovers })
+    }
+
+    /// What was printed in time but waits in the channel, because the listener was slow, still counts.
+    fn hear_the_rest(&mut self, listener: &mut dyn FnMut(Happening<'_>) -> Heard) {
+        while let Ok(message) = self.receiver.try_recv() {
+            match message {
+                Message::Output { serial, stream, bytes } if serial == self.serial => {
+                    listener(Happening::Output(stream, &bytes));
+                }
+                message => self.count_stop(&message),
+            }
+        }
     }
 
     /// Runs a process and keeps the beginning of what it prints.
@@ -225,6 +244,9 @@ impl Supervisor {
 
     /// Waits until that moment or until somebody asks ralph to stop.
     pub(crate) fn wait(&mut self, deadline: Instant, on_tick: &mut dyn FnMut()) -> Waited {
+        if let Some(guardian) = &mut self.guardian {
+            guardian.watch_nothing();
+        }
         loop {
             if 0 < self.stops {
                 return Waited::StopRequested;

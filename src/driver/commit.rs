@@ -9,7 +9,7 @@ use super::{
 use crate::{
     agent::{Output, Usage},
     engine::event::{CommitEnd, Event},
-    error::{Error, Result},
+    error::Result,
     git::{self, Git, refusal, scm_spec, succeeded},
     process::{Happening, Sink, Spec},
     prompt::{commit_message, message_from_task, truncate},
@@ -37,32 +37,32 @@ pub(super) struct Announced {
 
 impl Driver {
     /// Does the SCM tasks in their order and records how the commit went.
-    pub(super) fn commit(&mut self) -> Result<()> {
+    pub(super) fn commit(&mut self) {
         let Some(scm) = self.setup.scm.clone() else {
-            self.ledger.record(Event::CommitEnded(CommitEnd::NotWanted));
-            return Ok(());
+            return self.ledger.record(Event::CommitEnded(CommitEnd::NotWanted));
         };
-        let mut end = None;
+        let mut end = CommitEnd::NotWanted;
         for task in &scm.tasks {
-            if task == "commit" {
-                // A machine that cannot run git for the moment is a commit to try again, not the end of the run.
-                let made = self
-                    .make_commit(&scm)
-                    .unwrap_or_else(|error| CommitEnd::Failed { output: error.to_string() });
-                self.ledger.record(Event::CommitEnded(made.clone()));
-                let goes_on = matches!(made, CommitEnd::Made { .. } | CommitEnd::Already);
-                end = Some(made);
-                if !goes_on {
-                    break;
-                }
-            } else {
-                self.run_task(&scm, task)?;
+            if task != "commit" {
+                self.run_task(&scm, task);
+                continue;
+            }
+            // A machine that cannot run git for the moment is a commit to try again, not the end of the run.
+            end = self
+                .make_commit(&scm)
+                .unwrap_or_else(|error| CommitEnd::Failed { output: error.to_string() });
+            if !matches!(end, CommitEnd::Made { .. } | CommitEnd::Already) {
+                break;
             }
         }
-        if end.is_none() {
-            self.ledger.record(Event::CommitEnded(CommitEnd::NotWanted));
+        // The user ended git: it has refused nothing.
+        let is_cut_off = matches!(end, CommitEnd::Failed { .. }) && self.supervisor.is_ending();
+        if is_cut_off {
+            self.ledger.stop_requested();
+        } else {
+            // After the other tasks, so that a ralph that is killed in between does them when it goes on.
+            self.ledger.record(Event::CommitEnded(end));
         }
-        Ok(())
     }
 
     fn make_commit(&mut self, scm: &Scm) -> Result<CommitEnd> {
@@ -74,7 +74,8 @@ impl Driver {
 
     fn make_git_commit(&mut self, git: &Git) -> Result<CommitEnd> {
         let head = git.head(&mut self.supervisor)?;
-        if let Some(announced) = self.announced.take()
+        let announced = self.announced.take();
+        if let Some(announced) = &announced
             && announced.head != head
             && git.last_commit(&mut self.supervisor)?.1 == announced.message.trim()
         {
@@ -83,6 +84,10 @@ impl Driver {
         let changes = git::since(&self.setup.dirty, git.changes(&mut self.supervisor)?);
         if changes.is_empty() {
             return Ok(if head == self.turn_head { CommitEnd::Nothing } else { CommitEnd::Already });
+        }
+        if announced.is_some() {
+            // Announced by a ralph that died, and not made: nobody knows what happened to the files meanwhile.
+            return Ok(CommitEnd::Changed);
         }
         let message = self.message()?;
         // What is committed is what passed the gates, whatever the agent did while it was asked.
@@ -122,20 +127,19 @@ impl Driver {
     }
 
     /// A task that is not a commit. A failure is shown; the loop goes on.
-    fn run_task(&mut self, scm: &Scm, task: &str) -> Result<()> {
-        let words =
-            shell_words::split(task).map_err(|error| Error::new(format!("scm task `{task}`: {error}")))?;
+    fn run_task(&mut self, scm: &Scm, task: &str) {
+        let words = shell_words::split(task).unwrap_or_else(|_| vec![task.to_owned()]);
         let mut args: Vec<OsString> = words.into_iter().map(OsString::from).collect();
         if self.git.is_some() && args.first().is_some_and(|verb| verb == "push") {
             // What runs before a push must not be what the agent wrote.
             args.push("--no-verify".into());
         }
-        let captured = self.supervisor.capture(self.task_spec(scm, args), MOST)?;
-        if !succeeded(&captured) {
-            let said = refusal(&captured);
-            self.ledger.warn(format!("{} {task} failed: {said}", scm.command));
-        }
-        Ok(())
+        let failure = match self.supervisor.capture(self.task_spec(scm, args), MOST) {
+            Ok(captured) if succeeded(&captured) => return,
+            Ok(captured) => refusal(&captured),
+            Err(error) => error.to_string(),
+        };
+        self.ledger.warn(format!("{} {task} failed: {failure}", scm.command));
     }
 
     fn task_spec(&self, scm: &Scm, args: Vec<OsString>) -> Spec {

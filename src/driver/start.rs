@@ -18,7 +18,7 @@ use crate::{
     },
     error::{Context, Error, Result},
     git::{self, Git},
-    journal::{self, Journal, run_dir::RunDir},
+    journal::{self, Folded, Journal, run_dir::RunDir},
     lock, own_files,
     process::{
         Supervisor,
@@ -49,6 +49,7 @@ impl Start {
     /// Checks what the run needs, takes the tree, and records the start.
     pub(crate) fn begin(self) -> Result<Driver> {
         let Self { plan, mut setup, reporters, warnings } = self;
+        check_names(&setup)?;
         check_prompt(&setup.prompt)?;
         let mut ground = Ground::take(&plan, &setup, "")?;
         if let Some(git) = &ground.git {
@@ -85,9 +86,7 @@ impl Resume {
     pub(crate) fn begin(self) -> Result<Driver> {
         let Self { run, limits, reporters } = self;
         let folded = journal::fold(&run.journal())?;
-        if folded.state.outcome().is_some_and(Outcome::is_final) {
-            return Err(Error::new(format!("run {} is complete; there is nothing to resume", run.id())));
-        }
+        refuse_final(&folded, &run)?;
         let (setup, mut plan) = (folded.started.setup, folded.plan);
         let had = plan.limits.iterations;
         plan.limits = limits(plan.limits);
@@ -99,8 +98,14 @@ impl Resume {
         refuse_exhausted(&plan, &folded.state)?;
         let mut ground = Ground::take(&plan, &setup, &run.id())?;
         let journal = Journal::open(&run.journal())?;
+        // Another process may have written until now; only what was read under the lock counts.
+        let folded = journal::fold(&run.journal())?;
+        refuse_final(&folded, &run)?;
+        refuse_exhausted(&plan, &folded.state)?;
         // In case the guardian was killed too.
-        guardian::end_run(&run.id());
+        if !setup.keep_leftovers {
+            guardian::end_run(&run.id());
+        }
         let _ = own_files::hide(&setup.project);
         ground.guard(&run, &journal)?;
 
@@ -170,12 +175,33 @@ impl Ground {
     }
 }
 
+/// The record is text, so the names in it must be.
+fn check_names(setup: &Setup) -> Result<()> {
+    let prompt = match &setup.prompt {
+        PromptSource::File(path) => Some(path),
+        PromptSource::Text(_) => None,
+    };
+    let names = std::iter::once(&setup.project).chain(prompt).chain(setup.settings.keys());
+    match names.into_iter().find(|path| path.to_str().is_none()) {
+        Some(path) => Err(Error::new(format!("`{}` is not a name in UTF-8", path.display()))
+            .hint("rename it, or call it by a link with another name")),
+        None => Ok(()),
+    }
+}
+
 fn check_prompt(prompt: &PromptSource) -> Result<()> {
     let PromptSource::File(path) = prompt else { return Ok(()) };
     let text = std::fs::read(path)
         .map_err(|error| Error::new(format!("cannot read the prompt file `{}`: {error}", path.display())))?;
     if text.trim_ascii().is_empty() {
         return Err(Error::new(format!("the prompt file `{}` is empty", path.display())));
+    }
+    Ok(())
+}
+
+fn refuse_final(folded: &Folded, run: &RunDir) -> Result<()> {
+    if folded.state.outcome().is_some_and(Outcome::is_final) {
+        return Err(Error::new(format!("run {} is complete; there is nothing to resume", run.id())));
     }
     Ok(())
 }
@@ -228,6 +254,7 @@ fn find_git(supervisor: &mut Supervisor, plan: &Plan, setup: &Setup, run: &str) 
             .hint("git config user.email you@example.com"));
     }
     for task in setup.scm.iter().flat_map(|scm| &scm.tasks) {
+        shell_words::split(task).map_err(|error| Error::new(format!("scm task `{task}`: {error}")))?;
         let verb = task.split_whitespace().next().unwrap_or_default();
         if !git.knows(supervisor, verb)? {
             let near = ["commit", "push"].into_iter().find(|known| 0.7 < strsim::jaro_winkler(known, verb));

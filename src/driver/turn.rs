@@ -238,9 +238,12 @@ fn exit(ended: &Ended, setup: &Setup) -> Option<Exit> {
         Some(Cause::Timeout) => Exit::TimedOut(limit(setup.timeouts.turn_ms)),
         Some(Cause::Idle) => Exit::Idle(limit(setup.timeouts.idle_ms)),
         Some(Cause::Lingered) => Exit::Lingered,
-        None => {
-            let status = ended.status.unwrap_or_default();
-            status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or_default()), Exit::Code)
-        }
+        None => match ended.status {
+            Some(status) => {
+                status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or_default()), Exit::Code)
+            }
+            // Nobody knows how it ended, so it has not succeeded.
+            None => Exit::Signal(0),
+        },
     })
 }

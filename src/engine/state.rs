@@ -178,8 +178,21 @@ impl State {
 
     fn resumed(&mut self) {
         (self.ended, self.stop, self.limited_turns) = (None, false, 0);
-        if matches!(&self.phase, Phase::Over(outcome) if !outcome.is_final()) {
-            (self.phase, self.attempt) = (Phase::Idle, 1);
+        match &mut self.phase {
+            Phase::Over(outcome) if !outcome.is_final() => (self.phase, self.attempt) = (Phase::Idle, 1),
+            Phase::Judging(judging) if judging.work == Work::None => self.phase = Phase::Idle,
+            // Nobody knows what happened to the files meanwhile: every gate decides again.
+            Phase::Judging(judging) => {
+                (judging.next_gate, judging.failed) = (0, false);
+                self.feedback.clear();
+            }
+            Phase::Idle
+            | Phase::Looked(_)
+            | Phase::InTurn
+            | Phase::Committing(_)
+            | Phase::Pausing(_)
+            | Phase::Waiting { .. }
+            | Phase::Over(_) => {}
         }
     }
 
@@ -252,7 +265,11 @@ impl State {
     fn gate_ended(&mut self, plan: &Plan, ended: &GateEnded) {
         self.spent.ms += ended.ms;
         let Phase::Judging(judging) = &mut self.phase else { return };
-        let Some(gate) = plan.gates.get(ended.gate) else { return };
+        // Only the gate that was due: a line of the journal that is lost must not let a later one stand in for it.
+        let Some(gate) = plan.gates.get(ended.gate).filter(|_| next_gate(plan, *judging) == Some(ended.gate))
+        else {
+            return;
+        };
         judging.next_gate = ended.gate
             + 1
             + match gate.when {

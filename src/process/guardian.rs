@@ -81,6 +81,11 @@ impl Guardian {
         let _ = self.pipe.write_all(format!("{}\n", session.as_raw_nonzero()).as_bytes());
     }
 
+    /// Tells the guardian that nothing runs: the number of the last session may become somebody else's.
+    pub(crate) fn watch_nothing(&mut self) {
+        let _ = self.pipe.write_all(b"-\n");
+    }
+
     /// Lets the guardian go: nothing is left to end. Returns when it has gone, so that a ralph around this
     /// one does not find it left behind.
     pub(crate) fn goodbye(mut self) {

@@ -74,18 +74,40 @@ pub(super) fn spawn(spec: Spec, serial: u64, sender: &SyncSender<Message>) -> io
     // The pipes must close when the process has closed its ends.
     drop((stdin, stdout, stderr));
 
+    let pipes = u8::try_from(outputs.len()).unwrap_or(u8::MAX);
+    let mut child = Child { group, pipes };
+    let reporter = Reporter { serial, sender: sender.clone() };
+    match attend(&child, input, outputs, reporter) {
+        Ok(()) => Ok(child),
+        // Nobody would watch it.
+        Err(error) => {
+            child.signal(Signal::KILL);
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            while let Err(Errno::INTR) = waitid(WaitId::Pid(group), options) {}
+            child.reap();
+            Err(error)
+        }
+    }
+}
+
+/// Starts the threads that serve a process.
+fn attend(
+    child: &Child,
+    input: Option<(OwnedFd, Vec<u8>)>,
+    outputs: Vec<Output>,
+    reporter: Reporter,
+) -> io::Result<()> {
     if let Some((pipe, input)) = input {
         feed(pipe, input)?;
     }
-    let pipes = u8::try_from(outputs.len()).unwrap_or(u8::MAX);
-    let reporter = Reporter { serial, sender: sender.clone() };
+    let group = child.group;
     let end = pidfd_open(group, PidfdFlags::empty()).ok();
     if end.is_none() {
         let reporter = reporter.clone();
         thread::Builder::new().name("end".to_owned()).spawn(move || reporter.await_end(group))?;
     }
     thread::Builder::new().name("process".to_owned()).spawn(move || reporter.report(outputs, end))?;
-    Ok(Child { group, pipes })
+    Ok(())
 }
 
 /// A pipe that a process prints into.

@@ -26,6 +26,11 @@ pub(super) fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
+/// Children that were there before ralph started any: somebody's who then became ralph by `exec`.
+pub(super) fn present() -> Vec<i32> {
+    if has_children() { living_children().1 } else { Vec::new() }
+}
+
 /// Ends (or keeps) all children of ralph and theirs, and names them. `kept` are not named again.
 pub(super) fn sweep(policy: Leftovers, kept: &mut Vec<i32>) -> Vec<String> {
     let started = Instant::now();

@@ -262,3 +262,12 @@ fn a_loop_may_run_inside_a_loop() {
     assert_eq!(env.runs().len(), 2);
     env.nothing_left();
 }
+
+#[test]
+fn children_of_whoever_became_ralph_are_left_alone() {
+    let env = Env::new().turns(json!([[done()]])).guardrails(&["true"]);
+    let output = env.sh(&format!("sleep 322 & echo $! > theirs; exec '{RALPH}' run -p x")).exits(0);
+    let theirs = pid_in(&env.path("theirs")).expect("a number");
+    assert!(fs::exists(format!("/proc/{theirs}")).unwrap_or(false), "{}", output.stderr);
+    kill(theirs, Signal::KILL);
+}
