@@ -183,7 +183,12 @@ impl Reporter for Human {
         if self.look.live {
             self.live.gate(gate, self.screen.now());
         }
-        self.detail(&format!("Running guardrail: {}", gate.check.name()));
+        if self.look.verbose {
+            self.detail(&format!("Running guardrail: {}", gate.check.name()));
+        } else {
+            let Palette { quiet, .. } = self.look.palette;
+            self.line(&format!("{quiet}Running guardrail: {}{quiet:#}", one_line(gate.check.name())));
+        }
     }
 
     fn detail(&mut self, text: &str) {

@@ -185,3 +185,13 @@ fn a_short_limit_is_told_as_it_is() {
     assert!(env.prompts()[1].contains("was ended after its limit of 250ms."), "{}", env.prompts()[1]);
     env.nothing_left();
 }
+
+#[test]
+fn guardrails_are_named_when_they_begin_and_when_they_end() {
+    let env = Env::new().turns(json!([[done()]])).guardrails(&["true", "false"]);
+    let output = env.run(&["-m", "1"]).exits(1);
+    let talk: Vec<&str> = output.stderr.lines().filter(|line| line.contains("uardrail")).collect();
+    let begins = ["Running guardrail: true", "✅ Guardrail passed: true", "Running guardrail: false"];
+    assert!(talk.iter().zip(begins).all(|(line, wanted)| line.starts_with(wanted)), "{talk:?}");
+    assert!(talk[3].starts_with("❌ Guardrail failed: false (exit code 1"), "{talk:?}");
+}
