@@ -594,3 +594,20 @@ fn what_the_user_excludes_stays_excluded() {
     assert!(now.starts_with(b"caf\xe9\nsecret.env\n"), "{}", String::from_utf8_lossy(&now));
     assert_eq!(env.committed(), ["new.txt"]);
 }
+
+#[test]
+fn a_commit_that_was_cut_off_is_judged_again() {
+    let env = Env::new().with_git().commits().guardrails(&["grep -q good made.txt"]);
+    let turns = json!([[write("made.txt", "good"), done()], [write("made.txt", "good again"), done()]]);
+    let env = env.script(json!({"turns": turns, "text": text("Make the thing")}));
+    hook(&env, "pre-commit", "test -e .git/go || { touch .git/began; sleep 323; }");
+    let ralph = env.start(&["run", "-p", "x"]);
+    env.await_file(".git/began");
+    ralph.kill_9();
+    env.nothing_left();
+    touch(&env.path(".git/go"));
+    // The gate had passed; now it would not.
+    env.write("made.txt", "BROKEN");
+    env.ralph(&["resume"]).exits(0);
+    assert_eq!(env.git(&["show", "HEAD:made.txt"]), "good again");
+}
