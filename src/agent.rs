@@ -175,6 +175,9 @@ pub struct TurnResult {
     pub failure: Option<Failure>,
     /// What it used since the last result.
     pub usage: Usage,
+    /// How many times it asked the model, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
     /// Tool calls that the agent's own permission rules refused, by tool name.
     pub denials: Vec<String>,
 }

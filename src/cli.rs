@@ -1,5 +1,6 @@
 //! What a user can type.
 
+mod build;
 mod clean;
 mod completions;
 mod demo;
@@ -7,7 +8,11 @@ mod doctor;
 mod init;
 mod logs;
 mod look;
+mod loop_args;
 mod man;
+mod modes;
+mod plan;
+mod prompt;
 mod resume;
 mod run;
 mod runs;
@@ -57,6 +62,9 @@ struct Cli {
 enum Command {
     Init(init::InitArgs),
     Run(run::RunArgs),
+    Plan(plan::PlanArgs),
+    Build(build::BuildArgs),
+    Prompt(prompt::PromptArgs),
     Status(status::StatusArgs),
     Logs(logs::LogsArgs),
     Resume(resume::ResumeArgs),
@@ -115,6 +123,9 @@ fn dispatch(cli: Cli) -> Result<u8> {
     match cli.command {
         Command::Init(args) => init::main(&args, &project),
         Command::Run(args) => run::main(&args, &project),
+        Command::Plan(args) => plan::main(&args, &project),
+        Command::Build(args) => build::main(&args, &project),
+        Command::Prompt(args) => prompt::main(&args, &project),
         Command::Status(args) => status::main(&args, &project),
         Command::Logs(args) => logs::main(&args, &project),
         Command::Resume(args) => resume::main(&args, &project),

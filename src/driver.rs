@@ -57,6 +57,8 @@ pub(crate) struct Driver {
     announced: Option<commit::Announced>,
     /// Where HEAD was before the last turn.
     turn_head: Option<String>,
+    /// What the last turn was about.
+    turn_task: Option<String>,
     settings_warned: bool,
     /// Not any more once it used the question to change files.
     asks_for_messages: bool,
@@ -65,6 +67,11 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
+    /// What the rules of the run are applied to.
+    pub(crate) fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
     /// Runs the loop to its end and returns the exit code.
     pub(crate) fn drive(mut self) -> Result<u8> {
         if self.ledger.reporters.wants_ticks() {

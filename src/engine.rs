@@ -90,7 +90,14 @@ fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
             return Action::Finish(Outcome::Unready { reason: "there is no story list".to_owned() });
         }
     };
-    Action::RunTurn(Turn { iteration: state.iteration, attempt: state.attempt, mode, head: None })
+    Action::RunTurn(Turn {
+        iteration: state.iteration,
+        attempt: state.attempt,
+        mode,
+        head: None,
+        task: None,
+        spec: None,
+    })
 }
 
 fn exhausted(plan: &Plan, state: &State) -> Option<Exhausted> {

@@ -197,9 +197,14 @@ impl Git {
     }
 }
 
+/// Whether this is how git is called.
+pub(crate) fn is_git(command: &str) -> bool {
+    Path::new(command).file_stem().is_some_and(|name| name == "git")
+}
+
 /// Keeps files of ralph out of git for this clone, whatever happens to `.ralph/.gitignore`.
 pub(crate) fn exclude_own_files(project: &Path) -> io::Result<()> {
-    const LINES: &str = "**/.ralph/*\n!**/.ralph/settings.json\n!**/.ralph/settings.schema.json\n!**/.ralph/prompts/\n.ralph-active\n";
+    const LINES: &str = "**/.ralph/*\n!**/.ralph/settings.json\n!**/.ralph/settings.schema.json\n!**/.ralph/prompts/\n!**/.ralph/implementation_plan.md\n.ralph-active\n";
     let Some(exclude) = project.ancestors().map(|dir| dir.join(".git")).find_map(|it| exclude_file(&it))
     else {
         return Ok(());
@@ -234,6 +239,10 @@ fn exclude_file(git: &Path) -> Option<PathBuf> {
 
 /// Files of ralph are never committed by ralph, ignored or not.
 fn is_own(path: &Path) -> bool {
+    // The plan is the agent's work wherever it is kept.
+    if path.ends_with(".ralph/implementation_plan.md") {
+        return false;
+    }
     path == Path::new(".ralph-active") || path.components().any(|part| part.as_os_str() == ".ralph")
 }
 

@@ -6,14 +6,18 @@
 
 // Upper floor: values in, values out.
 pub mod agent;
+pub mod agents_md;
 pub mod checkup;
 pub mod claim;
 pub mod detect;
 pub mod duration;
 pub mod engine;
 pub mod fail_action;
+pub mod markdown;
+pub mod plan_file;
 pub mod prompt;
 pub mod setup;
+pub mod template;
 pub mod watch;
 
 // Ground floor: all the I/O.

@@ -6,12 +6,13 @@ use crate::{driver::PROJECT_DIR, git};
 
 /// What git sees of the folder.
 const IGNORED: &str = "\
-# Runtime files of ralph. Settings and prompts belong to the project.
+# Runtime files of ralph. Settings, prompts and the plan belong to the project.
 *
 !settings.json
 !settings.schema.json
 !prompts/
 !prompts/**
+!implementation_plan.md
 ";
 
 /// Makes `.ralph/` and keeps what ralph writes there out of git; settings and prompts stay visible.

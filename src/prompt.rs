@@ -126,11 +126,16 @@ pub fn commit_message(answer: &str) -> Option<String> {
 
 /// A commit message made from the task, for agents that do not give one.
 pub fn message_from_task(mode: &str, iteration: u32, task: &str) -> String {
-    let line = task.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("work in progress");
-    let line = line.trim_start_matches(['#', ' ']);
+    let line = first_line(task);
     let short: String = line.chars().take(60).collect();
     let dots = if short.len() < line.len() { "..." } else { "" };
     format!("{mode}: iteration {iteration} - {}{dots}", short.trim_end())
+}
+
+/// The first line that says something, without the marks of a heading.
+pub fn first_line(text: &str) -> &str {
+    let lines = text.lines().map(|line| line.trim().trim_start_matches(['#', ' ']));
+    lines.into_iter().find(|line| !line.is_empty()).unwrap_or("work in progress")
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ pub(crate) mod json;
 pub(crate) mod listing;
 pub(crate) mod look;
 mod screen;
+pub(crate) mod session_log;
 pub(crate) mod summary;
 
 use jiff::Timestamp;

@@ -7,6 +7,7 @@ mod error;
 mod fields;
 mod json;
 mod load;
+mod loops;
 mod node;
 mod read;
 mod schema;
@@ -23,6 +24,7 @@ use crate::fail_action::FailAction;
 use crate::setup::{PromptVia, Scm};
 
 pub(crate) use load::{Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, inspect, load};
+pub(crate) use loops::{BuildSettings, PlanSettings};
 pub(crate) use schema::schema;
 
 /// Everything that settings decide.
@@ -59,6 +61,10 @@ pub(crate) struct Settings {
     /// What happens to processes that the agent leaves behind after a turn.
     #[schemars(schema_with = "schema::leftovers")]
     pub(crate) leftovers: Leftovers,
+    /// How `ralph plan` works.
+    pub(crate) plan: PlanSettings,
+    /// How `ralph build` works, and where it and `ralph plan` find things.
+    pub(crate) build: BuildSettings,
     /// How things look on the terminal.
     pub(crate) output: Output,
     /// How long the records of old runs are kept. `0` keeps them for good.
@@ -83,6 +89,8 @@ impl Default for Settings {
             retry_delay: Duration::from_secs(1),
             limits: Limits::default(),
             leftovers: Leftovers::Kill,
+            plan: PlanSettings::default(),
+            build: BuildSettings::default(),
             output: Output::default(),
             retention: None,
         }

@@ -1,6 +1,9 @@
 //! What the rules of a run are applied to: the agent, the prompt and the project, resolved once.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,6 +20,18 @@ pub struct Setup {
     pub agent: AgentSetup,
     /// What is to be done.
     pub prompt: PromptSource,
+    /// What a turn's task is called.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub task: TaskFrom,
+    /// Who words the commit messages.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub message: MessageFrom,
+    /// Values for the variables of a prompt template, by name; those that change with each turn are not here.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub variables: BTreeMap<String, String>,
+    /// Whether a session log is written into the project.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub session_log: bool,
     /// Whether `Iteration 3 of 10, 7 remaining.` stands before the prompt.
     pub count_in_prompt: bool,
     /// How much of a gate's output the agent is told, in characters.
@@ -32,6 +47,10 @@ pub struct Setup {
     pub dirty: BTreeMap<String, String>,
     /// The settings files that were read, with a fingerprint: a change is shown, not followed.
     pub settings: BTreeMap<PathBuf, String>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Who does the work.
@@ -73,6 +92,42 @@ pub enum PromptSource {
     Text(String),
     /// Read again before each turn.
     File(PathBuf),
+    /// Read again before each turn, and its variables filled in.
+    Template(PathBuf),
+}
+
+impl PromptSource {
+    /// The file it is read from, if it is.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Text(_) => None,
+            Self::File(path) | Self::Template(path) => Some(path),
+        }
+    }
+}
+
+/// What a turn's task is called in headers and commit messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskFrom {
+    /// The first line of the prompt.
+    #[default]
+    Prompt,
+    /// Always the same.
+    Fixed(String),
+    /// The first unfinished task of this plan.
+    PlanFile(PathBuf),
+}
+
+/// Who words the commit messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageFrom {
+    /// The agent, when it is asked.
+    #[default]
+    Agent,
+    /// Ralph, from the mode, the iteration and the task.
+    Task,
 }
 
 /// How commits are made.

@@ -130,10 +130,10 @@ impl GeminiReader {
     fn result(&mut self, event: &Event<'_>) -> TurnResult {
         let failed = word(event.status) != "success";
         TurnResult {
-            text: None,
             failure: failed.then(|| failure(event.error.and_then(Raw::read))),
             usage: event.stats.and_then(Raw::read::<Stats>).unwrap_or_default().into(),
             denials: std::mem::take(&mut self.denials),
+            ..TurnResult::default()
         }
     }
 }

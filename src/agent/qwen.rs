@@ -110,7 +110,8 @@ impl QwenReader {
 
     /// Reads a result and takes back what the program said in the agent's place before it.
     fn result(&mut self, line: &ResultLine<'_>) -> TurnResult {
-        let asked_model = line.num_turns.and_then(Raw::read::<u64>) != Some(0);
+        let requests = line.num_turns.and_then(Raw::read::<u64>);
+        let asked_model = requests != Some(0);
         let error = line.error();
         if !asked_model {
             self.held.clear();
@@ -128,6 +129,7 @@ impl QwenReader {
             text: text.filter(|text| !text.is_empty()),
             failure: error.map(|error| failure(&error)),
             usage: line.usage.and_then(Raw::read::<TokenUsage>).unwrap_or_default().into(),
+            requests,
             denials: denials.into_iter().map(|denial| denial.tool_name).collect(),
         }
     }

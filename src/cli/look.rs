@@ -92,7 +92,7 @@ impl LookArgs {
         self.color.as_deref().and_then(named).map_or(settings.output.color, |(_, when)| when)
     }
 
-    fn is_json(&self) -> bool {
+    pub(super) fn is_json(&self) -> bool {
         self.output == "json"
     }
 }

@@ -62,5 +62,6 @@ pub(super) fn main(args: &ResumeArgs, project: &Path) -> Result<u8> {
     };
     // Only how things look is taken from the settings of today; the run keeps to those it started with.
     let reporters = args.look.reporters(&settings_of(project));
-    Resume { run, limits: Box::new(limits), reporters }.begin()?.drive()
+    let driver = Resume { run, limits: Box::new(limits), reporters }.begin()?;
+    super::modes::drive(driver, !args.look.is_json())
 }

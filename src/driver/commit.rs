@@ -13,7 +13,7 @@ use crate::{
     git::{self, Git, refusal, scm_spec, succeeded},
     process::{Happening, Sink, Spec},
     prompt::{commit_message, message_from_task, truncate},
-    setup::Scm,
+    setup::{MessageFrom, Scm},
 };
 
 /// What the agent is asked, word for word.
@@ -148,6 +148,9 @@ impl Driver {
 
     /// The agent's words for what it did, or a message made from the task.
     fn message(&mut self) -> Result<String> {
+        if self.setup.message == MessageFrom::Task {
+            return self.message_from_task();
+        }
         let turns = if self.asks_for_messages { MESSAGE_TURNS } else { 0 };
         for asked in 1..=turns {
             if let Some(message) = self.ask_for_message(asked) {
@@ -157,8 +160,15 @@ impl Driver {
                 break;
             }
         }
+        self.message_from_task()
+    }
+
+    fn message_from_task(&mut self) -> Result<String> {
         let (iteration, _) = self.ledger.state.position();
-        let task = self.base_prompt()?;
+        let task = match self.turn_task.clone() {
+            Some(task) => task,
+            None => self.base_prompt()?,
+        };
         Ok(message_from_task(&self.ledger.plan.mode, iteration, &task))
     }
 

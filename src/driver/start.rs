@@ -24,14 +24,16 @@ use crate::{
         Supervisor,
         guardian::{self, Guardian},
     },
-    report::Reporter,
-    setup::{PromptSource, Setup},
+    report::{Reporter, look::Look, session_log::SessionLog},
+    setup::{MessageFrom, PromptSource, Setup},
 };
 
 /// A run to begin.
 pub(crate) struct Start {
     pub(crate) plan: Plan,
     pub(crate) setup: Setup,
+    /// Files to write once nothing stands against the run, where there are none.
+    pub(crate) drafts: Vec<(PathBuf, &'static str)>,
     pub(crate) reporters: Vec<Box<dyn Reporter>>,
     /// What a person should know from the start.
     pub(crate) warnings: Vec<String>,
@@ -48,10 +50,14 @@ pub(crate) struct Resume {
 impl Start {
     /// Checks what the run needs, takes the tree, and records the start.
     pub(crate) fn begin(self) -> Result<Driver> {
-        let Self { plan, mut setup, reporters, warnings } = self;
+        let Self { plan, mut setup, drafts, reporters, warnings } = self;
         check_names(&setup)?;
-        check_prompt(&setup.prompt)?;
+        if !drafts.iter().any(|(path, _)| setup.prompt.path() == Some(path)) {
+            check_prompt(&setup.prompt)?;
+        }
         let mut ground = Ground::take(&plan, &setup, "")?;
+        write_absent(&drafts)?;
+        check_prompt(&setup.prompt)?;
         if let Some(git) = &ground.git {
             let changes = git.changes(&mut ground.supervisor)?;
             setup.dirty = changes.into_iter().map(|change| (change.key(), change.fingerprint)).collect();
@@ -69,6 +75,7 @@ impl Start {
             plan: plan.clone(),
             setup: setup.clone(),
         }));
+        let reporters = with_session_log(reporters, &setup);
         let mut ledger = Ledger::new(plan, State::default(), journal, reporters);
         ledger.record(event);
         for warning in warnings {
@@ -110,12 +117,13 @@ impl Resume {
         ground.guard(&run, &journal)?;
 
         let limits = plan.limits;
+        let reporters = with_session_log(reporters, &setup);
         let mut ledger = Ledger::new(plan, folded.state, journal, reporters);
         ledger.record(Event::RunResumed { pid: std::process::id(), limits });
         let mut driver = ground.driver(ledger, setup, run);
         for entry in folded.entries {
             match entry.event {
-                Event::TurnStarted(turn) => driver.turn_head = turn.head,
+                Event::TurnStarted(turn) => (driver.turn_head, driver.turn_task) = (turn.head, turn.task),
                 Event::CommitStarted { head, message } => {
                     driver.announced = Some(Announced { head, message });
                 }
@@ -168,6 +176,7 @@ impl Ground {
             base_prompt: None,
             announced: None,
             turn_head: None,
+            turn_task: None,
             settings_warned: false,
             asks_for_messages: true,
             tree,
@@ -177,11 +186,9 @@ impl Ground {
 
 /// The record is text, so the names in it must be.
 fn check_names(setup: &Setup) -> Result<()> {
-    let prompt = match &setup.prompt {
-        PromptSource::File(path) => Some(path),
-        PromptSource::Text(_) => None,
-    };
-    let names = std::iter::once(&setup.project).chain(prompt).chain(setup.settings.keys());
+    let names = std::iter::once(setup.project.as_path())
+        .chain(setup.prompt.path())
+        .chain(setup.settings.keys().map(PathBuf::as_path));
     match names.into_iter().find(|path| path.to_str().is_none()) {
         Some(path) => Err(Error::new(format!("`{}` is not a name in UTF-8", path.display()))
             .hint("rename it, or call it by a link with another name")),
@@ -189,8 +196,30 @@ fn check_names(setup: &Setup) -> Result<()> {
     }
 }
 
+/// Adds the session log where the run writes one.
+fn with_session_log(mut reporters: Vec<Box<dyn Reporter>>, setup: &Setup) -> Vec<Box<dyn Reporter>> {
+    if setup.session_log {
+        let folder = setup.project.join(PROJECT_DIR).join("logs");
+        reporters.push(Box::new(SessionLog::new(folder, Look::of_a_file())));
+    }
+    reporters
+}
+
+fn write_absent(drafts: &[(PathBuf, &str)]) -> Result<()> {
+    for (path, text) in drafts {
+        if path.symlink_metadata().is_ok() {
+            continue;
+        }
+        if let Some(folder) = path.parent() {
+            fs_err::create_dir_all(folder)?;
+        }
+        fs_err::write(path, text)?;
+    }
+    Ok(())
+}
+
 fn check_prompt(prompt: &PromptSource) -> Result<()> {
-    let PromptSource::File(path) = prompt else { return Ok(()) };
+    let Some(path) = prompt.path() else { return Ok(()) };
     let text = std::fs::read(path)
         .map_err(|error| Error::new(format!("cannot read the prompt file `{}`: {error}", path.display())))?;
     if text.trim_ascii().is_empty() {
@@ -232,8 +261,7 @@ fn find_agent(setup: &Setup) -> Result<PathBuf> {
 
 /// The repository, when the plan wants git to commit into one.
 fn find_git(supervisor: &mut Supervisor, plan: &Plan, setup: &Setup, run: &str) -> Result<Option<Git>> {
-    let is_git = |command: &str| Path::new(command).file_stem().is_some_and(|name| name == "git");
-    let wants_git = setup.scm.as_ref().is_some_and(|scm| is_git(&scm.command));
+    let wants_git = setup.scm.as_ref().is_some_and(|scm| git::is_git(&scm.command));
     if plan.commit == CommitRule::Never || !wants_git {
         return Ok(None);
     }
@@ -241,13 +269,16 @@ fn find_git(supervisor: &mut Supervisor, plan: &Plan, setup: &Setup, run: &str) 
         Error::new(format!("cannot run git: {error}"))
             .hint("install git, or take \"scm\" out of the settings")
     })?;
-    let Some(git) = git else {
+    let git = git.ok_or_else(|| {
         let project = setup.project.display();
-        return Err(Error::new(format!(
-            "the settings ask for commits, but {project} is not in a git repository"
-        ))
-        .hint("make it one with `git init`, or take \"scm\" out of the settings"));
-    };
+        let error =
+            Error::new(format!("the work is to be committed, but {project} is not in a git repository"))
+                .hint("make it one: git init");
+        match setup.message {
+            MessageFrom::Agent => error.hint("or take \"scm\" out of the settings"),
+            MessageFrom::Task => error,
+        }
+    })?;
     if git.missing_identity(supervisor)? {
         return Err(Error::new("git does not know who you are, so it could not commit")
             .hint("git config user.name \"Your Name\"")

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, io, os::unix::process::ExitStatusExt, path::Path, time::Duration};
 
-use jiff::Timestamp;
+use jiff::{Timestamp, Zoned};
 use rustix::process::Signal;
 
 use super::{Driver, PROJECT_DIR, listener::Listener, millis};
@@ -14,10 +14,12 @@ use crate::{
     engine::event::{Event, Turn, TurnEnd, TurnEnded},
     error::{Error, Result},
     journal::run_dir::{AGENT_STREAM, record, record_into},
+    plan_file::next_task,
     process::{Ended, Happening, Heard, Leftovers, Sink, Spec, guardian::RUN_VARIABLE},
     prompt::{Count, Feedback, compose},
     report::Reporter,
-    setup::{PromptSource, PromptVia, Setup},
+    setup::{PromptSource, PromptVia, Setup, TaskFrom},
+    template::fill,
     watch::{self, Cause},
 };
 
@@ -37,7 +39,9 @@ impl Driver {
             turn.head = git.head(&mut self.supervisor).unwrap_or_default();
             self.turn_head.clone_from(&turn.head);
         }
-        let prompt = self.prompt(turn.iteration)?;
+        (turn.task, turn.spec) = self.task();
+        self.turn_task.clone_from(&turn.task);
+        let prompt = self.prompt(&turn)?;
         let folder = self.run.turn(turn.iteration, turn.attempt);
         self.ledger.record(Event::TurnStarted(turn.clone()));
         self.record_prompt(&folder, turn.iteration, &prompt);
@@ -125,24 +129,61 @@ impl Driver {
     }
 
     /// What the turn is told.
-    fn prompt(&mut self, iteration: u32) -> Result<String> {
+    fn prompt(&mut self, turn: &Turn) -> Result<String> {
         let adapter = self.adapter();
         let base = self.base_prompt()?;
+        let base = match self.setup.prompt {
+            PromptSource::Template(_) => fill(&base, &self.variables(turn)),
+            PromptSource::Text(_) | PromptSource::File(_) => base,
+        };
         let harmless = |feedback: &Feedback| Feedback {
             action: feedback.action,
             text: adapter.harmless(&feedback.text),
         };
         let feedback: Vec<Feedback> = self.ledger.state.feedback().iter().map(harmless).collect();
-        let of = self.ledger.plan.limits.iterations;
+        let (iteration, of) = (turn.iteration, self.ledger.plan.limits.iterations);
         let count = self.setup.count_in_prompt.then_some(Count { iteration, of });
         Ok(adapter.deliverable(compose(&base, &feedback, count)))
+    }
+
+    /// What the next turn is about, and the specification it belongs to; nothing where only the prompt knows.
+    fn task(&self) -> (Option<String>, Option<String>) {
+        match &self.setup.task {
+            TaskFrom::Prompt => (None, None),
+            TaskFrom::Fixed(task) => (Some(task.clone()), None),
+            TaskFrom::PlanFile(path) => {
+                let plan = std::fs::read(self.setup.project.join(path)).unwrap_or_default();
+                let (task, spec) = match next_task(&String::from_utf8_lossy(&plan)) {
+                    Some(task) => (task.title, task.spec),
+                    None => ("finish what the plan leaves open".to_owned(), None),
+                };
+                (Some(task), spec)
+            }
+        }
+    }
+
+    /// The variables of a prompt template.
+    fn variables(&self, turn: &Turn) -> Vec<(&str, String)> {
+        let plan = &self.ledger.plan;
+        let name = self.setup.project.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut variables = vec![
+            ("MODE", plan.mode.clone()),
+            ("ITERATION", turn.iteration.to_string()),
+            ("MAX_ITERATIONS", plan.limits.iterations.to_string()),
+            ("TASK_DESCRIPTION", turn.task.clone().unwrap_or_default()),
+            ("SPEC", turn.spec.clone().unwrap_or_else(|| "none is named".to_owned())),
+            ("DATE", Zoned::now().strftime("%Y-%m-%d").to_string()),
+            ("PROJECT_NAME", name),
+        ];
+        variables.extend(self.setup.variables.iter().map(|(name, value)| (name.as_str(), value.clone())));
+        variables
     }
 
     /// The user's prompt. A file is read again each time; if it has gone, the last text stands.
     pub(super) fn base_prompt(&mut self) -> Result<String> {
         let path = match &self.setup.prompt {
             PromptSource::Text(text) => return Ok(text.clone()),
-            PromptSource::File(path) => path.clone(),
+            PromptSource::File(path) | PromptSource::Template(path) => path.clone(),
         };
         match std::fs::read(&path) {
             Ok(bytes) => {

@@ -111,6 +111,12 @@ pub struct Turn {
     /// Where HEAD was before the turn, when ralph commits.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub head: Option<String>,
+    /// What it is about, where the loop knows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub task: Option<String>,
+    /// The specification it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub spec: Option<String>,
 }
 
 /// What kind of work a turn does.

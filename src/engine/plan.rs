@@ -192,6 +192,22 @@ pub struct FailureRules {
 }
 
 impl FailureRules {
+    /// The same rules with another number of retries, where there are any.
+    #[must_use]
+    pub fn with_retries(self, retries: u32) -> Self {
+        let with = |rule| match rule {
+            OnFailure::Retry { retries: 1.. } => OnFailure::Retry { retries },
+            OnFailure::Retry { .. } | OnFailure::Ignore | OnFailure::Continue => rule,
+        };
+        Self {
+            agent: with(self.agent),
+            gate: with(self.gate),
+            no_change: with(self.no_change),
+            commit: with(self.commit),
+            ..self
+        }
+    }
+
     /// What `cause` leads to.
     pub fn of(&self, cause: Cause) -> OnFailure {
         match cause {

@@ -14,7 +14,7 @@ fn journal() -> (TempDir, std::path::PathBuf) {
 }
 
 fn turn(iteration: u32) -> Event {
-    Event::TurnStarted(Turn { iteration, attempt: 1, mode: Mode::Work, head: None })
+    Event::TurnStarted(Turn { iteration, attempt: 1, mode: Mode::Work, head: None, task: None, spec: None })
 }
 
 fn read(path: &Path) -> Vec<Event> {

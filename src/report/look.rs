@@ -28,6 +28,25 @@ pub(crate) struct Look {
     pub(crate) max_chars: usize,
 }
 
+impl Look {
+    /// For a log: everything the agent does, without colour.
+    pub(crate) fn of_a_file() -> Self {
+        Self {
+            palette: Palette::default(),
+            marks: Marks::EMOJI,
+            width: Width::Fixed(120),
+            stream: true,
+            verbose: false,
+            quiet: false,
+            live: false,
+            summary: false,
+            timestamps: None,
+            max_lines: 20,
+            max_chars: 2000,
+        }
+    }
+}
+
 /// The signs before a line and in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Marks {

@@ -7,7 +7,10 @@ use super::value::{
     boolean, choice, command, dollar_limit, duration, filled, positive, string, time_limit, whole,
     whole_limit, words, wrong_type,
 };
-use super::{AgentSettings, ColorWhen, Guardrail, Leftovers, Limits, Output, PromptVia, Scm, Settings};
+use super::{
+    AgentSettings, BuildSettings, ColorWhen, Guardrail, Leftovers, Limits, Output, PlanSettings, PromptVia,
+    Scm, Settings,
+};
 use crate::agent::Permissions;
 use crate::fail_action::FailAction;
 
@@ -35,6 +38,8 @@ fn read_root(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     fields.set("retryDelay", &mut settings.retry_delay, duration);
     fields.object("limits", |fields| read_limits(fields, &mut settings.limits));
     fields.set("leftovers", &mut settings.leftovers, |node| choice(node, &Leftovers::NAMES));
+    fields.object("plan", |fields| read_plan(fields, &mut settings.plan));
+    fields.object("build", |fields| read_build(fields, &mut settings.build));
     fields.object("output", |fields| read_output(fields, &mut settings.output));
     fields.set("retention", &mut settings.retention, time_limit);
 }
@@ -89,6 +94,21 @@ fn read_limits(fields: &mut Fields<'_, '_>, limits: &mut Limits) {
     fields.set("maxWait", &mut limits.max_wait, time_limit);
     fields.set("maxCostUsd", &mut limits.max_cost_usd, dollar_limit);
     fields.set("maxTokens", &mut limits.max_tokens, whole_limit);
+}
+
+fn read_plan(fields: &mut Fields<'_, '_>, plan: &mut PlanSettings) {
+    plan.prompt = fields.take("prompt", a_path);
+}
+
+fn read_build(fields: &mut Fields<'_, '_>, build: &mut BuildSettings) {
+    build.prompt = fields.take("prompt", a_path);
+    build.test_command = fields.take("testCommand", command);
+    build.plan_file = fields.take("planFile", a_path);
+    fields.set("specsDir", &mut build.specs_dir, a_path);
+}
+
+fn a_path(node: &Node) -> Result<String, String> {
+    filled(node, "a path")
 }
 
 fn read_output(fields: &mut Fields<'_, '_>, output: &mut Output) {

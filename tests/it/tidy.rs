@@ -6,8 +6,22 @@ use std::{
 };
 
 /// Values in, values out: no clock, file, variable or process.
-const UPPER_FLOOR: [&str; 10] =
-    ["agent", "checkup", "claim", "detect", "duration", "engine", "fail_action", "prompt", "setup", "watch"];
+const UPPER_FLOOR: [&str; 14] = [
+    "agent",
+    "agents_md",
+    "checkup",
+    "claim",
+    "detect",
+    "duration",
+    "engine",
+    "fail_action",
+    "markdown",
+    "plan_file",
+    "prompt",
+    "setup",
+    "template",
+    "watch",
+];
 
 /// What the upper floor must not mention.
 const OUTER_WORLD: [&str; 10] = [
@@ -29,9 +43,16 @@ const PRINTING: [&str; 6] = ["stdout()", "stderr()", "println!", "eprintln!", "p
 
 const PRESETS: [&str; 7] = ["run", "plan", "build", "prompt", "task", "stories", "session"];
 
-/// The same words with another meaning: a script of npm, a thread, the ending of a file.
-const NO_PRESETS: [(&str, &str); 3] =
-    [("detect.rs", "build"), ("process/spawn.rs", "prompt"), ("scripted.rs", "prompt")];
+/// The same words with another meaning: a script of npm, a thread, the ending of a file. Settings are called as
+/// the commands are.
+const NO_PRESETS: [(&str, &str); 6] = [
+    ("detect.rs", "build"),
+    ("process/spawn.rs", "prompt"),
+    ("scripted.rs", "prompt"),
+    ("settings/read.rs", "build"),
+    ("settings/read.rs", "plan"),
+    ("settings/read.rs", "prompt"),
+];
 
 /// The mark before an agent's todo list is none.
 const UNFINISHED: [&str; 6] = ["// TODO", "//TODO", "todo!(", "FIXME", "#[ignore", "dbg!("];

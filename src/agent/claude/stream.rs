@@ -72,13 +72,15 @@ impl Stream {
         let failure =
             line.failed().then(|| Failure { kind: self.failure_kind(line, &error), message: line.message() });
         // Without a model call the text is the program's own: it may repeat the prompt and a marker in it.
-        let asked_model = line.num_turns.and_then(Raw::read::<u64>) != Some(0);
+        let requests = line.num_turns.and_then(Raw::read::<u64>);
+        let asked_model = requests != Some(0);
         let text = line.result.filter(|_| failure.is_none() && asked_model).and_then(Raw::text);
         let denials = line.permission_denials.and_then(Raw::read::<Vec<Denial>>).unwrap_or_default();
         TurnResult {
             text: text.filter(|text| !text.is_empty()),
             failure,
             usage,
+            requests,
             denials: denials.into_iter().map(|denial| denial.tool_name).collect(),
         }
     }

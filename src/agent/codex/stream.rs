@@ -113,7 +113,8 @@ impl Stream {
             output: total.output.saturating_sub(self.total.output),
         };
         self.total = total;
-        TurnResult { text: None, failure, usage, denials: std::mem::take(&mut self.denials) }
+        let denials = std::mem::take(&mut self.denials);
+        TurnResult { failure, usage, denials, ..TurnResult::default() }
     }
 }
 

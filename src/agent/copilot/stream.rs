@@ -6,7 +6,7 @@ use super::events::{Data, Event};
 use crate::agent::conversation::note;
 use crate::agent::ndjson::{Emit, Reader, unknown};
 use crate::agent::raw::{Raw, word};
-use crate::agent::{AgentEvent, Failure, FailureKind, TurnResult, Usage, summary};
+use crate::agent::{AgentEvent, Failure, FailureKind, TurnResult, summary};
 
 /// One process of Copilot, as far as it has told.
 #[derive(Default)]
@@ -120,10 +120,9 @@ impl Stream {
             message: format!("ended with exit code {code}"),
         });
         TurnResult {
-            text: None,
             failure: self.failure.take().or(by_code),
-            usage: Usage::default(),
             denials: std::mem::take(&mut self.denials),
+            ..TurnResult::default()
         }
     }
 }

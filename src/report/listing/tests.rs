@@ -35,7 +35,7 @@ fn folded(events: Vec<Event>) -> Folded {
 }
 
 fn turn(iteration: u32) -> Event {
-    Event::TurnStarted(Turn { iteration, attempt: 1, mode: Mode::Work, head: None })
+    Event::TurnStarted(Turn { iteration, attempt: 1, mode: Mode::Work, head: None, task: None, spec: None })
 }
 
 fn turn_ended(claimed: bool) -> Event {

@@ -12,7 +12,7 @@ use crate::{
 };
 
 fn turn(iteration: u32, attempt: u32) -> Event {
-    Event::TurnStarted(Turn { iteration, attempt, mode: Mode::Work, head: None })
+    Event::TurnStarted(Turn { iteration, attempt, mode: Mode::Work, head: None, task: None, spec: None })
 }
 
 fn turn_ended(end: TurnEnd, claimed: bool) -> TurnEnded {

@@ -1,0 +1,198 @@
+//! The flags that every loop has, and what they and the settings make of a run.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use super::look::LookArgs;
+use crate::{
+    agent::Permissions,
+    driver::{fingerprints, millis},
+    duration::parse_duration,
+    engine::plan::Plan,
+    error::{Error, Result},
+    journal::run_dir::RunDir,
+    report::Reporter,
+    settings::{self, Leftovers, Loaded, Settings},
+    setup::{AgentSetup, MessageFrom, PromptSource, Setup, TaskFrom, Timeouts},
+};
+
+/// The flags that every loop has.
+#[derive(Args, Debug, Default)]
+pub(super) struct LoopArgs {
+    /// Run this agent: claude, codex, amp, gemini, opencode, qwen, copilot, pi, or any program that reads a prompt
+    #[arg(short, long, value_name = "COMMAND")]
+    agent: Option<String>,
+
+    /// Try a failed iteration again this many times
+    #[arg(long, value_name = "N")]
+    retries: Option<u32>,
+
+    /// End a turn of the agent after this time, such as 30m
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    iteration_timeout: Option<String>,
+
+    /// End a turn of the agent that prints nothing for this time
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    idle_timeout: Option<String>,
+
+    /// End a guardrail after this time
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    gate_timeout: Option<String>,
+
+    /// Exit with this code when a limit is reached
+    #[arg(long, value_name = "CODE")]
+    limit_exit_code: Option<u8>,
+
+    /// Show what the agent does (the default)
+    #[arg(long, overrides_with = "no_stream_agent_output")]
+    stream_agent_output: bool,
+
+    /// Show only what ralph does
+    #[arg(long)]
+    no_stream_agent_output: bool,
+
+    /// Read this settings file instead of .ralph/settings.json
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+impl LoopArgs {
+    /// Reads the settings, with these flags and those of `layer` above them.
+    pub(super) fn load(&self, project: &Path, mut layer: Map<String, Value>) -> Result<Loaded> {
+        self.add_to(&mut layer);
+        let config = self.config.as_ref().map(std::path::absolute).transpose()?;
+        settings::load(project, config.as_deref(), Value::Object(layer)).map_err(|error| {
+            let elsewhere = settings_above(project)
+                .map(|dir| format!("there are settings in {0}: -C {0}", dir.display()));
+            let hints: Vec<String> = error.hints.iter().cloned().chain(elsewhere).collect();
+            hints.into_iter().fold(Error::new(error), Error::hint)
+        })
+    }
+
+    /// Who is told of the run; says what the settings are, and tidies up as they want.
+    pub(super) fn reporters(&self, loaded: &Loaded, project: &Path) -> Result<Vec<Box<dyn Reporter>>> {
+        let mut reporters = self.look.reporters(&loaded.settings);
+        for warning in &loaded.warnings {
+            super::warn(warning);
+        }
+        for file in &loaded.files {
+            reporters.detail(&format!("Loading settings from {}", file.display()));
+        }
+        reporters.detail(&format!("Settings: {}", redacted(&loaded.settings)));
+        if let Some(age) = loaded.settings.retention {
+            // What cannot be removed now is removed another time.
+            let _ = super::clean::remove_older(&RunDir::of_project(project)?, age);
+        }
+        Ok(reporters)
+    }
+
+    /// The plan with the exit code that the flags want at a limit.
+    pub(super) fn limit(&self, mut plan: Plan) -> Plan {
+        plan.limits.exit_code = self.limit_exit_code.unwrap_or(plan.limits.exit_code);
+        plan
+    }
+
+    /// Whether a person reads what is printed.
+    pub(super) fn is_for_people(&self) -> bool {
+        !self.look.is_json()
+    }
+
+    fn add_to(&self, layer: &mut Map<String, Value>) {
+        let mut set = |key: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                layer.insert(key.to_owned(), value);
+            }
+        };
+        set("agent", self.agent.as_ref().map(|command| json!({"command": command})));
+        set("retries", self.retries.map(Value::from));
+        let streams = match (self.stream_agent_output, self.no_stream_agent_output) {
+            (_, true) => Some(false),
+            (true, false) => Some(true),
+            (false, false) => None,
+        };
+        set("streamAgentOutput", streams.map(Value::from));
+        let limits = [
+            ("iterationTimeout", &self.iteration_timeout),
+            ("idleTimeout", &self.idle_timeout),
+            ("gateTimeout", &self.gate_timeout),
+        ];
+        let limits: Map<String, Value> = limits
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.to_owned(), Value::from(value.clone()?))))
+            .collect();
+        set("limits", (!limits.is_empty()).then(|| Value::from(limits)));
+    }
+}
+
+/// The plan with what the settings say for every loop.
+pub(super) fn tune(mut plan: Plan, settings: &Settings) -> Plan {
+    let limits = &mut plan.limits;
+    limits.iterations = settings.maximum_iterations.unwrap_or(limits.iterations);
+    limits.max_wait_ms = settings.limits.max_wait.map_or(limits.max_wait_ms, millis);
+    limits.total_ms = settings.limits.total_time.map(millis);
+    limits.cost_usd = settings.limits.max_cost_usd;
+    limits.tokens = settings.limits.max_tokens;
+    plan.failures = plan.failures.with_retries(settings.retries);
+    plan.failures.retry_delay_ms = millis(settings.retry_delay);
+    plan
+}
+
+/// What the rules are applied to, as the settings have it.
+pub(super) fn setup(loaded: &Loaded, prompt: PromptSource, project: &Path) -> Setup {
+    let settings = &loaded.settings;
+    let files: Vec<PathBuf> = loaded.files.iter().map(|file| project.join(file)).collect();
+    Setup {
+        project: project.to_owned(),
+        agent: AgentSetup {
+            command: settings.agent.command.clone(),
+            flags: settings.agent.flags.clone(),
+            env: settings.agent.env.clone(),
+            prompt_via: settings.agent.prompt_via,
+            // Nothing protects the run yet, so the agent's own rules hold unless the user says otherwise.
+            permissions: settings.agent.permissions.unwrap_or(Permissions::Agent),
+        },
+        prompt,
+        task: TaskFrom::Prompt,
+        message: MessageFrom::Agent,
+        variables: std::collections::BTreeMap::new(),
+        session_log: false,
+        count_in_prompt: settings.include_iteration_count_in_prompt,
+        truncate_chars: settings.output_truncate_chars,
+        scm: settings.scm.clone(),
+        timeouts: Timeouts {
+            turn_ms: settings.limits.iteration_timeout.map(millis),
+            idle_ms: settings.limits.idle_timeout.map(millis),
+            gate_ms: settings.limits.gate_timeout.map(millis),
+        },
+        keep_leftovers: settings.leftovers == Leftovers::Keep,
+        dirty: std::collections::BTreeMap::new(),
+        settings: fingerprints(files.iter().map(PathBuf::as_path)),
+    }
+}
+
+/// The merged settings in one line, without the values of the agent's variables: they may be keys.
+fn redacted(settings: &Settings) -> Value {
+    let mut settings = json!(settings);
+    if let Some(variables) = settings["agent"]["env"].as_object_mut() {
+        variables.values_mut().for_each(|value| *value = json!("***"));
+    }
+    settings
+}
+
+/// The nearest folder above that has settings, for somebody who is in the wrong one.
+fn settings_above(project: &Path) -> Option<&Path> {
+    if project.join(".ralph/settings.json").exists() {
+        return None;
+    }
+    project.ancestors().skip(1).find(|dir| dir.join(".ralph/settings.json").exists())
+}
+
+/// Checks a duration and leaves it as it was typed, for the layer of settings.
+fn duration(text: &str) -> std::result::Result<String, String> {
+    parse_duration(text).map(|_| text.to_owned())
+}

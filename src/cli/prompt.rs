@@ -1,0 +1,42 @@
+//! `ralph prompt`: one turn for a prompt in a file.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::{loop_args::LoopArgs, modes::Mode};
+use crate::{engine::presets, error::Result, prompt::first_line, setup::TaskFrom};
+
+/// Run the agent once with the prompt in a file, and commit what it changed
+///
+/// No completion signal is looked for and no tests are run. Exits with 0, with 4 if the agent failed, or with
+/// 5 if the commit did.
+///
+/// Example: ralph prompt prompts/refactor-analysis.md
+#[derive(Args, Debug)]
+pub(super) struct PromptArgs {
+    /// The file with the prompt
+    file: PathBuf,
+
+    #[command(flatten)]
+    common: LoopArgs,
+}
+
+/// Runs the turn.
+pub(super) fn main(args: &PromptArgs, project: &Path) -> Result<u8> {
+    // One turn is one turn, whatever the settings say about loops.
+    let once = [("maximumIterations".to_owned(), 1.into())].into_iter().collect();
+    let loaded = args.common.load(project, once)?;
+    let prompt = std::path::absolute(&args.file)?;
+    let text = std::fs::read(&prompt).unwrap_or_default();
+    let mode = Mode {
+        plan: presets::prompt(),
+        task: TaskFrom::Fixed(first_line(&String::from_utf8_lossy(&text)).to_owned()),
+        prompt,
+        variables: std::collections::BTreeMap::new(),
+        pinned: Vec::new(),
+        drafts: Vec::new(),
+        warnings: Vec::new(),
+    };
+    mode.run(&args.common, &loaded, project)
+}
