@@ -20,7 +20,7 @@ use jiff::Timestamp;
 use crate::{
     engine::{
         Action, Wait, decide,
-        event::{Event, GateEnded, TurnEnd, TurnEnded, View, Why},
+        event::{Event, GateEnded, Turn, TurnEnd, TurnEnded, View, Why},
         outcome::Outcome,
         plan::Claim,
     },
@@ -55,10 +55,8 @@ pub(crate) struct Driver {
     base_prompt: Option<String>,
     /// Commits announced by an earlier process of this run and never reported.
     announced: Option<commit::Announced>,
-    /// Where HEAD was before the last turn.
-    turn_head: Option<String>,
-    /// What the last turn was about.
-    turn_task: Option<String>,
+    /// The last turn, as it was started.
+    last_turn: Option<Turn>,
     settings_warned: bool,
     /// Not any more once it used the question to change files.
     asks_for_messages: bool,

@@ -127,7 +127,13 @@ fn spec_in(text: &str) -> Option<String> {
 
 /// A title without emphasis and trailing marks.
 fn clean(title: &str) -> String {
-    title.replace("**", "").replace('`', "").trim().trim_end_matches(':').to_owned()
+    let title = title.replace("**", "").replace('`', "");
+    // The specification is shown beside the title.
+    let title = match title.rsplit_once('(') {
+        Some((before, inside)) if inside.starts_with("specs/") && inside.trim_end().ends_with(')') => before,
+        _ => &title,
+    };
+    title.trim().trim_end_matches(':').to_owned()
 }
 
 #[cfg(test)]
@@ -172,8 +178,8 @@ mod tests {
     #[test]
     fn specs_are_found() {
         check(
-            "- [ ] dates (specs/dates.md)\n- [ ] times\n  Spec: `specs/times.md`",
-            &["- dates (specs/dates.md) (specs/dates.md)", "- times (specs/times.md)"],
+            "- [ ] **dates** (`specs/dates.md`)\n- [ ] times\n  Spec: `specs/times.md`",
+            &["- dates (specs/dates.md)", "- times (specs/times.md)"],
         );
         check("## Zones\nSpec: specs/zones.md\nStatus: open", &["- Zones (specs/zones.md)"]);
         check("## Group, see specs/all.md.\n- [ ] a\n- [ ] b", &["- a (specs/all.md)", "- b (specs/all.md)"]);

@@ -83,7 +83,11 @@ impl Driver {
         }
         let changes = git::since(&self.setup.dirty, git.changes(&mut self.supervisor)?);
         if changes.is_empty() {
-            return Ok(if head == self.turn_head { CommitEnd::Nothing } else { CommitEnd::Already });
+            return Ok(if head == self.last_turn.as_ref().and_then(|turn| turn.head.clone()) {
+                CommitEnd::Nothing
+            } else {
+                CommitEnd::Already
+            });
         }
         if announced.is_some() {
             // Announced by a ralph that died, and not made: nobody knows what happened to the files meanwhile.
@@ -165,7 +169,7 @@ impl Driver {
 
     fn message_from_task(&mut self) -> Result<String> {
         let (iteration, _) = self.ledger.state.position();
-        let task = match self.turn_task.clone() {
+        let task = match self.last_turn.as_ref().and_then(|turn| turn.task.clone()) {
             Some(task) => task,
             None => self.base_prompt()?,
         };

@@ -123,7 +123,7 @@ impl Resume {
         let mut driver = ground.driver(ledger, setup, run);
         for entry in folded.entries {
             match entry.event {
-                Event::TurnStarted(turn) => (driver.turn_head, driver.turn_task) = (turn.head, turn.task),
+                Event::TurnStarted(turn) => driver.last_turn = Some(turn),
                 Event::CommitStarted { head, message } => {
                     driver.announced = Some(Announced { head, message });
                 }
@@ -175,8 +175,7 @@ impl Ground {
             git,
             base_prompt: None,
             announced: None,
-            turn_head: None,
-            turn_task: None,
+            last_turn: None,
             settings_warned: false,
             asks_for_messages: true,
             tree,

@@ -37,10 +37,13 @@ impl Driver {
     pub(super) fn run_turn(&mut self, mut turn: Turn) -> Result<()> {
         if let Some(git) = &self.git {
             turn.head = git.head(&mut self.supervisor).unwrap_or_default();
-            self.turn_head.clone_from(&turn.head);
         }
-        (turn.task, turn.spec) = self.task();
-        self.turn_task.clone_from(&turn.task);
+        (turn.task, turn.spec) = match &self.last_turn {
+            // A retry is about the same task, whatever the plan says by now.
+            Some(last) if last.iteration == turn.iteration => (last.task.clone(), last.spec.clone()),
+            _ => self.task(),
+        };
+        self.last_turn = Some(turn.clone());
         let prompt = self.prompt(&turn)?;
         let folder = self.run.turn(turn.iteration, turn.attempt);
         self.ledger.record(Event::TurnStarted(turn.clone()));

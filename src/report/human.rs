@@ -48,6 +48,8 @@ pub(crate) struct Human {
     /// When the commit began, if one is being made.
     commit_started: Option<Timestamp>,
     live: Live,
+    /// Whether the agent said in the last turn that it is done.
+    claimed: bool,
     /// The run's id.
     run: String,
     has_gates: bool,
@@ -66,6 +68,7 @@ impl Human {
             turn_started: None,
             commit_started: None,
             live: Live::default(),
+            claimed: false,
             run: String::new(),
             has_gates: true,
             keeps_leftovers: false,
@@ -101,14 +104,17 @@ impl Reporter for Human {
                 let (iteration, _) = state.position();
                 self.line(&format!("Resumed at iteration {iteration} of {}.", plan.limits.iterations));
             }
-            Event::TurnStarted(turn) => self.iteration(plan, turn.iteration, turn.attempt),
-            Event::TurnEnded(turn) => self.turn_ended(turn),
+            Event::TurnStarted(turn) => self.iteration(plan, turn),
+            Event::TurnEnded(turn) => {
+                self.claimed = turn.claimed;
+                self.turn_ended(turn);
+            }
             Event::GateEnded(ended) => {
                 if let Some(gate) = plan.gates.get(ended.gate) {
                     self.gate_ended(gate, ended);
                 }
             }
-            Event::CommitEnded(end) => self.committed(end),
+            Event::CommitEnded(end) => self.committed(plan, end),
             Event::WaitStarted { until_ms, why } => {
                 let left =
                     Duration::from_millis(u64::try_from(until_ms - entry.at.as_millisecond()).unwrap_or(0));

@@ -5,7 +5,7 @@ use std::{
     fmt::Write as _,
     fs::File,
     io::Write,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -20,7 +20,7 @@ use crate::{
         event::{Event, Turn, TurnEnded},
         plan::{Gate, Plan},
     },
-    journal::{Entry, run_dir::record_into},
+    journal::Entry,
 };
 
 const THICK: &str = "================================================================================";
@@ -76,12 +76,11 @@ impl SessionLog {
     }
 
     fn open(&mut self) {
-        let name = format!("session-{}.log", Zoned::now().strftime("%Y%m%d-%H%M%S"));
-        let opened = record_into(&self.folder.join(name)).and_then(|file| Ok((file.try_clone()?, file)));
         // A disk that refuses the log loses the log, not the run.
-        self.log = opened.ok().map(|(file, copy)| Log {
-            file,
-            human: Human::new(self.look.clone(), Box::new(copy), Box::new(std::io::sink())),
+        let opened = create(&self.folder).and_then(|file| Ok((file.try_clone()?, file)));
+        self.log = opened.ok().map(|(file, copy)| {
+            let human = Human::new(self.look.clone(), Box::new(copy), Box::new(std::io::sink()));
+            Log { file, human }
         });
     }
 
@@ -168,7 +167,10 @@ impl Reporter for SessionLog {
         }
         match &entry.event {
             Event::TurnStarted(turn) => match &mut self.current {
-                Some(iteration) if iteration.number == turn.iteration => iteration.retries += 1,
+                Some(iteration) if iteration.number == turn.iteration => {
+                    iteration.retries += 1;
+                    self.write(&format!("\nAttempt {}\n", turn.attempt));
+                }
                 _ => self.header(plan, state, turn, entry.at),
             },
             Event::TurnEnded(turn) => self.turn_ended(turn),
@@ -216,6 +218,24 @@ impl Reporter for SessionLog {
             log.human.flush();
         }
     }
+}
+
+/// Makes a log that is named after the second; the second one of a second gets a number.
+fn create(folder: &Path) -> std::io::Result<File> {
+    std::fs::create_dir_all(folder)?;
+    let now = Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let names = (1..1000).map(|number| match number {
+        1 => format!("session-{now}.log"),
+        _ => format!("session-{now}-{number}.log"),
+    });
+    let mut taken = std::io::Error::from(std::io::ErrorKind::AlreadyExists);
+    for name in names {
+        match File::create_new(folder.join(name)) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => taken = error,
+            other => return other,
+        }
+    }
+    Err(taken)
 }
 
 fn local(at: Timestamp) -> String {

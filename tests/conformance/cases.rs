@@ -1,5 +1,7 @@
 //! What must hold for every agent.
 
+use std::fs;
+
 use rustix::process::Signal;
 use scripted_model::{Ending, Script, Step, Usage};
 use serde_json::json;
@@ -48,6 +50,54 @@ pub(crate) fn is_committed_with_its_own_message(ground: Ground) {
     assert_eq!(world.git(&["show", "--format=", "--name-only", "HEAD"]), "greeting.txt", "{outcome}");
     let calls = world.server.calls();
     assert!(calls[2].says("Provide a short imperative commit message"), "{outcome}");
+}
+
+/// From specifications to a finished plan: planned, refuted by the tests once, built, committed task by task.
+pub(crate) fn plans_and_builds(ground: Ground) {
+    let shell = ground.agent.shell;
+    let plan = |one: char, two: char| {
+        format!(
+            "printf -- '- [{one}] Say hello (specs/hello.md)\\n- [{two}] Say goodbye\\n' >implementation_plan.md"
+        )
+    };
+    let does = |command: &str| Step::default().and(shell(command));
+    let complete = Step::text("That is all. <promise>COMPLETE</promise>");
+    let world = ground.steps([
+        does(&plan(' ', ' ')),
+        complete.clone(),
+        does(&format!("echo hullo >hello; {}", plan('x', ' '))),
+        Step::text("It greets."),
+        does("echo hello >hello"),
+        Step::text("It greets correctly."),
+        does(&format!("echo goodbye >goodbye; {}", plan('x', 'x'))),
+        complete,
+    ]);
+    let project = world.project();
+    fs::create_dir_all(project.join("specs")).expect("a folder");
+    fs::write(project.join("specs/hello.md"), "It says hello, and later goodbye.\n")
+        .expect("a specification");
+    fs::write(project.join("AGENTS.md"), "## Tests\n\n    no block\n\n`grep -x hello hello`\n")
+        .expect("notes");
+    world.git(&["add", "--all"]);
+    world.git(&["commit", "--quiet", "-m", "Say what is wanted"]);
+
+    world.start_loop(&["plan"]).end().expect("done", 0, 1);
+    let outcome = world.start_loop(&["build"]).end();
+    outcome.expect("done", 0, 3);
+    let commits = world.git(&["log", "--format=%s", "-3"]);
+    let expected = [
+        "build: iteration 2 - Say goodbye",
+        "build: iteration 1 - Say hello",
+        "plan: iteration 1 - update the implementation plan",
+    ];
+    assert_eq!(commits, expected.join("\n"), "{outcome}");
+    assert_eq!(world.git(&["status", "--porcelain"]), "?? .ralph/", "{outcome}");
+    let calls = world.server.calls();
+    assert!(calls[0].says("Read every file in `specs/`"), "{outcome}");
+    assert!(calls[2].says("Next task of the plan: Say hello"), "{outcome}");
+    assert!(calls[4].says("Guardrail \"grep -x hello hello\" failed"), "{outcome}");
+    assert!(calls[4].says("Next task of the plan: Say hello"), "a retry is about the same task\n{outcome}");
+    assert!(calls[6].says("Next task of the plan: Say goodbye"), "{outcome}");
 }
 
 pub(crate) fn counts_what_the_server_sent(ground: Ground) {

@@ -63,6 +63,7 @@ macro_rules! conformance {
 
 conformance! {
     claude {
+        cases::plans_and_builds as plans_and_builds,
         cases::waits_longer_on_429 as waits_longer_on_429,
         cases::waits_longer_on_500 as waits_longer_on_500,
         cases::waits_longer_on_529 as waits_longer_on_529,
@@ -73,6 +74,7 @@ conformance! {
         crate::claude_cases::subagents_are_counted_and_not_believed as subagents_are_counted_and_not_believed,
     }
     codex {
+        cases::plans_and_builds as plans_and_builds,
         cases::waits_longer_on_429 as waits_longer_on_429,
         cases::waits_longer_on_500 as waits_longer_on_500,
         cases::shows_the_todo_list as shows_the_todo_list,

@@ -105,15 +105,20 @@ impl World {
 
     /// Starts ralph.
     pub(crate) fn start(&self, prompt: &str) -> Running<'_> {
-        let project = self.project();
-        fs::write(project.join(".ralph/settings.json"), self.settings.to_string()).expect("settings");
         let task = self.path.join("task.md");
         fs::write(&task, prompt).expect("a prompt");
+        self.start_loop(&["run", "--prompt-file", &task.to_string_lossy()])
+    }
+
+    /// Starts one of ralph's loops.
+    pub(crate) fn start_loop(&self, args: &[&str]) -> Running<'_> {
+        let project = self.project();
+        fs::write(project.join(".ralph/settings.json"), self.settings.to_string()).expect("settings");
         let file = |name: &str| File::create(self.path.join(name)).expect("a file");
         let child = self
             .command(env!("CARGO_BIN_EXE_ralph"))
-            .args(["run", "--output", "json", "--color", "never", "--prompt-file"])
-            .arg(task)
+            .args(args)
+            .args(["--output", "json", "--color", "never"])
             .stdin(Stdio::null())
             .stdout(file("stdout"))
             .stderr(file("stderr"))

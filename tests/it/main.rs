@@ -9,6 +9,7 @@ mod env;
 mod guardrails;
 mod init;
 mod loop_and_claims;
+mod modes;
 mod pages;
 mod processes;
 mod pty;

@@ -7,9 +7,9 @@ use crate::{
     duration::format_duration,
     engine::{
         State,
-        event::{CommitEnd, GateEnded, RunStarted, TurnEnd, TurnEnded},
+        event::{CommitEnd, GateEnded, RunStarted, Turn, TurnEnd, TurnEnded},
         outcome::Outcome,
-        plan::{Gate, Plan},
+        plan::{CommitRule, Gate, Plan},
     },
     prompt::OUTPUT_HEADING,
     report::{look::Marks, summary},
@@ -41,24 +41,32 @@ impl Human {
         let facts = flow(&facts, self.look.marks.dot, 0, 2, self.screen.columns());
         let facts = facts.strip_prefix(&title).unwrap_or(&facts);
         self.line(&format!("{strong}ralph {}{strong:#} {quiet}{}{quiet:#}{facts}", plan.mode, started.run));
-        if plan.gates.is_empty() {
+        // The other modes have the checks that they have.
+        if plan.gates.is_empty() && !setup.session_log {
             self.line(&format!(
                 "{quiet}Nothing checks the agent's word: add \"guardrails\" to .ralph/settings.json.{quiet:#}"
             ));
         }
     }
 
-    pub(super) fn iteration(&mut self, plan: &Plan, iteration: u32, attempt: u32) {
+    pub(super) fn iteration(&mut self, plan: &Plan, turn: &Turn) {
         self.tools.reset();
         self.turn_started = Some(self.screen.now());
         let Palette { strong, accent, .. } = self.look.palette;
         let rule = self.look.marks.rule;
         let of = plan.limits.iterations;
-        let retry = if 1 < attempt { format!(", attempt {attempt}") } else { String::new() };
+        let Turn { iteration, attempt, .. } = turn;
+        let retry = if 1 < *attempt { format!(", attempt {attempt}") } else { String::new() };
         let title = format!("Iteration {iteration} of {of}{retry}");
         let rest = rule.repeat(self.screen.columns().min(80).saturating_sub(title.len() + 4));
         let short = rule.repeat(2);
         self.line(&format!("\n{accent}{short}{accent:#} {strong}{title}{strong:#} {accent}{rest}{accent:#}"));
+        if let Some(task) = &turn.task {
+            let spec = turn.spec.as_ref().map(|spec| format!(" ({spec})")).unwrap_or_default();
+            let task = format!("Task: {task}{spec}");
+            let task = fit(&one_line(&task), self.screen.columns()).into_owned();
+            self.line(&task);
+        }
     }
 
     pub(super) fn turn_ended(&mut self, turn: &TurnEnded) {
@@ -123,7 +131,7 @@ impl Human {
         self.excerpt(output, output.lines().count(), "");
     }
 
-    pub(super) fn committed(&mut self, end: &CommitEnd) {
+    pub(super) fn committed(&mut self, plan: &Plan, end: &CommitEnd) {
         let Palette { good, bad, quiet, .. } = self.look.palette;
         let Marks { good: ok, bad: failed, .. } = self.look.marks;
         match end {
@@ -137,6 +145,9 @@ impl Human {
                 self.line(&format!("{quiet}The agent had committed its work itself.{quiet:#}"));
             }
             CommitEnd::NotWanted | CommitEnd::Changed => {}
+            CommitEnd::Nothing if plan.commit == CommitRule::Required && !self.claimed => {
+                self.alert(&format!("{failed} {bad}No changes detected{bad:#}"));
+            }
             CommitEnd::Nothing => self.line(&format!("{quiet}Nothing to commit.{quiet:#}")),
             CommitEnd::Failed { output } => {
                 self.alert(&format!("{failed} {bad}The commit failed:{bad:#} {}", printable(output)));
