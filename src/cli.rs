@@ -13,6 +13,7 @@ mod man;
 mod modes;
 mod plan;
 mod prompt;
+mod report;
 mod resume;
 mod run;
 mod runs;
@@ -69,6 +70,7 @@ enum Command {
     Logs(logs::LogsArgs),
     Resume(resume::ResumeArgs),
     Stop(stop::StopArgs),
+    Report(report::ReportArgs),
     Clean(clean::CleanArgs),
     Doctor(doctor::DoctorArgs),
     Demo(demo::DemoArgs),
@@ -130,6 +132,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Logs(args) => logs::main(&args, &project),
         Command::Resume(args) => resume::main(&args, &project),
         Command::Stop(args) => stop::main(&args, &project),
+        Command::Report(args) => report::main(&args, &project),
         Command::Clean(args) => clean::main(&args, &project),
         Command::Doctor(args) => doctor::main(&args, &project),
         Command::Demo(args) => demo::main(&args),

@@ -49,6 +49,15 @@ pub(crate) struct Change {
     pub(crate) fingerprint: String,
 }
 
+/// A file that differs between two commits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileChange {
+    pub(crate) path: String,
+    /// Lines; nothing for a file that is no text.
+    pub(crate) added: Option<u64>,
+    pub(crate) removed: Option<u64>,
+}
+
 impl Change {
     /// The path as text: different for different paths, also for those that are no text.
     pub(crate) fn key(&self) -> String {
@@ -114,6 +123,28 @@ impl Git {
         let out = text(&captured.out);
         let (id, message) = out.split_once('\0').unwrap_or((&out, ""));
         Ok((id.to_owned(), message.trim().to_owned()))
+    }
+
+    /// The lines that were added and removed in each file between two commits; none for what is no text.
+    pub(crate) fn compared(
+        &self,
+        supervisor: &mut Supervisor,
+        from: &str,
+        to: &str,
+    ) -> io::Result<Vec<FileChange>> {
+        let args = ["diff", "--numstat", "--no-renames", "--no-ext-diff", "-z", from, to, "--"];
+        let captured = supervisor.capture(self.spec(&args), MOST_CHANGES)?;
+        let out = String::from_utf8_lossy(&captured.out).into_owned();
+        let lines = out.split('\0').filter(|_| succeeded(&captured)).filter_map(|line| {
+            let mut fields = line.splitn(3, '\t');
+            let (added, removed, path) = (fields.next()?, fields.next()?, fields.next()?);
+            Some(FileChange {
+                path: path.to_owned(),
+                added: added.parse().ok(),
+                removed: removed.parse().ok(),
+            })
+        });
+        Ok(lines.collect())
     }
 
     /// Everything that is not as HEAD has it, new files included, ralph's own files not.

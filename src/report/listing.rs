@@ -210,4 +210,4 @@ fn ago(since: Duration) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

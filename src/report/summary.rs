@@ -84,7 +84,8 @@ pub(crate) fn count(number: u64, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-fn short(number: u64) -> String {
+/// A number with three figures at most.
+pub(crate) fn short(number: u64) -> String {
     let in_units = |unit: u64, letter: char| {
         let tenths = (number * 10 + unit / 2) / unit;
         if tenths.is_multiple_of(10) {

@@ -14,6 +14,7 @@ mod pages;
 mod processes;
 mod pty;
 mod references;
+mod report;
 mod resume;
 mod scm;
 mod settings;

@@ -18,7 +18,7 @@ fn at(minutes: i64) -> Timestamp {
 }
 
 /// A run with these events, a minute apart.
-fn folded(events: Vec<Event>) -> Folded {
+pub(crate) fn folded(events: Vec<Event>) -> Folded {
     let mut plan = plan();
     plan.gates.push(gate("./mvnw clean install -T 2C -Dstyle.color=always --batch-mode"));
     let started = started(&plan);
@@ -34,11 +34,11 @@ fn folded(events: Vec<Event>) -> Folded {
     Folded { started, plan, state, entries }
 }
 
-fn turn(iteration: u32) -> Event {
+pub(crate) fn turn(iteration: u32) -> Event {
     Event::TurnStarted(Turn { iteration, attempt: 1, mode: Mode::Work, head: None, task: None, spec: None })
 }
 
-fn turn_ended(claimed: bool) -> Event {
+pub(crate) fn turn_ended(claimed: bool) -> Event {
     let usage = Usage { cost_usd: Some(0.6), input: 12_000, cached: 9_000, output: 800 };
     let (leftovers, denials, end) = (Vec::new(), Vec::new(), TurnEnd::Finished);
     let (ms, tools, tool_errors) = (61_000, 3, 1);
@@ -56,12 +56,12 @@ fn turn_ended(claimed: bool) -> Event {
     }))
 }
 
-fn checked(gate: usize, code: Option<i32>) -> Event {
+pub(crate) fn checked(gate: usize, code: Option<i32>) -> Event {
     let failure = (code != Some(0)).then(|| "It failed.".to_owned());
     Event::GateEnded(GateEnded { gate, failure, code, ms: 1_000, log: "log".to_owned() })
 }
 
-fn ended(outcome: Outcome) -> Event {
+pub(crate) fn ended(outcome: Outcome) -> Event {
     Event::RunEnded { outcome, exit_code: 0 }
 }
 

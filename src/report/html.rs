@@ -1,0 +1,88 @@
+//! The morning report: one run as a page that needs nothing else, for people who would rather look than read.
+//!
+//! Invariant: everything that an agent or a gate said is escaped; the page has no script and loads nothing.
+
+mod chart;
+mod sections;
+mod story;
+
+use jiff::tz::TimeZone;
+
+use super::listing::Standing;
+use crate::{git::FileChange, journal::Folded};
+use sections::commits;
+use story::Story;
+
+const STYLE: &str = include_str!("html/style.css");
+
+/// What the record does not say, or says elsewhere.
+pub(crate) struct Page<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) folded: &'a Folded,
+    pub(crate) standing: Standing,
+    /// The first prompt.
+    pub(crate) asked: Option<String>,
+    /// What is different since the run began.
+    pub(crate) files: Vec<FileChange>,
+    pub(crate) zone: TimeZone,
+}
+
+impl Page<'_> {
+    /// The whole page.
+    pub(crate) fn render(&self) -> String {
+        let story = Story::of(self.folded);
+        let gates = &self.folded.plan.gates;
+        let pictures = [
+            ("Iterations", (!story.turns.is_empty()).then(|| chart::durations(&story.turns))),
+            (
+                "Gates",
+                (!gates.is_empty() && !story.turns.is_empty()).then(|| chart::gates(&story.turns, gates)),
+            ),
+        ];
+        let pictures = pictures.map(|(title, svg)| section(title, svg));
+        let body = [
+            self.heading(),
+            self.figures(&story),
+            section("What to look at", self.concerns(&story)),
+            section("What to type", Some(self.commands(&story))),
+            pictures.concat(),
+            section("Commits", commits(&story)),
+            section("Files changed", self.changed()),
+            section("Turns", self.turns(&story)),
+            section("What was asked", self.asked.as_ref().map(|text| format!("<pre>{}</pre>", escape(text)))),
+        ];
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>ralph {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
+            escape(self.id),
+            body.concat(),
+        )
+    }
+}
+
+/// A section with a heading; nothing when there is nothing to say.
+fn section(title: &str, content: Option<String>) -> String {
+    content.map(|content| format!("<section>\n<h2>{title}</h2>\n{content}\n</section>\n")).unwrap_or_default()
+}
+
+/// Text that may stand in a page, in an attribute too.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            '\n' | '\t' => escaped.push(character),
+            control if control.is_control() => escaped.push('\u{fffd}'),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! The pictures of the report, as SVG: how long each turn took and what it cost, and what the gates said.
+
+use std::{fmt::Write, time::Duration};
+
+use super::{escape, story::Told};
+use crate::{duration::format_duration, engine::plan::Gate};
+
+/// More columns than this are drawn together: nobody tells them apart, and the page stays small.
+const MOST_COLUMNS: usize = 240;
+const WIDTH: f64 = 960.0;
+const HEIGHT: f64 = 160.0;
+/// Below the bars, for the numbers of the iterations.
+const FOOT: f64 = 22.0;
+/// Beside the gates, for their names.
+const NAMES: f64 = 180.0;
+const ROW: f64 = 22.0;
+
+/// Some turns that are drawn as one column.
+struct Column<'a> {
+    turns: &'a [Told],
+}
+
+impl Column<'_> {
+    fn ms(&self) -> u64 {
+        self.turns.iter().map(|told| told.ms).sum()
+    }
+
+    fn cost(&self) -> f64 {
+        self.turns.iter().filter_map(|told| told.usage.cost_usd).sum()
+    }
+
+    /// The worst that happened in it.
+    fn class(&self) -> &'static str {
+        if self.turns.iter().any(|told| told.problem.is_some()) {
+            "bad"
+        } else if self.turns.iter().any(Told::is_refused) {
+            "warn"
+        } else {
+            "good"
+        }
+    }
+
+    fn label(&self) -> String {
+        match (self.turns.first(), self.turns.last()) {
+            (Some(first), Some(last)) if first.turn.iteration != last.turn.iteration => {
+                format!("{}–{}", first.turn.iteration, last.turn.iteration)
+            }
+            (Some(told), _) if 1 < told.turn.attempt => {
+                format!("{}.{}", told.turn.iteration, told.turn.attempt)
+            }
+            (Some(told), _) => told.turn.iteration.to_string(),
+            (None, _) => String::new(),
+        }
+    }
+}
+
+fn columns(turns: &[Told]) -> Vec<Column<'_>> {
+    let per_column = turns.len().div_ceil(MOST_COLUMNS).max(1);
+    turns.chunks(per_column).map(|turns| Column { turns }).collect()
+}
+
+/// A bar for each turn: its height is the time, the number above it the cost.
+pub(super) fn durations(turns: &[Told]) -> String {
+    let columns = columns(turns);
+    let longest = columns.iter().map(Column::ms).max().unwrap_or(0).max(1);
+    let step = step(columns.len(), WIDTH);
+    let mut svg = open("How long each turn took", WIDTH, HEIGHT + FOOT);
+    for (index, column) in columns.iter().enumerate() {
+        let height = (share(column.ms(), longest) * (HEIGHT - 16.0)).max(1.0);
+        let (x, y) = (at(index, step), HEIGHT - height);
+        let took = format_duration(Duration::from_millis(column.ms()));
+        let cost = if 0.0 < column.cost() { format!(", ${:.2}", column.cost()) } else { String::new() };
+        let _ = write!(
+            svg,
+            "<rect class=\"{}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{height:.1}\" rx=\"1\">\
+             <title>Iteration {}: {took}{cost}</title></rect>",
+            column.class(),
+            (step * 0.8).min(48.0),
+            column.label(),
+        );
+        let middle = x + (step * 0.8).min(48.0) / 2.0;
+        if 26.0 <= step && 0.0 < column.cost() {
+            let _ = write!(svg, "<text x=\"{middle:.1}\" y=\"{:.1}\">${:.2}</text>", y - 4.0, column.cost());
+        }
+        if is_labelled(index, columns.len()) {
+            let _ =
+                write!(svg, "<text x=\"{middle:.1}\" y=\"{:.1}\">{}</text>", HEIGHT + 15.0, column.label());
+        }
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+/// A row for each gate, a cell for each turn: passed, failed, not run.
+pub(super) fn gates(turns: &[Told], gates: &[Gate]) -> String {
+    let columns = columns(turns);
+    let step = step(columns.len(), WIDTH - NAMES);
+    #[expect(clippy::cast_precision_loss, reason = "a plan has few gates")]
+    let height = ROW * gates.len() as f64;
+    let mut svg = open("What the gates said after each turn", WIDTH, height);
+    for (row, gate) in gates.iter().enumerate() {
+        let y = at(row, ROW);
+        let name: String = gate.check.name().chars().take(26).collect();
+        let _ = write!(svg, "<text class=\"name\" x=\"0\" y=\"{:.1}\">{}</text>", y + 15.0, escape(&name));
+        for (index, column) in columns.iter().enumerate() {
+            let results = column.turns.iter().flat_map(|told| &told.gates).filter(|it| it.gate == row);
+            let results: Vec<bool> = results.map(|checked| checked.failure.is_none()).collect();
+            let (class, says) = match results.iter().all(|passed| *passed) {
+                _ if results.is_empty() => ("none", "was not run"),
+                true => ("good", "passed"),
+                false => ("bad", "failed"),
+            };
+            let _ = write!(
+                svg,
+                "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"16\" rx=\"2\">\
+                 <title>Iteration {}: {says}</title></rect>",
+                NAMES + at(index, step),
+                y + 3.0,
+                (step * 0.85).min(48.0),
+                column.label(),
+            );
+        }
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+fn open(label: &str, width: f64, height: f64) -> String {
+    format!("<svg viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-label=\"{label}\">")
+}
+
+#[expect(clippy::cast_precision_loss, reason = "there are at most a few hundred columns")]
+fn step(columns: usize, width: f64) -> f64 {
+    (width / columns.max(1) as f64).min(60.0)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "there are at most a few hundred columns")]
+fn at(index: usize, step: f64) -> f64 {
+    index as f64 * step
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a picture is not that exact")]
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
+}
+
+/// Numbers stand below some of many columns only.
+fn is_labelled(index: usize, columns: usize) -> bool {
+    index.is_multiple_of(columns.div_ceil(20).max(1))
+}

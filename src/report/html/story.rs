@@ -1,0 +1,116 @@
+//! What happened in a run, turn by turn, as the report tells it.
+
+use jiff::Timestamp;
+
+use crate::{
+    agent::Usage,
+    engine::event::{CommitEnd, Event, Turn, TurnEnd, TurnEnded},
+    journal::{Entry, Folded},
+};
+
+/// One turn and what was made of it.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub(super) turn: Turn,
+    pub(super) at: Timestamp,
+    pub(super) ms: u64,
+    pub(super) usage: Usage,
+    pub(super) tools: u64,
+    pub(super) claimed: bool,
+    /// What went wrong with the agent itself.
+    pub(super) problem: Option<String>,
+    pub(super) gates: Vec<Checked>,
+    /// Id and subject.
+    pub(super) commit: Option<(String, String)>,
+}
+
+/// What a gate said after a turn.
+#[derive(Clone, Debug)]
+pub(super) struct Checked {
+    pub(super) gate: usize,
+    pub(super) failure: Option<String>,
+    pub(super) log: String,
+}
+
+impl Told {
+    /// Whether a gate refused the work.
+    pub(super) fn is_refused(&self) -> bool {
+        self.gates.iter().any(|checked| checked.failure.is_some())
+    }
+}
+
+/// The whole run.
+#[derive(Debug, Default)]
+pub(super) struct Story {
+    pub(super) turns: Vec<Told>,
+    pub(super) warnings: Vec<String>,
+    pub(super) leftovers: Vec<String>,
+    pub(super) denials: Vec<String>,
+    /// How long it waited for quotas and between iterations.
+    pub(super) waited_ms: u64,
+    pub(super) resumes: u32,
+    pub(super) failed_commits: u32,
+}
+
+impl Story {
+    /// Reads a record.
+    pub(super) fn of(folded: &Folded) -> Self {
+        let mut story = Self::default();
+        for entry in &folded.entries {
+            story.take(entry);
+        }
+        story
+    }
+
+    fn take(&mut self, entry: &Entry) {
+        match &entry.event {
+            Event::TurnStarted(turn) => self.turns.push(started(turn, entry.at)),
+            Event::TurnEnded(ended) => self.end_turn(ended),
+            Event::GateEnded(ended) => {
+                if let Some(told) = self.turns.last_mut() {
+                    let (gate, log) = (ended.gate, ended.log.clone());
+                    told.gates.push(Checked { gate, failure: ended.failure.clone(), log });
+                }
+            }
+            Event::CommitEnded(CommitEnd::Made { commit, subject }) => {
+                if let Some(told) = self.turns.last_mut() {
+                    told.commit = Some((commit.clone(), subject.clone()));
+                }
+            }
+            Event::CommitEnded(CommitEnd::Failed { .. }) => self.failed_commits += 1,
+            Event::WaitEnded { ms } => self.waited_ms += ms,
+            Event::RunResumed { .. } => self.resumes += 1,
+            Event::Warned { text } if !self.warnings.contains(text) => self.warnings.push(text.clone()),
+            _ => {}
+        }
+    }
+
+    fn end_turn(&mut self, ended: &TurnEnded) {
+        for (all, new) in [(&mut self.leftovers, &ended.leftovers), (&mut self.denials, &ended.denials)] {
+            all.extend(new.iter().filter(|it| !all.contains(it)).cloned().collect::<Vec<_>>());
+        }
+        let Some(told) = self.turns.last_mut() else { return };
+        (told.ms, told.usage, told.tools, told.claimed) = (ended.ms, ended.usage, ended.tools, ended.claimed);
+        told.problem = match &ended.end {
+            TurnEnd::Finished => None,
+            TurnEnd::Failed(failure) => Some(failure.message.clone()),
+            TurnEnd::Paused => Some("it waits for someone outside".to_owned()),
+            TurnEnd::Interrupted => Some("it was ended by the user".to_owned()),
+            TurnEnd::Abandoned => Some("ralph was killed while it ran".to_owned()),
+        };
+    }
+}
+
+fn started(turn: &Turn, at: Timestamp) -> Told {
+    Told {
+        turn: turn.clone(),
+        at,
+        ms: 0,
+        usage: Usage::default(),
+        tools: 0,
+        claimed: false,
+        problem: None,
+        gates: Vec::new(),
+        commit: None,
+    }
+}

@@ -1,0 +1,65 @@
+//! The page as text; a browser looks at it in the whole-program tests.
+
+use super::*;
+use crate::report::listing::tests::{checked, ended, folded, turn, turn_ended};
+
+fn page(folded: &Folded) -> String {
+    let files = vec![FileChange { path: "src/<b>.rs".to_owned(), added: Some(12), removed: None }];
+    let page = Page {
+        id: "20260101-000000-0001",
+        folded,
+        standing: Standing::of(false, folded.state.outcome()),
+        asked: Some("Do <script>alert(1)</script> & \"more\"".to_owned()),
+        files,
+        zone: TimeZone::UTC,
+    };
+    page.render()
+}
+
+#[test]
+fn a_run_is_told() {
+    use crate::engine::outcome::Outcome;
+    let run = folded(vec![
+        turn(1),
+        turn_ended(true),
+        checked(0, Some(0)),
+        checked(1, Some(2)),
+        turn(2),
+        turn_ended(true),
+        checked(0, Some(0)),
+        checked(1, Some(0)),
+        ended(Outcome::Done),
+    ]);
+    let page = page(&run);
+    for expected in [
+        "class=\"badge good\">complete",
+        "said that it was done when it was not: 1 time",
+        "Iteration 1: failed",
+        "Iteration 2: passed",
+        "Claimed to be done; the gates refused it",
+        "$1.20",
+        "+12",
+    ] {
+        assert!(page.contains(expected), "{expected}\n{page}");
+    }
+}
+
+#[test]
+fn nothing_that_anybody_said_is_markup() {
+    let page = page(&folded(vec![]));
+    assert!(!page.contains("<script"), "{page}");
+    assert!(page.contains("Do &lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;more&quot;"), "{page}");
+    assert!(page.contains("src/&lt;b&gt;.rs"), "{page}");
+    for loads in ["http://", "https://", "src=", "@import", "url("] {
+        assert!(!page.contains(loads), "{loads}");
+    }
+    assert_eq!(escape("a\u{1b}[31m'\0"), "a\u{fffd}[31m&#39;\u{fffd}");
+}
+
+#[test]
+fn a_long_run_is_a_page_of_bearable_size() {
+    let turns = (1..=10_000).flat_map(|iteration| [turn(iteration), turn_ended(false), checked(0, Some(0))]);
+    let page = page(&folded(turns.collect()));
+    assert!(page.len() < 400_000, "{}", page.len());
+    assert!(page.contains("9600 more"), "the middle of the table is left out");
+}
