@@ -6,6 +6,7 @@
 mod commit;
 mod ledger;
 mod listener;
+mod notify;
 mod start;
 mod turn;
 
@@ -33,6 +34,7 @@ use crate::{
     setup::Setup,
 };
 use ledger::Ledger;
+use notify::Occasion;
 
 pub(crate) use start::{Resume, Start, fingerprints};
 
@@ -100,6 +102,7 @@ impl Driver {
     }
 
     fn finish(mut self, outcome: Outcome) -> u8 {
+        self.notify_end(&outcome);
         let exit_code = outcome.exit_code(&self.ledger.plan);
         self.ledger.record(Event::RunEnded { outcome, exit_code });
         self.supervisor.goodbye();
@@ -147,6 +150,9 @@ impl Driver {
             }
         };
         self.ledger.record(Event::WaitStarted { until_ms, why });
+        if why == Why::UsageLimit {
+            self.notify(Occasion::Waiting, "the usage limit is reached");
+        }
     }
 
     fn wait(&mut self, until_ms: i64) {

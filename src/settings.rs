@@ -65,6 +65,10 @@ pub(crate) struct Settings {
     pub(crate) plan: PlanSettings,
     /// How `ralph build` works, and where it and `ralph plan` find things.
     pub(crate) build: BuildSettings,
+    /// A shell command that is run when a run ends, waits for a usage limit, or needs a person, with the event as JSON
+    /// on its standard input.
+    #[schemars(regex(pattern = r"\S"))]
+    pub(crate) notify: Option<String>,
     /// How things look on the terminal.
     pub(crate) output: Output,
     /// How long the records of old runs are kept. `0` keeps them for good.
@@ -91,6 +95,7 @@ impl Default for Settings {
             leftovers: Leftovers::Kill,
             plan: PlanSettings::default(),
             build: BuildSettings::default(),
+            notify: None,
             output: Output::default(),
             retention: None,
         }

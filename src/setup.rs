@@ -39,6 +39,9 @@ pub struct Setup {
     /// How commits are made, when the plan wants them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub scm: Option<Scm>,
+    /// A shell command that is told when the run ends, waits, or needs a person.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub notify: Option<String>,
     /// When a process has had enough time.
     pub timeouts: Timeouts,
     /// Whether processes that a turn leaves behind stay alive.

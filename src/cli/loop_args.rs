@@ -41,6 +41,18 @@ pub(super) struct LoopArgs {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     gate_timeout: Option<String>,
 
+    /// End when this much was spent, in US dollars
+    #[arg(long, value_name = "USD")]
+    max_cost: Option<f64>,
+
+    /// End when this many tokens were used, in and out
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+
+    /// End after this time of work and waiting, such as 8h
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    max_time: Option<String>,
+
     /// Exit with this code when a limit is reached
     #[arg(long, value_name = "CODE")]
     limit_exit_code: Option<u8>,
@@ -120,10 +132,15 @@ impl LoopArgs {
             ("iterationTimeout", &self.iteration_timeout),
             ("idleTimeout", &self.idle_timeout),
             ("gateTimeout", &self.gate_timeout),
+            ("totalTime", &self.max_time),
         ];
+        let limits = limits.map(|(key, value)| (key, value.clone().map(Value::from)));
+        let budgets =
+            [("maxCostUsd", self.max_cost.map(Value::from)), ("maxTokens", self.max_tokens.map(Value::from))];
         let limits: Map<String, Value> = limits
             .into_iter()
-            .filter_map(|(key, value)| Some((key.to_owned(), Value::from(value.clone()?))))
+            .chain(budgets)
+            .filter_map(|(key, value)| Some((key.to_owned(), value?)))
             .collect();
         set("limits", (!limits.is_empty()).then(|| Value::from(limits)));
     }
@@ -164,6 +181,7 @@ pub(super) fn setup(loaded: &Loaded, prompt: PromptSource, project: &Path) -> Se
         count_in_prompt: settings.include_iteration_count_in_prompt,
         truncate_chars: settings.output_truncate_chars,
         scm: settings.scm.clone(),
+        notify: settings.notify.clone(),
         timeouts: Timeouts {
             turn_ms: settings.limits.iteration_timeout.map(millis),
             idle_ms: settings.limits.idle_timeout.map(millis),

@@ -40,6 +40,7 @@ fn read_root(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     fields.set("leftovers", &mut settings.leftovers, |node| choice(node, &Leftovers::NAMES));
     fields.object("plan", |fields| read_plan(fields, &mut settings.plan));
     fields.object("build", |fields| read_build(fields, &mut settings.build));
+    settings.notify = fields.take("notify", command);
     fields.object("output", |fields| read_output(fields, &mut settings.output));
     fields.set("retention", &mut settings.retention, time_limit);
 }

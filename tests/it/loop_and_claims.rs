@@ -188,9 +188,18 @@ fn cost_and_tokens_are_limited() {
     let env = Env::new().turns(turns.clone()).settings(json!({"limits": {"maxCostUsd": 1}}));
     env.run(&[]).exits(1).prints("Maximum cost reached");
     assert_eq!(env.prompts().len(), 2);
-    let env = Env::new().turns(turns).settings(json!({"limits": {"maxTokens": 1000}}));
+    let env = Env::new().turns(turns.clone()).settings(json!({"limits": {"maxTokens": 1000}}));
     env.run(&[]).exits(1).prints("Maximum number of tokens reached");
     assert_eq!(env.prompts().len(), 2);
+    for (flags, says) in [
+        (["--max-cost", "0.5"], "Maximum cost reached"),
+        (["--max-tokens", "500"], "Maximum number of tokens reached"),
+        (["--max-time", "1ms"], "Maximum time reached"),
+    ] {
+        let env = Env::new().turns(turns.clone());
+        env.run(&flags).exits(1).prints(says);
+        assert_eq!(env.prompts().len(), 1, "{flags:?}");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod guardrails;
 mod init;
 mod loop_and_claims;
 mod modes;
+mod notify;
 mod pages;
 mod processes;
 mod pty;

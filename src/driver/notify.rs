@@ -1,0 +1,97 @@
+//! Tells the user's own program when a run ends, waits, or needs a person.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use super::Driver;
+use crate::{
+    engine::outcome::Outcome,
+    git::succeeded,
+    process::{Leftovers, Sink, Spec, guardian::RUN_VARIABLE},
+    report::summary,
+    watch,
+};
+
+/// A notification is a moment's work; a program that hangs must not hold the night.
+const LONGEST: Duration = Duration::from_secs(30);
+/// As much as is kept of what the program complains about.
+const MOST: usize = 4096;
+
+/// Why a person may want to know.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Occasion {
+    Done,
+    Failed,
+    Waiting,
+    NeedsPerson,
+}
+
+impl Occasion {
+    /// What the end of a run is an occasion for; a user who ended it knows.
+    pub(super) fn of(outcome: &Outcome) -> Option<Self> {
+        match outcome {
+            Outcome::Done => Some(Self::Done),
+            Outcome::Paused { .. } => Some(Self::NeedsPerson),
+            Outcome::Exhausted { .. } | Outcome::Unready { .. } | Outcome::GaveUp { .. } => {
+                Some(Self::Failed)
+            }
+            Outcome::Interrupted => None,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Waiting => "waiting",
+            Self::NeedsPerson => "needs_person",
+        }
+    }
+}
+
+impl Driver {
+    /// Runs the program of the settings, with what happened as JSON on its standard input.
+    pub(super) fn notify(&mut self, occasion: Occasion, text: &str) {
+        let Some(command) = self.setup.notify.clone() else { return };
+        let spent = self.ledger.state.spent();
+        let event = json!({
+            "event": occasion.word(),
+            "run": self.run.id(),
+            "mode": self.ledger.plan.mode,
+            "project": self.setup.project,
+            "text": text,
+            "iteration": self.ledger.state.position().0,
+            "cost_usd": spent.usage.cost_usd,
+            "ms": spent.ms,
+            "commits": spent.commits,
+        });
+        let spec = Spec {
+            program: "sh".into(),
+            args: vec!["-c".into(), command.into()],
+            dir: self.setup.project.clone(),
+            env: vec![(RUN_VARIABLE.into(), Some(self.run.id().into()))],
+            input: Some(format!("{event}\n").into_bytes()),
+            stdout: Sink::Null,
+            stderr: Sink::Pipe { copy: None },
+            first_signal: Signal::TERM,
+            limits: watch::Limits { total: Some(LONGEST), idle: None },
+            leftovers: Leftovers::Kill,
+        };
+        let problem = match self.supervisor.capture(spec, MOST) {
+            Ok(captured) if succeeded(&captured) => return,
+            Ok(captured) => String::from_utf8_lossy(&captured.err).trim().to_owned(),
+            Err(error) => error.to_string(),
+        };
+        self.ledger.warn(format!("the notify command failed: {problem}"));
+    }
+
+    /// Tells how the run ended, before it is recorded as over.
+    pub(super) fn notify_end(&mut self, outcome: &Outcome) {
+        let text = summary::outcome(outcome, &self.ledger.plan);
+        if let Some(occasion) = Occasion::of(outcome) {
+            self.notify(occasion, &text);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The user's own program is told what happens.
+
+use serde_json::{Value, json};
+
+use crate::env::{Env, done, say};
+
+/// What the program was told, in order.
+fn told(env: &Env) -> Vec<Value> {
+    let text = env.read("told.jsonl");
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+fn notified(turns: Value) -> Env {
+    Env::new().turns(turns).settings(json!({"notify": "cat >>told.jsonl", "retries": 0}))
+}
+
+#[test]
+fn the_end_is_told() {
+    let env = notified(json!([[done()]]));
+    env.run(&[]).exits(0);
+    let told = told(&env);
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0]["event"], "done");
+    assert_eq!(told[0]["run"], env.run_id());
+    assert_eq!(told[0]["project"], json!(env.project()));
+    assert!(told[0]["text"].as_str().is_some_and(|text| text.starts_with("Complete")), "{told:?}");
+
+    let env = notified(json!([[say("Oh."), {"exit": 1}]]));
+    env.run(&[]).exits(4);
+    assert_eq!(self::told(&env)[0]["event"], "failed");
+
+    let env = notified(json!([[say("Going on.")]]));
+    env.run(&["-m", "1"]).exits(1);
+    assert_eq!(self::told(&env)[0]["event"], "failed");
+}
+
+#[test]
+fn a_program_that_fails_is_only_warned_of() {
+    let env = Env::new().turns(json!([[done()]])).settings(json!({"notify": "echo no bell >&2; exit 1"}));
+    env.run(&[]).exits(0).says("the notify command failed: no bell");
+    env.nothing_left();
+}
