@@ -11,6 +11,7 @@ mod start;
 mod turn;
 
 use std::{
+    collections::BTreeSet,
     fs::File,
     path::PathBuf,
     time::{Duration, Instant},
@@ -59,7 +60,8 @@ pub(crate) struct Driver {
     announced: Option<commit::Announced>,
     /// The last turn, as it was started.
     last_turn: Option<Turn>,
-    settings_warned: bool,
+    /// Pinned files whose change was shown.
+    shown_changes: BTreeSet<PathBuf>,
     /// Not any more once it used the question to change files.
     asks_for_messages: bool,
     /// Locked while the run lasts.
@@ -96,21 +98,22 @@ impl Driver {
                 Action::Commit => self.commit(),
                 Action::StartWait(wait) => self.start_wait(wait),
                 Action::WaitUntil(until_ms) => self.wait(until_ms),
-                Action::Finish(outcome) => return Ok(self.finish(outcome)),
+                Action::Finish(outcome) => return Ok(self.finish(&outcome)),
             }
         }
     }
 
-    fn finish(mut self, outcome: Outcome) -> u8 {
-        self.notify_end(&outcome);
+    fn finish(mut self, outcome: &Outcome) -> u8 {
         let exit_code = outcome.exit_code(&self.ledger.plan);
-        self.ledger.record(Event::RunEnded { outcome, exit_code });
-        self.supervisor.goodbye();
+        self.ledger.record(Event::RunEnded { outcome: outcome.clone(), exit_code });
         // The guardian shares the locks and takes a moment to go; nothing is left to guard.
         for lock in &self.tree {
             let _ = lock.unlock();
         }
         self.ledger.journal.unlock();
+        // Last, so that a program which asks about the run is told how it ended.
+        self.notify_end(outcome, exit_code);
+        self.supervisor.goodbye();
         exit_code
     }
 
@@ -151,7 +154,7 @@ impl Driver {
         };
         self.ledger.record(Event::WaitStarted { until_ms, why });
         if why == Why::UsageLimit {
-            self.notify(Occasion::Waiting, "the usage limit is reached");
+            self.notify(Occasion::Waiting, "the usage limit is reached", None);
         }
     }
 
@@ -172,16 +175,17 @@ impl Driver {
         }
     }
 
-    /// The run is judged by the settings it started with; a change is shown once.
+    /// The run is judged by the files it started with; a change of each is shown once.
     fn notice_changed_settings(&mut self) {
-        if self.settings_warned {
-            return;
-        }
-        let changed = self.setup.settings.iter().find(|(path, before)| git::fingerprint(path) != **before);
-        if let Some((path, _)) = changed {
-            let path = path.strip_prefix(&self.setup.project).unwrap_or(path).display();
-            let text = format!("{path} was changed during the run; this run keeps to what it started with");
-            self.settings_warned = true;
+        let pinned = self.setup.settings.iter().filter(|(path, _)| !self.shown_changes.contains(*path));
+        let changed: Vec<PathBuf> = pinned
+            .filter(|(path, before)| git::fingerprint(path) != **before)
+            .map(|(path, _)| path.clone())
+            .collect();
+        for path in changed {
+            let name = path.strip_prefix(&self.setup.project).unwrap_or(&path).display();
+            let text = format!("{name} was changed during the run; this run keeps to what it started with");
+            self.shown_changes.insert(path);
             self.ledger.record(Event::Warned { text });
         }
     }

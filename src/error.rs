@@ -8,7 +8,7 @@ use std::fmt;
 /// The exit codes, for `--help` and the documentation.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
-  0    complete
+  0    complete; also: plan and build at the iteration limit
   1    a limit was reached without completion: iterations, time, cost, tokens
   2    configuration, usage or prerequisite error; nothing was run
   3    gates kept failing beyond the retries

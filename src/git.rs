@@ -125,6 +125,31 @@ impl Git {
         Ok((id.to_owned(), message.trim().to_owned()))
     }
 
+    /// Whether one commit is in the history of the other.
+    pub(crate) fn is_in_history(
+        &self,
+        supervisor: &mut Supervisor,
+        commit: &str,
+        of: &str,
+    ) -> io::Result<bool> {
+        Ok(succeeded(&self.call(supervisor, &["merge-base", "--is-ancestor", commit, of])?))
+    }
+
+    /// The commits between two, oldest first: abbreviated id and subject.
+    pub(crate) fn between(
+        &self,
+        supervisor: &mut Supervisor,
+        from: &str,
+        to: &str,
+    ) -> io::Result<Vec<(String, String)>> {
+        let range = format!("{from}..{to}");
+        let args = ["log", "--reverse", "--format=%h%x09%s", &range, "--"];
+        let captured = supervisor.capture(self.spec(&args), MOST_CHANGES)?;
+        let out = String::from_utf8_lossy(&captured.out).into_owned();
+        let lines = out.lines().filter_map(|line| line.split_once('\t'));
+        Ok(lines.map(|(id, subject)| (id.to_owned(), subject.to_owned())).collect())
+    }
+
     /// The lines that were added and removed in each file between two commits; none for what is no text.
     pub(crate) fn compared(
         &self,
@@ -217,7 +242,12 @@ impl Git {
     }
 
     fn spec(&self, args: &[&str]) -> Spec {
-        spec(&self.top, &self.run, args.iter().map(OsString::from).collect())
+        let mut spec = spec(&self.top, &self.run, args.iter().map(OsString::from).collect());
+        // When the repository goes away, the one around it is not meant.
+        if let Some(around) = self.top.parent() {
+            spec.env.push(("GIT_CEILING_DIRECTORIES".into(), Some(around.into())));
+        }
+        spec
     }
 
     /// A call for the paths of these changes, which go by standard input: there may be very many.

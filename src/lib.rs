@@ -29,6 +29,7 @@ mod git;
 mod journal;
 mod lock;
 mod own_files;
+mod plain_file;
 mod process;
 mod report;
 mod scripted;

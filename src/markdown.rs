@@ -7,31 +7,43 @@ pub enum Line<'a> {
     Heading(usize, &'a str),
     /// A whole fenced block, without its fences.
     Code(String),
-    /// Anything else that is not blank.
-    Text(&'a str),
+    /// Anything else that is not blank, with how far it is indented.
+    Text(usize, &'a str),
 }
 
-/// Reads a document line by line; a fenced block is one line, so nothing in it is taken for a heading.
+/// Reads a document line by line; a fenced block is one line, so nothing in it is taken for a heading, and
+/// comments say nothing.
 pub fn lines(document: &str) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
-    let mut source = document.lines();
+    let mut in_comment = false;
+    let mut source = document.trim_start_matches('\u{feff}').lines();
     while let Some(line) = source.next() {
         let trimmed = line.trim();
-        if let Some(fence) = fence(trimmed) {
-            let block: Vec<&str> =
-                source.by_ref().take_while(|line| !line.trim().starts_with(fence)).collect();
+        if in_comment || trimmed.starts_with("<!--") {
+            in_comment = !trimmed.contains("-->");
+        } else if let Some(fence) = opening_fence(trimmed) {
+            let block: Vec<&str> = source.by_ref().take_while(|line| !closes(line.trim(), fence)).collect();
             lines.push(Line::Code(block.join("\n")));
         } else if let Some((level, title)) = heading(trimmed) {
             lines.push(Line::Heading(level, title));
         } else if !trimmed.is_empty() {
-            lines.push(Line::Text(trimmed));
+            lines.push(Line::Text(indent(line), trimmed));
         }
     }
     lines
 }
 
-fn fence(line: &str) -> Option<&str> {
-    ["```", "~~~"].into_iter().find(|fence| line.starts_with(fence))
+/// The fence that a line opens a block with. A span that happens to begin with three backticks is none.
+fn opening_fence(line: &str) -> Option<&str> {
+    ['`', '~'].into_iter().find_map(|mark| {
+        let info = line.trim_start_matches(mark);
+        let fence = &line[..line.len() - info.len()];
+        (3 <= fence.len() && !(mark == '`' && info.contains('`'))).then_some(fence)
+    })
+}
+
+fn closes(line: &str, fence: &str) -> bool {
+    line.strip_prefix(fence).is_some_and(|rest| rest.chars().all(|c| fence.starts_with(c)))
 }
 
 fn heading(line: &str) -> Option<(usize, &str)> {
@@ -41,11 +53,26 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     title.starts_with([' ', '\t']).then(|| (level, title.trim().trim_end_matches('#').trim_end()))
 }
 
-/// The first code span of a text.
-pub fn code_span(text: &str) -> Option<&str> {
-    let (_, rest) = text.split_once('`')?;
-    let (span, _) = rest.split_once('`')?;
-    Some(span.trim()).filter(|span| !span.is_empty())
+/// In columns; a tab is four.
+fn indent(line: &str) -> usize {
+    let blank = line.chars().take_while(|c| c.is_whitespace());
+    blank.map(|c| if c == '\t' { 4 } else { 1 }).sum()
+}
+
+/// The code spans of a text. As many backticks end a span as begin it.
+pub fn code_spans(text: &str) -> Vec<&str> {
+    let mut spans = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('`') {
+        let opened = &rest[start..];
+        let inner = opened.trim_start_matches('`');
+        let mark = &opened[..opened.len() - inner.len()];
+        let Some(end) = inner.find(mark) else { break };
+        spans.push(inner[..end].trim());
+        rest = &inner[end + mark.len()..];
+    }
+    spans.retain(|span| !span.is_empty());
+    spans
 }
 
 /// A text without the marks of a list item and of emphasis around its first word.
@@ -60,19 +87,41 @@ pub fn plain(text: &str) -> &str {
 mod tests {
     use super::*;
 
+    #[track_caller]
+    fn check(document: &str, expected: &[Line<'_>]) {
+        assert_eq!(lines(document), expected);
+    }
+
+    fn code(text: &str) -> Line<'static> {
+        Line::Code(text.to_owned())
+    }
+
     #[test]
     fn code_hides_what_is_in_it() {
-        let document = "# A #\n\n```sh\n# not a heading\n- [ ] not a task\n```\ntext\n#hash\n~~~\nopen";
-        let code = |text: &str| Line::Code(text.to_owned());
-        assert_eq!(
-            lines(document),
-            [
+        check(
+            "# A #\n\n```sh\n# not a heading\n- [ ] not a task\n```\ntext\n#hash\n~~~\nopen",
+            &[
                 Line::Heading(1, "A"),
                 code("# not a heading\n- [ ] not a task"),
-                Line::Text("text"),
-                Line::Text("#hash"),
+                Line::Text(0, "text"),
+                Line::Text(0, "#hash"),
                 code("open"),
-            ]
+            ],
+        );
+    }
+
+    #[test]
+    fn a_block_ends_with_its_own_fence() {
+        check("````\n```\ninner\n```\n````\nafter", &[code("```\ninner\n```"), Line::Text(0, "after")]);
+        check("```true```\nafter", &[Line::Text(0, "```true```"), Line::Text(0, "after")]);
+        check("~~~ `x`\nin\n~~~~\nafter", &[code("in"), Line::Text(0, "after")]);
+    }
+
+    #[test]
+    fn comments_say_nothing() {
+        check(
+            "\u{feff}# A\n<!-- # B\n- [ ] c\n-->\n<!-- d -->\n  e",
+            &[Line::Heading(1, "A"), Line::Text(2, "e")],
         );
     }
 
@@ -86,8 +135,8 @@ mod tests {
 
     #[test]
     fn spans() {
-        assert_eq!(code_span("run `make test` first"), Some("make test"));
-        assert_eq!(code_span("no `` span"), None);
-        assert_eq!(code_span("open `span"), None);
+        assert_eq!(code_spans("run `make test` or `make` first"), ["make test", "make"]);
+        assert_eq!(code_spans("``make``"), ["make"]);
+        assert!(code_spans("no `` span").is_empty());
     }
 }

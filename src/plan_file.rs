@@ -1,7 +1,8 @@
 //! Reads an implementation plan: which tasks there are, which are done, and what the next one is.
 //!
-//! Understood are checkboxes (`- [ ] task`), and headings whose section says `Status: done` or the like. A
-//! heading with a status owns the checkboxes below it: they are its steps, not tasks of their own.
+//! Understood are checkboxes (`- [ ] task`), and headings whose section says `Status: done` or the like. What is
+//! below such a heading are its steps, not tasks of their own. A box with boxes below it is a group: they are the
+//! tasks.
 
 use crate::markdown::{Line, lines, plain};
 
@@ -16,73 +17,111 @@ pub struct Task {
     pub is_done: bool,
 }
 
-/// The tasks of a plan, in its order.
-pub fn tasks(plan: &str) -> Vec<Task> {
+/// The tasks of a plan, in its order; specifications are below `specs`.
+pub fn tasks(plan: &str, specs: &str) -> Vec<Task> {
+    let sections = sections(plan, specs);
     let mut tasks = Vec::new();
-    let mut section = Section::default();
-    for line in lines(plan) {
-        match line {
-            Line::Heading(_, title) => {
-                section.finish(&mut tasks);
-                section =
-                    Section { heading: Some(title.to_owned()), spec: spec_in(title), ..Section::default() };
+    let mut index = 0;
+    while let Some(section) = sections.get(index) {
+        let below = sections[index + 1..].iter().take_while(|other| section.level < other.level).count();
+        let parts = &sections[index + 1..=index + below];
+        // The title of the plan, or a chapter: its parts are the tasks.
+        let is_group = parts.iter().any(|part| part.is_done.is_some())
+            || (section.level == 1
+                && (!section.boxes.is_empty() || parts.iter().any(|part| !part.boxes.is_empty())));
+        match section.is_done {
+            Some(is_done) if !is_group => {
+                tasks.push(Task { title: clean(&section.title, specs), spec: section.spec.clone(), is_done });
+                index += below;
             }
-            Line::Text(text) => section.take(text),
-            Line::Code(_) => {}
+            _ => tasks.extend(section.tasks()),
         }
+        index += 1;
     }
-    section.finish(&mut tasks);
     tasks
 }
 
 /// The first task that is not finished.
-pub fn next_task(plan: &str) -> Option<Task> {
-    tasks(plan).into_iter().find(|task| !task.is_done)
+pub fn next_task(plan: &str, specs: &str) -> Option<Task> {
+    tasks(plan, specs).into_iter().find(|task| !task.is_done)
 }
 
-/// A heading and what stands below it.
+/// A heading and what stands below it, up to the next one.
 #[derive(Default)]
 struct Section {
-    heading: Option<String>,
+    /// Zero before the first heading.
+    level: usize,
+    title: String,
     is_done: Option<bool>,
     spec: Option<String>,
-    boxes: Vec<Task>,
+    boxes: Vec<Checkbox>,
+}
+
+struct Checkbox {
+    indent: usize,
+    task: Task,
+}
+
+fn sections(plan: &str, specs: &str) -> Vec<Section> {
+    let mut sections = vec![Section::default()];
+    for line in lines(plan) {
+        match line {
+            Line::Heading(level, title) => sections.push(Section::new(level, title, specs)),
+            Line::Text(indent, text) => {
+                if let Some(section) = sections.last_mut() {
+                    section.take(indent, text, specs);
+                }
+            }
+            Line::Code(_) => {}
+        }
+    }
+    sections
 }
 
 impl Section {
-    fn take(&mut self, text: &str) {
+    fn new(level: usize, title: &str, specs: &str) -> Self {
+        let (is_done, rest) = match checkbox(title) {
+            Some((is_done, rest)) => (Some(is_done), rest),
+            None => (None, title),
+        };
+        Self { level, title: rest.to_owned(), is_done, spec: spec_in(title, specs), boxes: Vec::new() }
+    }
+
+    fn take(&mut self, indent: usize, text: &str, specs: &str) {
         let line = plain(text);
+        // Below a box, and further in, it belongs to that.
+        let owner = self.boxes.last_mut().filter(|owner| owner.indent < indent).map(|owner| &mut owner.task);
         if let Some((is_done, title)) = checkbox(line) {
-            self.boxes.push(Task { title: clean(title), spec: spec_in(title), is_done });
+            let task = Task { title: clean(title, specs), spec: spec_in(title, specs), is_done };
+            self.boxes.push(Checkbox { indent, task });
         } else if let Some(status) = field(line, "status") {
-            self.is_done = Some(is_finished(status));
+            match owner {
+                Some(task) => task.is_done = task.is_done || is_finished(status),
+                None => self.is_done = Some(is_finished(status)),
+            }
         } else if let Some(spec) = field(line, "spec").or_else(|| field(line, "specs")) {
-            let spec = spec_in(spec).unwrap_or_else(|| spec.trim_matches('`').to_owned());
-            // Below a checkbox it belongs to that.
-            match self.boxes.last_mut() {
+            let spec = spec_in(spec, specs).unwrap_or_else(|| spec.trim_matches('`').to_owned());
+            match owner {
                 Some(task) => task.spec = Some(spec),
                 None => self.spec = Some(spec),
             }
         } else if self.spec.is_none() && self.boxes.is_empty() {
-            self.spec = spec_in(line);
+            self.spec = spec_in(line, specs);
         }
     }
 
-    fn finish(&mut self, tasks: &mut Vec<Task>) {
-        let Self { heading, is_done, spec, boxes } = std::mem::take(self);
-        match (heading, is_done) {
-            (Some(title), Some(is_done)) => {
-                let title = checkbox(&title).map_or(title.as_str(), |(_, rest)| rest).to_owned();
-                tasks.push(Task { title: clean(&title), spec, is_done });
-            }
-            (Some(title), None) if checkbox(&title).is_some() => {
-                let (is_done, rest) = checkbox(&title).unwrap_or((false, &title));
-                tasks.push(Task { title: clean(rest), spec, is_done });
-            }
-            _ => tasks.extend(
-                boxes.into_iter().map(|task| Task { spec: task.spec.or_else(|| spec.clone()), ..task }),
-            ),
-        }
+    /// The boxes that are tasks, each with the section's specification if it has none of its own.
+    fn tasks(&self) -> impl Iterator<Item = Task> {
+        let boxes = self.boxes.iter().enumerate().filter(|(index, one)| {
+            let parts: Vec<_> =
+                self.boxes[index + 1..].iter().take_while(|other| one.indent < other.indent).collect();
+            // A group that is still open when its parts are done has something left.
+            parts.is_empty() || (!one.task.is_done && parts.iter().all(|part| part.task.is_done))
+        });
+        boxes.map(|(_, one)| Task {
+            spec: one.task.spec.clone().or_else(|| self.spec.clone()),
+            ..one.task.clone()
+        })
     }
 }
 
@@ -109,86 +148,57 @@ fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
         .then(|| value.trim_matches(['*', '_', ' ']))
 }
 
+/// The first word decides: "blocked until that is done" is not done.
 fn is_finished(status: &str) -> bool {
     let status = status.to_lowercase();
-    let words = ["done", "complete", "completed", "finished", "implemented", "closed"];
-    let says = |word: &&str| status.split(|c: char| !c.is_alphanumeric()).any(|part| part == *word);
-    let is_denied = ["not", "in", "partially", "partly", "almost", "incomplete"].iter().any(&says);
-    status.starts_with(['✅', '✓', '✔']) || (words.iter().any(says) && !is_denied)
+    if status.starts_with(['✅', '✓', '✔', '☑']) || status.starts_with("[x]") {
+        return true;
+    }
+    let first = status.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+    let finished = ["done", "complete", "completed", "finished", "implemented", "closed", "shipped"];
+    first.is_some_and(|word| finished.contains(&word))
 }
 
-/// The first path below `specs/` in a text.
-fn spec_in(text: &str) -> Option<String> {
-    let start = text.find("specs/")?;
-    let path: String =
-        text[start..].chars().take_while(|c| !c.is_whitespace() && !"`\"'()[],;".contains(*c)).collect();
-    Some(path.trim_end_matches(['.', ':']).to_owned())
+/// The first path below the folder of the specifications in a text.
+fn spec_in(text: &str, specs: &str) -> Option<String> {
+    let folder = format!("{}/", specs.trim_end_matches('/'));
+    let words = text.split(|c: char| c.is_whitespace() || "`\"'()[],;<>".contains(c));
+    let mut paths = words.filter(|word| !word.contains("://"));
+    let path = paths.find(|word| {
+        let path = word.trim_start_matches("./");
+        path.starts_with(&folder) && folder.len() < path.len()
+    })?;
+    Some(path.trim_start_matches("./").trim_end_matches(['.', ':']).to_owned())
 }
 
-/// A title without emphasis and trailing marks.
-fn clean(title: &str) -> String {
-    let title = title.replace("**", "").replace('`', "");
+/// A title without emphasis, links, trailing marks, and what would move the cursor.
+fn clean(title: &str, specs: &str) -> String {
+    let title: String =
+        title.replace("**", "").replace('`', "").chars().filter(|c| !c.is_control()).collect();
+    let title = without_links(&title);
     // The specification is shown beside the title.
     let title = match title.rsplit_once('(') {
-        Some((before, inside)) if inside.starts_with("specs/") && inside.trim_end().ends_with(')') => before,
+        Some((before, inside)) if inside.trim_end().ends_with(')') && spec_in(inside, specs).is_some() => {
+            before
+        }
         _ => &title,
     };
     title.trim().trim_end_matches(':').to_owned()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// One line per task: `x title (spec)`.
-    #[track_caller]
-    fn check(plan: &str, expected: &[&str]) {
-        let shown: Vec<String> = tasks(plan)
-            .into_iter()
-            .map(|Task { title, spec, is_done }| {
-                let spec = spec.map(|spec| format!(" ({spec})")).unwrap_or_default();
-                format!("{} {title}{spec}", if is_done { 'x' } else { '-' })
-            })
-            .collect();
-        assert_eq!(shown, expected);
+/// `[text](target)` becomes `text`.
+fn without_links(title: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = title;
+    while let Some((before, link)) = rest.split_once('[') {
+        let found = link.split_once("](").and_then(|(text, after)| Some((text, after.split_once(')')?.1)));
+        let Some((text, after)) = found else { break };
+        plain.push_str(before);
+        plain.push_str(text);
+        rest = after;
     }
-
-    #[test]
-    fn checkboxes_are_tasks() {
-        check(
-            "- [x] one\n- [ ] **two**:\n* [X] three\n1. [ ] four\n- [-] five",
-            &["x one", "- two", "x three", "- four", "- five"],
-        );
-        check("```\n- [ ] in code\n```\n- no box\n[link](x)", &[]);
-    }
-
-    #[test]
-    fn headings_with_a_status_are_tasks() {
-        check(
-            "## Parse dates\nStatus: done\n- [ ] step\n\n## Show dates\n**Status:** In progress\n",
-            &["x Parse dates", "- Show dates"],
-        );
-        check(
-            "### Task 1\n- Status: ✅ Complete\n### Task 2\n- Status: not done\n### Notes\ntext",
-            &["x Task 1", "- Task 2"],
-        );
-        check("## [x] One\n## [ ] Two\ntext", &["x One", "- Two"]);
-    }
-
-    #[test]
-    fn specs_are_found() {
-        check(
-            "- [ ] **dates** (`specs/dates.md`)\n- [ ] times\n  Spec: `specs/times.md`",
-            &["- dates (specs/dates.md)", "- times (specs/times.md)"],
-        );
-        check("## Zones\nSpec: specs/zones.md\nStatus: open", &["- Zones (specs/zones.md)"]);
-        check("## Group, see specs/all.md.\n- [ ] a\n- [ ] b", &["- a (specs/all.md)", "- b (specs/all.md)"]);
-    }
-
-    #[test]
-    fn the_next_task_is_the_first_open_one() {
-        assert_eq!(next_task("- [x] a\n- [ ] b\n- [ ] c").map(|task| task.title).as_deref(), Some("b"));
-        assert_eq!(next_task("- [x] a"), None);
-        assert_eq!(next_task(""), None);
-    }
+    plain + rest
 }
+
+#[cfg(test)]
+mod tests;

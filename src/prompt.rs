@@ -132,10 +132,11 @@ pub fn message_from_task(mode: &str, iteration: u32, task: &str) -> String {
     format!("{mode}: iteration {iteration} - {}{dots}", short.trim_end())
 }
 
-/// The first line that says something, without the marks of a heading.
-pub fn first_line(text: &str) -> &str {
+/// The first line that says something, without the marks of a heading and what would move the cursor.
+pub fn first_line(text: &str) -> String {
     let lines = text.lines().map(|line| line.trim().trim_start_matches(['#', ' ']));
-    lines.into_iter().find(|line| !line.is_empty()).unwrap_or("work in progress")
+    let line = lines.into_iter().find(|line| !line.trim_matches(['-', '=', '*']).is_empty());
+    line.unwrap_or("work in progress").chars().filter(|c| !c.is_control()).collect()
 }
 
 #[cfg(test)]

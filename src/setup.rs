@@ -26,6 +26,9 @@ pub struct Setup {
     /// Who words the commit messages.
     #[serde(default, skip_serializing_if = "is_default")]
     pub message: MessageFrom,
+    /// The implementation plan that the run works on, if it does.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub plan_file: Option<PlanFile>,
     /// Values for the variables of a prompt template, by name; those that change with each turn are not here.
     #[serde(default, skip_serializing_if = "is_default")]
     pub variables: BTreeMap<String, String>,
@@ -118,8 +121,17 @@ pub enum TaskFrom {
     Prompt,
     /// Always the same.
     Fixed(String),
-    /// The first unfinished task of this plan.
-    PlanFile(PathBuf),
+    /// The first unfinished task of the plan.
+    PlanFile,
+}
+
+/// Where the work is planned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanFile {
+    /// Relative to the project.
+    pub path: String,
+    /// The folder of the specifications, relative to the project.
+    pub specs: String,
 }
 
 /// Who words the commit messages.

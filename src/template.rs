@@ -36,7 +36,11 @@ fn known(variables: &[(&str, String)], name: &str) -> bool {
 
 /// What stands between the marks at the beginning of a text, and what comes after.
 fn enclosed<'a>(text: &'a str, open: &str, close: &str) -> Option<(&'a str, &'a str)> {
-    text.strip_prefix(open)?.split_once(close)
+    // No name is longer, and looking further would make a text of nothing but marks slow.
+    const LONGEST: usize = 64;
+    let inner = text.strip_prefix(open)?;
+    let end = inner[..inner.floor_char_boundary(LONGEST)].find(close)?;
+    Some((&inner[..end], &inner[end + close.len()..]))
 }
 
 fn bare(text: &str) -> Option<(&str, &str)> {

@@ -1,12 +1,12 @@
 //! `ralph build`: works through the implementation plan, tested and committed task by task.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::{
     loop_args::LoopArgs,
-    modes::{CountArgs, Files, Mode, template},
+    modes::{CountArgs, Mode, check_plan, find_plan, template, variables},
 };
 use crate::{
     agents_md::test_command,
@@ -16,6 +16,7 @@ use crate::{
     },
     error::{Error, Result},
     fail_action::FailAction,
+    plain_file,
     settings::Settings,
     setup::TaskFrom,
 };
@@ -43,33 +44,50 @@ pub(super) struct BuildArgs {
 /// Runs the loop.
 pub(super) fn main(args: &BuildArgs, project: &Path) -> Result<u8> {
     let loaded = args.common.load(project, args.count.layer())?;
-    let files = Files::find(&loaded.settings, project)?;
+    let plan_file = find_plan(&loaded.settings, project);
+    check_plan(&plan_file, project)?;
     let command = tests(&loaded.settings, project);
-    let plan = presets::build(&files.plan, command.iter().map(|command| gate(command)).collect());
-    if let Some(need) = plan.needs.iter().find(|need| !project.join(&need.path).exists()) {
+    let plan = presets::build(&plan_file.path, command.iter().map(|command| gate(command)).collect());
+    if let Some(need) = plan.needs.iter().find(|need| !project.join(&need.path).is_file()) {
         return Err(Error::new(&need.otherwise));
     }
     let (prompt, drafts) = template(loaded.settings.build.prompt.as_deref(), "build.md", TEMPLATE, project);
-    let mut variables = files.variables();
+    let mut variables = variables(&plan_file);
     let shown =
         command.clone().unwrap_or_else(|| "(none is known: find out how this project is tested)".to_owned());
     variables.insert("TEST_COMMAND".to_owned(), shown);
     let mode = Mode {
         plan,
         prompt,
-        task: TaskFrom::PlanFile(files.plan.into()),
+        task: TaskFrom::PlanFile,
+        plan_file: Some(plan_file),
         variables,
-        pinned: vec![project.join(NOTES)],
+        pinned: vec![notes(project).unwrap_or_else(|| project.join(NOTES))],
         drafts,
-        warnings: if command.is_none() { vec![untested()] } else { Vec::new() },
+        warnings: if command.is_none() { vec![untested(&loaded.settings)] } else { Vec::new() },
     };
     mode.run(&args.common, &loaded, project)
 }
 
-/// What runs the tests, if anything says it.
+/// What runs the tests, if anything says it: the notes of the project or of the repository it is in, or the
+/// settings.
 fn tests(settings: &Settings, project: &Path) -> Option<String> {
-    let notes = std::fs::read(project.join(NOTES)).unwrap_or_default();
-    test_command(&String::from_utf8_lossy(&notes)).or_else(|| settings.build.test_command.clone())
+    let noted = notes(project).and_then(|path| test_command(&plain_file::read(&path).ok()?));
+    noted.or_else(|| settings.build.test_command.clone())
+}
+
+/// The nearest notes, up to the top of the repository.
+fn notes(project: &Path) -> Option<PathBuf> {
+    for folder in project.ancestors() {
+        let path = folder.join(NOTES);
+        if path.exists() {
+            return Some(path);
+        }
+        if folder.join(".git").exists() {
+            break;
+        }
+    }
+    None
 }
 
 fn gate(command: &str) -> Gate {
@@ -81,9 +99,13 @@ fn gate(command: &str) -> Gate {
     }
 }
 
-fn untested() -> String {
+fn untested(settings: &Settings) -> String {
+    let guardrails = match settings.guardrails.len() {
+        0 => "",
+        _ => " The guardrails of the settings are for `ralph run` only.",
+    };
     format!(
-        "no test command: neither {NOTES} nor the settings name one, so nothing is tested. Add to {NOTES}: \
-         TEST_COMMAND=\"make test\""
+        "no test command: neither {NOTES} nor build.testCommand of the settings names one, so nothing is \
+         tested.{guardrails} Add to {NOTES}: TEST_COMMAND=\"make test\""
     )
 }

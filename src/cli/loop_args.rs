@@ -41,15 +41,17 @@ pub(super) struct LoopArgs {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     gate_timeout: Option<String>,
 
-    /// End when this much was spent, in US dollars
-    #[arg(long, value_name = "USD")]
+    /// End when this much was spent, in US dollars; 0 is no limit
+    ///
+    /// Budgets are looked at between turns, where what was used is known.
+    #[arg(long, value_name = "USD", value_parser = dollars)]
     max_cost: Option<f64>,
 
-    /// End when this many tokens were used, in and out
+    /// End when this many tokens were used, in and out; 0 is no limit
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
 
-    /// End after this time of work and waiting, such as 8h
+    /// End after this time of work and waiting, such as 8h; 0 is no limit
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     max_time: Option<String>,
 
@@ -176,6 +178,7 @@ pub(super) fn setup(loaded: &Loaded, prompt: PromptSource, project: &Path) -> Se
         prompt,
         task: TaskFrom::Prompt,
         message: MessageFrom::Agent,
+        plan_file: None,
         variables: std::collections::BTreeMap::new(),
         session_log: false,
         count_in_prompt: settings.include_iteration_count_in_prompt,
@@ -213,4 +216,15 @@ fn settings_above(project: &Path) -> Option<&Path> {
 /// Checks a duration and leaves it as it was typed, for the layer of settings.
 fn duration(text: &str) -> std::result::Result<String, String> {
     parse_duration(text).map(|_| text.to_owned())
+}
+
+/// Reads an amount of US dollars.
+pub(super) fn dollars(text: &str) -> std::result::Result<f64, String> {
+    let amount: f64 =
+        text.trim_start_matches('$').parse().map_err(|_| "expected a number such as 2.50".to_owned())?;
+    if amount.is_finite() && 0.0 <= amount {
+        Ok(amount)
+    } else {
+        Err("expected a number such as 2.50".to_owned())
+    }
 }

@@ -15,13 +15,13 @@ use crate::{
     engine::plan::Plan,
     error::{Error, Result},
     git::is_git,
+    plain_file,
     plan_file::tasks,
+    report::summary::count,
     settings::{Loaded, Settings},
-    setup::{MessageFrom, PromptSource, Scm, Setup, TaskFrom},
+    setup::{MessageFrom, PlanFile, PromptSource, Scm, Setup, TaskFrom},
 };
 
-/// The variable of a template that names the plan; a run that has it works on one.
-const PLAN_FILE: &str = "PLAN_FILE";
 const DEFAULT_PLAN: &str = "implementation_plan.md";
 
 /// How many iterations there may be, as a word or as a flag.
@@ -49,6 +49,7 @@ pub(super) struct Mode {
     pub(super) plan: Plan,
     pub(super) prompt: PathBuf,
     pub(super) task: TaskFrom,
+    pub(super) plan_file: Option<PlanFile>,
     pub(super) variables: BTreeMap<String, String>,
     /// Files that decide how the work is judged; a change of them is shown.
     pub(super) pinned: Vec<PathBuf>,
@@ -64,6 +65,7 @@ impl Mode {
         let mut setup = Setup {
             task: self.task,
             message: MessageFrom::Task,
+            plan_file: self.plan_file,
             variables: self.variables,
             session_log: true,
             scm: Some(git_of(&loaded.settings)),
@@ -78,63 +80,65 @@ impl Mode {
 
 /// Drives a run to its end; one that works on a plan then says how far that is.
 pub(super) fn drive(driver: Driver, is_for_people: bool) -> Result<u8> {
-    let Setup { project, variables, .. } = driver.setup();
-    let plan = variables.get(PLAN_FILE).map(|name| (name.clone(), project.join(name)));
+    let Setup { project, plan_file, .. } = driver.setup();
+    let plan = plan_file.clone().map(|plan| (project.join(&plan.path), plan));
     let code = driver.drive()?;
-    if let Some((name, path)) = plan.filter(|_| is_for_people) {
-        super::print(&progress(&name, &path))?;
+    if let Some((path, plan)) = plan.filter(|_| is_for_people) {
+        super::print(&progress(&plan, &path))?;
     }
     Ok(code)
 }
 
 /// How far the plan is, in one line.
-fn progress(name: &str, path: &Path) -> String {
-    let Ok(text) = std::fs::read(path) else { return format!("There is no {name}.\n") };
-    let tasks = tasks(&String::from_utf8_lossy(&text));
+fn progress(PlanFile { path: name, specs }: &PlanFile, path: &Path) -> String {
+    let Ok(text) = plain_file::read(path) else { return format!("There is no {name}.\n") };
+    let tasks = tasks(&text, specs);
     let open: Vec<_> = tasks.iter().filter(|task| !task.is_done).collect();
     match (tasks.len(), open.first()) {
         (0, _) => format!("{name}: no tasks found. They are written as `- [ ] task`.\n"),
-        (all, None) => format!("{name}: all {all} tasks are done.\n"),
+        (all, None) => format!("{name}: {} done, none open.\n", count(all as u64, "task")),
         (all, Some(next)) => {
-            format!("{name}: {} of {all} tasks are open. Next: {}\n", open.len(), next.title)
+            let all = count(all as u64, "task");
+            format!("{name}: {} of {all} open. Next: {}\n", open.len(), next.title)
         }
     }
 }
 
-/// Where the modes find things, relative to the project.
-pub(super) struct Files {
-    pub(super) plan: String,
-    pub(super) specs: String,
+/// Where the modes find the plan and the specifications.
+pub(super) fn find_plan(settings: &Settings, project: &Path) -> PlanFile {
+    let in_own_folder = format!("{PROJECT_DIR}/{DEFAULT_PLAN}");
+    let path = settings.build.plan_file.clone().unwrap_or_else(|| {
+        let is_there = |name: &str| project.join(name).exists();
+        if !is_there(DEFAULT_PLAN) && is_there(&in_own_folder) {
+            in_own_folder.clone()
+        } else {
+            DEFAULT_PLAN.to_owned()
+        }
+    });
+    PlanFile { path, specs: settings.build.specs_dir.trim_end_matches('/').to_owned() }
 }
 
-impl Files {
-    /// Looks for them; the specifications must be there.
-    pub(super) fn find(settings: &Settings, project: &Path) -> Result<Self> {
-        let specs = settings.build.specs_dir.clone();
-        if !project.join(&specs).is_dir() {
-            return Err(Error::new(format!("there is no folder `{specs}` in {}", project.display()))
-                .hint(format!("say what is wanted in Markdown files there: mkdir {specs}"))
-                .hint(
-                    "or name the folder that has them: \"build\": {\"specsDir\": \"...\"} in the settings",
-                ));
-        }
-        let in_own_folder = format!("{PROJECT_DIR}/{DEFAULT_PLAN}");
-        let plan = settings.build.plan_file.clone().unwrap_or_else(|| {
-            let is_there = |name: &str| project.join(name).exists();
-            if !is_there(DEFAULT_PLAN) && is_there(&in_own_folder) {
-                in_own_folder
-            } else {
-                DEFAULT_PLAN.to_owned()
-            }
-        });
-        Ok(Self { plan, specs })
+/// Refuses a project that has no specifications, or a plan where ralph commits nothing.
+pub(super) fn check_plan(PlanFile { path, specs }: &PlanFile, project: &Path) -> Result<()> {
+    if !project.join(specs).is_dir() {
+        return Err(Error::new(format!("there is no folder `{specs}` in {}", project.display()))
+            .hint(format!("say what is wanted in Markdown files there: mkdir {specs}"))
+            .hint("or name the folder that has them: \"build\": {\"specsDir\": \"...\"} in the settings"));
     }
+    let is_hidden = Path::new(path).components().any(|part| part.as_os_str() == PROJECT_DIR);
+    if is_hidden && !path.ends_with(&format!("{PROJECT_DIR}/{DEFAULT_PLAN}")) {
+        return Err(Error::new(format!(
+            "build.planFile: git does not see `{path}`, so it could not be committed"
+        ))
+        .hint(format!("keep the plan elsewhere, or as {PROJECT_DIR}/{DEFAULT_PLAN}")));
+    }
+    Ok(())
+}
 
-    /// As variables of a template.
-    pub(super) fn variables(&self) -> BTreeMap<String, String> {
-        let variables = [(PLAN_FILE, &*self.plan), ("SPECS_DIR", &*self.specs), ("RALPH_DIR", PROJECT_DIR)];
-        variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
-    }
+/// The variables of a template that say where things are.
+pub(super) fn variables(plan: &PlanFile) -> BTreeMap<String, String> {
+    let variables = [("PLAN_FILE", &*plan.path), ("SPECS_DIR", &*plan.specs), ("RALPH_DIR", PROJECT_DIR)];
+    variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
 }
 
 /// The template of a mode: the one that the settings name, or ours, to be written where there is none.

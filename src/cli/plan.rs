@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{
     loop_args::LoopArgs,
-    modes::{CountArgs, Files, Mode, template},
+    modes::{CountArgs, Mode, check_plan, find_plan, template, variables},
 };
 use crate::{engine::presets, error::Result, setup::TaskFrom};
 
@@ -31,13 +31,15 @@ pub(super) struct PlanArgs {
 /// Runs the loop.
 pub(super) fn main(args: &PlanArgs, project: &Path) -> Result<u8> {
     let loaded = args.common.load(project, args.count.layer())?;
-    let files = Files::find(&loaded.settings, project)?;
+    let plan_file = find_plan(&loaded.settings, project);
+    check_plan(&plan_file, project)?;
     let (prompt, drafts) = template(loaded.settings.plan.prompt.as_deref(), "plan.md", TEMPLATE, project);
     let mode = Mode {
         plan: presets::plan(),
         prompt,
         task: TaskFrom::Fixed("update the implementation plan".to_owned()),
-        variables: files.variables(),
+        variables: variables(&plan_file),
+        plan_file: Some(plan_file),
         pinned: Vec::new(),
         drafts,
         warnings: Vec::new(),

@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{loop_args::LoopArgs, modes::Mode};
-use crate::{engine::presets, error::Result, prompt::first_line, setup::TaskFrom};
+use super::{
+    loop_args::LoopArgs,
+    modes::{Mode, find_plan, variables},
+};
+use crate::{engine::presets, error::Result, plain_file, prompt::first_line, setup::TaskFrom};
 
 /// Run the agent once with the prompt in a file, and commit what it changed
 ///
@@ -28,12 +31,13 @@ pub(super) fn main(args: &PromptArgs, project: &Path) -> Result<u8> {
     let once = [("maximumIterations".to_owned(), 1.into())].into_iter().collect();
     let loaded = args.common.load(project, once)?;
     let prompt = std::path::absolute(&args.file)?;
-    let text = std::fs::read(&prompt).unwrap_or_default();
+    let text = plain_file::read(&prompt).unwrap_or_default();
     let mode = Mode {
         plan: presets::prompt(),
-        task: TaskFrom::Fixed(first_line(&String::from_utf8_lossy(&text)).to_owned()),
+        task: TaskFrom::Fixed(first_line(&text)),
         prompt,
-        variables: std::collections::BTreeMap::new(),
+        plan_file: None,
+        variables: variables(&find_plan(&loaded.settings, project)),
         pinned: Vec::new(),
         drafts: Vec::new(),
         warnings: Vec::new(),

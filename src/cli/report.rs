@@ -39,12 +39,15 @@ pub(super) fn main(args: &ReportArgs, project: &Path) -> Result<u8> {
         None => runs::newest(project)?,
     };
     let folded = journal::fold(&run.journal())?;
+    let is_newest = runs::newest(&folded.started.setup.project).is_ok_and(|newest| newest.id() == run.id());
+    let History { commits, files, range } = history(&folded, is_newest).unwrap_or_default();
     let page = Page {
         id: &run.id(),
         standing: Standing::of(runs::process(&run).is_some(), folded.state.outcome()),
         asked: asked(&run),
-        // Without git, or without that repository, the rest of the report is still worth having.
-        files: files(&folded).unwrap_or_default(),
+        commits,
+        files,
+        range,
         folded: &folded,
         zone: TimeZone::system(),
     };
@@ -66,17 +69,30 @@ fn asked(run: &RunDir) -> Option<String> {
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// What the commits of the run changed.
-fn files(folded: &Folded) -> Option<Vec<FileChange>> {
-    let base = folded.entries.iter().find_map(|entry| match &entry.event {
+/// What git knows of the run.
+#[derive(Default)]
+struct History {
+    commits: Vec<(String, String)>,
+    files: Vec<FileChange>,
+    /// The first commit that is not the run's, and the last that is.
+    range: Option<(String, String)>,
+}
+
+/// What happened between the HEAD before the run and the last one that is known to belong to it. Without git, or
+/// without that repository, the rest of the report is still worth having.
+fn history(folded: &Folded, is_newest: bool) -> Option<History> {
+    let heads = folded.entries.iter().filter_map(|entry| match &entry.event {
         Event::TurnStarted(turn) => turn.head.clone(),
-        _ => None,
-    })?;
-    let last = folded.entries.iter().rev().find_map(|entry| match &entry.event {
         Event::CommitEnded(CommitEnd::Made { commit, .. }) => Some(commit.clone()),
         _ => None,
-    })?;
+    });
+    let heads: Vec<String> = heads.collect();
     let mut supervisor = Supervisor::new().ok()?;
     let git = Git::find(&mut supervisor, &folded.started.setup.project, "").ok()??;
-    git.compared(&mut supervisor, &base, &last).ok()
+    let now = git.head(&mut supervisor).ok().flatten().filter(|_| is_newest);
+    let (base, last) = (heads.first()?.clone(), now.or_else(|| heads.last().cloned())?);
+    let commits = git.between(&mut supervisor, &base, &last).ok()?;
+    let files = git.compared(&mut supervisor, &base, &last).ok()?;
+    let range = (!commits.is_empty()).then_some((base, last));
+    Some(History { commits, files, range })
 }

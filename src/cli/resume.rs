@@ -34,7 +34,7 @@ pub(super) struct ResumeArgs {
     max_time: Option<Duration>,
 
     /// End when this much was spent in all, in US dollars
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", value_parser = super::loop_args::dollars)]
     max_cost: Option<f64>,
 
     /// End when this many tokens were used in all

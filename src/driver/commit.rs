@@ -81,13 +81,10 @@ impl Driver {
         {
             return self.made(git);
         }
+        let has_moved = self.notice_lost_commits(git, head.as_deref())?;
         let changes = git::since(&self.setup.dirty, git.changes(&mut self.supervisor)?);
         if changes.is_empty() {
-            return Ok(if head == self.last_turn.as_ref().and_then(|turn| turn.head.clone()) {
-                CommitEnd::Nothing
-            } else {
-                CommitEnd::Already
-            });
+            return Ok(if has_moved { CommitEnd::Already } else { CommitEnd::Nothing });
         }
         if announced.is_some() {
             // Announced by a ralph that died, and not made: nobody knows what happened to the files meanwhile.
@@ -107,6 +104,26 @@ impl Driver {
             Ok(()) => self.made(git),
             Err(output) => Ok(CommitEnd::Failed { output: truncate(&output, MOST_TOLD) }),
         }
+    }
+
+    /// Whether HEAD has gone forward since the turn began. If it went elsewhere, commits may be lost from sight: that
+    /// is no work, and somebody should know how to get them back.
+    fn notice_lost_commits(&mut self, git: &Git, head: Option<&str>) -> Result<bool> {
+        let before = self.last_turn.as_ref().and_then(|turn| turn.head.clone());
+        let (Some(before), Some(head)) = (before.as_deref(), head) else {
+            return Ok(before.as_deref() != head);
+        };
+        if before == head {
+            return Ok(false);
+        }
+        if git.is_in_history(&mut self.supervisor, before, head)? {
+            return Ok(true);
+        }
+        let (before, head) = (short(before), short(head));
+        self.ledger.warn(format!(
+            "the agent moved HEAD from {before} to {head}, which does not contain it; to get back: git branch rescued {before}"
+        ));
+        Ok(false)
     }
 
     fn made(&mut self, git: &Git) -> Result<CommitEnd> {
@@ -199,6 +216,11 @@ impl Driver {
         self.ledger.record(Event::MessageAsked { message: message.clone(), usage: Usage::default(), ms });
         message
     }
+}
+
+/// A commit id as people write it.
+fn short(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
 }
 
 /// What the agent wrote into its answer file, if it writes one.

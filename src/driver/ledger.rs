@@ -68,6 +68,12 @@ impl Ledger {
         self.reporters.flush();
     }
 
+    /// Shows something that is not recorded.
+    pub(super) fn show(&mut self, entry: &Entry) {
+        self.reporters.event(&self.plan, &self.state, entry);
+        self.reporters.flush();
+    }
+
     /// Says something that no rule depends on.
     pub(super) fn warn(&mut self, text: String) {
         self.record(Event::Warned { text });

@@ -7,8 +7,9 @@ use serde_json::json;
 
 use super::Driver;
 use crate::{
-    engine::outcome::Outcome,
-    git::succeeded,
+    engine::{event::Event, outcome::Outcome},
+    git::{refusal, succeeded},
+    journal::Entry,
     process::{Leftovers, Sink, Spec, guardian::RUN_VARIABLE},
     report::summary,
     watch,
@@ -24,6 +25,7 @@ const MOST: usize = 4096;
 pub(super) enum Occasion {
     Done,
     Failed,
+    Limit,
     Waiting,
     NeedsPerson,
 }
@@ -34,9 +36,8 @@ impl Occasion {
         match outcome {
             Outcome::Done => Some(Self::Done),
             Outcome::Paused { .. } => Some(Self::NeedsPerson),
-            Outcome::Exhausted { .. } | Outcome::Unready { .. } | Outcome::GaveUp { .. } => {
-                Some(Self::Failed)
-            }
+            Outcome::Exhausted { .. } => Some(Self::Limit),
+            Outcome::Unready { .. } | Outcome::GaveUp { .. } => Some(Self::Failed),
             Outcome::Interrupted => None,
         }
     }
@@ -45,6 +46,7 @@ impl Occasion {
         match self {
             Self::Done => "done",
             Self::Failed => "failed",
+            Self::Limit => "limit",
             Self::Waiting => "waiting",
             Self::NeedsPerson => "needs_person",
         }
@@ -53,7 +55,7 @@ impl Occasion {
 
 impl Driver {
     /// Runs the program of the settings, with what happened as JSON on its standard input.
-    pub(super) fn notify(&mut self, occasion: Occasion, text: &str) {
+    pub(super) fn notify(&mut self, occasion: Occasion, text: &str, exit_code: Option<u8>) {
         let Some(command) = self.setup.notify.clone() else { return };
         let spent = self.ledger.state.spent();
         let event = json!({
@@ -62,7 +64,8 @@ impl Driver {
             "mode": self.ledger.plan.mode,
             "project": self.setup.project,
             "text": text,
-            "iteration": self.ledger.state.position().0,
+            "exit_code": exit_code,
+            "iteration": self.last_turn.as_ref().map(|turn| turn.iteration),
             "cost_usd": spent.usage.cost_usd,
             "ms": spent.ms,
             "commits": spent.commits,
@@ -81,17 +84,25 @@ impl Driver {
         };
         let problem = match self.supervisor.capture(spec, MOST) {
             Ok(captured) if succeeded(&captured) => return,
-            Ok(captured) => String::from_utf8_lossy(&captured.err).trim().to_owned(),
+            Ok(captured) if captured.ended.cause == Some(watch::Cause::Timeout) => {
+                format!("it took more than {} s", LONGEST.as_secs())
+            }
+            Ok(captured) => refusal(&captured),
             Err(error) => error.to_string(),
         };
-        self.ledger.warn(format!("the notify command failed: {problem}"));
+        let text = format!("the notify command failed: {problem}");
+        match exit_code {
+            // The record is closed, and may belong to another process by now.
+            Some(_) => self.ledger.show(&Entry::now(Event::Warned { text })),
+            None => self.ledger.warn(text),
+        }
     }
 
-    /// Tells how the run ended, before it is recorded as over.
-    pub(super) fn notify_end(&mut self, outcome: &Outcome) {
+    /// Tells how the run ended.
+    pub(super) fn notify_end(&mut self, outcome: &Outcome, exit_code: u8) {
         let text = summary::outcome(outcome, &self.ledger.plan);
         if let Some(occasion) = Occasion::of(outcome) {
-            self.notify(occasion, &text);
+            self.notify(occasion, &text, Some(exit_code));
         }
     }
 }

@@ -75,9 +75,9 @@ impl Start {
             plan: plan.clone(),
             setup: setup.clone(),
         }));
-        let reporters = with_session_log(reporters, &setup);
         let mut ledger = Ledger::new(plan, State::default(), journal, reporters);
         ledger.record(event);
+        begin_session_log(&mut ledger, &setup);
         for warning in warnings {
             ledger.warn(warning);
         }
@@ -117,9 +117,9 @@ impl Resume {
         ground.guard(&run, &journal)?;
 
         let limits = plan.limits;
-        let reporters = with_session_log(reporters, &setup);
         let mut ledger = Ledger::new(plan, folded.state, journal, reporters);
         ledger.record(Event::RunResumed { pid: std::process::id(), limits });
+        begin_session_log(&mut ledger, &setup);
         let mut driver = ground.driver(ledger, setup, run);
         for entry in folded.entries {
             match entry.event {
@@ -176,7 +176,7 @@ impl Ground {
             base_prompt: None,
             announced: None,
             last_turn: None,
-            settings_warned: false,
+            shown_changes: std::collections::BTreeSet::new(),
             asks_for_messages: true,
             tree,
         }
@@ -196,12 +196,14 @@ fn check_names(setup: &Setup) -> Result<()> {
 }
 
 /// Adds the session log where the run writes one.
-fn with_session_log(mut reporters: Vec<Box<dyn Reporter>>, setup: &Setup) -> Vec<Box<dyn Reporter>> {
-    if setup.session_log {
-        let folder = setup.project.join(PROJECT_DIR).join("logs");
-        reporters.push(Box::new(SessionLog::new(folder, Look::of_a_file())));
+fn begin_session_log(ledger: &mut Ledger, setup: &Setup) {
+    if !setup.session_log {
+        return;
     }
-    reporters
+    match SessionLog::begin(&setup.project.join(PROJECT_DIR).join("logs"), Look::of_a_file()) {
+        Ok(log) => ledger.reporters.push(Box::new(log)),
+        Err(error) => ledger.warn(format!("there is no session log: {error}")),
+    }
 }
 
 fn write_absent(drafts: &[(PathBuf, &str)]) -> Result<()> {
@@ -240,7 +242,7 @@ fn refuse_exhausted(plan: &Plan, state: &State) -> Result<()> {
     state.apply(plan, &Event::RunResumed { pid: 0, limits: plan.limits });
     let Action::Finish(Outcome::Exhausted { limit }) = decide(plan, &state) else { return Ok(()) };
     Err(Error::new(format!("the run is at its limit of {}", limit.name()))
-        .hint(format!("raise it: ralph resume {}", limit.raised(plan))))
+        .hint(format!("raise it: ralph resume {}", limit.raised(plan, state.spent()))))
 }
 
 /// The agent's program; a relative path is relative to the project.

@@ -14,11 +14,12 @@ use crate::{
     engine::event::{Event, Turn, TurnEnd, TurnEnded},
     error::{Error, Result},
     journal::run_dir::{AGENT_STREAM, record, record_into},
+    plain_file,
     plan_file::next_task,
     process::{Ended, Happening, Heard, Leftovers, Sink, Spec, guardian::RUN_VARIABLE},
     prompt::{Count, Feedback, compose},
     report::Reporter,
-    setup::{PromptSource, PromptVia, Setup, TaskFrom},
+    setup::{PlanFile, PromptSource, PromptVia, Setup, TaskFrom},
     template::fill,
     watch::{self, Cause},
 };
@@ -154,9 +155,11 @@ impl Driver {
         match &self.setup.task {
             TaskFrom::Prompt => (None, None),
             TaskFrom::Fixed(task) => (Some(task.clone()), None),
-            TaskFrom::PlanFile(path) => {
-                let plan = std::fs::read(self.setup.project.join(path)).unwrap_or_default();
-                let (task, spec) = match next_task(&String::from_utf8_lossy(&plan)) {
+            TaskFrom::PlanFile => {
+                let next = self.setup.plan_file.as_ref().and_then(|PlanFile { path, specs }| {
+                    next_task(&plain_file::read(&self.setup.project.join(path)).ok()?, specs)
+                });
+                let (task, spec) = match next {
                     Some(task) => (task.title, task.spec),
                     None => ("finish what the plan leaves open".to_owned(), None),
                 };

@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::plan::{Cause, Plan};
+use super::{
+    plan::{Cause, Plan},
+    state::Spent,
+};
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -62,14 +65,20 @@ impl Exhausted {
         }
     }
 
-    /// The flag that raises it, with a value to begin with.
-    pub fn raised(self, plan: &Plan) -> String {
+    /// The flag that raises it, with a value that leaves room.
+    pub fn raised(self, plan: &Plan, spent: &Spent) -> String {
         let limits = &plan.limits;
+        let double = |limit: Option<u64>, used: u64| 2 * limit.unwrap_or(1).max(used);
         match self {
             Self::Iterations => format!("--max-iterations {}", limits.iterations.saturating_add(10)),
-            Self::Time => format!("--max-time {}s", 2 * limits.total_ms.unwrap_or(1000) / 1000),
-            Self::Cost => format!("--max-cost {}", 2.0 * limits.cost_usd.unwrap_or(1.0)),
-            Self::Tokens => format!("--max-tokens {}", 2 * limits.tokens.unwrap_or(1)),
+            Self::Time => format!("--max-time {}s", double(limits.total_ms, spent.ms).div_ceil(1000)),
+            Self::Cost => {
+                let used = spent.usage.cost_usd.unwrap_or(0.0);
+                format!("--max-cost {:.2}", (2.0 * limits.cost_usd.unwrap_or(1.0).max(used)).max(0.01))
+            }
+            Self::Tokens => {
+                format!("--max-tokens {}", double(limits.tokens, spent.usage.input + spent.usage.output))
+            }
         }
     }
 }
@@ -79,7 +88,9 @@ impl Outcome {
     pub fn exit_code(&self, plan: &Plan) -> u8 {
         match self {
             Self::Done => 0,
-            Self::Exhausted { .. } => plan.limits.exit_code,
+            Self::Exhausted { limit: Exhausted::Iterations } => plan.limits.exit_code,
+            // For some loops the last iteration is an end like any other; a budget never is.
+            Self::Exhausted { .. } => plan.limits.exit_code.max(1),
             Self::Unready { .. } => 2,
             Self::GaveUp { cause: Cause::Gate, .. } => 3,
             Self::GaveUp { cause: Cause::Agent | Cause::NoChange, .. } => 4,

@@ -10,7 +10,6 @@ use jiff::tz::TimeZone;
 
 use super::listing::Standing;
 use crate::{git::FileChange, journal::Folded};
-use sections::commits;
 use story::Story;
 
 const STYLE: &str = include_str!("html/style.css");
@@ -22,8 +21,12 @@ pub(crate) struct Page<'a> {
     pub(crate) standing: Standing,
     /// The first prompt.
     pub(crate) asked: Option<String>,
+    /// Abbreviated id and subject, oldest first.
+    pub(crate) commits: Vec<(String, String)>,
     /// What is different since the run began.
     pub(crate) files: Vec<FileChange>,
+    /// The first commit that is not the run's, and the last that is.
+    pub(crate) range: Option<(String, String)>,
     pub(crate) zone: TimeZone,
 }
 
@@ -44,9 +47,9 @@ impl Page<'_> {
             self.heading(),
             self.figures(&story),
             section("What to look at", self.concerns(&story)),
-            section("What to type", Some(self.commands(&story))),
+            section("What to type", Some(self.commands())),
             pictures.concat(),
-            section("Commits", commits(&story)),
+            section("Commits", self.committed()),
             section("Files changed", self.changed()),
             section("Turns", self.turns(&story)),
             section("What was asked", self.asked.as_ref().map(|text| format!("<pre>{}</pre>", escape(text)))),

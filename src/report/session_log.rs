@@ -5,7 +5,7 @@ use std::{
     fmt::Write as _,
     fs::File,
     io::Write,
-    path::{Path, PathBuf},
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -18,6 +18,7 @@ use crate::{
     engine::{
         State,
         event::{Event, Turn, TurnEnded},
+        outcome::Outcome,
         plan::{Gate, Plan},
     },
     journal::Entry,
@@ -26,21 +27,14 @@ use crate::{
 const THICK: &str = "================================================================================";
 const THIN: &str = "--------------------------------------------------------------------------------";
 
-/// Writes `.ralph/logs/session-YYYYMMDD-HHMMSS.log`. It is made with the first event of the run, so that a run
-/// that is refused leaves none.
+/// Writes `.ralph/logs/session-YYYYMMDD-HHMMSS.log`.
 pub(crate) struct SessionLog {
-    folder: PathBuf,
-    look: Look,
-    log: Option<Log>,
-    started: Instant,
-    iterations: Iterations,
-    current: Option<Iteration>,
-}
-
-struct Log {
     file: File,
     /// Writes what the agent does in between.
     human: Human,
+    started: Instant,
+    iterations: Iterations,
+    current: Option<Iteration>,
 }
 
 #[derive(Default)]
@@ -63,32 +57,18 @@ struct Iteration {
 }
 
 impl SessionLog {
-    /// A log in this folder, in this look.
-    pub(crate) fn new(folder: PathBuf, look: Look) -> Self {
-        Self {
-            folder,
-            look,
-            log: None,
-            started: Instant::now(),
-            iterations: Iterations::default(),
-            current: None,
-        }
-    }
-
-    fn open(&mut self) {
-        // A disk that refuses the log loses the log, not the run.
-        let opened = create(&self.folder).and_then(|file| Ok((file.try_clone()?, file)));
-        self.log = opened.ok().map(|(file, copy)| {
-            let human = Human::new(self.look.clone(), Box::new(copy), Box::new(std::io::sink()));
-            Log { file, human }
-        });
+    /// Begins a log in this folder, in this look.
+    pub(crate) fn begin(folder: &Path, look: Look) -> std::io::Result<Self> {
+        let file = create(folder)?;
+        let human = Human::new(look, Box::new(file.try_clone()?), Box::new(std::io::sink()));
+        let (iterations, started) = (Iterations::default(), Instant::now());
+        Ok(Self { file, human, started, iterations, current: None })
     }
 
     fn write(&mut self, text: &str) {
-        if let Some(log) = &mut self.log {
-            log.human.flush();
-            let _ = log.file.write_all(text.as_bytes());
-        }
+        self.human.flush();
+        // A disk that is full loses the log, not the run.
+        let _ = self.file.write_all(text.as_bytes());
     }
 
     fn header(&mut self, plan: &Plan, state: &State, turn: &Turn, at: Timestamp) {
@@ -96,7 +76,7 @@ impl SessionLog {
         self.current = Some(Iteration {
             number,
             started: at,
-            retries: 0,
+            retries: turn.attempt.saturating_sub(1),
             passed_before: state.spent().passed,
             requests: 0,
             messages: 0,
@@ -112,10 +92,10 @@ impl SessionLog {
         ));
     }
 
-    fn footer(&mut self, state: &State, at: Timestamp) {
+    fn footer(&mut self, state: &State, at: Timestamp, otherwise: &str) {
         let Some(iteration) = self.current.take() else { return };
         let is_success = iteration.passed_before < state.spent().passed;
-        let status = if is_success { "SUCCESS" } else { "FAILED" };
+        let status = if is_success { "SUCCESS" } else { otherwise };
         self.iterations.total += 1;
         self.iterations.successful += u32::from(is_success);
         let took = Duration::try_from(at.duration_since(iteration.started)).unwrap_or_default();
@@ -162,34 +142,30 @@ impl SessionLog {
 
 impl Reporter for SessionLog {
     fn event(&mut self, plan: &Plan, state: &State, entry: &Entry) {
-        if self.log.is_none() {
-            self.open();
-        }
         match &entry.event {
             Event::TurnStarted(turn) => match &mut self.current {
                 Some(iteration) if iteration.number == turn.iteration => {
-                    iteration.retries += 1;
+                    iteration.retries = turn.attempt.saturating_sub(1);
                     self.write(&format!("\nAttempt {}\n", turn.attempt));
                 }
                 _ => self.header(plan, state, turn, entry.at),
             },
             Event::TurnEnded(turn) => self.turn_ended(turn),
             Event::RunEnded { outcome, exit_code } => {
-                self.footer(state, entry.at);
+                let was_cut_off = *outcome == Outcome::Interrupted;
+                self.footer(state, entry.at, if was_cut_off { "INTERRUPTED" } else { "FAILED" });
                 self.summary(&summary::outcome(outcome, plan), *exit_code);
                 return;
             }
             _ => {}
         }
         // What ralph itself says of turns, gates and commits; the frame of the iteration is the log's own.
-        if !matches!(entry.event, Event::TurnStarted(_) | Event::RunStarted(_))
-            && let Some(log) = &mut self.log
-        {
-            log.human.event(plan, state, entry);
+        if !matches!(entry.event, Event::TurnStarted(_) | Event::RunStarted(_)) {
+            self.human.event(plan, state, entry);
         }
         let settled = self.current.as_ref().is_some_and(|iteration| iteration.number < state.position().0);
         if settled {
-            self.footer(state, entry.at);
+            self.footer(state, entry.at, "FAILED");
         }
     }
 
@@ -202,21 +178,15 @@ impl Reporter for SessionLog {
                 _ => {}
             }
         }
-        if let Some(log) = &mut self.log {
-            log.human.agent(event);
-        }
+        self.human.agent(event);
     }
 
     fn gate_started(&mut self, gate: &Gate) {
-        if let Some(log) = &mut self.log {
-            log.human.gate_started(gate);
-        }
+        self.human.gate_started(gate);
     }
 
     fn flush(&mut self) {
-        if let Some(log) = &mut self.log {
-            log.human.flush();
-        }
+        self.human.flush();
     }
 }
 

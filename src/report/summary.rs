@@ -5,13 +5,14 @@ use crate::{
     engine::{
         State,
         outcome::{Exhausted, Outcome},
-        plan::{Cause, Plan},
+        plan::{Cause, Claim, Plan},
     },
 };
 
 /// How a run ended, in one line without a full stop.
 pub(crate) fn outcome(outcome: &Outcome, plan: &Plan) -> String {
     match outcome {
+        Outcome::Done if plan.claims == [Claim::TurnEnd] => "Complete: the turn has ended".to_owned(),
         Outcome::Done if plan.gates.is_empty() => {
             "Complete: the agent said so; nothing checked it".to_owned()
         }

@@ -79,7 +79,7 @@ fn a_plan_is_complete_when_the_agent_promises_it() {
     env.ralph(&["plan"])
         .exits(0)
         .prints("Complete")
-        .prints("implementation_plan.md: 2 of 3 tasks are open. Next: one");
+        .prints("implementation_plan.md: 2 of 3 tasks open. Next: one");
     assert_eq!(
         env.commits_made()[..2],
         [
@@ -139,8 +139,8 @@ fn settings_name_other_places() {
     }));
     env.write("ask/build.md", "${PLAN_FILE} ${SPECS_DIR} ${TEST_COMMAND}: ${TASK_DESCRIPTION}");
     env.write("docs/todo.md", PLAN);
-    env.ralph(&["build"]).exits(0).says("test -e work.txt").prints("docs/todo.md: 2 of 3 tasks are open");
-    assert_eq!(env.prompts(), ["docs/todo.md docs test -e work.txt: Add numbers"]);
+    env.ralph(&["build"]).exits(0).says("test -e work.txt").prints("docs/todo.md: 2 of 3 tasks open");
+    assert_eq!(env.prompts(), ["docs/todo.md docs test -e work.txt: Add numbers (specs/sums.md)"]);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_plan_may_be_kept_with_ralphs_files() {
     let env =
         repository().turns(json!([[write(".ralph/implementation_plan.md", "- [x] one\n"), say(COMPLETE)]]));
     env.write(".ralph/implementation_plan.md", "- [ ] one\n");
-    env.ralph(&["build"]).exits(0).prints(".ralph/implementation_plan.md: all 1 tasks are done.");
+    env.ralph(&["build"]).exits(0).prints(".ralph/implementation_plan.md: 1 task done, none open.");
     assert_eq!(env.commits_made()[0], "build: iteration 1 - one");
     assert_eq!(env.committed(), [".ralph/implementation_plan.md"]);
 }
@@ -181,6 +181,78 @@ fn tests_that_never_pass_end_the_run() {
     assert!(log.contains("Retries: 3\nStatus: FAILED"), "{log}");
     assert!(log.contains("Total Iterations: 1\nSuccessful: 0\nFailed: 1\n"), "{log}");
     assert!(log.contains("Exit Code: 3"), "{log}");
+}
+
+#[test]
+fn every_line_of_a_test_block_must_succeed() {
+    let env = planned("true").turns(json!([work(COMPLETE)]));
+    env.write("AGENTS.md", "## Tests\n```sh\nfalse\ntrue\n```\n");
+    env.ralph(&["build"]).exits(3);
+    let env = planned("true").turns(json!([work(COMPLETE)]));
+    env.write("AGENTS.md", "## Test\n```true```\n\nNever run this.\ntouch OWNED\n");
+    env.ralph(&["build"]).exits(0);
+    assert!(!env.path("OWNED").exists(), "prose was run");
+}
+
+#[test]
+fn budgets_are_failures_in_every_mode() {
+    let used = json!({"result": {"total_cost_usd": 0.6, "usage": {"input_tokens": 600, "output_tokens": 1}}});
+    let turns = json!([[shell("date +%N >>work.txt"), say("Going on."), used]]);
+    for (flags, hint) in
+        [(["--max-cost", "0.5"], "--max-cost 1.20"), (["--max-tokens", "9"], "--max-tokens 1202")]
+    {
+        let env = planned("true").turns(turns.clone());
+        env.ralph(&[&["build"], &flags[..]].concat()).exits(1).prints(hint);
+        env.ralph(&["resume"]).exits(2).says(hint);
+    }
+    for bad in ["nan", "inf", "-1", "x"] {
+        planned("true").ralph(&["build", &format!("--max-cost={bad}")]).exits(2).says("2.50");
+    }
+}
+
+#[test]
+fn commits_that_get_lost_are_no_work() {
+    let env = planned("true").turns(json!([[shell("git reset -q --hard HEAD~1"), say("Tidied up.")]]));
+    env.ralph(&["build", "--retries", "0"])
+        .exits(4)
+        .says("the agent moved HEAD from")
+        .says("git branch rescued")
+        .says("No changes detected");
+}
+
+#[test]
+fn the_repository_around_is_not_meant() {
+    let outer = Env::new().with_git();
+    let inner = outer.path("inner");
+    let env = outer.project_at(inner).with_git().turns(json!([[shell("rm -rf .git"), say("Gone.")]]));
+    env.write("specs/a.md", "a");
+    env.write("implementation_plan.md", PLAN);
+    commit_all(&env, "plan");
+    env.ralph(&["build", "--retries", "0"]).exits(5).says("not a git repository");
+}
+
+#[test]
+fn odd_files_in_the_place_of_plan_and_notes_hold_nobody() {
+    let env = repository();
+    fs::create_dir(env.path("implementation_plan.md")).expect("a folder");
+    refused(&env, &["build"], "Implementation plan not found");
+    let env = planned("true").turns(json!([work(COMPLETE)]));
+    env.sh("rm AGENTS.md; mkfifo AGENTS.md").exits(0);
+    env.ralph(&["build"]).exits(0).says("no test command");
+    let env = planned("true").turns(json!([work(COMPLETE)]));
+    env.write("implementation_plan.md", "- [ ] bad \u{1b}[2J\0\u{7} title\n");
+    let output = env.ralph(&["build"]).exits(0);
+    assert!(!output.stdout.contains('\u{1b}'), "{:?}", output.stdout);
+    assert_eq!(env.commits_made()[0], "build: iteration 1 - bad [2J title");
+    let env = repository().settings(json!({"build": {"planFile": ".ralph/todo.md"}}));
+    refused(&env, &["plan"], "git does not see `.ralph/todo.md`");
+}
+
+#[test]
+fn without_a_place_for_the_log_there_is_a_warning() {
+    let env = planned("true").turns(json!([work(COMPLETE)]));
+    env.write(".ralph/logs", "in the way");
+    env.ralph(&["build"]).exits(0).says("there is no session log");
 }
 
 #[test]
@@ -338,11 +410,13 @@ fn a_killed_build_goes_on() {
     env.await_file("met");
     running.kill_9();
     env.nothing_left();
-    env.ralph(&["resume"]).exits(0).says("Resumed at iteration 2").prints("2 of 3 tasks are open");
+    env.ralph(&["resume"]).exits(0).says("Resumed at iteration 2").prints("2 of 3 tasks open");
     assert_eq!(
         env.commits_made()[..2],
         ["build: iteration 2 - Add numbers", "build: iteration 1 - Add numbers"]
     );
+    let last = logs(&env).into_iter().find(|log| log.contains("SESSION SUMMARY")).expect("a log");
+    assert!(last.contains("Retries: 0\nStatus: SUCCESS"), "{last}");
     let finished = logs(&env).into_iter().filter(|log| log.contains("SESSION SUMMARY")).count();
     assert_eq!((logs(&env).len(), finished), (2, 1));
 }

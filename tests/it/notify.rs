@@ -31,12 +31,26 @@ fn the_end_is_told() {
 
     let env = notified(json!([[say("Going on.")]]));
     env.run(&["-m", "1"]).exits(1);
-    assert_eq!(self::told(&env)[0]["event"], "failed");
+    let told = self::told(&env);
+    assert_eq!(
+        (&told[0]["event"], &told[0]["exit_code"], &told[0]["iteration"]),
+        (&json!("limit"), &json!(1), &json!(1))
+    );
+}
+
+#[test]
+fn a_program_that_asks_is_told_the_end() {
+    let env = Env::new().turns(json!([[done()]]));
+    let env = env.settings(json!({"notify": format!("'{}' status --json >status.json", crate::env::RALPH)}));
+    env.run(&[]).exits(0);
+    assert!(env.read("status.json").contains("\"standing\":\"complete\""), "{}", env.read("status.json"));
 }
 
 #[test]
 fn a_program_that_fails_is_only_warned_of() {
     let env = Env::new().turns(json!([[done()]])).settings(json!({"notify": "echo no bell >&2; exit 1"}));
     env.run(&[]).exits(0).says("the notify command failed: no bell");
+    let env = Env::new().turns(json!([[done()]])).settings(json!({"notify": "exit 3"}));
+    env.run(&[]).exits(0).says("the notify command failed: exit status: 3");
     env.nothing_left();
 }

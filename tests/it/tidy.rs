@@ -45,8 +45,9 @@ const PRESETS: [&str; 7] = ["run", "plan", "build", "prompt", "task", "stories",
 
 /// The same words with another meaning: a script of npm, a thread, the ending of a file. Settings are called as
 /// the commands are.
-const NO_PRESETS: [(&str, &str); 6] = [
+const NO_PRESETS: [(&str, &str); 7] = [
     ("detect.rs", "build"),
+    ("driver/notify.rs", "run"),
     ("process/spawn.rs", "prompt"),
     ("scripted.rs", "prompt"),
     ("settings/read.rs", "build"),

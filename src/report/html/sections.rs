@@ -9,7 +9,7 @@ use super::{
 use crate::{
     agent::Usage,
     duration::format_duration,
-    engine::event::Event,
+    engine::{event::Event, outcome::Outcome},
     git::FileChange,
     report::{
         listing::Standing,
@@ -69,7 +69,7 @@ impl Page<'_> {
             );
         }
         add(spent.tools.to_string(), "tool calls");
-        add(spent.commits.to_string(), "commits");
+        add(self.commits.len().max(spent.commits as usize).to_string(), "commits");
         if 0 < story.waited_ms {
             add(format_duration(whole(Duration::from_millis(story.waited_ms))), "spent waiting");
         }
@@ -132,24 +132,37 @@ impl Page<'_> {
     }
 
     /// How to go on, and how to take it back.
-    pub(super) fn commands(&self, story: &Story) -> String {
-        let mut lines: Vec<String> = self
-            .standing
-            .commands(self.id)
-            .into_iter()
-            .map(|(what, command)| format!("{command}    # {what}"))
-            .collect();
+    pub(super) fn commands(&self) -> String {
+        let raise = match self.folded.state.outcome() {
+            Some(Outcome::Exhausted { limit }) => {
+                format!(" {}", limit.raised(&self.folded.plan, self.folded.state.spent()))
+            }
+            _ => String::new(),
+        };
+        let typed = self.standing.commands(self.id).into_iter();
+        let mut lines: Vec<String> =
+            typed.map(|(what, command)| format!("{command}{raise}    # {what}")).collect();
         lines.push(format!("ralph logs {}    # all of it again", self.id));
-        let commits: Vec<&str> =
-            story.turns.iter().filter_map(|told| told.commit.as_ref()).map(|(id, _)| id.as_str()).collect();
-        let base = story.turns.iter().find_map(|told| told.turn.head.as_deref());
-        if let (Some(last), Some(base)) = (commits.last(), base) {
-            let base: String = base.chars().take(12).collect();
-            lines.push(format!("git diff {base}..{last}    # what it did"));
+        if let Some((base, last)) = &self.range {
+            let short = |id: &str| id.chars().take(12).collect::<String>();
+            let (base, last) = (short(base), short(last));
+            lines.push(format!("git diff {base} {last}    # what it did"));
             lines
                 .push(format!("git revert --no-edit {base}..{last}    # take its commits back, by new ones"));
         }
         format!("<pre>{}</pre>", escape(&lines.join("\n")))
+    }
+
+    pub(super) fn committed(&self) -> Option<String> {
+        let row = |(id, subject): &(String, String)| {
+            format!(
+                "<tr><td class=\"number\"><code>{}</code></td><td>{}</td></tr>\n",
+                escape(id),
+                escape(subject)
+            )
+        };
+        let rows: Vec<String> = self.commits.iter().map(row).collect();
+        (!rows.is_empty()).then(|| format!("<table>\n{}</table>", middle_cut(&rows, 2)))
     }
 
     pub(super) fn changed(&self) -> Option<String> {
@@ -198,18 +211,6 @@ impl Page<'_> {
             escape(&says),
         )
     }
-}
-
-/// The commits that ralph made.
-pub(super) fn commits(story: &Story) -> Option<String> {
-    let made = story.turns.iter().filter_map(|told| told.commit.as_ref().map(|commit| (told, commit)));
-    let rows: Vec<String> = made
-        .map(|(told, (id, subject))| {
-            let iteration = told.turn.iteration;
-            format!("<tr><td class=\"number\"><code>{}</code></td><td>{}</td><td class=\"number\">iteration {iteration}</td></tr>\n", escape(id), escape(subject))
-        })
-        .collect();
-    (!rows.is_empty()).then(|| format!("<table>\n{}</table>", middle_cut(&rows, 3)))
 }
 
 /// The rows, without most of the middle when there are very many.

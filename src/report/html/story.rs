@@ -4,7 +4,10 @@ use jiff::Timestamp;
 
 use crate::{
     agent::Usage,
-    engine::event::{CommitEnd, Event, Turn, TurnEnd, TurnEnded},
+    engine::{
+        event::{CommitEnd, Event, Turn, TurnEnd, TurnEnded},
+        plan::CommitRule,
+    },
     journal::{Entry, Folded},
 };
 
@@ -20,8 +23,6 @@ pub(super) struct Told {
     /// What went wrong with the agent itself.
     pub(super) problem: Option<String>,
     pub(super) gates: Vec<Checked>,
-    /// Id and subject.
-    pub(super) commit: Option<(String, String)>,
 }
 
 /// What a gate said after a turn.
@@ -50,12 +51,15 @@ pub(super) struct Story {
     pub(super) waited_ms: u64,
     pub(super) resumes: u32,
     pub(super) failed_commits: u32,
+    /// A turn without a change is a failure here.
+    needs_changes: bool,
 }
 
 impl Story {
     /// Reads a record.
     pub(super) fn of(folded: &Folded) -> Self {
-        let mut story = Self::default();
+        let needs_changes = folded.plan.commit == CommitRule::Required;
+        let mut story = Self { needs_changes, ..Self::default() };
         for entry in &folded.entries {
             story.take(entry);
         }
@@ -72,9 +76,9 @@ impl Story {
                     told.gates.push(Checked { gate, failure: ended.failure.clone(), log });
                 }
             }
-            Event::CommitEnded(CommitEnd::Made { commit, subject }) => {
-                if let Some(told) = self.turns.last_mut() {
-                    told.commit = Some((commit.clone(), subject.clone()));
+            Event::CommitEnded(CommitEnd::Nothing) if self.needs_changes => {
+                if let Some(told) = self.turns.last_mut().filter(|told| !told.claimed) {
+                    told.problem = Some("it changed nothing".to_owned());
                 }
             }
             Event::CommitEnded(CommitEnd::Failed { .. }) => self.failed_commits += 1,
@@ -111,6 +115,5 @@ fn started(turn: &Turn, at: Timestamp) -> Told {
         claimed: false,
         problem: None,
         gates: Vec::new(),
-        commit: None,
     }
 }

@@ -10,7 +10,9 @@ fn page(folded: &Folded) -> String {
         folded,
         standing: Standing::of(false, folded.state.outcome()),
         asked: Some("Do <script>alert(1)</script> & \"more\"".to_owned()),
+        commits: vec![("abc".to_owned(), "Do & undo".to_owned())],
         files,
+        range: None,
         zone: TimeZone::UTC,
     };
     page.render()

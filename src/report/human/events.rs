@@ -175,7 +175,7 @@ impl Human {
         let _ = writeln!(out, "{mark} {style}{line}{style:#}\n   {spent}");
         if !outcome.is_final() && !matches!(outcome, Outcome::Unready { .. }) {
             let raise = match outcome {
-                Outcome::Exhausted { limit } => limit.raised(plan),
+                Outcome::Exhausted { limit } => limit.raised(plan, state.spent()),
                 _ => String::new(),
             };
             let words = ["ralph resume", &self.run, &raise];
