@@ -1,6 +1,7 @@
 //! What a user can type.
 
 mod build;
+mod bus;
 mod clean;
 mod completions;
 mod demo;
@@ -33,7 +34,7 @@ use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 use crate::{
     error::{EXIT_CODES, Error, REFUSED, Result},
     process::guardian,
-    scripted,
+    scripted, task,
 };
 
 /// Run a coding agent again and again until the work is verifiably done
@@ -66,6 +67,7 @@ enum Command {
     Plan(plan::PlanArgs),
     Build(build::BuildArgs),
     Prompt(prompt::PromptArgs),
+    Bus(bus::BusArgs),
     Status(status::StatusArgs),
     Logs(logs::LogsArgs),
     Resume(resume::ResumeArgs),
@@ -121,13 +123,19 @@ fn dispatch(cli: Cli) -> Result<u8> {
     if let Command::Guardian { run } = &cli.command {
         return Ok(guardian::main(run).map(|()| 0)?);
     }
-    let project = project_dir(cli.project_dir)?;
+    let works_on_task = matches!(cli.command, Command::Bus(_));
+    let project = match task::surroundings() {
+        // An agent may be in any folder when it calls.
+        Some((project, _)) if works_on_task && cli.project_dir.is_none() => project_dir(Some(project))?,
+        Some(_) | None => project_dir(cli.project_dir)?,
+    };
     match cli.command {
         Command::Init(args) => init::main(&args, &project),
         Command::Run(args) => run::main(&args, &project),
         Command::Plan(args) => plan::main(&args, &project),
         Command::Build(args) => build::main(&args, &project),
         Command::Prompt(args) => prompt::main(&args, &project),
+        Command::Bus(args) => bus::main(&args, &project),
         Command::Status(args) => status::main(&args, &project),
         Command::Logs(args) => logs::main(&args, &project),
         Command::Resume(args) => resume::main(&args, &project),

@@ -14,6 +14,7 @@ pub mod duration;
 pub mod engine;
 pub mod fail_action;
 pub mod markdown;
+pub mod message;
 pub mod plan_file;
 pub mod prompt;
 pub mod setup;
@@ -21,6 +22,7 @@ pub mod template;
 pub mod watch;
 
 // Ground floor: all the I/O.
+mod bus;
 mod cli;
 mod driver;
 mod error;
@@ -35,6 +37,7 @@ mod report;
 mod scripted;
 mod settings;
 mod signals;
+mod task;
 mod term;
 
 pub use cli::main;

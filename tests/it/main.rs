@@ -2,6 +2,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "a `json!` is made for the call it is passed to")]
 
+mod bus;
 mod cli;
 mod demo;
 mod doctor;

@@ -1,0 +1,187 @@
+//! The message bus: a file that many processes append to and anybody may read.
+//!
+//! Invariant: a message is one `write` at the end of the file, made under a lock, so no two messages mix. A
+//! message that a full disk cut off is taken back; one that was torn otherwise is passed over.
+
+use std::{
+    fs::{File, TryLockError},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use jiff::{Timestamp, tz::TimeZone};
+use rustix::{fs::OFlags, io::Errno, rand::GetRandomFlags};
+
+use crate::{
+    error::{Context, Error, Result},
+    message::{self, Message},
+};
+
+/// How long others may keep the bus to themselves.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Between two tries to get it.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// A message to post.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Draft {
+    pub(crate) kind: String,
+    pub(crate) task: Option<String>,
+    pub(crate) run: Option<String>,
+    /// A message with the key of an earlier one about the same task is not posted again.
+    pub(crate) key: Option<String>,
+    pub(crate) body: String,
+}
+
+/// One bus.
+#[derive(Clone, Debug)]
+pub(crate) struct Bus {
+    path: PathBuf,
+}
+
+impl Bus {
+    pub(crate) fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends a message; returns it, or nothing if it had been posted before.
+    pub(crate) fn post(&self, draft: Draft) -> Result<Option<Message>> {
+        let mut file = self.open(OFlags::APPEND | OFlags::CREATE | OFlags::RDWR)?;
+        self.lock(&file)?;
+        if draft.key.is_some() && self.has_key(&mut file, &draft)? {
+            return Ok(None);
+        }
+        let Draft { kind, task, run, key, body } = draft;
+        // Made under the lock, so that ids are in the order of the messages.
+        let at = Timestamp::now();
+        let mut id = new_id(at);
+        while body.contains(&id) {
+            id = new_id(at);
+        }
+        let at = at.round(jiff::Unit::Millisecond).unwrap_or(at);
+        let message = Message { id, at, kind, task, run, key, body };
+        append(&mut file, &message.format())
+            .context(format!("cannot post a message to {}", self.path.display()))?;
+        Ok(Some(message))
+    }
+
+    /// The whole messages from a position on, and where the last of them ends.
+    pub(crate) fn read_from(&self, position: u64) -> Result<(Vec<Message>, u64)> {
+        let mut file = match self.open(OFlags::RDONLY) {
+            Ok(file) => file,
+            Err(_) if !is_there(&self.path) => return Ok((Vec::new(), 0)),
+            Err(error) => return Err(error),
+        };
+        // A file that has become shorter is another file.
+        let position = if file.metadata()?.len() < position { 0 } else { position };
+        file.seek(SeekFrom::Start(position))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).context(format!("cannot read {}", self.path.display()))?;
+        let parsed = message::parse(&bytes);
+        Ok((parsed.messages, position + parsed.end as u64))
+    }
+
+    fn has_key(&self, file: &mut File, draft: &Draft) -> Result<bool> {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(0))?;
+        file.read_to_end(&mut bytes).context(format!("cannot read {}", self.path.display()))?;
+        let messages = message::parse(&bytes).messages;
+        Ok(messages.iter().any(|message| message.key == draft.key && message.task == draft.task))
+    }
+
+    /// Opens the file itself: a link could lead anywhere, and a pipe would hold whoever opens it.
+    fn open(&self, flags: OFlags) -> Result<File> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let path = self.path.display();
+        let file = match rustix::fs::open(&self.path, flags, rustix::fs::Mode::from_raw_mode(0o644)) {
+            Ok(file) => File::from(file),
+            Err(Errno::LOOP) => return Err(refusal(&self.path, "a symbolic link")),
+            Err(Errno::ISDIR) => return Err(refusal(&self.path, "a directory")),
+            Err(error) => return Err(io::Error::from(error)).context(format!("cannot open {path}")),
+        };
+        let kind = file.metadata()?.file_type();
+        match kind {
+            _ if kind.is_file() => Ok(file),
+            _ if kind.is_dir() => Err(refusal(&self.path, "a directory")),
+            _ => Err(refusal(&self.path, "no regular file")),
+        }
+    }
+
+    /// Takes the bus, which is given back when the file is closed.
+    fn lock(&self, file: &File) -> Result<()> {
+        let started = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::Error(error)) => {
+                    return Err(error).context(format!("cannot lock {}", self.path.display()));
+                }
+                Err(TryLockError::WouldBlock) if PATIENCE <= started.elapsed() => {
+                    let (path, seconds) = (self.path.display(), PATIENCE.as_secs());
+                    return Err(Error::new(format!("the bus {path} was locked by others for {seconds} s")));
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+            }
+        }
+    }
+}
+
+/// Writes the text at the end in one go. If only a part of it fits onto the disk, nothing stays.
+fn append(file: &mut File, text: &str) -> io::Result<()> {
+    let before = file.metadata()?.len();
+    // What an interrupted writer left is no beginning of a line.
+    let text = if ends_line(file, before)? { text.to_owned() } else { format!("\n{text}") };
+    let written = loop {
+        match file.write(text.as_bytes()) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => break other?,
+        }
+    };
+    if written == text.len() {
+        return Ok(());
+    }
+    // Only if nobody who takes no lock has appended meanwhile.
+    if file.metadata()?.len() == before + written as u64 {
+        file.set_len(before)?;
+    }
+    Err(io::ErrorKind::StorageFull.into())
+}
+
+fn ends_line(file: &mut File, length: u64) -> io::Result<bool> {
+    if length == 0 {
+        return Ok(true);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::Start(length - 1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+fn refusal(path: &Path, what: &str) -> Error {
+    Error::new(format!("the bus {} is {what}", path.display()))
+        .hint("it must be a plain file; take away what stands there, and ralph makes one")
+}
+
+fn is_there(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok()
+}
+
+/// The moment in UTC and 48 bits of chance.
+fn new_id(at: Timestamp) -> String {
+    let mut chance = [0; 8];
+    // Without chance there is still the time, and the lock.
+    let _ = rustix::rand::getrandom(&mut chance[..6], GetRandomFlags::empty());
+    let moment = at.to_zoned(TimeZone::UTC);
+    format!(
+        "{}-{:03}-{:012x}",
+        moment.strftime("%Y%m%d-%H%M%S"),
+        moment.millisecond(),
+        u64::from_le_bytes(chance)
+    )
+}
