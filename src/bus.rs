@@ -4,11 +4,10 @@
 //! message that a full disk cut off is taken back; one that was torn otherwise is passed over.
 
 use std::{
-    fs::{File, TryLockError},
+    fs::File,
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use jiff::{Timestamp, tz::TimeZone};
@@ -16,13 +15,12 @@ use rustix::{fs::OFlags, io::Errno, rand::GetRandomFlags};
 
 use crate::{
     error::{Context, Error, Result},
+    lock,
     message::{self, Message},
 };
 
 /// How long others may keep the bus to themselves.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Between two tries to get it.
-const PAUSE: Duration = Duration::from_millis(2);
 
 /// A message to post.
 #[derive(Clone, Debug, Default)]
@@ -87,6 +85,11 @@ impl Bus {
         Ok((parsed.messages, position + parsed.end as u64))
     }
 
+    /// How long the file is.
+    pub(crate) fn length(&self) -> u64 {
+        std::fs::symlink_metadata(&self.path).map_or(0, |file| file.len())
+    }
+
     fn has_key(&self, file: &mut File, draft: &Draft) -> Result<bool> {
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(0))?;
@@ -115,19 +118,13 @@ impl Bus {
 
     /// Takes the bus, which is given back when the file is closed.
     fn lock(&self, file: &File) -> Result<()> {
-        let started = Instant::now();
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(()),
-                Err(TryLockError::Error(error)) => {
-                    return Err(error).context(format!("cannot lock {}", self.path.display()));
-                }
-                Err(TryLockError::WouldBlock) if PATIENCE <= started.elapsed() => {
-                    let (path, seconds) = (self.path.display(), PATIENCE.as_secs());
-                    return Err(Error::new(format!("the bus {path} was locked by others for {seconds} s")));
-                }
-                Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+        let path = self.path.display();
+        match lock::take_within(file, PATIENCE) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                let seconds = PATIENCE.as_secs();
+                Err(Error::new(format!("the bus {path} was locked by others for {seconds} s")))
             }
+            other => other.context(format!("cannot lock {path}")),
         }
     }
 }

@@ -7,6 +7,7 @@ mod completions;
 mod demo;
 mod doctor;
 mod init;
+mod job;
 mod logs;
 mod look;
 mod loop_args;
@@ -21,6 +22,7 @@ mod runs;
 pub(crate) mod schema;
 mod status;
 mod stop;
+mod task;
 
 use std::{
     ffi::OsString,
@@ -34,7 +36,8 @@ use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 use crate::{
     error::{EXIT_CODES, Error, REFUSED, Result},
     process::guardian,
-    scripted, task,
+    scripted,
+    task::surroundings,
 };
 
 /// Run a coding agent again and again until the work is verifiably done
@@ -67,6 +70,8 @@ enum Command {
     Plan(plan::PlanArgs),
     Build(build::BuildArgs),
     Prompt(prompt::PromptArgs),
+    Task(task::TaskArgs),
+    Job(job::JobArgs),
     Bus(bus::BusArgs),
     Status(status::StatusArgs),
     Logs(logs::LogsArgs),
@@ -123,8 +128,8 @@ fn dispatch(cli: Cli) -> Result<u8> {
     if let Command::Guardian { run } = &cli.command {
         return Ok(guardian::main(run).map(|()| 0)?);
     }
-    let works_on_task = matches!(cli.command, Command::Bus(_));
-    let project = match task::surroundings() {
+    let works_on_task = matches!(cli.command, Command::Task(_) | Command::Job(_) | Command::Bus(_));
+    let project = match surroundings() {
         // An agent may be in any folder when it calls.
         Some((project, _)) if works_on_task && cli.project_dir.is_none() => project_dir(Some(project))?,
         Some(_) | None => project_dir(cli.project_dir)?,
@@ -135,6 +140,8 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Plan(args) => plan::main(&args, &project),
         Command::Build(args) => build::main(&args, &project),
         Command::Prompt(args) => prompt::main(&args, &project),
+        Command::Task(args) => task::main(&args, &project),
+        Command::Job(args) => job::main(&args, &project),
         Command::Bus(args) => bus::main(&args, &project),
         Command::Status(args) => status::main(&args, &project),
         Command::Logs(args) => logs::main(&args, &project),

@@ -3,6 +3,8 @@
 //! Invariant: what happened is in the journal before anything follows from it. A turn and a commit are
 //! recorded before they begin, so that a killed ralph is known to have been in the middle of one.
 
+mod assigned;
+mod await_others;
 mod commit;
 mod ledger;
 mod listener;
@@ -24,7 +26,7 @@ use crate::{
         Action, Wait, decide,
         event::{Event, GateEnded, Turn, TurnEnd, TurnEnded, View, Why},
         outcome::Outcome,
-        plan::Claim,
+        plan::{Check, Claim},
     },
     error::Result,
     gate,
@@ -62,6 +64,8 @@ pub(crate) struct Driver {
     last_turn: Option<Turn>,
     /// Pinned files whose change was shown.
     shown_changes: BTreeSet<PathBuf>,
+    /// How long the bus of the task was when the turn began.
+    bus_length: u64,
     /// Not any more once it used the question to change files.
     asks_for_messages: bool,
     /// Locked while the run lasts.
@@ -96,6 +100,7 @@ impl Driver {
                 }
                 Action::RunGate(gate) => self.run_gate(gate),
                 Action::Commit => self.commit(),
+                Action::AwaitFiles(files) => self.await_files(&files),
                 Action::StartWait(wait) => self.start_wait(wait),
                 Action::WaitUntil(until_ms) => self.wait(until_ms),
                 Action::Finish(outcome) => return Ok(self.finish(&outcome)),
@@ -124,12 +129,17 @@ impl Driver {
             Claim::File { path } => Some(path),
             Claim::Tag { .. } | Claim::StoriesApproved | Claim::TurnEnd => None,
         });
-        let wanted = plan.needs.iter().map(|need| &need.path).chain(claims);
+        let wanted = plan.needs.iter().map(|need| &need.path).chain(claims.clone());
+        let wanted = wanted.chain(&plan.pause_file).chain(&plan.awaits);
         let files = wanted.filter(|path| self.setup.project.join(path).exists()).cloned().collect();
-        View { files, stories: None }
+        let folders = claims.filter(|path| self.setup.project.join(path).is_dir()).cloned().collect();
+        View { files, folders, stories: None }
     }
 
     fn run_gate(&mut self, index: usize) {
+        if let Check::ChildrenEnded { within_ms, poll_ms } = self.ledger.plan.gates[index].check {
+            return self.await_children(index, within_ms, poll_ms);
+        }
         let Self { ledger, setup, run, supervisor, .. } = self;
         let (iteration, attempt) = ledger.state.position();
         let gate = ledger.plan.gates[index].clone();
@@ -196,6 +206,7 @@ fn abandoned() -> TurnEnded {
         end: TurnEnd::Abandoned,
         claimed: false,
         view: None,
+        code: None,
         ms: 0,
         usage: crate::agent::Usage::default(),
         tools: 0,

@@ -7,6 +7,7 @@ pub mod event;
 pub mod outcome;
 pub mod plan;
 pub mod presets;
+mod seen;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,8 @@ pub enum Action {
     RunGate(usize),
     /// Commit what passed the gates. If a commit was announced already, see first whether it was made.
     Commit,
+    /// Wait until these files are there, and look again.
+    AwaitFiles(Vec<String>),
     /// Begin to wait.
     StartWait(Wait),
     /// Go on waiting until then, in milliseconds since 1970.
@@ -79,6 +82,11 @@ pub fn decide(plan: &Plan, state: &State) -> Action {
 fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
     if let Some(limit) = exhausted(plan, state) {
         return Action::Finish(Outcome::Exhausted { limit });
+    }
+    let is_absent = |path: &&String| !view.files.contains(path);
+    let absent: Vec<String> = plan.awaits.iter().filter(is_absent).cloned().collect();
+    if state.spent.turns == 0 && !absent.is_empty() {
+        return Action::AwaitFiles(absent);
     }
     let mode = match (plan.work, &view.stories) {
         (Work::Prompt, _) => Mode::Work,

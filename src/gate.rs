@@ -47,7 +47,7 @@ pub(crate) fn check(
     place: &Place<'_>,
     notice: &mut dyn FnMut(&Happening<'_>),
 ) -> Option<Found> {
-    let Check::Command { command } = &gate.check;
+    let Check::Command { command } = &gate.check else { return None };
     let kept = place.run.turn(place.iteration, place.attempt).join(format!("{}.log", place.name));
     let log = format!("{PROJECT_DIR}/guardrail_{:03}_{}.log", place.iteration, place.name);
     let ran = spec(command, place, record_into(&kept)).and_then(|spec| {

@@ -184,6 +184,16 @@ pub(crate) fn read_from(path: &Path, position: u64, each: &mut dyn FnMut(Entry))
     }
 }
 
+/// The first event of a journal, without reading the rest.
+pub(crate) fn started(path: &Path) -> Option<Box<RunStarted>> {
+    let mut line = Vec::new();
+    BufReader::new(File::open(path).ok()?).read_until(b'\n', &mut line).ok()?;
+    match Entry::of_line(&line)?.event {
+        Event::RunStarted(started) => Some(started),
+        _ => None,
+    }
+}
+
 /// A run as its journal tells it.
 pub(crate) struct Folded {
     pub(crate) started: RunStarted,

@@ -5,6 +5,7 @@
 
 use std::{
     fs::{File, TryLockError},
+    io,
     os::unix::fs::MetadataExt,
     path::Path,
     thread,
@@ -15,6 +16,7 @@ use crate::{
     engine::event::Event,
     error::{Context, Error, Result},
     journal::{self, run_dir::RunDir},
+    setup::Territory,
 };
 
 /// How long the guardian of a killed loop may take to clean up before the tree is free.
@@ -24,10 +26,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// working tree that it is in.
 pub(crate) fn take(project: &Path, tree: Option<&Path>) -> Result<Vec<File>> {
     let above = tree.filter(|tree| *tree != project);
-    std::iter::once(project).chain(above).map(|dir| take_one(dir, project)).collect()
+    std::iter::once(project).chain(above).map(|dir| take_one(dir, project, &Territory::Tree)).collect()
 }
 
-fn take_one(dir: &Path, project: &Path) -> Result<File> {
+/// Takes a folder that only one run may work in.
+pub(crate) fn take_folder(folder: &Path, project: &Path) -> Result<File> {
+    take_one(folder, project, &Territory::Folder(folder.to_owned()))
+}
+
+fn take_one(dir: &Path, project: &Path, territory: &Territory) -> Result<File> {
     let directory = File::open(dir).context(format!("cannot open {}", dir.display()))?;
     let started = Instant::now();
     loop {
@@ -38,12 +45,27 @@ fn take_one(dir: &Path, project: &Path) -> Result<File> {
             }
             Err(TryLockError::WouldBlock) => {}
         }
-        let holder = holder(project);
+        let holder = holder(project, territory);
         let is_cleaning_up = holder.as_ref().is_some_and(|holder| !crate::process::is_alive(holder.pid));
         if !is_cleaning_up || PATIENCE < started.elapsed() {
-            return Err(refusal(holder, &directory));
+            return Err(refusal(holder, &directory, territory));
         }
         thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Takes a file that others have only for moments; waits at most that long.
+pub(crate) fn take_within(file: &File, patience: Duration) -> io::Result<()> {
+    let started = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if patience <= started.elapsed() => {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(2)),
+        }
     }
 }
 
@@ -54,9 +76,13 @@ struct Holder {
 }
 
 /// The loop whose journal is being written, if its record is where ours is.
-fn holder(project: &Path) -> Option<Holder> {
+fn holder(project: &Path, territory: &Territory) -> Option<Holder> {
     let runs = RunDir::of_project(project).ok()?;
-    let run = runs.iter().rev().find(|run| journal::is_running(&run.journal()))?;
+    let works_here = |run: &&RunDir| {
+        journal::is_running(&run.journal())
+            && journal::started(&run.journal()).is_some_and(|started| started.setup.territory == *territory)
+    };
+    let run = runs.iter().rev().find(works_here)?;
     let mut holder = None;
     journal::read_from(&run.journal(), 0, &mut |entry| {
         let pid = match &entry.event {
@@ -70,7 +96,13 @@ fn holder(project: &Path) -> Option<Holder> {
     holder
 }
 
-fn refusal(holder: Option<Holder>, directory: &File) -> Error {
+fn refusal(holder: Option<Holder>, directory: &File, territory: &Territory) -> Error {
+    if *territory != Territory::Tree {
+        let who =
+            holder.map_or("another user".to_owned(), |it| format!("run {}, process {}", it.run, it.pid));
+        return Error::new(format!("this task is being worked on: {who}"))
+            .hint("`ralph task list` shows it, `ralph task stop` ends it");
+    }
     let error = match holder {
         Some(Holder { pid, run, since }) => {
             let since = since.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S");

@@ -6,6 +6,7 @@
 //! behind: ralph is a child subreaper, so whatever escapes becomes its child. If ralph itself is killed,
 //! the [`guardian`] ends what is left.
 
+pub(crate) mod detach;
 pub(crate) mod guardian;
 mod launch;
 mod procfs;
@@ -25,7 +26,7 @@ use std::{
 use guardian::Guardian;
 use rustix::process::Signal;
 
-pub(crate) use procfs::{is_alive, lock_holder};
+pub(crate) use procfs::{is_alive, is_same_process, lock_holder, start_time, variable};
 
 use crate::{
     signals,
@@ -124,6 +125,10 @@ pub(crate) struct Supervisor {
     serial: u64,
     stops: u32,
     kept: Vec<i32>,
+    /// Says of a process whether it is somebody else's to look after.
+    spared: Box<dyn Fn(i32) -> bool>,
+    /// Is told the group of every process that was started.
+    on_start: Box<dyn FnMut(i32)>,
     /// When the next tick is due, if anybody wants them.
     next_tick: Option<Instant>,
 }
@@ -138,7 +143,27 @@ impl Supervisor {
         let (sender, receiver) = sync_channel(32);
         signals::listen(sender.clone(), Message::Signal)?;
         let kept = sweep::present();
-        Ok(Self { sender, receiver, guardian: None, serial: 0, stops: 0, kept, next_tick: None })
+        Ok(Self {
+            sender,
+            receiver,
+            guardian: None,
+            serial: 0,
+            stops: 0,
+            kept,
+            spared: Box::new(|_| false),
+            on_start: Box::new(|_| {}),
+            next_tick: None,
+        })
+    }
+
+    /// Leaves those alone, wherever they come from, of which this is true.
+    pub(crate) fn spare(&mut self, is_spared: impl Fn(i32) -> bool + 'static) {
+        self.spared = Box::new(is_spared);
+    }
+
+    /// Says which group every process has that is started from here on.
+    pub(crate) fn tell_groups(&mut self, on_start: impl FnMut(i32) + 'static) {
+        self.on_start = Box::new(on_start);
     }
 
     /// Lets `guardian` end the processes of this run if ralph is killed, and adopts whatever they orphan.
@@ -179,6 +204,7 @@ impl Supervisor {
         if let Some(guardian) = &mut self.guardian {
             guardian.watch(child.group);
         }
+        (self.on_start)(child.group.as_raw_nonzero().get());
         let mut watch = Watch::new(limits, child.pipes, started);
         let mut order = watch.tick(started);
         loop {
@@ -200,7 +226,7 @@ impl Supervisor {
         }
         self.hear_the_rest(listener);
         let status = child.reap();
-        let leftovers = sweep::sweep(leftovers, &mut self.kept);
+        let leftovers = sweep::sweep(leftovers, &mut self.kept, &*self.spared);
         Ok(Ended { status, cause: watch.cause(), took: started.elapsed(), leftovers })
     }
 
@@ -348,6 +374,14 @@ pub(crate) fn ask_to_stop(pid: u32, now: bool) -> io::Result<()> {
     let signal = if now { Signal::QUIT } else { Signal::USR1 };
     let pid = rustix::process::Pid::from_raw(pid.cast_signed()).ok_or(io::ErrorKind::NotFound)?;
     Ok(rustix::process::kill_process(pid, signal)?)
+}
+
+/// Ends another ralph without asking; its guardian cleans up after it.
+pub(crate) fn end_at_once(pid: i32) {
+    if let Some(pid) = rustix::process::Pid::from_raw(pid) {
+        // It may have gone meanwhile.
+        let _ = rustix::process::kill_process(pid, Signal::KILL);
+    }
 }
 
 /// A process that ended, with the beginning of what it printed.

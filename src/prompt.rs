@@ -44,6 +44,68 @@ pub fn compose(base: &str, feedback: &[Feedback], count: Option<Count>) -> Strin
     }
 }
 
+/// What stands before everything when an agent was at work before.
+const CONTINUE: &str = "Continue working on the following:";
+
+/// Where an agent is that works on a task with others.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    /// The task's name.
+    pub task: &'a str,
+    /// Where the task is.
+    pub task_folder: &'a str,
+    /// Where the run may keep what it wants.
+    pub run_folder: &'a str,
+    /// Where everybody talks.
+    pub bus: &'a str,
+    /// How ralph is called.
+    pub ralph: &'a str,
+}
+
+impl Surroundings<'_> {
+    /// For the agent that is started until the task is done.
+    pub fn of_root(&self) -> String {
+        let Self { task, ralph, .. } = self;
+        format!(
+            "You work on the task \"{task}\". You are started again, with fresh context, until it is done.\n{}\
+             - To have a part done by another agent: {ralph} job -p \"...\" waits for it; with --detach it goes on \
+             beside you. {ralph} task list --tree shows who is at work.\n\
+             - When the whole task is done, write what was done into the file DONE in the task folder: \
+             echo \"...\" > \"$TASK_FOLDER/DONE\". Nothing else ends it, neither your words nor your exit code.\n\
+             - If you must wait for a person or for something outside, say for what, and end: \
+             {ralph} bus post --type wait_without_restart --body \"...\"",
+            self.places()
+        )
+    }
+
+    /// For an agent that does a part of it.
+    pub fn of_child(&self) -> String {
+        let Self { task, .. } = self;
+        format!(
+            "You do a part of the task \"{task}\" for another agent that works on it.\n{}\
+             - You are done when you end. Leave what others need in your run folder or on the bus. Do not write \
+             the file DONE: the task is more than your part.",
+            self.places()
+        )
+    }
+
+    fn places(&self) -> String {
+        let Self { task_folder, run_folder, bus, ralph, .. } = self;
+        format!(
+            "- Task folder ($TASK_FOLDER): {task_folder}\n\
+             - Your run folder ($RUN_FOLDER), for notes and results: {run_folder}\n\
+             - Message bus ($MESSAGE_BUS): {bus}. Read it with {ralph} bus read --tail 20; tell there what others \
+             and the next run must know: {ralph} bus post --type INFO --body \"...\"\n"
+        )
+    }
+}
+
+/// The prompt of a turn that works on a task.
+pub fn prompt_of_task(is_continued: bool, preamble: &str, task: &str) -> String {
+    let begin = if is_continued { format!("{CONTINUE}\n\n") } else { String::new() };
+    format!("{begin}{preamble}\n\nThe task:\n\n{task}")
+}
+
 /// A failed gate, for the message to the agent.
 #[derive(Clone, Copy, Debug)]
 pub struct GateFailure<'a> {

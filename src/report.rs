@@ -40,6 +40,10 @@ pub(crate) trait Reporter {
     }
     /// Everything so far should be visible now.
     fn flush(&mut self) {}
+    /// What it could not do, said once, for the run to record.
+    fn complaint(&mut self) -> Option<String> {
+        None
+    }
 }
 
 /// Tells all of them.
@@ -76,5 +80,8 @@ impl Reporter for Vec<Box<dyn Reporter>> {
         for reporter in self.iter_mut() {
             reporter.flush();
         }
+    }
+    fn complaint(&mut self) -> Option<String> {
+        self.iter_mut().find_map(|reporter| reporter.complaint())
     }
 }

@@ -24,7 +24,7 @@ use crate::fail_action::FailAction;
 use crate::setup::{PromptVia, Scm};
 
 pub(crate) use load::{Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, inspect, load};
-pub(crate) use loops::{BuildSettings, PlanSettings};
+pub(crate) use loops::{BuildSettings, PlanSettings, TaskSettings};
 pub(crate) use schema::schema;
 
 /// Everything that settings decide.
@@ -69,6 +69,8 @@ pub(crate) struct Settings {
     /// on its standard input.
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) notify: Option<String>,
+    /// How `ralph task` keeps an agent going.
+    pub(crate) task: TaskSettings,
     /// How things look on the terminal.
     pub(crate) output: Output,
     /// How long the records of old runs are kept. `0` keeps them for good.
@@ -96,6 +98,7 @@ impl Default for Settings {
             plan: PlanSettings::default(),
             build: BuildSettings::default(),
             notify: None,
+            task: TaskSettings::default(),
             output: Output::default(),
             retention: None,
         }

@@ -32,6 +32,12 @@ pub struct Setup {
     /// Values for the variables of a prompt template, by name; those that change with each turn are not here.
     #[serde(default, skip_serializing_if = "is_default")]
     pub variables: BTreeMap<String, String>,
+    /// The task of the project that the run works on.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub assignment: Option<Assignment>,
+    /// What no other run may work in at the same time.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub territory: Territory,
     /// Whether a session log is written into the project.
     #[serde(default, skip_serializing_if = "is_default")]
     pub session_log: bool,
@@ -53,6 +59,14 @@ pub struct Setup {
     pub dirty: BTreeMap<String, String>,
     /// The settings files that were read, with a fingerprint: a change is shown, not followed.
     pub settings: BTreeMap<PathBuf, String>,
+}
+
+impl Setup {
+    /// The task that the run keeps going, if it does.
+    pub fn root_task(&self) -> Option<&str> {
+        let assignment = self.assignment.as_ref().filter(|it| it.role == Role::Root)?;
+        Some(&assignment.task)
+    }
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -132,6 +146,46 @@ pub struct PlanFile {
     pub path: String,
     /// The folder of the specifications, relative to the project.
     pub specs: String,
+}
+
+/// The task of the project that a run works on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Assignment {
+    /// Its name.
+    pub task: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What the run is in it.
+    pub role: Role,
+    /// The run whose agent started this one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub parent: Option<String>,
+    /// The run that worked on the task before this one did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub previous: Option<String>,
+}
+
+/// What a run is in a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// It keeps the task going to its end.
+    Root,
+    /// It does a part for somebody else.
+    Child,
+}
+
+/// What no other run may work in at the same time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Territory {
+    /// The working tree: the run commits.
+    #[default]
+    Tree,
+    /// This folder.
+    Folder(PathBuf),
+    /// It shares everything with others.
+    Shared,
 }
 
 /// Who words the commit messages.

@@ -1,28 +1,53 @@
 //! Tasks: their folders in the project, and who works on them.
 //!
 //! ```text
-//! .ralph/tasks/PROJECT-MESSAGE-BUS.md            what concerns the whole project
-//! .ralph/tasks/greeter/TASK-MESSAGE-BUS.md       what those who work on a task tell each other
+//! .ralph/tasks/PROJECT-MESSAGE-BUS.md      what concerns the whole project
+//! .ralph/tasks/greeter/TASK.md             what is to be done
+//!                      DONE                the agent says that it is done
+//!                      WAIT_WITHOUT_RESTART   the agent waits for somebody
+//!                      TASK-MESSAGE-BUS.md what those who work on it tell each other
+//!                      depends-on.json     the tasks that must be done before it
+//!                      runs/ID/run.json    who works or worked on it
 //! ```
 
+pub(crate) mod enlist;
+pub(crate) mod keeper;
+pub(crate) mod record;
+pub(crate) mod store;
+
 use std::{
-    env, io,
+    collections::BTreeMap,
+    env,
+    fs::File,
+    io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use crate::{
     bus::Bus,
+    dependencies::{self, Graph},
     driver::PROJECT_DIR,
-    error::{Error, Result},
+    error::{Context, Error, Result},
+    lock,
+    setup::Assignment,
 };
 
+/// The agent says that the task is done.
+pub(crate) const DONE: &str = "DONE";
+/// The agent waits for somebody and is not to be started again.
+pub(crate) const MARKER: &str = "WAIT_WITHOUT_RESTART";
 /// The folder of the task, for its agents.
 pub(crate) const FOLDER_VARIABLE: &str = "TASK_FOLDER";
 /// The task, for its agents.
 pub(crate) const TASK_VARIABLE: &str = "RALPH_TASK_ID";
 
+const TASK_FILE: &str = "TASK.md";
 const TASK_BUS: &str = "TASK-MESSAGE-BUS.md";
 const PROJECT_BUS: &str = "PROJECT-MESSAGE-BUS.md";
+const DEPENDS_ON: &str = "depends-on.json";
+/// How long others may look at all tasks.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest name of a task.
 const LONGEST_ID: usize = 80;
 
@@ -84,11 +109,64 @@ impl Tasks {
         tasks.sort_by(|one, other| one.id.cmp(&other.id));
         tasks
     }
+
+    /// Has a task wait for others; refuses what could never end. Under a lock, so that two tasks that are
+    /// started at once do not both get a place in a circle.
+    pub(crate) fn depend(&self, task: &Task, on: &[String]) -> Result<()> {
+        let root = File::open(&self.root).context(format!("cannot open {}", self.root.display()))?;
+        lock::take_within(&root, PATIENCE).context(format!("cannot lock {}", self.root.display()))?;
+        let mut graph: Graph = self.all().into_iter().map(|it| (it.id.clone(), it.depends_on())).collect();
+        graph.insert(task.id.clone(), on.to_vec());
+        if let Some(path) = dependencies::cycle(&graph, &task.id) {
+            let path = path.join("` waits for `");
+            return Err(Error::new(format!("the tasks would wait for each other for ever: `{path}`"))
+                .hint("leave out one `--depends-on`"));
+        }
+        let text = serde_json::to_vec_pretty(on)?;
+        store::write_whole(&task.folder.join(DEPENDS_ON), &text)
+            .context(format!("cannot write into {}", task.folder.display()))
+    }
 }
 
 impl Task {
+    /// The task that a run is assigned to.
+    pub(crate) fn of(assignment: &Assignment) -> Self {
+        Self { id: assignment.task.clone(), folder: assignment.folder.clone() }
+    }
+
+    pub(crate) fn text_file(&self) -> PathBuf {
+        self.folder.join(TASK_FILE)
+    }
+
+    pub(crate) fn done(&self) -> PathBuf {
+        self.folder.join(DONE)
+    }
+
+    pub(crate) fn marker(&self) -> PathBuf {
+        self.folder.join(MARKER)
+    }
+
     pub(crate) fn bus(&self) -> Bus {
         Bus::at(self.folder.join(TASK_BUS))
+    }
+
+    /// The folder of one run of the task, where its agent may keep what it wants.
+    pub(crate) fn run_folder(&self, run: &str) -> PathBuf {
+        self.folder.join("runs").join(run)
+    }
+
+    /// The tasks that it waits for.
+    pub(crate) fn depends_on(&self) -> Vec<String> {
+        let text = std::fs::read(self.folder.join(DEPENDS_ON)).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+
+    /// Something that changes whenever the task is announced as done again.
+    pub(crate) fn done_key(&self) -> String {
+        use std::os::unix::fs::MetadataExt;
+        let metadata = std::fs::metadata(self.done());
+        let (second, part) = metadata.map_or((0, 0), |it| (it.mtime(), it.mtime_nsec()));
+        format!("done-{second}.{part:09}")
     }
 }
 
@@ -117,3 +195,6 @@ pub(crate) fn surroundings() -> Option<(PathBuf, Task)> {
 fn likeness(one: &str, other: &str) -> f64 {
     strsim::jaro_winkler(one, other)
 }
+
+/// Records by their runs.
+pub(crate) type Records = BTreeMap<String, record::Record>;

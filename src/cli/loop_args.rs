@@ -15,7 +15,7 @@ use crate::{
     journal::run_dir::RunDir,
     report::Reporter,
     settings::{self, Leftovers, Loaded, Settings},
-    setup::{AgentSetup, MessageFrom, PromptSource, Setup, TaskFrom, Timeouts},
+    setup::{AgentSetup, MessageFrom, PromptSource, Setup, TaskFrom, Territory, Timeouts},
 };
 
 /// The flags that every loop has.
@@ -180,6 +180,8 @@ pub(super) fn setup(loaded: &Loaded, prompt: PromptSource, project: &Path) -> Se
         message: MessageFrom::Agent,
         plan_file: None,
         variables: std::collections::BTreeMap::new(),
+        assignment: None,
+        territory: Territory::Tree,
         session_log: false,
         count_in_prompt: settings.include_iteration_count_in_prompt,
         truncate_chars: settings.output_truncate_chars,
@@ -214,7 +216,7 @@ fn settings_above(project: &Path) -> Option<&Path> {
 }
 
 /// Checks a duration and leaves it as it was typed, for the layer of settings.
-fn duration(text: &str) -> std::result::Result<String, String> {
+pub(super) fn duration(text: &str) -> std::result::Result<String, String> {
     parse_duration(text).map(|_| text.to_owned())
 }
 

@@ -2,6 +2,7 @@
 //! messages, and keep a session log.
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     path::{Path, PathBuf},
 };
@@ -53,7 +54,7 @@ pub(super) struct Mode {
     pub(super) variables: BTreeMap<String, String>,
     /// Files that decide how the work is judged; a change of them is shown.
     pub(super) pinned: Vec<PathBuf>,
-    pub(super) drafts: Vec<(PathBuf, &'static str)>,
+    pub(super) drafts: Vec<(PathBuf, Cow<'static, str>)>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -73,7 +74,7 @@ impl Mode {
         };
         setup.settings.extend(fingerprints(self.pinned.iter().map(PathBuf::as_path)));
         let Self { drafts, warnings, .. } = self;
-        let driver = Start { plan, setup, drafts, reporters, warnings }.begin()?;
+        let driver = Start { plan, setup, run: None, drafts, reporters, warnings }.begin()?;
         drive(driver, args.is_for_people())
     }
 }
@@ -147,12 +148,12 @@ pub(super) fn template(
     name: &str,
     text: &'static str,
     project: &Path,
-) -> (PathBuf, Vec<(PathBuf, &'static str)>) {
+) -> (PathBuf, Vec<(PathBuf, Cow<'static, str>)>) {
     if let Some(path) = named {
         return (project.join(path), Vec::new());
     }
     let path = project.join(PROJECT_DIR).join("prompts").join(name);
-    (path.clone(), vec![(path, text)])
+    (path.clone(), vec![(path, text.into())])
 }
 
 /// These modes live by git's history; what else the settings do with a commit, they do too.

@@ -7,6 +7,7 @@ use crate::{
     error::{Error, Result},
     journal::{self, run_dir::RunDir},
     process::is_alive,
+    setup::Role,
 };
 
 /// The run with this id, or with the only id that begins so; of any project.
@@ -24,18 +25,28 @@ pub(super) fn by_id(id: &str) -> Result<RunDir> {
     }
 }
 
-/// The newest run of the project.
+/// The newest run of the project, other than those that agents started for a part of a task.
 pub(super) fn newest(project: &Path) -> Result<RunDir> {
-    RunDir::of_project(project)?.pop().ok_or_else(|| {
+    let mut runs = RunDir::of_project(project)?.into_iter().rev();
+    runs.find(|run| !is_child(run)).ok_or_else(|| {
         Error::new(format!("there is no run of {} yet", project.display()))
             .hint("start one: ralph run -p \"...\"")
     })
 }
 
+fn is_child(run: &RunDir) -> bool {
+    let started = journal::started(&run.journal());
+    started.and_then(|it| it.setup.assignment).is_some_and(|it| it.role == Role::Child)
+}
+
 /// The run of the project that is running.
 pub(super) fn running(project: &Path) -> Result<RunDir> {
     let runs = RunDir::of_project(project)?;
-    runs.into_iter().rev().find(|run| process(run).is_some()).ok_or_else(|| {
+    let running = runs.into_iter().rev().filter(|run| process(run).is_some());
+    // One that others started for a part comes after one that a person started.
+    let mut running: Vec<RunDir> = running.collect();
+    running.sort_by_key(is_child);
+    running.into_iter().next().ok_or_else(|| {
         Error::new(format!("nothing is running in {}", project.display()))
             .hint("`ralph status --all` shows the runs of all projects")
     })

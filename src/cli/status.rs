@@ -101,7 +101,7 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
         let name = plan.gates.get(ended.gate).map(|gate| gate.check.name());
         json!({"name": name, "passed": ended.failure.is_none(), "code": ended.code, "ms": ended.ms})
     });
-    let next = listed.standing.commands(listed.id).into_iter().map(|(_, command)| command);
+    let next = listed.standing.commands(listed.id, &started.setup).into_iter().map(|(_, command)| command);
     json!({
         "run": listed.id,
         "standing": listed.standing.word(),

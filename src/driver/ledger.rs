@@ -44,6 +44,9 @@ impl Ledger {
             let text = format!("the record of the run cannot be written ({error}); the run goes on");
             self.reporters.event(&self.plan, &self.state, &Entry::now(Event::Warned { text }));
         }
+        if let Some(complaint) = self.reporters.complaint() {
+            self.record(Event::Warned { text: complaint });
+        }
     }
 
     /// Somebody asked to stop; recorded once.

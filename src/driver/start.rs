@@ -1,6 +1,7 @@
 //! Everything that must be right before the first turn: a run that cannot work is refused before it begins.
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     env,
     fs::File,
@@ -25,15 +26,24 @@ use crate::{
         guardian::{self, Guardian},
     },
     report::{Reporter, look::Look, session_log::SessionLog},
-    setup::{MessageFrom, PromptSource, Setup},
+    setup::{MessageFrom, PromptSource, Setup, Territory},
+    task::{
+        self, Task,
+        enlist::{Recruit, is_of_another, title},
+        keeper::Keeper,
+        store,
+    },
+    version,
 };
 
 /// A run to begin.
 pub(crate) struct Start {
     pub(crate) plan: Plan,
     pub(crate) setup: Setup,
+    /// Its folder, where it has one already.
+    pub(crate) run: Option<RunDir>,
     /// Files to write once nothing stands against the run, where there are none.
-    pub(crate) drafts: Vec<(PathBuf, &'static str)>,
+    pub(crate) drafts: Vec<(PathBuf, Cow<'static, str>)>,
     pub(crate) reporters: Vec<Box<dyn Reporter>>,
     /// What a person should know from the start.
     pub(crate) warnings: Vec<String>,
@@ -50,7 +60,7 @@ pub(crate) struct Resume {
 impl Start {
     /// Checks what the run needs, takes the tree, and records the start.
     pub(crate) fn begin(self) -> Result<Driver> {
-        let Self { plan, mut setup, drafts, reporters, warnings } = self;
+        let Self { plan, mut setup, run, drafts, reporters, warnings } = self;
         check_names(&setup)?;
         if !drafts.iter().any(|(path, _)| setup.prompt.path() == Some(path)) {
             check_prompt(&setup.prompt)?;
@@ -62,11 +72,16 @@ impl Start {
             let changes = git.changes(&mut ground.supervisor)?;
             setup.dirty = changes.into_iter().map(|change| (change.key(), change.fingerprint)).collect();
         }
-        let run = RunDir::create(&setup.project)?;
+        let run = run.map_or_else(|| RunDir::create(&setup.project), Ok)?;
+        ground.enlist(&setup, &run).inspect_err(|_| {
+            // Nothing is in it.
+            let _ = run.remove();
+        })?;
         let journal = Journal::open(&run.journal())?;
         let hidden = own_files::hide(&setup.project);
         ground.guard(&run, &journal)?;
         ground.git = ground.git.map(|git| git.marked(&run.id()));
+        ground.note_version(&setup, &run);
 
         let event = Event::RunStarted(Box::new(RunStarted {
             run: run.id(),
@@ -75,6 +90,7 @@ impl Start {
             plan: plan.clone(),
             setup: setup.clone(),
         }));
+        let reporters = with_keeper(reporters, &setup, &run);
         let mut ledger = Ledger::new(plan, State::default(), journal, reporters);
         ledger.record(event);
         begin_session_log(&mut ledger, &setup);
@@ -114,9 +130,11 @@ impl Resume {
             guardian::end_run(&run.id());
         }
         let _ = own_files::hide(&setup.project);
+        ground.enlist(&setup, &run)?;
         ground.guard(&run, &journal)?;
 
         let limits = plan.limits;
+        let reporters = with_keeper(reporters, &setup, &run);
         let mut ledger = Ledger::new(plan, folded.state, journal, reporters);
         ledger.record(Event::RunResumed { pid: std::process::id(), limits });
         begin_session_log(&mut ledger, &setup);
@@ -150,8 +168,54 @@ impl Ground {
         let mut supervisor = Supervisor::new()?;
         find_scm(plan, setup)?;
         let git = find_git(&mut supervisor, plan, setup, run)?;
-        let tree = lock::take(&setup.project, git.as_ref().map(Git::top))?;
+        let tree = match &setup.territory {
+            Territory::Tree => lock::take(&setup.project, git.as_ref().map(Git::top))?,
+            Territory::Folder(folder) => {
+                fs_err::create_dir_all(folder)?;
+                vec![lock::take_folder(folder, &setup.project)?]
+            }
+            Territory::Shared => Vec::new(),
+        };
         Ok(Self { program, supervisor, git, tree })
+    }
+
+    /// Makes the run known to the others that work on its task, and leaves their processes alone.
+    fn enlist(&mut self, setup: &Setup, run: &RunDir) -> Result<()> {
+        let id = run.id();
+        if let Some(assignment) = &setup.assignment {
+            let agent = &setup.agent.command;
+            let record = run.path().to_owned();
+            Recruit { assignment, run: &id, record, agent, title: title(setup) }.enlist()?;
+            let (task, id) = (Task::of(assignment), id.clone());
+            self.supervisor.tell_groups(move |group| {
+                // Whoever reads the record can do without.
+                let _ = store::update(&task, &id, |record| record.group = Some(group));
+            });
+        }
+        // A loop inside a task finds the children of others among its own leftovers too.
+        let task = setup.assignment.as_ref().map(Task::of);
+        if let Some(task) = task.or_else(|| task::surroundings().map(|(_, task)| task)) {
+            self.supervisor.spare(move |pid| is_of_another(&task, pid, &id));
+        }
+        Ok(())
+    }
+
+    /// Adds the agent's version to the record of a run that others may look at.
+    fn note_version(&mut self, setup: &Setup, run: &RunDir) {
+        let Some(assignment) = &setup.assignment else { return };
+        let task = Task::of(assignment);
+        let of_parent = assignment.parent.as_ref().and_then(|parent| store::one(&task, parent));
+        let known = of_parent.filter(|parent| parent.agent == setup.agent.command);
+        let version = match known.and_then(|parent| parent.agent_version) {
+            Some(version) => Some(version),
+            None => {
+                version::of_agent(&mut self.supervisor, &setup.agent.command, &self.program, &setup.project)
+            }
+        };
+        if version.is_some() {
+            // It is only for people.
+            let _ = store::update(&task, &run.id(), |record| record.agent_version = version);
+        }
     }
 
     /// From here on the run's processes do not outlive ralph, nor do they outlive the locks.
@@ -177,6 +241,7 @@ impl Ground {
             announced: None,
             last_turn: None,
             shown_changes: std::collections::BTreeSet::new(),
+            bus_length: 0,
             asks_for_messages: true,
             tree,
         }
@@ -195,6 +260,14 @@ fn check_names(setup: &Setup) -> Result<()> {
     }
 }
 
+/// Adds who tells the others of the run's task.
+fn with_keeper(mut reporters: Vec<Box<dyn Reporter>>, setup: &Setup, run: &RunDir) -> Vec<Box<dyn Reporter>> {
+    if let Some(assignment) = &setup.assignment {
+        reporters.push(Box::new(Keeper::new(assignment, setup, &run.id())));
+    }
+    reporters
+}
+
 /// Adds the session log where the run writes one.
 fn begin_session_log(ledger: &mut Ledger, setup: &Setup) {
     if !setup.session_log {
@@ -206,7 +279,7 @@ fn begin_session_log(ledger: &mut Ledger, setup: &Setup) {
     }
 }
 
-fn write_absent(drafts: &[(PathBuf, &str)]) -> Result<()> {
+fn write_absent(drafts: &[(PathBuf, Cow<'static, str>)]) -> Result<()> {
     for (path, text) in drafts {
         if path.symlink_metadata().is_ok() {
             continue;
@@ -214,7 +287,7 @@ fn write_absent(drafts: &[(PathBuf, &str)]) -> Result<()> {
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;
         }
-        fs_err::write(path, text)?;
+        fs_err::write(path, text.as_bytes())?;
     }
     Ok(())
 }

@@ -20,6 +20,7 @@ use crate::{
     prompt::{Count, Feedback, compose},
     report::Reporter,
     setup::{PlanFile, PromptSource, PromptVia, Setup, TaskFrom},
+    task::Task,
     template::fill,
     watch::{self, Cause},
 };
@@ -46,6 +47,7 @@ impl Driver {
         };
         self.last_turn = Some(turn.clone());
         let prompt = self.prompt(&turn)?;
+        self.note_bus_length();
         let folder = self.run.turn(turn.iteration, turn.attempt);
         self.ledger.record(Event::TurnStarted(turn.clone()));
         self.record_prompt(&folder, turn.iteration, &prompt);
@@ -128,6 +130,7 @@ impl Driver {
             // A Claude Code inside a Claude Code refuses to start.
             (OsString::from("CLAUDECODE"), None),
         ];
+        env.extend(self.task_environment());
         env.extend(self.setup.agent.env.iter().map(|(name, value)| set(name, value.clone())));
         env
     }
@@ -139,6 +142,10 @@ impl Driver {
         let base = match self.setup.prompt {
             PromptSource::Template(_) => fill(&base, &self.variables(turn)),
             PromptSource::Text(_) | PromptSource::File(_) => base,
+        };
+        let base = match &self.setup.assignment {
+            Some(assignment) => self.assigned(assignment, &base),
+            None => base,
         };
         let harmless = |feedback: &Feedback| Feedback {
             action: feedback.action,
@@ -209,7 +216,12 @@ impl Driver {
     }
 
     fn record_prompt(&mut self, folder: &Path, iteration: u32, prompt: &str) {
-        let in_project = self.setup.project.join(PROJECT_DIR).join(format!("prompt_{iteration:03}.txt"));
+        let folder_in_project = match &self.setup.assignment {
+            // Others work on tasks at the same time.
+            Some(assignment) => Task::of(assignment).run_folder(&self.run.id()),
+            None => self.setup.project.join(PROJECT_DIR),
+        };
+        let in_project = folder_in_project.join(format!("prompt_{iteration:03}.txt"));
         for path in [folder.join("prompt.md"), in_project] {
             if let Err(error) = record(&path, prompt.as_bytes()) {
                 self.ledger.reporters.detail(&format!("cannot write {}: {error}", path.display()));
@@ -219,6 +231,7 @@ impl Driver {
 
     fn judge(&self, ended: io::Result<Ended>, listener: Listener) -> TurnEnded {
         let view = self.ledger.plan.looks().then(|| self.look());
+        let code = ended.as_ref().ok().and_then(|ended| ended.status?.code());
         let (end, ms, leftovers) = match ended {
             Ok(ended) => (self.turn_end(&ended, &listener), millis(ended.took), ended.leftovers),
             Err(error) => {
@@ -231,6 +244,7 @@ impl Driver {
             claimed: end == TurnEnd::Finished && listener.scanner.claimed(),
             end,
             view,
+            code,
             ms,
             usage: tally.usage,
             tools: tally.tools,
@@ -243,7 +257,10 @@ impl Driver {
     fn turn_end(&self, ended: &Ended, listener: &Listener) -> TurnEnd {
         let Some(exit) = exit(ended, &self.setup) else { return TurnEnd::Interrupted };
         if matches!((exit, self.ledger.plan.pause_code), (Exit::Code(code), Some(pause)) if code == pause) {
-            return TurnEnd::Paused;
+            return TurnEnd::Paused { reason: None };
+        }
+        if let Some(reason) = self.asked_to_pause() {
+            return TurnEnd::Paused { reason: Some(reason).filter(|reason| !reason.is_empty()) };
         }
         match conclude(listener.structured, exit, &listener.tally) {
             Ok(()) => TurnEnd::Finished,

@@ -139,6 +139,9 @@ pub enum Mode {
 pub struct View {
     /// Those of the plan's files that are there.
     pub files: Vec<String>,
+    /// Those of them that are folders.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<String>,
     /// What the story list says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stories: Option<StoryView>,
@@ -163,6 +166,9 @@ pub struct TurnEnded {
     /// The directory afterwards, where the rules look at it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub view: Option<View>,
+    /// What the agent exited with; nothing when a signal or a limit ended it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<i32>,
     /// How long it took.
     pub ms: u64,
     /// What it used.
@@ -188,7 +194,11 @@ pub enum TurnEnd {
     /// The agent crashed, timed out, or said nothing at all.
     Failed(Failure),
     /// The agent waits for someone outside and is not to be restarted.
-    Paused,
+    Paused {
+        /// What it said about that.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reason: Option<String>,
+    },
     /// The user ended it.
     Interrupted,
     /// Ralph died while it ran.

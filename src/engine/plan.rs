@@ -27,6 +27,15 @@ pub struct Plan {
     pub limits: Limits,
     /// The agent's exit code that means "I wait for somebody; do not start me again".
     pub pause_code: Option<i32>,
+    /// A file that means the same while it is there. Relative to the project.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pause_file: Option<String>,
+    /// A kind of message on the task's bus that means the same if it was posted during the turn.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pause_message: Option<String>,
+    /// Files of others that are waited for before the first turn. Relative to the project.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub awaits: Vec<String>,
 }
 
 impl Plan {
@@ -34,6 +43,8 @@ impl Plan {
     pub fn looks(&self) -> bool {
         !self.needs.is_empty()
             || self.work != Work::Prompt
+            || self.pause_file.is_some()
+            || !self.awaits.is_empty()
             || self.claims.iter().any(|claim| matches!(claim, Claim::File { .. } | Claim::StoriesApproved))
     }
 }
@@ -114,6 +125,13 @@ pub enum Check {
         /// Handed to the shell as it is.
         command: String,
     },
+    /// Runs that the agent started and left behind are waited for. What takes longer is named and left alone.
+    ChildrenEnded {
+        /// As long as that.
+        within_ms: u64,
+        /// Looked at again after this time.
+        poll_ms: u64,
+    },
 }
 
 impl Check {
@@ -121,6 +139,15 @@ impl Check {
     pub fn name(&self) -> &str {
         match self {
             Self::Command { command } => command,
+            Self::ChildrenEnded { .. } => "child runs have ended",
+        }
+    }
+
+    /// Whether it judges the work, rather than wait for something.
+    pub fn judges(&self) -> bool {
+        match self {
+            Self::Command { .. } => true,
+            Self::ChildrenEnded { .. } => false,
         }
     }
 }

@@ -32,6 +32,9 @@ pub fn run(completion_response: &str, gates: Vec<Gate>) -> Plan {
         },
         limits: limits(10, 1),
         pause_code: None,
+        pause_file: None,
+        pause_message: None,
+        awaits: vec![],
     }
 }
 
@@ -73,8 +76,9 @@ pub fn prompt() -> Plan {
     }
 }
 
-/// Keep a root agent going until it writes its file and its children have ended.
-pub fn task(done_file: &str, children_ended: Vec<Gate>) -> Plan {
+/// Keep a root agent going until it writes its file and its children have ended, or until it says that it waits
+/// for somebody.
+pub fn task(done_file: &str, pause_file: &str, children_ended: Vec<Gate>) -> Plan {
     Plan {
         mode: "task".to_owned(),
         claims: vec![Claim::File { path: done_file.to_owned() }],
@@ -82,6 +86,22 @@ pub fn task(done_file: &str, children_ended: Vec<Gate>) -> Plan {
         commit: CommitRule::Never,
         failures: FailureRules { agent: OnFailure::Ignore, ..run("", vec![]).failures },
         limits: Limits { rest_ms: 1000, ..limits(100, 1) },
+        pause_code: Some(42),
+        pause_file: Some(pause_file.to_owned()),
+        pause_message: Some("wait_without_restart".to_owned()),
+        ..run("", vec![])
+    }
+}
+
+/// One turn for a task that somebody else keeps going.
+pub fn job() -> Plan {
+    let once = OnFailure::Retry { retries: 0 };
+    Plan {
+        mode: "job".to_owned(),
+        claims: vec![Claim::TurnEnd],
+        commit: CommitRule::Never,
+        failures: FailureRules { agent: once, ..run("", vec![]).failures },
+        limits: limits(1, 1),
         pause_code: Some(42),
         ..run("", vec![])
     }

@@ -5,6 +5,7 @@ use super::{
     next_gate,
     outcome::Outcome,
     plan::{Cause, Claim, CommitRule, OnFailure, Plan, When},
+    seen::{marked_as_paused, misplaced, paused, standing_claim},
 };
 use crate::{
     agent::{Failure, FailureKind, Usage},
@@ -199,9 +200,13 @@ impl State {
     fn looked(&mut self, plan: &Plan, view: &View) {
         if let Some(need) = plan.needs.iter().find(|need| !view.files.contains(&need.path)) {
             self.phase = Phase::Over(Outcome::Unready { reason: need.otherwise.clone() });
+        } else if let Some(reason) = misplaced(plan, view) {
+            self.phase = Phase::Over(Outcome::Unready { reason });
         } else if standing_claim(plan, view) && !self.refuted {
             self.phase = Phase::Judging(Judging { claimed: true, ..Judging::default() });
             self.conclude(plan);
+        } else if let Some(reason) = marked_as_paused(plan, view) {
+            self.phase = Phase::Over(Outcome::Paused { reason });
         } else {
             self.phase = Phase::Looked(view.clone());
         }
@@ -214,15 +219,26 @@ impl State {
         self.spent.tool_errors += turn.tool_errors;
         self.spent.usage.add(turn.usage);
         self.refuted = false;
-        match &turn.end {
+        let view = turn.view.as_ref();
+        if matches!(turn.end, TurnEnd::Abandoned | TurnEnd::Interrupted) {
             // Not judged, so not counted: the same attempt runs again.
-            TurnEnd::Abandoned | TurnEnd::Interrupted => self.phase = Phase::Idle,
-            TurnEnd::Paused => {
-                let reason = "the agent waits for someone outside".to_owned();
-                self.phase = Phase::Over(Outcome::Paused { reason });
-            }
+            self.phase = Phase::Idle;
+            return;
+        }
+        if let Some(reason) = view.and_then(|view| misplaced(plan, view)) {
+            self.phase = Phase::Over(Outcome::Unready { reason });
+            return;
+        }
+        // An agent that is done does not wait for anybody.
+        let is_done = view.is_some_and(|view| standing_claim(plan, view));
+        if let Some(reason) = paused(plan, turn).filter(|_| !is_done) {
+            self.phase = Phase::Over(Outcome::Paused { reason });
+            return;
+        }
+        match &turn.end {
             TurnEnd::Failed(failure) => self.turn_failed(plan, turn, failure),
-            TurnEnd::Finished => self.judge(plan, turn),
+            TurnEnd::Finished | TurnEnd::Paused { .. } => self.judge(plan, turn),
+            TurnEnd::Abandoned | TurnEnd::Interrupted => {}
         }
     }
 
@@ -381,13 +397,4 @@ fn patience(attempt: u32, kind: FailureKind) -> u64 {
 
 fn pause(ms: u64, why: Why) -> Phase {
     if ms == 0 { Phase::Idle } else { Phase::Pausing(Pause::For(ms, why)) }
-}
-
-/// Whether the directory alone says that the task is done.
-fn standing_claim(plan: &Plan, view: &View) -> bool {
-    plan.claims.iter().any(|claim| match claim {
-        Claim::File { path } => view.files.contains(path),
-        Claim::StoriesApproved => view.stories.as_ref().is_some_and(|stories| stories.all_approved),
-        Claim::Tag { .. } | Claim::TurnEnd => false,
-    })
 }

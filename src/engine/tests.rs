@@ -37,7 +37,8 @@ fn all() -> Vec<Plan> {
         presets::plan(),
         presets::build("plan.md", every(&["test"])),
         presets::prompt(),
-        presets::task("DONE", claimed("children ended")),
+        Plan { awaits: vec!["other".to_owned()], ..presets::task("DONE", "WAIT", claimed("children ended")) },
+        presets::job(),
         presets::stories("tasks.json", rules),
         presets::session("DONE", 3, claimed("did some work")),
     ]
@@ -53,6 +54,7 @@ fn ended(end: TurnEnd, line: &str) -> Event {
         end,
         claimed: line.contains(DONE),
         view: Some(view(line)),
+        code: None,
         ms: 1000,
         usage: Usage { cost_usd: Some(0.5), input: 100, cached: 0, output: 10 },
         tools: 1,
@@ -63,8 +65,9 @@ fn ended(end: TurnEnd, line: &str) -> Event {
 }
 
 fn view(line: &str) -> View {
-    let files =
-        ["plan.md", "tasks.json", "DONE"].into_iter().filter(|file| line.contains(&format!("+{file}")));
+    let files = ["plan.md", "tasks.json", "DONE", "WAIT", "other"]
+        .into_iter()
+        .filter(|file| line.contains(&format!("+{file}")));
     let next = match line {
         _ if line.contains("+blocked") => Err("nothing can be selected".to_owned()),
         _ if line.contains("+fix") => Ok(Mode::Fix),
@@ -72,13 +75,14 @@ fn view(line: &str) -> View {
         _ => Ok(Mode::Implement),
     };
     let stories = StoryView { next, all_approved: line.contains("+approved") };
-    View { files: files.map(str::to_owned).collect(), stories: Some(stories) }
+    let folders = if line.contains("+folder") { vec!["DONE".to_owned()] } else { vec![] };
+    View { files: files.map(str::to_owned).collect(), folders, stories: Some(stories) }
 }
 
 fn turn_end(line: &str) -> TurnEnd {
     let failed = |kind| TurnEnd::Failed(Failure { kind, message: "no".to_owned() });
     match line {
-        _ if line.contains("pause") => TurnEnd::Paused,
+        _ if line.contains("pause") => TurnEnd::Paused { reason: None },
         _ if line.contains("cut") => TurnEnd::Interrupted,
         _ if line.contains("quota") => failed(FailureKind::Limited { resets_at: Some(77) }),
         _ if line.contains("overload") => failed(FailureKind::Overloaded),
@@ -113,6 +117,10 @@ fn check(plan: &Plan, script: &[&str], expected: &str) {
             }
             Action::AbandonTurn => unreachable!("only on resume"),
             Action::Look => (String::new(), Event::Looked(view(&answer("look")))),
+            Action::AwaitFiles(files) => {
+                transcript.push(format!("({})", files.join(" ")));
+                (String::new(), Event::Looked(view(&answer("look"))))
+            }
             Action::StartWait(wait) => {
                 let (until_ms, why) = match wait {
                     Wait::For(ms, why) => (i64::try_from(ms).unwrap_or(i64::MAX), why),
@@ -411,7 +419,7 @@ fn prompt_runs_once() {
 
 #[test]
 fn task_goes_on_until_the_file_is_there() {
-    let task = presets::task("DONE", vec![gate("children", When::Claimed)]);
+    let task = presets::task("DONE", "WAIT", vec![gate("children", When::Claimed)]);
     check(&task, &["look +DONE"], "g0 Done=0");
     check(
         &task,
@@ -428,6 +436,43 @@ fn task_goes_on_until_the_file_is_there() {
         "g0! Work1.1<busy|You> g0! (Rest 1000) Work2.1<busy|You> g0! (Rest 1000) Exhausted(Iterations)=1",
     );
     check(&task, &["turn bad key"], "Work1.1 GaveUp(Agent)=4");
+}
+
+#[test]
+fn a_task_that_waits_for_somebody_is_not_started_again() {
+    let task = presets::task("DONE", "WAIT", vec![gate("children", When::Claimed)]);
+    check(&task, &["turn a +WAIT"], "Work1.1 Paused=6");
+    check(&task, &["turn fail +WAIT"], "Work1.1 Paused=6");
+    check(&task, &["look +WAIT"], "Paused=6");
+    // Who is done waits for nobody.
+    check(&task, &["look +WAIT +DONE"], "g0 Done=0");
+    check(&task, &["turn pause +DONE"], "Work1.1 g0 Done=0");
+    check(&task, &["turn fail +WAIT +DONE"], "Work1.1 g0 Done=0");
+    // A folder is no answer, before a turn nor after it.
+    check(&task, &["look +folder"], "Unready=2");
+    check(&task, &["turn a", "turn a +folder"], "Work1.1 (Rest 1000) Work2.1 Unready=2");
+    // Where no such file is agreed on it is a file like any other.
+    check(&presets::job(), &["turn a +WAIT +folder"], "Work1.1 Done=0");
+}
+
+#[test]
+fn a_task_waits_for_others_before_its_first_turn() {
+    let task = presets::task("DONE", "WAIT", vec![gate("children", When::Claimed)]);
+    let task = Plan { awaits: vec!["other".to_owned(), "plan.md".to_owned()], ..limited(2, task) };
+    check(
+        &task,
+        &["look", "look +other", "look +other +plan.md", "look", "turn a"],
+        "(other plan.md) (plan.md) Work1.1 (Rest 1000) Work2.1 (Rest 1000) Exhausted(Iterations)=1",
+    );
+    // What is done already need not wait.
+    check(&task, &["look +DONE"], "g0 Done=0");
+}
+
+#[test]
+fn a_job_runs_once() {
+    check(&presets::job(), &["turn a"], "Work1.1 Done=0");
+    check(&presets::job(), &["turn fail"], "Work1.1 GaveUp(Agent)=4");
+    check(&presets::job(), &["turn pause"], "Work1.1 Paused=6");
 }
 
 #[test]

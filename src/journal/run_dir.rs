@@ -45,6 +45,11 @@ impl RunDir {
         Err(Error::new(refused()))
     }
 
+    /// The folder of a run that was made for it.
+    pub(crate) fn reserved(project: &Path, id: &str) -> Result<Self> {
+        Ok(Self { path: project_dir(project)?.join("runs").join(id) })
+    }
+
     /// The runs of a project, oldest first.
     pub(crate) fn of_project(project: &Path) -> Result<Vec<Self>> {
         Ok(runs_in(&project_dir(project)?))

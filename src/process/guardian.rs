@@ -30,6 +30,9 @@ pub(crate) const COMMAND: &str = "guardian";
 /// The variable that marks every process of a run.
 pub(crate) const RUN_VARIABLE: &str = "RALPH_RUN_ID";
 
+/// The variable that marks the processes of a run which is nobody's to end but its own guardian's.
+pub(crate) const OWN_RUN_VARIABLE: &str = "RALPH_JOB";
+
 const GOODBYE: &str = "goodbye";
 /// How long the processes of a dead ralph have to clean up after themselves.
 const GRACE: Duration = Duration::from_secs(2);
@@ -144,18 +147,22 @@ fn end_processes(run: &str, session: Option<i32>) {
 fn processes_of_run(mark: &str, session: Option<i32>) -> BTreeSet<i32> {
     let me = rustix::process::getpid().as_raw_nonzero().get();
     let all: Vec<_> = procfs::all().filter(|process| !process.is_zombie && process.pid != me).collect();
+    let run = mark.split_once('=').map_or("", |(_, run)| run);
+    // A run of its own that an agent of this one started has a guardian of its own.
+    let is_own = |pid: i32| procfs::variable(pid, OWN_RUN_VARIABLE).is_some_and(|own| own != run);
     let mut doomed: BTreeSet<i32> = all
         .iter()
         .filter(|process| {
             Some(process.session) == session || procfs::has_variable(process.pid, mark.as_bytes())
         })
+        .filter(|process| !is_own(process.pid))
         .map(|process| process.pid)
         .collect();
     loop {
         let known = doomed.len();
         doomed.extend(
             all.iter()
-                .filter(|process| doomed.contains(&process.parent))
+                .filter(|process| doomed.contains(&process.parent) && !is_own(process.pid))
                 .map(|process| process.pid)
                 .collect::<Vec<_>>(),
         );

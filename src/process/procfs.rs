@@ -45,6 +45,14 @@ pub(super) fn has_variable(pid: i32, line: &[u8]) -> bool {
         .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|variable| variable == line))
 }
 
+/// The value of a variable in the environment that a process was started with.
+pub(crate) fn variable(pid: i32, name: &str) -> Option<String> {
+    let environment = fs_err::read(path(pid, "environ")).ok()?;
+    let mut lines = environment.split(|byte| *byte == 0);
+    let value = lines.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
+    Some(String::from_utf8_lossy(value).into_owned())
+}
+
 /// The command line of a process, for people.
 pub(super) fn describe(pid: i32) -> String {
     let line = fs_err::read(path(pid, "cmdline")).unwrap_or_default();
@@ -56,6 +64,17 @@ pub(super) fn describe(pid: i32) -> String {
 /// Whether a process is there and not merely waiting to be reaped.
 pub(crate) fn is_alive(pid: i32) -> bool {
     look(pid).is_some_and(|process| !process.is_zombie)
+}
+
+/// When a process started, in ticks since the machine did; nothing if it has gone or ended.
+pub(crate) fn start_time(pid: i32) -> Option<u64> {
+    look(pid).filter(|process| !process.is_zombie)?;
+    after_name(&stat(pid)?)?.split(' ').nth(19)?.parse().ok()
+}
+
+/// Whether the process that had this number when it was noted is still alive: numbers are used again.
+pub(crate) fn is_same_process(pid: i32, started: u64) -> bool {
+    start_time(pid) == Some(started)
 }
 
 /// The process that locked the file with this number, as the kernel lists it.

@@ -31,14 +31,15 @@ pub(super) fn present() -> Vec<i32> {
     if has_children() { living_children().1 } else { Vec::new() }
 }
 
-/// Ends (or keeps) all children of ralph and theirs, and names them. `kept` are not named again.
-pub(super) fn sweep(policy: Leftovers, kept: &mut Vec<i32>) -> Vec<String> {
+/// Ends (or keeps) all children of ralph and theirs, and names them. `kept` are not named again, and `spared`
+/// are no leftovers: others look after them.
+pub(super) fn sweep(policy: Leftovers, kept: &mut Vec<i32>, spared: &dyn Fn(i32) -> bool) -> Vec<String> {
     let started = Instant::now();
     let mut found = Vec::new();
     let mut asked = Vec::new();
     while has_children() {
         let (leaving, mut children) = living_children();
-        children.retain(|pid| !kept.contains(pid));
+        children.retain(|pid| !kept.contains(pid) && !spared(*pid));
         if (children.is_empty() && leaving.is_empty()) || LONGEST < started.elapsed() {
             break;
         }

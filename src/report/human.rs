@@ -27,6 +27,7 @@ use crate::{
         plan::{Gate, Plan},
     },
     journal::Entry,
+    notes,
     term::{
         Palette,
         fit::{fit, one_line},
@@ -52,6 +53,8 @@ pub(crate) struct Human {
     claimed: bool,
     /// The run's id.
     run: String,
+    /// The task that it keeps going.
+    task: Option<String>,
     has_gates: bool,
     /// What the run does with processes that a turn leaves behind.
     keeps_leftovers: bool,
@@ -70,6 +73,7 @@ impl Human {
             live: Live::default(),
             claimed: false,
             run: String::new(),
+            task: None,
             has_gates: true,
             keeps_leftovers: false,
         }
@@ -108,6 +112,9 @@ impl Reporter for Human {
             Event::TurnEnded(turn) => {
                 self.claimed = turn.claimed;
                 self.turn_ended(turn);
+                if let Some(note) = notes::of_turn(plan, state, turn) {
+                    self.line(&format!("{quiet}{}{quiet:#}", printable(&note.text)));
+                }
             }
             Event::GateEnded(ended) => {
                 if let Some(gate) = plan.gates.get(ended.gate) {
@@ -189,7 +196,10 @@ impl Reporter for Human {
         if self.look.live {
             self.live.gate(gate, self.screen.now());
         }
-        if self.look.verbose {
+        if !gate.check.judges() {
+            let Palette { quiet, .. } = self.look.palette;
+            self.line(&format!("{quiet}Waiting until {}.{quiet:#}", gate.check.name()));
+        } else if self.look.verbose {
             self.detail(&format!("Running guardrail: {}", gate.check.name()));
         } else {
             let Palette { quiet, .. } = self.look.palette;

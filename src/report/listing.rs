@@ -12,6 +12,7 @@ use crate::{
         outcome::Outcome,
     },
     journal::Folded,
+    setup::Setup,
     term::{
         Palette,
         fit::{columns, fit, flow, one_line},
@@ -61,7 +62,15 @@ impl Standing {
     }
 
     /// What can be typed next, each with what it is for.
-    pub(crate) fn commands(self, id: &str) -> Vec<(&'static str, String)> {
+    pub(crate) fn commands(self, id: &str, setup: &Setup) -> Vec<(&'static str, String)> {
+        match (self, setup.root_task()) {
+            // What the agent waits for stands in the way of a plain resume.
+            (Self::Stopped, Some(task)) => vec![("go on with", format!("ralph task resume {task}"))],
+            (_, _) => self.plain_commands(id),
+        }
+    }
+
+    fn plain_commands(self, id: &str) -> Vec<(&'static str, String)> {
         match self {
             Self::Running => {
                 vec![("watch it", format!("ralph logs -f {id}")), ("end it", format!("ralph stop {id}"))]
@@ -114,7 +123,7 @@ impl Listed<'_> {
         for line in self.details(style, margin) {
             let _ = writeln!(text, "{:margin$}{line}", "");
         }
-        for (what, command) in self.standing.commands(self.id) {
+        for (what, command) in self.standing.commands(self.id, &self.folded.started.setup) {
             let _ = writeln!(text, "{:margin$}{quiet}{what}:{quiet:#} {command}", "");
         }
         text

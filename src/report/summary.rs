@@ -13,7 +13,7 @@ use crate::{
 pub(crate) fn outcome(outcome: &Outcome, plan: &Plan) -> String {
     match outcome {
         Outcome::Done if plan.claims == [Claim::TurnEnd] => "Complete: the turn has ended".to_owned(),
-        Outcome::Done if plan.gates.is_empty() => {
+        Outcome::Done if !plan.gates.iter().any(|gate| gate.check.judges()) => {
             "Complete: the agent said so; nothing checked it".to_owned()
         }
         Outcome::Done => format!("Complete: the agent said so, and {} passed", gates(plan)),

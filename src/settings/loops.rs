@@ -1,7 +1,11 @@
 //! Settings of single loops.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use super::{schema, seconds};
 
 /// How `ralph plan` works.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -35,5 +39,38 @@ pub(crate) struct BuildSettings {
 impl Default for BuildSettings {
     fn default() -> Self {
         Self { prompt: None, test_command: None, plan_file: None, specs_dir: "specs".to_owned() }
+    }
+}
+
+/// How `ralph task` works.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(default)]
+pub(crate) struct TaskSettings {
+    /// How often the agent is started, the first time included.
+    #[schemars(range(min = 1))]
+    pub(crate) max_restarts: u32,
+    /// How long to wait before the agent is started again.
+    #[serde(serialize_with = "seconds")]
+    #[schemars(schema_with = "schema::duration")]
+    pub(crate) restart_delay: Duration,
+    /// How long runs that the agent started are waited for when the task is done. They go on after that.
+    #[serde(serialize_with = "seconds")]
+    #[schemars(schema_with = "schema::duration")]
+    pub(crate) child_wait_timeout: Duration,
+    /// How often ralph looks whether they have ended.
+    #[serde(serialize_with = "seconds")]
+    #[schemars(schema_with = "schema::duration")]
+    pub(crate) poll_interval: Duration,
+}
+
+impl Default for TaskSettings {
+    fn default() -> Self {
+        Self {
+            max_restarts: 100,
+            restart_delay: Duration::from_secs(1),
+            child_wait_timeout: Duration::from_mins(5),
+            poll_interval: Duration::from_secs(1),
+        }
     }
 }

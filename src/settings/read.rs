@@ -9,7 +9,7 @@ use super::value::{
 };
 use super::{
     AgentSettings, BuildSettings, ColorWhen, Guardrail, Leftovers, Limits, Output, PlanSettings, PromptVia,
-    Scm, Settings,
+    Scm, Settings, TaskSettings,
 };
 use crate::agent::Permissions;
 use crate::fail_action::FailAction;
@@ -41,6 +41,7 @@ fn read_root(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     fields.object("plan", |fields| read_plan(fields, &mut settings.plan));
     fields.object("build", |fields| read_build(fields, &mut settings.build));
     settings.notify = fields.take("notify", command);
+    fields.object("task", |fields| read_task(fields, &mut settings.task));
     fields.object("output", |fields| read_output(fields, &mut settings.output));
     fields.set("retention", &mut settings.retention, time_limit);
 }
@@ -99,6 +100,13 @@ fn read_limits(fields: &mut Fields<'_, '_>, limits: &mut Limits) {
 
 fn read_plan(fields: &mut Fields<'_, '_>, plan: &mut PlanSettings) {
     plan.prompt = fields.take("prompt", a_path);
+}
+
+fn read_task(fields: &mut Fields<'_, '_>, task: &mut TaskSettings) {
+    fields.set("maxRestarts", &mut task.max_restarts, positive);
+    fields.set("restartDelay", &mut task.restart_delay, duration);
+    fields.set("childWaitTimeout", &mut task.child_wait_timeout, duration);
+    fields.set("pollInterval", &mut task.poll_interval, duration);
 }
 
 fn read_build(fields: &mut Fields<'_, '_>, build: &mut BuildSettings) {

@@ -11,12 +11,14 @@ const UPPER_FLOOR: &[&str] = &[
     "agents_md",
     "checkup",
     "claim",
+    "dependencies",
     "detect",
     "duration",
     "engine",
     "fail_action",
     "markdown",
     "message",
+    "notes",
     "plan_file",
     "prompt",
     "setup",
@@ -42,7 +44,7 @@ const SPAWNING: [&str; 3] = ["Command::new", "kill_process", "libc::kill"];
 
 const PRINTING: [&str; 6] = ["stdout()", "stderr()", "println!", "eprintln!", "print!", "eprint!"];
 
-const PRESETS: [&str; 7] = ["run", "plan", "build", "prompt", "task", "stories", "session"];
+const PRESETS: [&str; 8] = ["run", "plan", "build", "prompt", "task", "job", "stories", "session"];
 
 /// The same words with another meaning: a script of npm, a thread, the ending of a file, a field of a message.
 /// Settings are called as the commands are.
@@ -56,6 +58,7 @@ const NO_PRESETS: &[(&str, &str)] = &[
     ("settings/read.rs", "build"),
     ("settings/read.rs", "plan"),
     ("settings/read.rs", "prompt"),
+    ("settings/read.rs", "task"),
 ];
 
 /// The mark before an agent's todo list is none.

@@ -4,10 +4,9 @@ use std::{
     collections::BTreeMap,
     env, io,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
-use rustix::{fs::Access, process::Signal};
+use rustix::fs::Access;
 use serde_json::Value;
 
 use super::contain;
@@ -20,17 +19,12 @@ use crate::{
     cli::runs,
     detect::AGENTS,
     error::Result,
-    git::{self, Git},
+    git::Git,
     journal::run_dir::{RunDir, state_dir},
-    process::{Leftovers, Sink, Spec, Supervisor},
+    process::Supervisor,
     settings::Inspected,
-    watch,
+    version,
 };
-
-/// How long a program may take to say its version.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// As much of what it says is read.
-const MOST: usize = 4096;
 
 /// Looks at everything; returns nothing when the user does not want to wait for it.
 pub(super) fn examine(project: &Path, inspected: &Inspected) -> Result<Option<Findings>> {
@@ -81,39 +75,10 @@ fn programs(project: &Path, wanted: Option<&Wanted>) -> Vec<(&'static str, PathB
 }
 
 fn examine_agent(supervisor: &mut Supervisor, name: &str, path: PathBuf, project: &Path) -> Agent {
-    let said = ask_version(supervisor, &path, project);
+    let said = version::ask(supervisor, &path, project);
     let version = said.as_ref().ok().and_then(|said| Version::find_in(said));
     let tried = versions::tried(name);
     Agent { name: name.to_owned(), path, version, trouble: said.err(), tried }
-}
-
-fn ask_version(
-    supervisor: &mut Supervisor,
-    program: &Path,
-    project: &Path,
-) -> std::result::Result<String, String> {
-    let spec = Spec {
-        program: program.into(),
-        args: vec!["--version".into()],
-        dir: project.to_owned(),
-        env: Vec::new(),
-        input: None,
-        stdout: Sink::Pipe { copy: None },
-        stderr: Sink::Pipe { copy: None },
-        first_signal: Signal::TERM,
-        limits: watch::Limits { total: Some(PATIENCE), idle: None },
-        leftovers: Leftovers::Kill,
-    };
-    let captured =
-        supervisor.capture(spec, MOST).map_err(|error| format!("it cannot be started: {error}"))?;
-    if captured.ended.cause.is_some() {
-        return Err(format!("it does not say its version within {} s", PATIENCE.as_secs()));
-    }
-    if !git::succeeded(&captured) {
-        let first = git::refusal(&captured).lines().next().unwrap_or_default().to_owned();
-        return Err(format!("it fails to say its version: {first}"));
-    }
-    Ok(String::from_utf8_lossy(&captured.out).into_owned())
 }
 
 fn examine_git(supervisor: &mut Supervisor, project: &Path) -> Option<GitFound> {

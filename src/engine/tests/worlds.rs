@@ -52,8 +52,13 @@ impl World {
 
     fn random_view(&mut self) -> View {
         let mut line = "+plan.md +tasks.json".to_owned();
-        for word in [" +DONE", " +fix", " +review", " +approved"] {
+        for word in [" +DONE", " +fix", " +review", " +approved", " +other"] {
             if self.roll(6) == 0 {
+                line.push_str(word);
+            }
+        }
+        for word in [" +WAIT", " +folder"] {
+            if self.roll(40) == 0 {
                 line.push_str(word);
             }
         }
@@ -82,12 +87,13 @@ impl World {
             match decide(&self.plan, &self.state) {
                 Action::Finish(Outcome::Interrupted) if self.roll(2) == 0 => self.crash(),
                 Action::Finish(outcome) => return outcome,
-                Action::Look => {
+                Action::Look | Action::AwaitFiles(_) => {
                     let view = self.random_view();
                     self.record(Event::Looked(view));
                 }
                 Action::AbandonTurn => self.record(ended(super::TurnEnd::Abandoned, "")),
                 Action::RunTurn(turn) => {
+                    assert!(self.may_start(), "a turn was started in spite of {:?}", self.journal.last());
                     assert!(turn.iteration <= self.plan.limits.iterations && turn.attempt <= 4, "{turn:?}");
                     self.record(Event::TurnStarted(turn));
                     if self.roll(12) == 0 {
@@ -132,6 +138,20 @@ impl World {
             }
         }
         panic!("the run does not end: {:?}", self.state);
+    }
+
+    /// Oracle: before the first turn everybody who is waited for has come, and nothing that was seen last
+    /// stands against a turn.
+    fn may_start(&self) -> bool {
+        let turns = self.journal.iter().filter(|event| matches!(event, Event::TurnEnded(_))).count();
+        let seen = self.journal.iter().rev().find_map(|event| match event {
+            Event::Looked(view) => Some(view),
+            _ => None,
+        });
+        let Some(view) = seen else { return !self.plan.looks() };
+        let is_there = |path: &String| view.files.contains(path);
+        let waits = self.plan.pause_file.as_ref().is_some_and(is_there);
+        !waits && (0 < turns || self.plan.awaits.iter().all(is_there))
     }
 
     /// Oracle: since the directory was last looked at or changed, every gate that counts has passed.

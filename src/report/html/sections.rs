@@ -139,7 +139,7 @@ impl Page<'_> {
             }
             _ => String::new(),
         };
-        let typed = self.standing.commands(self.id).into_iter();
+        let typed = self.standing.commands(self.id, &self.folded.started.setup).into_iter();
         let mut lines: Vec<String> =
             typed.map(|(what, command)| format!("{command}{raise}    # {what}")).collect();
         lines.push(format!("ralph logs {}    # all of it again", self.id));

@@ -98,7 +98,10 @@ impl Story {
         told.problem = match &ended.end {
             TurnEnd::Finished => None,
             TurnEnd::Failed(failure) => Some(failure.message.clone()),
-            TurnEnd::Paused => Some("it waits for someone outside".to_owned()),
+            TurnEnd::Paused { reason } => Some(match reason {
+                Some(reason) => format!("it waits for someone outside: {reason}"),
+                None => "it waits for someone outside".to_owned(),
+            }),
             TurnEnd::Interrupted => Some("it was ended by the user".to_owned()),
             TurnEnd::Abandoned => Some("ralph was killed while it ran".to_owned()),
         };

@@ -29,20 +29,24 @@ impl Human {
         let (plan, setup) = (&started.plan, &started.setup);
         self.keeps_leftovers = setup.keep_leftovers;
         self.run.clone_from(&started.run);
-        self.has_gates = !plan.gates.is_empty();
+        self.task = setup.root_task().map(str::to_owned);
+        self.has_gates = plan.gates.iter().any(|gate| gate.check.judges());
         let agent = Path::new(&setup.agent.command).file_name().unwrap_or_default().to_string_lossy();
         let title = format!("ralph {} {}", plan.mode, started.run);
         let facts = [
             title.clone(),
             format!("agent {}", one_line(&agent)),
             format!("at most {}", summary::count(plan.limits.iterations.into(), "iteration")),
-            summary::count(plan.gates.len() as u64, "gate"),
+            match &setup.assignment {
+                Some(assignment) => format!("task {}", assignment.task),
+                None => summary::count(plan.gates.len() as u64, "gate"),
+            },
         ];
         let facts = flow(&facts, self.look.marks.dot, 0, 2, self.screen.columns());
         let facts = facts.strip_prefix(&title).unwrap_or(&facts);
         self.line(&format!("{strong}ralph {}{strong:#} {quiet}{}{quiet:#}{facts}", plan.mode, started.run));
         // The other modes have the checks that they have.
-        if plan.gates.is_empty() && !setup.session_log {
+        if plan.gates.is_empty() && !setup.session_log && setup.assignment.is_none() {
             self.line(&format!(
                 "{quiet}Nothing checks the agent's word: add \"guardrails\" to .ralph/settings.json.{quiet:#}"
             ));
@@ -76,7 +80,7 @@ impl Human {
                 let mark = self.look.marks.bad;
                 self.alert(&format!("{mark} {bad}The agent failed: {}{bad:#}", printable(&failure.message)));
             }
-            TurnEnd::Paused => self.line("The agent waits for someone outside."),
+            TurnEnd::Paused { .. } => self.line("The agent waits for someone outside."),
             TurnEnd::Interrupted => self.line(&format!("{warn}The agent was ended.{warn:#}")),
             TurnEnd::Abandoned => {
                 self.line(&format!("{warn}The last turn was cut off; it runs again.{warn:#}"));
@@ -102,6 +106,9 @@ impl Human {
 
     pub(super) fn gate_ended(&mut self, gate: &Gate, ended: &GateEnded) {
         let Palette { good, bad, quiet, .. } = self.look.palette;
+        if !gate.check.judges() {
+            return;
+        }
         let time = format_duration(Duration::from_millis(ended.ms));
         let name = one_line(gate.check.name());
         let room = |rest: usize| self.screen.columns().saturating_sub(rest).max(NARROWEST_NAME);
@@ -178,7 +185,11 @@ impl Human {
                 Outcome::Exhausted { limit } => limit.raised(plan, state.spent()),
                 _ => String::new(),
             };
-            let words = ["ralph resume", &self.run, &raise];
+            let words = match (outcome, &self.task) {
+                // What the agent waits for stands in the way of a plain resume.
+                (Outcome::Paused { .. }, Some(task)) => ["ralph task resume", task, ""],
+                _ => ["ralph resume", &self.run, &raise],
+            };
             let command: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
             let _ = writeln!(out, "   go on with: {}", command.join(" "));
         }

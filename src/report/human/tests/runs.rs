@@ -18,7 +18,18 @@ fn turn(iteration: u32, attempt: u32) -> Event {
 fn turn_ended(end: TurnEnd, claimed: bool) -> TurnEnded {
     let usage = Usage { cost_usd: Some(1.2), input: 12_000, cached: 9_000, output: 800 };
     let (leftovers, denials) = (Vec::new(), Vec::new());
-    TurnEnded { end, claimed, view: None, ms: 61_000, usage, tools: 3, tool_errors: 1, leftovers, denials }
+    TurnEnded {
+        end,
+        claimed,
+        view: None,
+        code: None,
+        ms: 61_000,
+        usage,
+        tools: 3,
+        tool_errors: 1,
+        leftovers,
+        denials,
+    }
 }
 
 fn gate_ended(gate: usize, code: Option<i32>, output: Option<&str>) -> Event {
@@ -61,7 +72,12 @@ fn turns_end_in_many_ways() {
     check("turn_ends", |shown| {
         let failure =
             Failure { kind: FailureKind::Transient, message: "exited with code 1 (no key)".to_owned() };
-        for end in [TurnEnd::Failed(failure), TurnEnd::Paused, TurnEnd::Interrupted, TurnEnd::Abandoned] {
+        for end in [
+            TurnEnd::Failed(failure),
+            TurnEnd::Paused { reason: None },
+            TurnEnd::Interrupted,
+            TurnEnd::Abandoned,
+        ] {
             let mut ended = turn_ended(end, false);
             ended.leftovers = vec!["sleep 300 (pid 7)".to_owned()];
             ended.denials = vec!["Bash".to_owned(), "Write".to_owned()];

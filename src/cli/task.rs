@@ -1,0 +1,43 @@
+//! `ralph task`: keeps an agent going until it writes DONE.
+
+mod list;
+mod resume;
+mod run;
+mod stop;
+
+use std::path::Path;
+
+use clap::{Args, Subcommand};
+
+use crate::error::Result;
+
+/// Keep an agent going until it writes DONE
+///
+/// A task has a folder, .ralph/tasks/ID, with its text, its message bus and the records of its runs. The agent
+/// is started again and again, whatever it says or exits with, until it writes the file DONE there. It can
+/// start children (`ralph job`) and talk to them and to you (`ralph bus`).
+///
+/// Example: ralph task run --task greeter -p "Make greet.sh greet whoever it is told to."
+#[derive(Args, Debug)]
+pub(super) struct TaskArgs {
+    #[command(subcommand)]
+    command: TaskCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum TaskCommand {
+    Run(run::RunArgs),
+    List(list::ListArgs),
+    Stop(stop::StopArgs),
+    Resume(resume::ResumeArgs),
+}
+
+/// Does what the command says.
+pub(super) fn main(args: &TaskArgs, project: &Path) -> Result<u8> {
+    match &args.command {
+        TaskCommand::Run(args) => run::main(args, project),
+        TaskCommand::List(args) => list::main(args, project),
+        TaskCommand::Stop(args) => stop::main(args, project),
+        TaskCommand::Resume(args) => resume::main(args, project),
+    }
+}

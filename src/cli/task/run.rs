@@ -1,0 +1,190 @@
+//! `ralph task run`: starts a task, or goes on with it.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use jiff::Zoned;
+use serde_json::{Map, Value};
+
+use super::super::loop_args::{LoopArgs, duration, setup, tune};
+use crate::{
+    driver::{PROJECT_DIR, Start, millis},
+    engine::{
+        plan::{Check, Gate, Plan, When},
+        presets,
+    },
+    error::{Context, Error, Result},
+    fail_action::FailAction,
+    process::guardian::RUN_VARIABLE,
+    prompt::slug,
+    settings::TaskSettings,
+    setup::{Assignment, PromptSource, Role, Setup, Territory},
+    task::{DONE, MARKER, Task, Tasks, parse_id, store},
+};
+
+/// Start a task, or go on with it
+///
+/// The prompt becomes the task's text, TASK.md, unless there is one. The agent is started until it writes DONE
+/// into the task's folder; then the runs that it started are waited for. It may also say that it waits for
+/// somebody: by exit code 42, by a message of type `wait_without_restart`, or by a file `WAIT_WITHOUT_RESTART`.
+/// Then ralph exits with 6, and `ralph task resume` goes on.
+///
+/// Example: ralph task run --task greeter -p "Make greet.sh greet whoever it is told to."
+#[derive(Args, Debug)]
+pub(super) struct RunArgs {
+    /// What the task is called; without it, a new name is made
+    #[arg(long, value_name = "ID", value_parser = parse_id)]
+    task: Option<String>,
+
+    /// What the agent shall do
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    prompt: Option<String>,
+
+    /// Take the task's text from this file
+    #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "prompt")]
+    prompt_file: Option<PathBuf>,
+
+    /// Wait until this other task is done; may be given several times
+    #[arg(long, value_name = "TASK", value_parser = parse_id)]
+    depends_on: Vec<String>,
+
+    #[command(flatten)]
+    going: GoingArgs,
+}
+
+/// How an agent is kept going.
+#[derive(Args, Debug)]
+pub(super) struct GoingArgs {
+    /// Start the agent so many times in all
+    #[arg(long, value_name = "N")]
+    max_restarts: Option<u32>,
+
+    /// Wait so long before it is started again
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    restart_delay: Option<String>,
+
+    /// Wait so long for the runs that it started when the task is done
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    child_wait_timeout: Option<String>,
+
+    #[command(flatten)]
+    common: LoopArgs,
+}
+
+/// Runs the loop.
+pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
+    let text = given_text(args)?;
+    let tasks = Tasks::of(project);
+    let id = args.task.clone().unwrap_or_else(|| new_id(text.as_deref().unwrap_or_default()));
+    let task = tasks.task(&id);
+    if text.is_none() && !task.text_file().exists() {
+        return Err(Error::new(format!("task `{id}` has no text"))
+            .hint(format!("say what to do: ralph task run --task {id} -p \"...\""))
+            .hint(format!("or write it into {}", task.text_file().display())));
+    }
+    if !args.depends_on.is_empty() {
+        fs_err::create_dir_all(&task.folder).context(format!("cannot make the folder of task `{id}`"))?;
+        tasks.depend(&task, &args.depends_on)?;
+    }
+    go(&args.going, &task, text, project)
+}
+
+/// Keeps the agent of a task going.
+pub(super) fn go(args: &GoingArgs, task: &Task, text: Option<String>, project: &Path) -> Result<u8> {
+    let loaded = args.common.load(project, layer(args))?;
+    let reporters = args.common.reporters(&loaded, project)?;
+    let settings = &loaded.settings;
+    let tuned = tune(plan(task, &settings.task), settings);
+    let plan = args.common.limit(with_task_limits(tuned, &settings.task));
+    let mut warnings = Vec::new();
+    let mut drafts = Vec::new();
+    match (text, std::fs::read_to_string(task.text_file())) {
+        (Some(text), Ok(present)) if present.trim() != text.trim() => warnings.push(format!(
+            "task `{}` keeps the text that it has in TASK.md; what was given now is not used",
+            task.id
+        )),
+        (Some(text), Err(_)) => drafts.push((task.text_file(), text.into())),
+        (Some(_) | None, _) => {}
+    }
+    let others = plan.awaits.iter().filter_map(|path| Path::new(path).parent());
+    for other in others.filter(|folder| !project.join(folder).exists()) {
+        let name = other.file_name().unwrap_or_default().display();
+        warnings.push(format!("there is no task `{name}` yet; this one waits for it"));
+    }
+    let setup = Setup {
+        assignment: Some(Assignment {
+            task: task.id.clone(),
+            folder: task.folder.clone(),
+            role: Role::Root,
+            parent: env::var(RUN_VARIABLE).ok().filter(|run| !run.is_empty()),
+            previous: previous(task),
+        }),
+        territory: Territory::Folder(task.folder.clone()),
+        scm: None,
+        ..setup(&loaded, PromptSource::File(task.text_file()), project)
+    };
+    Start { plan, setup, run: None, drafts, reporters, warnings }.begin()?.drive()
+}
+
+fn given_text(args: &RunArgs) -> Result<Option<String>> {
+    let text = match (&args.prompt, &args.prompt_file) {
+        (Some(text), _) => text.clone(),
+        (None, Some(path)) => {
+            let bytes = std::fs::read(path).map_err(|error| {
+                Error::new(format!("cannot read the prompt file `{}`: {error}", path.display()))
+            })?;
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+        (None, None) => return Ok(None),
+    };
+    if text.trim().is_empty() { Err(Error::new("the prompt is empty")) } else { Ok(Some(text)) }
+}
+
+/// A name from the moment and what is to be done.
+fn new_id(text: &str) -> String {
+    let moment = Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let words: Vec<&str> = text.split_whitespace().take(4).collect();
+    let words = slug(&words.join(" ")).replace('_', "-").to_lowercase();
+    format!("{moment}-{words}")
+}
+
+/// The rules of the loop; its files are named relative to the project.
+fn plan(task: &Task, settings: &TaskSettings) -> Plan {
+    let file = |task: &str, name: &str| format!("{PROJECT_DIR}/tasks/{task}/{name}");
+    let check = Check::ChildrenEnded {
+        within_ms: millis(settings.child_wait_timeout),
+        poll_ms: millis(settings.poll_interval),
+    };
+    let gate = Gate { check, when: When::Claimed, fail_action: FailAction::Append, hint: None };
+    Plan {
+        awaits: task.depends_on().iter().map(|other| file(other, DONE)).collect(),
+        ..presets::task(&file(&task.id, DONE), &file(&task.id, MARKER), vec![gate])
+    }
+}
+
+/// How often a task is started has a setting of its own.
+fn with_task_limits(mut plan: Plan, settings: &TaskSettings) -> Plan {
+    plan.limits.iterations = settings.max_restarts;
+    plan.limits.rest_ms = millis(settings.restart_delay);
+    plan
+}
+
+/// The run that kept the task going before.
+fn previous(task: &Task) -> Option<String> {
+    let records = store::all(task);
+    records.into_values().rfind(|record| record.role == Role::Root).map(|record| record.run)
+}
+
+fn layer(args: &GoingArgs) -> Map<String, Value> {
+    let settings = [
+        ("maxRestarts", args.max_restarts.map(Value::from)),
+        ("restartDelay", args.restart_delay.clone().map(Value::from)),
+        ("childWaitTimeout", args.child_wait_timeout.clone().map(Value::from)),
+    ];
+    let given = settings.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+    let task: Map<String, Value> = given.collect();
+    if task.is_empty() { Map::new() } else { [("task".to_owned(), Value::from(task))].into_iter().collect() }
+}

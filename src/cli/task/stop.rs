@@ -1,0 +1,100 @@
+//! `ralph task stop`: ends everybody who works on a task.
+
+use std::{
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::super::print;
+use crate::{
+    error::{Error, Result},
+    process::{ask_to_stop, end_at_once, is_same_process},
+    setup::Role,
+    task::{
+        Task, Tasks, parse_id,
+        record::{Record, Status},
+        store,
+    },
+};
+
+/// An agent gets a signal, five seconds to obey it, then SIGKILL; a little more for ralph itself.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// With --force nobody gets time.
+const SHORT_PATIENCE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// End a task: its agent, and every run that agents started for it
+///
+/// Agents get SIGTERM (or the signal that they know), 5 seconds to obey it, then SIGKILL. The task is not
+/// started again; `ralph task run --task ID` goes on with it.
+///
+/// Example: ralph task stop greeter
+#[derive(Args, Debug)]
+pub(super) struct StopArgs {
+    /// The task
+    #[arg(value_name = "ID", value_parser = parse_id)]
+    task: String,
+
+    /// Kill the agents at once
+    #[arg(long)]
+    force: bool,
+}
+
+/// Ends them, and waits until they have ended.
+pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
+    let task = Tasks::of(project).existing(&args.task)?;
+    let mut running = running(&task);
+    if running.is_empty() {
+        return Err(Error::new(format!("task `{}` is not running", task.id))
+            .hint("`ralph task list` shows how the tasks stand"));
+    }
+    // The one that starts others first.
+    running.sort_by_key(|record| record.role != Role::Root);
+    let stopped: Vec<String> = running.iter().map(|record| record.run.clone()).collect();
+    for record in &running {
+        ask(record, args.force);
+    }
+    let patience = if args.force { SHORT_PATIENCE } else { PATIENCE };
+    for record in &running {
+        await_end(&task, record, patience);
+    }
+    print(&format!("stopped task {}: {}\n", task.id, stopped.join(", ")))?;
+    Ok(0)
+}
+
+fn running(task: &Task) -> Vec<Record> {
+    store::all(task).into_values().filter(|record| record.status == Status::Running).collect()
+}
+
+fn ask(record: &Record, is_forced: bool) {
+    // The second request ends the agent, the third kills it.
+    for _ in 0..if is_forced { 2 } else { 1 } {
+        if is_same_process(record.pid, record.pid_started) {
+            // It may end at this moment.
+            let _ = ask_to_stop(record.pid.cast_unsigned(), true);
+            // Signals of one kind that come at once are one signal.
+            thread::sleep(if is_forced { PAUSE * 5 } else { Duration::ZERO });
+        }
+    }
+}
+
+/// A ralph that does not end is killed; then its guardian ends the agent.
+fn await_end(task: &Task, record: &Record, patience: Duration) {
+    let started = Instant::now();
+    while is_same_process(record.pid, record.pid_started) {
+        if patience < started.elapsed() {
+            end_at_once(record.pid);
+        }
+        thread::sleep(PAUSE);
+    }
+    // What it could not say itself.
+    let _ = store::update(task, &record.run, |record| {
+        if record.exit_code.is_none() {
+            (record.status, record.ended_at, record.group) = (Status::Stopped, Some(Timestamp::now()), None);
+        }
+    });
+}

@@ -1,0 +1,83 @@
+//! Waits for what others do: runs that the agent started, tasks that must be done first.
+
+use std::time::{Duration, Instant};
+
+use super::{Driver, millis};
+use crate::{
+    duration::format_duration,
+    engine::event::{Event, GateEnded},
+    process::Waited,
+    report::Reporter,
+    task::{Task, keeper::others_running, record::Record, store},
+};
+
+/// Between two looks at files of others.
+const POLL: Duration = Duration::from_secs(1);
+
+impl Driver {
+    /// Waits until everybody who works on the task has ended. The list is read again each time, so those count
+    /// too who are started meanwhile. Who takes too long is named and left alone.
+    pub(super) fn await_children(&mut self, gate: usize, within_ms: u64, poll_ms: u64) {
+        let started = Instant::now();
+        let limit = Duration::from_millis(within_ms);
+        let mut announced = Vec::new();
+        loop {
+            let living = self.children();
+            if living.is_empty() {
+                break;
+            }
+            let ids: Vec<String> = living.iter().map(|record| record.run.clone()).collect();
+            if limit <= started.elapsed() {
+                let (who, limit) = (names(&living), format_duration(limit));
+                self.ledger.warn(format!("child runs still at work after {limit}, left alive: {who}"));
+                break;
+            }
+            if announced != ids {
+                self.ledger.reporters.gate_started(&self.ledger.plan.gates[gate].clone());
+                self.ledger.reporters.detail(&format!("Waiting for child runs: {}", names(&living)));
+                self.ledger.reporters.flush();
+                announced = ids;
+            }
+            let left = limit.saturating_sub(started.elapsed());
+            let nap = Duration::from_millis(poll_ms.max(1)).min(left);
+            let Self { supervisor, ledger, .. } = self;
+            if supervisor.wait(Instant::now() + nap, &mut || ledger.tick()) == Waited::StopRequested {
+                return ledger.stop_requested();
+            }
+        }
+        let ms = millis(started.elapsed());
+        self.ledger.record(Event::GateEnded(GateEnded {
+            gate,
+            failure: None,
+            code: None,
+            ms,
+            log: String::new(),
+        }));
+    }
+
+    /// Waits until these files are there, and looks again.
+    pub(super) fn await_files(&mut self, files: &[String]) {
+        self.ledger.warn(format!("waiting for what must be done first: {}", files.join(", ")));
+        let Self { supervisor, ledger, setup, .. } = self;
+        while !files.iter().all(|file| setup.project.join(file).exists()) {
+            if supervisor.wait(Instant::now() + POLL, &mut || ledger.tick()) == Waited::StopRequested {
+                return ledger.stop_requested();
+            }
+        }
+        let view = self.look();
+        self.ledger.record(Event::Looked(view));
+    }
+
+    fn children(&self) -> Vec<Record> {
+        let Some(assignment) = &self.setup.assignment else { return Vec::new() };
+        let records = store::all(&Task::of(assignment));
+        let others = others_running(&records, &self.run.id());
+        records.into_values().filter(|record| others.contains(&record.run)).collect()
+    }
+}
+
+/// Who they are and what they do.
+fn names(records: &[Record]) -> String {
+    let name = |record: &Record| format!("{} ({})", record.run, record.title);
+    records.iter().map(name).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,165 @@
+//! Keeps others informed of a run that works on a task: its record, and what it says on the buses.
+//!
+//! Invariant: a run does not depend on it. What cannot be written is complained about once.
+
+use jiff::Timestamp;
+
+use super::{Records, Task, Tasks, record::Status, store};
+use crate::{
+    bus::{Bus, Draft},
+    engine::{State, event::Event, outcome::Outcome, plan::Plan},
+    error::Result,
+    journal::Entry,
+    notes::{self, Note, Weight},
+    report::Reporter,
+    setup::{Assignment, Role, Setup},
+};
+
+/// Keeps others informed of one run.
+pub(crate) struct Keeper {
+    task: Task,
+    run: String,
+    role: Role,
+    bus: Bus,
+    project_bus: Bus,
+    complaint: Option<String>,
+    has_complained: bool,
+}
+
+impl Keeper {
+    pub(crate) fn new(assignment: &Assignment, setup: &Setup, run: &str) -> Self {
+        let task = Task::of(assignment);
+        Self {
+            bus: task.bus(),
+            project_bus: Tasks::of(&setup.project).bus(),
+            task,
+            run: run.to_owned(),
+            role: assignment.role,
+            complaint: None,
+            has_complained: false,
+        }
+    }
+
+    fn check<T>(&mut self, result: Result<T>) {
+        if let Err(error) = result
+            && !std::mem::replace(&mut self.has_complained, true)
+        {
+            self.complaint = Some(format!("others cannot be told about this run ({error}); it goes on"));
+        }
+    }
+
+    fn draft(&self, kind: &str, body: String) -> Draft {
+        let (task, run) = (Some(self.task.id.clone()), Some(self.run.clone()));
+        Draft { kind: kind.to_owned(), task, run, key: None, body }
+    }
+
+    fn say(&mut self, Note { weight, text }: Note) {
+        let posted = self.bus.post(self.draft(weight.kind(), text));
+        self.check(posted);
+    }
+
+    fn inform(&mut self, text: String) {
+        self.say(Note { weight: Weight::Info, text });
+    }
+
+    fn update(&mut self, change: impl FnOnce(&mut super::record::Record)) {
+        let updated = store::update(&self.task, &self.run, change);
+        self.check(updated);
+    }
+
+    /// The task is done: everybody is told, once.
+    fn completed(&mut self) {
+        let records = store::all(&self.task);
+        let children = others_running(&records, &self.run);
+        let children = match children.as_slice() {
+            [] => "no active children".to_owned(),
+            several => format!("still active: {}", several.join(", ")),
+        };
+        let key = Some(self.task.done_key());
+        let body = format!("task completed (DONE marker present, {children})");
+        let posted = self.bus.post(Draft { key: key.clone(), ..self.draft("INFO", body) });
+        self.check(posted);
+        let body = format!("task {} completed", self.task.id);
+        let posted = self.project_bus.post(Draft { key, ..self.draft("FACT", body) });
+        self.check(posted);
+    }
+
+    fn ended(&mut self, plan: &Plan, outcome: &Outcome, exit_code: u8, at: Timestamp) {
+        let status = status_of(outcome);
+        self.update(|record| {
+            record.status = status;
+            record.ended_at = Some(at);
+            record.exit_code = Some(exit_code);
+            record.group = None;
+        });
+        match (self.role, outcome) {
+            (Role::Root, Outcome::Done) => self.completed(),
+            (Role::Root, _) => {
+                if let Some(note) = notes::of_end(plan, outcome) {
+                    self.say(note);
+                }
+            }
+            (Role::Child, Outcome::Done) => self.inform(format!("child run {} completed", self.run)),
+            (Role::Child, outcome) => {
+                let why =
+                    notes::of_end(plan, outcome).map_or(String::new(), |note| format!(": {}", note.text));
+                let text = format!("child run {} {}{why}", self.run, status.word());
+                self.say(Note { weight: Weight::Warning, text });
+            }
+        }
+    }
+}
+
+impl Reporter for Keeper {
+    fn event(&mut self, plan: &Plan, state: &State, entry: &Entry) {
+        match &entry.event {
+            Event::TurnStarted(turn) => {
+                self.update(|record| record.turns += 1);
+                let text = match self.role {
+                    Role::Root => {
+                        format!("Starting agent (attempt {}/{})", turn.iteration, plan.limits.iterations)
+                    }
+                    Role::Child => format!("child run {} started", self.run),
+                };
+                self.inform(text);
+            }
+            Event::TurnEnded(turn) => {
+                self.update(|record| record.group = None);
+                if let Some(note) = notes::of_turn(plan, state, turn) {
+                    self.say(note);
+                }
+            }
+            Event::Warned { text } => self.say(Note { weight: Weight::Warning, text: text.clone() }),
+            Event::RunEnded { outcome, exit_code } => self.ended(plan, outcome, *exit_code, entry.at),
+            Event::RunStarted(_)
+            | Event::RunResumed { .. }
+            | Event::Looked(_)
+            | Event::GateEnded(_)
+            | Event::MessageAsked { .. }
+            | Event::CommitStarted { .. }
+            | Event::CommitEnded(_)
+            | Event::WaitStarted { .. }
+            | Event::WaitEnded { .. }
+            | Event::StopRequested
+            | Event::Unknown => {}
+        }
+    }
+
+    fn complaint(&mut self) -> Option<String> {
+        self.complaint.take()
+    }
+}
+
+/// Everybody but `run` who works on the task at the moment.
+pub(crate) fn others_running(records: &Records, run: &str) -> Vec<String> {
+    let running = records.values().filter(|record| record.status == Status::Running && record.run != run);
+    running.map(|record| record.run.clone()).collect()
+}
+
+fn status_of(outcome: &Outcome) -> Status {
+    match outcome {
+        Outcome::Done => Status::Completed,
+        Outcome::Paused { .. } | Outcome::Interrupted => Status::Stopped,
+        Outcome::Exhausted { .. } | Outcome::Unready { .. } | Outcome::GaveUp { .. } => Status::Failed,
+    }
+}

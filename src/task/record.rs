@@ -1,0 +1,85 @@
+//! Who works or worked on a task: one record per run.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::setup::Role;
+
+/// One run of a task: the loop that keeps its root agent going, or a child that an agent started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Record {
+    pub(crate) run: String,
+    pub(crate) task: String,
+    pub(crate) role: Role,
+    /// The run whose agent started this one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) parent: Option<String>,
+    /// The run that worked on the task before this one did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) previous: Option<String>,
+    pub(crate) agent: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) agent_version: Option<String>,
+    /// The ralph that runs it.
+    pub(crate) pid: i32,
+    /// When that process started, in the kernel's ticks: a number alone may be somebody else's by now.
+    pub(crate) pid_started: u64,
+    /// The process group of its agent, while one runs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) group: Option<i32>,
+    pub(crate) started_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) ended_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) exit_code: Option<u8>,
+    pub(crate) status: Status,
+    /// How often the agent was started.
+    #[serde(default)]
+    pub(crate) turns: u32,
+    /// What is done here, in a few words.
+    pub(crate) title: String,
+    pub(crate) paths: Paths,
+}
+
+/// Where the rest is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Paths {
+    /// The run's folder in the project; this record is in it.
+    pub(crate) folder: PathBuf,
+    /// Ralph's own record of the run: journal, prompts, everything the agent printed.
+    pub(crate) record: PathBuf,
+}
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Status {
+    Running,
+    Completed,
+    Failed,
+    /// By a person, or because the agent waits for somebody.
+    Stopped,
+}
+
+impl Status {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+impl Record {
+    /// The record as it must be when its process has gone without a word; nothing if it is right as it is.
+    pub(crate) fn reconciled(&self, is_alive: bool, now: Timestamp) -> Option<Self> {
+        let is_stale = self.status == Status::Running && !is_alive;
+        is_stale.then(|| Self { status: Status::Failed, ended_at: Some(now), group: None, ..self.clone() })
+    }
+}

@@ -1,0 +1,94 @@
+//! Keeps the records of a task's runs.
+//!
+//! Invariant: a record is written as a whole or not at all, and changed only under a lock. A record that says
+//! `running` is true as long as its process lives: whoever reads the list puts right what is not.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::Path,
+    time::Duration,
+};
+
+use jiff::Timestamp;
+
+use super::{Records, Task, record::Record};
+use crate::{
+    error::{Context, Result},
+    lock,
+    process::is_same_process,
+};
+
+const FILE: &str = "run.json";
+/// How long others may keep the records to themselves.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Makes the record of a new run; from here on others know of it.
+pub(crate) fn register(task: &Task, record: &Record) -> Result<()> {
+    let refused = || format!("cannot register the run in {}", task.folder.display());
+    fs_err::create_dir_all(&record.paths.folder).context(refused())?;
+    let _lock = lock(task).context(refused())?;
+    write(record).context(refused())
+}
+
+/// Changes the record of a run.
+pub(crate) fn update(task: &Task, run: &str, change: impl FnOnce(&mut Record)) -> Result<()> {
+    let refused = || format!("cannot change the record of run {run} in {}", task.folder.display());
+    let _lock = lock(task).context(refused())?;
+    let mut record = read(&task.run_folder(run)).context(refused())?;
+    change(&mut record);
+    write(&record).context(refused())
+}
+
+/// The record of one run.
+pub(crate) fn one(task: &Task, run: &str) -> Option<Record> {
+    read(&task.run_folder(run)).ok()
+}
+
+/// The records of all runs, with those put right whose process has gone.
+pub(crate) fn all(task: &Task) -> Records {
+    let entries = fs_err::read_dir(task.folder.join("runs")).into_iter().flatten().flatten();
+    let records = entries.filter_map(|entry| read(&entry.path()).ok());
+    records.map(|record| (record.run.clone(), reconcile(task, record))).collect()
+}
+
+fn reconcile(task: &Task, record: Record) -> Record {
+    let is_alive = |record: &Record| is_same_process(record.pid, record.pid_started);
+    let Some(right) = record.reconciled(is_alive(&record), Timestamp::now()) else { return record };
+    // It may have ended in the right way between the two looks; under the lock nobody changes it.
+    let Ok(_lock) = lock(task) else { return right };
+    let Ok(newest) = read(&record.paths.folder) else { return right };
+    match newest.reconciled(is_alive(&newest), Timestamp::now()) {
+        Some(right) => {
+            // A folder that cannot be written to is still read rightly.
+            let _ = write(&right);
+            right
+        }
+        None => newest,
+    }
+}
+
+/// Held for moments only, by whoever changes a record.
+fn lock(task: &Task) -> io::Result<File> {
+    let runs = File::open(task.folder.join("runs"))?;
+    lock::take_within(&runs, PATIENCE)?;
+    Ok(runs)
+}
+
+fn read(folder: &Path) -> io::Result<Record> {
+    Ok(serde_json::from_slice(&fs_err::read(folder.join(FILE))?)?)
+}
+
+fn write(record: &Record) -> io::Result<()> {
+    let mut text = serde_json::to_vec_pretty(record)?;
+    text.push(b'\n');
+    write_whole(&record.paths.folder.join(FILE), &text)
+}
+
+/// Writes a file so that everybody sees either the old contents or the new.
+pub(crate) fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(path))?;
+    file.write_all(contents)?;
+    file.persist(path)?;
+    Ok(())
+}
