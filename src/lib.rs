@@ -20,6 +20,7 @@ pub mod notes;
 pub mod plan_file;
 pub mod prompt;
 pub mod setup;
+pub mod stories;
 pub mod template;
 pub mod watch;
 

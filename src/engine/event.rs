@@ -133,6 +133,24 @@ pub enum Mode {
     Fix,
 }
 
+impl Mode {
+    /// Its name in prompts and in `.ralph-active`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Work => "work",
+            Self::Implement => "implement",
+            Self::Review => "review",
+            Self::Fix => "review-fix",
+        }
+    }
+
+    /// Its name in a sentence.
+    pub fn with_article(self) -> String {
+        let article = if self == Self::Implement { "an" } else { "a" };
+        format!("{article} {}", self.name())
+    }
+}
+
 /// The directory as the rules see it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

@@ -22,6 +22,7 @@ const UPPER_FLOOR: &[&str] = &[
     "plan_file",
     "prompt",
     "setup",
+    "stories",
     "template",
     "watch",
 ];

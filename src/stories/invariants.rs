@@ -1,0 +1,44 @@
+//! Check 2: what must hold in every task list, however it came about.
+
+use super::{Review, Status, Story, TaskList, status_name};
+use crate::stories::schema::Problem;
+
+/// What is wrong with the review fields of a list.
+pub(super) fn problems(list: &TaskList, review: Review, cap: u32) -> Vec<Problem> {
+    match review {
+        Review::Skipped => Vec::new(),
+        Review::Required => list.user_stories.iter().flat_map(|story| of_story(story, cap)).collect(),
+    }
+}
+
+fn of_story(story: &Story, cap: u32) -> Vec<Problem> {
+    let Story { id, passes, review_status, review_count, review_feedback, .. } = story;
+    let approved = *review_status == Some(Status::Approved);
+    let mut texts = Vec::new();
+    if *passes && !approved {
+        texts.push(format!(
+            "Story {id} has passes=true but reviewStatus is '{}', not 'approved'. Only review iterations may \
+             approve stories. Set passes back to false or complete the review cycle.",
+            status_name(*review_status)
+        ));
+    }
+    if approved && !passes {
+        texts.push(format!(
+            "Story {id} has reviewStatus 'approved' but passes=false: the two are out of sync. An approved story \
+             has passes=true."
+        ));
+    }
+    if *review_status == Some(Status::ChangesRequested) && review_feedback.trim().is_empty() {
+        texts.push(format!(
+            "Story {id} has reviewStatus 'changes_requested' but its reviewFeedback is empty: feedback is required, \
+             so that the next iteration knows what to fix."
+        ));
+    }
+    if u64::from(cap) + 1 < *review_count {
+        texts.push(format!(
+            "Story {id} has reviewCount {review_count}, which is more than the review cap of {cap} plus one."
+        ));
+    }
+    let problem = |text| Problem { line: story.line, path: String::new(), story: Some(id.clone()), text };
+    texts.into_iter().map(problem).collect()
+}
