@@ -22,6 +22,7 @@ mod runs;
 pub(crate) mod schema;
 mod status;
 mod stop;
+mod stories;
 mod task;
 
 use std::{
@@ -73,6 +74,7 @@ enum Command {
     Task(task::TaskArgs),
     Job(job::JobArgs),
     Bus(bus::BusArgs),
+    Stories(stories::StoriesArgs),
     Status(status::StatusArgs),
     Logs(logs::LogsArgs),
     Resume(resume::ResumeArgs),
@@ -143,6 +145,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Task(args) => task::main(&args, &project),
         Command::Job(args) => job::main(&args, &project),
         Command::Bus(args) => bus::main(&args, &project),
+        Command::Stories(args) => stories::main(&args, &project),
         Command::Status(args) => status::main(&args, &project),
         Command::Logs(args) => logs::main(&args, &project),
         Command::Resume(args) => resume::main(&args, &project),

@@ -10,6 +10,7 @@ mod ledger;
 mod listener;
 mod notify;
 mod start;
+mod stories;
 mod turn;
 
 use std::{
@@ -40,6 +41,7 @@ use ledger::Ledger;
 use notify::Occasion;
 
 pub(crate) use start::{Resume, Start, fingerprints};
+pub(crate) use stories::{preview, settle};
 
 /// The files of ralph inside the project.
 pub(crate) const PROJECT_DIR: &str = ".ralph";
@@ -68,6 +70,8 @@ pub(crate) struct Driver {
     bus_length: u64,
     /// Not any more once it used the question to change files.
     asks_for_messages: bool,
+    /// What there is to know of a stories loop.
+    stories: Option<stories::Stories>,
     /// Locked while the run lasts.
     tree: Vec<File>,
 }
@@ -90,6 +94,7 @@ impl Driver {
             }
             match decide(&self.ledger.plan, &self.ledger.state) {
                 Action::Look => {
+                    self.notice_meddling();
                     let view = self.look();
                     self.ledger.record(Event::Looked(view));
                 }
@@ -98,6 +103,7 @@ impl Driver {
                     // The guardian of the process that died has ended what was left before it gave up its locks.
                     self.ledger.record(Event::TurnEnded(Box::new(abandoned())));
                 }
+                Action::JudgeTasks => self.judge_tasks(false),
                 Action::RunGate(gate) => self.run_gate(gate),
                 Action::Commit => self.commit(),
                 Action::AwaitFiles(files) => self.await_files(&files),
@@ -110,6 +116,9 @@ impl Driver {
 
     fn finish(mut self, outcome: &Outcome) -> u8 {
         let exit_code = outcome.exit_code(&self.ledger.plan);
+        self.count_reviews(outcome);
+        // The marker goes before the locks do.
+        self.stories = None;
         self.ledger.record(Event::RunEnded { outcome: outcome.clone(), exit_code });
         // The guardian shares the locks and takes a moment to go; nothing is left to guard.
         for lock in &self.tree {
@@ -133,19 +142,22 @@ impl Driver {
         let wanted = wanted.chain(&plan.pause_file).chain(&plan.awaits);
         let files = wanted.filter(|path| self.setup.project.join(path).exists()).cloned().collect();
         let folders = claims.filter(|path| self.setup.project.join(path).is_dir()).cloned().collect();
-        View { files, folders, stories: None }
+        View { files, folders, stories: self.story_view() }
     }
 
     fn run_gate(&mut self, index: usize) {
         if let Check::ChildrenEnded { within_ms, poll_ms } = self.ledger.plan.gates[index].check {
             return self.await_children(index, within_ms, poll_ms);
         }
+        self.ledger.reporters.gate_started(&self.ledger.plan.gates[index]);
+        self.ledger.reporters.flush();
+        if let Some(ended) = self.check_in_process(index) {
+            return self.ledger.record(Event::GateEnded(ended));
+        }
         let Self { ledger, setup, run, supervisor, .. } = self;
         let (iteration, attempt) = ledger.state.position();
         let gate = ledger.plan.gates[index].clone();
         let name = gate::log_name(&ledger.plan.gates, index);
-        ledger.reporters.gate_started(&gate);
-        ledger.reporters.flush();
         let place = gate::Place { setup, run, iteration, attempt, name: &name };
         let found = gate::check(supervisor, &gate, &place, &mut |happening| ledger.notice(happening));
         if let Some(gate::Found { failure, code, ms, log }) = found {

@@ -5,6 +5,7 @@
 
 pub mod event;
 pub mod outcome;
+mod phase;
 pub mod plan;
 pub mod presets;
 mod seen;
@@ -16,8 +17,8 @@ pub use state::{Spent, State};
 
 use event::{Mode, Turn, View, Why};
 use outcome::{Exhausted, Outcome};
+use phase::{Judging, Pause, Phase};
 use plan::{Plan, When, Work};
-use state::{Judging, Pause, Phase};
 
 /// What the driver must do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub enum Action {
     RunTurn(Turn),
     /// A turn was in flight when ralph died: end what is left of it.
     AbandonTurn,
+    /// Judge what a turn that was cut off did to the task list.
+    JudgeTasks,
     /// Check this gate of the plan.
     RunGate(usize),
     /// Commit what passed the gates. If a commit was announced already, see first whether it was made.
@@ -59,8 +62,10 @@ pub enum Wait {
 /// The next action. Every state has one.
 pub fn decide(plan: &Plan, state: &State) -> Action {
     match &state.phase {
-        Phase::Over(outcome) => Action::Finish(outcome.clone()),
         Phase::InTurn => Action::AbandonTurn,
+        // A turn that came to its end is judged by the gates, any other here, whatever comes next.
+        _ if state.unjudged && !matches!(state.phase, Phase::Judging(_)) => Action::JudgeTasks,
+        Phase::Over(outcome) => Action::Finish(outcome.clone()),
         _ if state.stop => Action::Finish(Outcome::Interrupted),
         Phase::Committing(_) => Action::Commit,
         Phase::Idle if plan.looks() => Action::Look,
@@ -88,10 +93,10 @@ fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
     if state.spent.turns == 0 && !absent.is_empty() {
         return Action::AwaitFiles(absent);
     }
-    let mode = match (plan.work, &view.stories) {
-        (Work::Prompt, _) => Mode::Work,
+    let (mode, story) = match (plan.work, &view.stories) {
+        (Work::Prompt, _) => (Mode::Work, None),
         (Work::Stories, Some(stories)) => match &stories.next {
-            Ok(mode) => *mode,
+            Ok(mode) => (*mode, stories.story.clone()),
             Err(reason) => return Action::Finish(Outcome::Paused { reason: reason.clone() }),
         },
         (Work::Stories, None) => {
@@ -105,6 +110,8 @@ fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
         head: None,
         task: None,
         spec: None,
+        story,
+        tasks: None,
     })
 }
 
@@ -130,9 +137,23 @@ fn exhausted(plan: &Plan, state: &State) -> Option<Exhausted> {
 fn next_gate(plan: &Plan, judging: Judging) -> Option<usize> {
     let gates = plan.gates.len();
     (judging.next_gate..2 * gates)
-        .find(|&at| match plan.gates[at % gates].when {
-            When::EveryTurn => at < gates,
-            When::Claimed => gates <= at && judging.claimed && !judging.failed,
+        .find(|&at| match round(plan.gates[at % gates].when, judging.mode) {
+            Round::First => at < gates,
+            Round::Second => gates <= at && judging.claimed && !judging.failed,
         })
         .map(|at| at % gates)
+}
+
+/// When in the judgement of a turn a gate is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Round {
+    First,
+    Second,
+}
+
+fn round(when: When, mode: Mode) -> Round {
+    match (when, mode) {
+        (When::EveryTurn, _) | (When::ChangedOrClaimed, Mode::Implement | Mode::Fix) => Round::First,
+        (When::Claimed, _) | (When::ChangedOrClaimed, Mode::Work | Mode::Review) => Round::Second,
+    }
 }

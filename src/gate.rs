@@ -40,7 +40,7 @@ pub(crate) struct Found {
     pub(crate) log: String,
 }
 
-/// Checks one gate. Nothing when the user ended it: then it has found nothing.
+/// Checks one gate that is a command. Nothing when the user ended it: then it has found nothing.
 pub(crate) fn check(
     supervisor: &mut Supervisor,
     gate: &Gate,

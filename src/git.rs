@@ -117,6 +117,12 @@ impl Git {
         Ok(succeeded(&captured).then(|| text(&captured.out)))
     }
 
+    /// The branch that is checked out, if one is.
+    pub(crate) fn branch(&self, supervisor: &mut Supervisor) -> io::Result<Option<String>> {
+        let captured = self.call(supervisor, &["symbolic-ref", "--quiet", "--short", "HEAD"])?;
+        Ok(succeeded(&captured).then(|| text(&captured.out)))
+    }
+
     /// The abbreviated id and the whole message of HEAD.
     pub(crate) fn last_commit(&self, supervisor: &mut Supervisor) -> io::Result<(String, String)> {
         let captured = self.call(supervisor, &["log", "-1", "--format=%h%x00%B"])?;

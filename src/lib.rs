@@ -40,6 +40,7 @@ mod report;
 mod scripted;
 mod settings;
 mod signals;
+mod story_files;
 mod task;
 mod term;
 mod version;

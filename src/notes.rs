@@ -58,6 +58,7 @@ pub fn of_turn(plan: &Plan, state: &State, turn: &TurnEnded) -> Option<Note> {
         | Action::WaitUntil(_)
         | Action::AbandonTurn
         | Action::RunGate(_)
+        | Action::JudgeTasks
         | Action::Commit
         | Action::Finish(_) => false,
     };
@@ -113,7 +114,16 @@ mod tests {
         expected: Option<&str>,
     ) {
         let mut state = State::default();
-        let turn = Turn { iteration, attempt: 1, mode: Mode::Work, head: None, task: None, spec: None };
+        let turn = Turn {
+            iteration,
+            attempt: 1,
+            mode: Mode::Work,
+            head: None,
+            task: None,
+            spec: None,
+            story: None,
+            tasks: None,
+        };
         state.apply(plan, &Event::TurnStarted(turn));
         let turn = TurnEnded {
             end,

@@ -24,7 +24,7 @@ use crate::fail_action::FailAction;
 use crate::setup::{PromptVia, Scm};
 
 pub(crate) use load::{Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, inspect, load};
-pub(crate) use loops::{BuildSettings, PlanSettings, TaskSettings};
+pub(crate) use loops::{BuildSettings, PlanSettings, StoriesSettings, TaskSettings};
 pub(crate) use schema::schema;
 
 /// Everything that settings decide.
@@ -65,6 +65,8 @@ pub(crate) struct Settings {
     pub(crate) plan: PlanSettings,
     /// How `ralph build` works, and where it and `ralph plan` find things.
     pub(crate) build: BuildSettings,
+    /// How `ralph stories` works.
+    pub(crate) stories: StoriesSettings,
     /// A shell command that is run when a run ends, waits for a usage limit, or needs a person, with the event as JSON
     /// on its standard input.
     #[schemars(regex(pattern = r"\S"))]
@@ -97,6 +99,7 @@ impl Default for Settings {
             leftovers: Leftovers::Kill,
             plan: PlanSettings::default(),
             build: BuildSettings::default(),
+            stories: StoriesSettings::default(),
             notify: None,
             task: TaskSettings::default(),
             output: Output::default(),

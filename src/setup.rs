@@ -8,7 +8,10 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Permissions;
+use crate::{
+    agent::Permissions,
+    stories::{Budget, Review},
+};
 
 /// Everything of a run that is not a rule of the loop. Written into the journal with the plan, so that a
 /// resumed run does what the first process would have done, whatever the settings say by then.
@@ -41,6 +44,9 @@ pub struct Setup {
     /// Whether a session log is written into the project.
     #[serde(default, skip_serializing_if = "is_default")]
     pub session_log: bool,
+    /// What the stories loop works on.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub stories: Option<StoriesSetup>,
     /// Whether `Iteration 3 of 10, 7 remaining.` stands before the prompt.
     pub count_in_prompt: bool,
     /// How much of a gate's output the agent is told, in characters.
@@ -197,6 +203,34 @@ pub enum MessageFrom {
     Agent,
     /// Ralph, from the mode, the iteration and the task.
     Task,
+}
+
+/// What a stories loop works on, as it was when the run began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StoriesSetup {
+    /// The folder of the task list, relative to the project.
+    pub dir: PathBuf,
+    /// The branch that the work belongs on.
+    pub branch: String,
+    /// After how many reviews ralph approves.
+    pub review_cap: u32,
+    /// Whether stories are not reviewed.
+    pub skip_review: bool,
+    /// What the agent is kept in: `sandbox`, or `direct` when it is not.
+    pub containment: String,
+    /// The commands of the task list.
+    pub verify_commands: Vec<String>,
+    /// What the list will probably take.
+    pub budget: Budget,
+    /// Files that no turn may change, relative to the project, with a fingerprint; copies are in the run's folder.
+    pub pinned: BTreeMap<PathBuf, String>,
+}
+
+impl StoriesSetup {
+    /// Whether stories are reviewed.
+    pub fn review(&self) -> Review {
+        if self.skip_review { Review::Skipped } else { Review::Required }
+    }
 }
 
 /// How commits are made.

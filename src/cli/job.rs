@@ -169,6 +169,7 @@ fn work(args: &JobArgs, task: &Task, prompt: PromptSource, run: &str, project: &
             },
             run: Some(dir.clone()),
             drafts: Vec::new(),
+            settled: None,
             reporters: args.common.reporters(&loaded, project)?,
             warnings: Vec::new(),
         })

@@ -183,6 +183,7 @@ pub(super) fn setup(loaded: &Loaded, prompt: PromptSource, project: &Path) -> Se
         assignment: None,
         territory: Territory::Tree,
         session_log: false,
+        stories: None,
         count_in_prompt: settings.include_iteration_count_in_prompt,
         truncate_chars: settings.output_truncate_chars,
         scm: settings.scm.clone(),

@@ -74,7 +74,7 @@ impl Mode {
         };
         setup.settings.extend(fingerprints(self.pinned.iter().map(PathBuf::as_path)));
         let Self { drafts, warnings, .. } = self;
-        let driver = Start { plan, setup, run: None, drafts, reporters, warnings }.begin()?;
+        let driver = Start { plan, setup, run: None, drafts, reporters, warnings, settled: None }.begin()?;
         drive(driver, args.is_for_people())
     }
 }

@@ -59,7 +59,7 @@ pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
     let warnings = endless_prompt(&prompt, &loaded.settings.completion_response).into_iter().collect();
     let plan = args.common.limit(plan(&loaded.settings));
     let setup = setup(&loaded, prompt, project);
-    Start { plan, setup, run: None, drafts: Vec::new(), reporters, warnings }.begin()?.drive()
+    Start { plan, setup, run: None, drafts: Vec::new(), reporters, warnings, settled: None }.begin()?.drive()
 }
 
 fn prompt(args: &RunArgs) -> Result<PromptSource> {

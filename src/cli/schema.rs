@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::print;
-use crate::{engine::event::Event, error::Result, settings};
+use crate::{engine::event::Event, error::Result, settings, stories::TaskList};
 
 /// Print the JSON Schema of what ralph reads and writes
 ///
@@ -28,6 +28,8 @@ pub(super) struct SchemaArgs {
 enum Of {
     /// The settings files
     Settings,
+    /// The task list of `ralph stories`
+    Tasks,
     /// One line of the journal, which is also one line of `--output json`
     Event,
 }
@@ -36,6 +38,7 @@ enum Of {
 pub(super) fn main(args: &SchemaArgs) -> Result<u8> {
     print(&match args.of {
         Of::Settings => settings_schema(),
+        Of::Tasks => tasks_schema(),
         Of::Event => event_schema(),
     })?;
     Ok(0)
@@ -44,6 +47,15 @@ pub(super) fn main(args: &SchemaArgs) -> Result<u8> {
 /// The schema of a settings file, as the text of a file.
 pub(crate) fn settings_schema() -> String {
     text(&settings::schema())
+}
+
+/// The schema of a task list, as the text of a file.
+fn tasks_schema() -> String {
+    let generator = SchemaSettings::draft2020_12().into_generator();
+    let mut schema = generator.into_root_schema_for::<TaskList>().to_value();
+    schema["title"] = json!("Task list of ralph");
+    schema["properties"]["$schema"] = json!({"description": "For editors. Ralph ignores it."});
+    text(&schema)
 }
 
 /// The schema of a line of the journal, as the text of a file.

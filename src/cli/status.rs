@@ -138,7 +138,9 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
             last_act(&run.turn(turn.iteration, turn.attempt).join(AGENT_STREAM), command)
                 .or_else(|| Some("the agent has said nothing yet".to_owned()))
         }
-        Event::TurnEnded(_) | Event::GateEnded(_) => Some("checking the work".to_owned()),
+        Event::TurnEnded(_) | Event::GateEnded(_) | Event::TasksJudged(_) => {
+            Some("checking the work".to_owned())
+        }
         Event::MessageAsked { .. } | Event::CommitStarted { .. } => Some("committing".to_owned()),
         Event::WaitStarted { until_ms, .. } => {
             let until = Timestamp::from_millisecond(*until_ms).ok()?;
@@ -152,6 +154,7 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
         | Event::WaitEnded { .. }
         | Event::StopRequested
         | Event::Warned { .. }
+        | Event::ReviewsCounted(_)
         | Event::RunEnded { .. }
         | Event::Unknown => None,
     }

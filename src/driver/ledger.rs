@@ -29,7 +29,11 @@ impl Ledger {
     pub(super) fn record(&mut self, event: Event) {
         let is_milestone = matches!(
             event,
-            Event::RunStarted(_) | Event::TurnEnded(_) | Event::CommitEnded(_) | Event::RunEnded { .. }
+            Event::RunStarted(_)
+                | Event::TurnEnded(_)
+                | Event::TasksJudged(_)
+                | Event::CommitEnded(_)
+                | Event::RunEnded { .. }
         );
         let entry = Entry::now(event);
         let written = self.journal.append(&entry);

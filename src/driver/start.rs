@@ -9,11 +9,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Driver, PROJECT_DIR, commit::Announced, ledger::Ledger};
+use super::{Driver, PROJECT_DIR, commit::Announced, ledger::Ledger, stories::Stories};
 use crate::{
     engine::{
         Action, State, decide,
-        event::{Event, RunStarted},
+        event::{Event, RunStarted, TasksJudged},
         outcome::Outcome,
         plan::{CommitRule, Limits, Plan},
     },
@@ -47,6 +47,8 @@ pub(crate) struct Start {
     pub(crate) reporters: Vec<Box<dyn Reporter>>,
     /// What a person should know from the start.
     pub(crate) warnings: Vec<String>,
+    /// A turn of an earlier run that was judged just now.
+    pub(crate) settled: Option<TasksJudged>,
 }
 
 /// A run to go on with.
@@ -60,7 +62,7 @@ pub(crate) struct Resume {
 impl Start {
     /// Checks what the run needs, takes the tree, and records the start.
     pub(crate) fn begin(self) -> Result<Driver> {
-        let Self { plan, mut setup, run, drafts, reporters, warnings } = self;
+        let Self { plan, mut setup, run, drafts, reporters, warnings, settled } = self;
         check_names(&setup)?;
         if !drafts.iter().any(|(path, _)| setup.prompt.path() == Some(path)) {
             check_prompt(&setup.prompt)?;
@@ -78,6 +80,7 @@ impl Start {
             let _ = run.remove();
         })?;
         let journal = Journal::open(&run.journal())?;
+        let stories = Stories::begin(&mut setup, &run)?;
         let hidden = own_files::hide(&setup.project);
         ground.guard(&run, &journal)?;
         ground.git = ground.git.map(|git| git.marked(&run.id()));
@@ -94,13 +97,18 @@ impl Start {
         let mut ledger = Ledger::new(plan, State::default(), journal, reporters);
         ledger.record(event);
         begin_session_log(&mut ledger, &setup);
+        if let Some(judged) = settled {
+            ledger.record(Event::TasksJudged(Box::new(judged)));
+        }
         for warning in warnings {
             ledger.warn(warning);
         }
         if let Err(error) = hidden {
             ledger.warn(format!("ralph's files cannot be kept in {PROJECT_DIR}: {error}"));
         }
-        Ok(ground.driver(ledger, setup, run))
+        let mut driver = ground.driver(ledger, setup, run, stories);
+        driver.notice_git()?;
+        Ok(driver)
     }
 }
 
@@ -138,7 +146,14 @@ impl Resume {
         let mut ledger = Ledger::new(plan, folded.state, journal, reporters);
         ledger.record(Event::RunResumed { pid: std::process::id(), limits });
         begin_session_log(&mut ledger, &setup);
-        let mut driver = ground.driver(ledger, setup, run);
+        let mut last_turn = None;
+        for entry in &folded.entries {
+            if let Event::TurnStarted(turn) = &entry.event {
+                last_turn = Some(turn);
+            }
+        }
+        let stories = Stories::resume(&setup, &run, last_turn, ledger.state.is_unjudged())?;
+        let mut driver = ground.driver(ledger, setup, run, stories);
         for entry in folded.entries {
             match entry.event {
                 Event::TurnStarted(turn) => driver.last_turn = Some(turn),
@@ -228,7 +243,7 @@ impl Ground {
         Ok(())
     }
 
-    fn driver(self, ledger: Ledger, setup: Setup, run: RunDir) -> Driver {
+    fn driver(self, ledger: Ledger, setup: Setup, run: RunDir, stories: Option<Stories>) -> Driver {
         let Self { program, supervisor, git, tree } = self;
         Driver {
             ledger,
@@ -243,6 +258,7 @@ impl Ground {
             shown_changes: std::collections::BTreeSet::new(),
             bus_length: 0,
             asks_for_messages: true,
+            stories,
             tree,
         }
     }
@@ -336,6 +352,10 @@ fn find_agent(setup: &Setup) -> Result<PathBuf> {
 /// The repository, when the plan wants git to commit into one.
 fn find_git(supervisor: &mut Supervisor, plan: &Plan, setup: &Setup, run: &str) -> Result<Option<Git>> {
     let wants_git = setup.scm.as_ref().is_some_and(|scm| git::is_git(&scm.command));
+    if plan.checks_tree() {
+        // Without a repository there is nothing to check, which is said when the run begins.
+        return Ok(Git::find(supervisor, &setup.project, run).ok().flatten());
+    }
     if plan.commit == CommitRule::Never || !wants_git {
         return Ok(None);
     }

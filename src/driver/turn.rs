@@ -45,6 +45,7 @@ impl Driver {
             Some(last) if last.iteration == turn.iteration => (last.task.clone(), last.spec.clone()),
             _ => self.task(),
         };
+        self.before_story_turn(&mut turn)?;
         self.last_turn = Some(turn.clone());
         let prompt = self.prompt(&turn)?;
         self.note_bus_length();
@@ -143,6 +144,10 @@ impl Driver {
             PromptSource::Template(_) => fill(&base, &self.variables(turn)),
             PromptSource::Text(_) | PromptSource::File(_) => base,
         };
+        let base = match self.assignment(turn) {
+            Some(assignment) => adapter.harmless(&assignment) + &base,
+            None => base,
+        };
         let base = match &self.setup.assignment {
             Some(assignment) => self.assigned(assignment, &base),
             None => base,
@@ -188,6 +193,10 @@ impl Driver {
             ("DATE", Zoned::now().strftime("%Y-%m-%d").to_string()),
             ("PROJECT_NAME", name),
         ];
+        for (name, value) in self.story_variables(turn) {
+            variables.retain(|(known, _)| *known != name);
+            variables.push((name, value));
+        }
         variables.extend(self.setup.variables.iter().map(|(name, value)| (name.as_str(), value.clone())));
         variables
     }

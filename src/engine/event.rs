@@ -10,6 +10,7 @@ use super::{
 use crate::{
     agent::{Failure, Usage},
     setup::Setup,
+    stories::{Statistics, Undone},
 };
 
 /// One line of the journal.
@@ -31,6 +32,8 @@ pub enum Event {
     TurnStarted(Turn),
     /// A turn is over.
     TurnEnded(Box<TurnEnded>),
+    /// What a turn did to the task list was judged, and what it may not do was undone.
+    TasksJudged(Box<TasksJudged>),
     /// A gate was checked.
     GateEnded(GateEnded),
     /// The agent was asked for a commit message.
@@ -70,6 +73,8 @@ pub enum Event {
         /// In one line.
         text: String,
     },
+    /// Every story is done: how often each was reviewed.
+    ReviewsCounted(Statistics),
     /// The run is over.
     RunEnded {
         /// How.
@@ -100,7 +105,7 @@ pub struct RunStarted {
 }
 
 /// One process of the agent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Turn {
     /// What the user counts, from 1.
     pub iteration: u32,
@@ -117,13 +122,20 @@ pub struct Turn {
     /// The specification it belongs to.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub spec: Option<String>,
+    /// The story that was selected for it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub story: Option<String>,
+    /// A hash of the task list before the turn; the list itself is in the folder of the turn.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tasks: Option<String>,
 }
 
 /// What kind of work a turn does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// The prompt says.
+    #[default]
     Work,
     /// Implement the next story.
     Implement,
@@ -170,8 +182,28 @@ pub struct View {
 pub struct StoryView {
     /// What to do next, or why nothing can be done.
     pub next: Result<Mode, String>,
+    /// The story to do it with; nothing when every story is done and only ralph's checks are not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub story: Option<String>,
     /// Every story passed and was approved.
     pub all_approved: bool,
+}
+
+/// What a turn did to the task list and to the files that it may not change.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TasksJudged {
+    /// The run whose turn it was, if that run ended before it could be judged.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub run: Option<String>,
+    /// What was not allowed, one sentence each; the next turn is told.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub broken: Vec<String>,
+    /// What was put back.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub undone: Vec<Undone>,
+    /// Stories that ralph approved because there had been enough reviews.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub capped: Vec<String>,
 }
 
 /// How a turn ended and what it used.

@@ -39,6 +39,16 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether what a turn does to the task list is judged.
+    pub fn judges_tasks(&self) -> bool {
+        self.work == Work::Stories
+    }
+
+    /// Whether a gate asks if everything is committed.
+    pub fn checks_tree(&self) -> bool {
+        self.gates.iter().any(|gate| gate.check == Check::CleanTree)
+    }
+
     /// Whether the directory must be looked at before a turn.
     pub fn looks(&self) -> bool {
         !self.needs.is_empty()
@@ -132,6 +142,12 @@ pub enum Check {
         /// Looked at again after this time.
         poll_ms: u64,
     },
+    /// The turn changed the task list, and the files beside it, only as it may.
+    TaskRules,
+    /// Everything that was done since the run began is committed.
+    CleanTree,
+    /// Every story is done.
+    StoriesDone,
 }
 
 impl Check {
@@ -140,13 +156,16 @@ impl Check {
         match self {
             Self::Command { command } => command,
             Self::ChildrenEnded { .. } => "child runs have ended",
+            Self::TaskRules => "task rules",
+            Self::CleanTree => "clean tree",
+            Self::StoriesDone => "every story done",
         }
     }
 
     /// Whether it judges the work, rather than wait for something.
     pub fn judges(&self) -> bool {
         match self {
-            Self::Command { .. } => true,
+            Self::Command { .. } | Self::TaskRules | Self::CleanTree | Self::StoriesDone => true,
             Self::ChildrenEnded { .. } => false,
         }
     }
@@ -160,6 +179,8 @@ pub enum When {
     EveryTurn,
     /// Only to verify a claim, and only after all the others passed.
     Claimed,
+    /// After turns that change code, and to verify a claim.
+    ChangedOrClaimed,
 }
 
 /// What happens to the work of a turn that passed its gates.

@@ -1,10 +1,11 @@
 //! The loops that the commands stand for, as data. The only place that knows their names.
 
 use super::plan::{
-    Claim, CommitRule, FailureRules, Gate, Limits,
+    Check, Claim, CommitRule, FailureRules, Gate, Limits,
     Matching::{Exact, FirstIgnoringCase},
-    Need, OnFailure, Plan, Work,
+    Need, OnFailure, Plan, When, Work,
 };
+use crate::fail_action::FailAction;
 
 /// Three retries are four attempts.
 pub const RETRIES: u32 = 3;
@@ -107,14 +108,24 @@ pub fn job() -> Plan {
     }
 }
 
-/// Stories, each reviewed in a fresh context.
-pub fn stories(task_list: &str, rules: Vec<Gate>) -> Plan {
+/// Stories, each reviewed in a fresh context, with these files and these commands that verify the whole.
+///
+/// The tree is looked at before the rules are, because these put things back.
+pub fn stories(files: &[String], verify: &[String], verify_when: When) -> Plan {
+    let gate = |check, when| Gate { check, when, fail_action: FailAction::Append, hint: None };
+    let mut gates = vec![
+        gate(Check::CleanTree, When::EveryTurn),
+        gate(Check::TaskRules, When::EveryTurn),
+        gate(Check::StoriesDone, When::Claimed),
+    ];
+    gates.extend(verify.iter().map(|command| gate(Check::Command { command: command.clone() }, verify_when)));
+    let need = |path: &String| Need { path: path.clone(), otherwise: format!("{path} not found") };
     Plan {
         mode: "stories".to_owned(),
         work: Work::Stories,
-        needs: vec![Need { path: task_list.to_owned(), otherwise: format!("{task_list} not found") }],
+        needs: files.iter().map(need).collect(),
         claims: vec![tag("promise", "COMPLETE", Exact), Claim::StoriesApproved],
-        gates: rules,
+        gates,
         commit: CommitRule::Never,
         limits: limits(15, 1),
         ..run("", vec![])

@@ -1,10 +1,13 @@
 //! What the rules remember of a run, and how each event changes it.
 
 use super::{
-    event::{CommitEnd, Event, GateEnded, TurnEnd, TurnEnded, View, Why},
+    Round,
+    event::{CommitEnd, Event, GateEnded, Mode, TasksJudged, TurnEnd, TurnEnded, View, Why},
     next_gate,
     outcome::Outcome,
-    plan::{Cause, Claim, CommitRule, OnFailure, Plan, When},
+    phase::{Judging, Pause, Phase, Work},
+    plan::{Cause, Claim, CommitRule, OnFailure, Plan},
+    round,
     seen::{marked_as_paused, misplaced, paused, standing_claim},
 };
 use crate::{
@@ -16,6 +19,10 @@ use crate::{
 /// What the agent is told when it said that it was done and a gate says otherwise.
 const REFUTED: &str = "You said that the work was complete, but the checks did not pass. Mend what they found \
                        before you say so again.";
+
+/// What the agent is told when a turn did to the task list what it may not do.
+const BROKEN: &str =
+    "The last iteration broke the rules of the task list. Ralph has undone what was not allowed:";
 
 /// A quota that is refused this often without one finished turn between is not a wait, it is a wall.
 const LIMITED_TURNS_IN_A_ROW: u32 = 20;
@@ -36,6 +43,12 @@ pub struct State {
     /// The claim that the directory still makes was refuted and no turn has run since.
     refuted: bool,
     limited_turns: u32,
+    /// What the current or the last turn was to do.
+    mode: Mode,
+    /// What the last turn did to the task list has not been judged.
+    pub(super) unjudged: bool,
+    /// What it did that it may not do.
+    broken: Option<String>,
     pub(super) spent: Spent,
     pub(super) phase: Phase,
     ended: Option<Outcome>,
@@ -62,53 +75,6 @@ pub struct Spent {
     pub commits: u32,
 }
 
-/// Where in an iteration the run is.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Phase {
-    Idle,
-    Looked(View),
-    InTurn,
-    Judging(Judging),
-    /// A commit was announced and not yet reported.
-    Committing(Judging),
-    /// A wait is due.
-    Pausing(Pause),
-    Waiting {
-        until_ms: i64,
-        why: Why,
-    },
-    Over(Outcome),
-}
-
-/// A wait that is due.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Pause {
-    For(u64, Why),
-    Quota { resets_at: i64 },
-}
-
-/// The work of a turn on its way through the gates.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Judging {
-    pub(super) claimed: bool,
-    work: Work,
-    /// Gates before this one have been checked or did not apply.
-    pub(super) next_gate: usize,
-    pub(super) failed: bool,
-}
-
-/// What there is to commit when the gates have passed.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Work {
-    /// Nothing: the directory alone made the claim.
-    #[default]
-    None,
-    /// What the turn did.
-    Fresh,
-    /// What the turn did, changed after the gates had passed: they decide for the second time.
-    Changed,
-}
-
 impl Default for State {
     fn default() -> Self {
         Self {
@@ -118,6 +84,9 @@ impl Default for State {
             stop: false,
             refuted: false,
             limited_turns: 0,
+            mode: Mode::Work,
+            unjudged: false,
+            broken: None,
             spent: Spent::default(),
             phase: Phase::Idle,
             ended: None,
@@ -129,15 +98,17 @@ impl State {
     /// Takes in one event. The only way a state changes.
     pub fn apply(&mut self, plan: &Plan, event: &Event) {
         match event {
-            Event::RunStarted(_) | Event::Warned { .. } | Event::Unknown => {}
+            Event::RunStarted(_) | Event::Warned { .. } | Event::ReviewsCounted(_) | Event::Unknown => {}
             Event::RunResumed { .. } => self.resumed(),
             Event::StopRequested => self.stop = true,
             Event::Looked(view) => self.looked(plan, view),
             Event::TurnStarted(turn) => {
-                (self.iteration, self.attempt) = (turn.iteration, turn.attempt);
+                (self.iteration, self.attempt, self.mode) = (turn.iteration, turn.attempt, turn.mode);
+                (self.unjudged, self.broken) = (plan.judges_tasks(), None);
                 self.phase = Phase::InTurn;
             }
             Event::TurnEnded(turn) => self.turn_ended(plan, turn),
+            Event::TasksJudged(judged) => self.tasks_judged(judged),
             Event::GateEnded(gate) => self.gate_ended(plan, gate),
             Event::MessageAsked { usage, ms, .. } => {
                 self.spent.usage.add(*usage);
@@ -165,6 +136,16 @@ impl State {
     /// What the next prompt must say.
     pub fn feedback(&self) -> &[Feedback] {
         &self.feedback
+    }
+
+    /// Whether the last turn changed the task list and nobody has judged how.
+    pub fn is_unjudged(&self) -> bool {
+        self.unjudged
+    }
+
+    /// What the last turn did to the task list that it may not do.
+    pub fn broken(&self) -> Option<&str> {
+        self.broken.as_deref()
     }
 
     /// What the run has used so far.
@@ -274,8 +255,23 @@ impl State {
         self.feedback.clear();
         let standing = turn.view.as_ref().is_some_and(|view| standing_claim(plan, view));
         let claimed = turn.claimed || standing || plan.claims.contains(&Claim::TurnEnd);
-        self.phase = Phase::Judging(Judging { claimed, work: Work::Fresh, ..Judging::default() });
+        let mode = self.mode;
+        self.phase = Phase::Judging(Judging { claimed, mode, work: Work::Fresh, ..Judging::default() });
         self.conclude(plan);
+    }
+
+    fn tasks_judged(&mut self, judged: &TasksJudged) {
+        self.unjudged = false;
+        if judged.broken.is_empty() {
+            return;
+        }
+        let text = format!("{BROKEN}\n- {}", judged.broken.join("\n- "));
+        if matches!(self.phase, Phase::Judging(_)) {
+            // Told by the gate, which remembers it for a resume that judges again.
+            self.broken = Some(text);
+        } else {
+            self.feedback.push(Feedback { action: FailAction::Append, text });
+        }
     }
 
     fn gate_ended(&mut self, plan: &Plan, ended: &GateEnded) {
@@ -288,10 +284,9 @@ impl State {
         };
         judging.next_gate = ended.gate
             + 1
-            + match gate.when {
-                When::EveryTurn => 0,
-                // The second round, see `next_gate`.
-                When::Claimed => plan.gates.len(),
+            + match round(gate.when, judging.mode) {
+                Round::First => 0,
+                Round::Second => plan.gates.len(),
             };
         if let Some(text) = &ended.failure {
             judging.failed = true;

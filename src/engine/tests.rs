@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Action, State, Wait, decide,
-    event::{CommitEnd, Event, GateEnded, Mode, StoryView, Turn, TurnEnd, TurnEnded, View, Why},
+    event::{CommitEnd, Event, GateEnded, Mode, StoryView, TasksJudged, Turn, TurnEnd, TurnEnded, View, Why},
     outcome::{Exhausted, Outcome},
     plan::{Check, Gate, Plan, When},
     presets,
@@ -30,8 +30,6 @@ fn every(names: &[&str]) -> Vec<Gate> {
 /// All loops that commands stand for, as small as they can be while they keep their shape.
 fn all() -> Vec<Plan> {
     let claimed = |name| vec![gate(name, When::Claimed)];
-    let mut rules = every(&["transitions", "clean tree"]);
-    rules.extend(claimed("all approved"));
     vec![
         presets::run("DONE", every(&["lint", "test"])),
         presets::plan(),
@@ -39,7 +37,7 @@ fn all() -> Vec<Plan> {
         presets::prompt(),
         Plan { awaits: vec!["other".to_owned()], ..presets::task("DONE", "WAIT", claimed("children ended")) },
         presets::job(),
-        presets::stories("tasks.json", rules),
+        presets::stories(&["tasks.json".to_owned()], &["test".to_owned()], When::ChangedOrClaimed),
         presets::session("DONE", 3, claimed("did some work")),
     ]
 }
@@ -64,6 +62,12 @@ fn ended(end: TurnEnd, line: &str) -> Event {
     }))
 }
 
+/// What a turn did to the task list: nothing that it may not do, or this.
+fn judged(line: &str) -> Event {
+    let broken = if line.is_empty() { vec![] } else { vec![line.to_owned()] };
+    Event::TasksJudged(Box::new(TasksJudged { broken, ..TasksJudged::default() }))
+}
+
 fn view(line: &str) -> View {
     let files = ["plan.md", "tasks.json", "DONE", "WAIT", "other"]
         .into_iter()
@@ -74,7 +78,7 @@ fn view(line: &str) -> View {
         _ if line.contains("+review") => Ok(Mode::Review),
         _ => Ok(Mode::Implement),
     };
-    let stories = StoryView { next, all_approved: line.contains("+approved") };
+    let stories = StoryView { next, story: None, all_approved: line.contains("+approved") };
     let folders = if line.contains("+folder") { vec!["DONE".to_owned()] } else { vec![] };
     View { files: files.map(str::to_owned).collect(), folders, stories: Some(stories) }
 }
@@ -141,9 +145,18 @@ fn check(plan: &Plan, script: &[&str], expected: &str) {
                 state.apply(plan, &Event::TurnStarted(turn));
                 (line.clone(), ended(turn_end(&line), &line))
             }
+            Action::JudgeTasks => {
+                transcript.push("j".to_owned());
+                (String::new(), judged(&answer("judge")))
+            }
             Action::RunGate(gate) => {
+                if plan.gates[gate].check == Check::TaskRules && state.is_unjudged() {
+                    state.apply(plan, &judged(&answer("judge")));
+                }
                 let line = answer("gate");
                 let failure = (!matches!(line.as_str(), "" | "ok" | "^C")).then(|| line.clone());
+                let rules = plan.gates[gate].check == Check::TaskRules;
+                let failure = failure.or(state.broken().filter(|_| rules).map(str::to_owned));
                 transcript.push(format!("g{gate}{}", if failure.is_some() { "!" } else { "" }));
                 (
                     line,
@@ -328,14 +341,7 @@ fn next_after_resume(plan: &Plan, events: Vec<Event>) -> Action {
 #[test]
 fn a_resumed_run_goes_on_where_it_was() {
     let run = presets::run("DONE", every(&["lint", "test"]));
-    let turn = |iteration, attempt| Turn {
-        iteration,
-        attempt,
-        mode: Mode::Work,
-        head: None,
-        task: None,
-        spec: None,
-    };
+    let turn = |iteration, attempt| Turn { iteration, attempt, mode: Mode::Work, ..Turn::default() };
     let started = |iteration, attempt| Event::TurnStarted(turn(iteration, attempt));
     let finished = || ended(TurnEnd::Finished, "a");
     let end = |outcome| Event::RunEnded { outcome, exit_code: 0 };
@@ -477,9 +483,8 @@ fn a_job_runs_once() {
 
 #[test]
 fn stories_fix_before_they_review_before_they_implement() {
-    let mut rules = every(&["transitions", "clean tree"]);
-    rules.push(gate("approved", When::Claimed));
-    let stories = presets::stories("tasks.json", rules);
+    let files = ["tasks.json".to_owned()];
+    let stories = presets::stories(&files, &[], When::Claimed);
     check(
         &stories,
         &[
@@ -501,6 +506,53 @@ fn stories_fix_before_they_review_before_they_implement() {
     );
     check(&stories, &["look +tasks.json +blocked"], "Paused=6");
     check(&stories, &["look"], "Unready=2");
+}
+
+#[test]
+fn stories_are_verified_at_the_end_or_after_each_change() {
+    let (files, test) = (["tasks.json".to_owned()], ["test".to_owned()]);
+    let script = ["look +tasks.json", "look +tasks.json +review", "turn a", "turn b +approved"];
+    let at_the_end = presets::stories(&files, &test, When::Claimed);
+    check(&at_the_end, &script, "Implement1.1 g0 g1 Review2.1 g0 g1 g2 g3 Done=0");
+    let after_each = presets::stories(&files, &test, When::ChangedOrClaimed);
+    check(&after_each, &script, "Implement1.1 g0 g1 g3 Review2.1 g0 g1 g2 g3 Done=0");
+    // A claim by a turn that changed code is verified once.
+    check(&after_each, &["look +tasks.json", "turn claim"], "Implement1.1 g0 g1 g3 g2 Done=0");
+}
+
+#[test]
+fn no_turn_follows_one_that_nobody_judged() {
+    let stories = limited(2, presets::stories(&["tasks.json".to_owned()], &[], When::Claimed));
+    let look = "look +tasks.json";
+    // Whatever becomes of a turn, what it did to the list is judged, and what was undone is told.
+    check(
+        &stories,
+        &[look, "turn fail", "turn a", "judge no approval", "judge"],
+        "Implement1.1 j (Retry 1000) Implement1.2<The> g0 g1 Implement2.1 g0 g1 Exhausted(Iterations)=1",
+    );
+    check(&stories, &[look, "turn bad key"], "Implement1.1 j GaveUp(Agent)=4");
+    check(&stories, &[look, "turn cut ^C"], "Implement1.1 j Interrupted=130");
+    // What is broken refutes a claim.
+    check(
+        &stories,
+        &[look, "turn claim", "turn a", "judge no approval", "judge"],
+        "Implement1.1 g0 g1! Implement2.1<The|You> g0 g1 Exhausted(Iterations)=1",
+    );
+}
+
+#[test]
+fn what_was_broken_is_told_after_a_crash_too() {
+    let stories = presets::stories(&["tasks.json".to_owned()], &[], When::Claimed);
+    let started =
+        Event::TurnStarted(Turn { iteration: 1, attempt: 1, mode: Mode::Review, ..Turn::default() });
+    let mut state = State::default();
+    let resumed = Event::RunResumed { pid: 1, limits: stories.limits };
+    for event in [started, ended(TurnEnd::Finished, "claim"), judged("no approval"), resumed] {
+        state.apply(&stories, &event);
+    }
+    // Every gate decides again, and the one of the rules knows what it knew.
+    assert_eq!(decide(&stories, &state), Action::RunGate(0));
+    assert!(state.broken().is_some_and(|broken| broken.contains("no approval")));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::Write;
 use tempfile::TempDir;
 
 use super::*;
-use crate::engine::event::{CommitEnd, GateEnded, Mode, Turn, Why};
+use crate::engine::event::{CommitEnd, GateEnded, Turn, Why};
 
 fn journal() -> (TempDir, std::path::PathBuf) {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -14,7 +14,7 @@ fn journal() -> (TempDir, std::path::PathBuf) {
 }
 
 fn turn(iteration: u32) -> Event {
-    Event::TurnStarted(Turn { iteration, attempt: 1, mode: Mode::Work, head: None, task: None, spec: None })
+    Event::TurnStarted(Turn { iteration, attempt: 1, ..Turn::default() })
 }
 
 fn read(path: &Path) -> Vec<Event> {

@@ -2,6 +2,7 @@
 
 mod events;
 mod live;
+mod stories;
 mod stream;
 mod tools;
 mod verbose;
@@ -24,7 +25,7 @@ use crate::{
     engine::{
         State,
         event::{Event, Why},
-        plan::{Gate, Plan},
+        plan::{Check, Gate, Plan},
     },
     journal::Entry,
     notes,
@@ -56,6 +57,8 @@ pub(crate) struct Human {
     /// The task that it keeps going.
     task: Option<String>,
     has_gates: bool,
+    /// What the reviews of the run amount to.
+    reviews: Vec<String>,
     /// What the run does with processes that a turn leaves behind.
     keeps_leftovers: bool,
 }
@@ -75,6 +78,7 @@ impl Human {
             run: String::new(),
             task: None,
             has_gates: true,
+            reviews: Vec::new(),
             keeps_leftovers: false,
         }
     }
@@ -121,6 +125,8 @@ impl Reporter for Human {
                     self.gate_ended(gate, ended);
                 }
             }
+            Event::TasksJudged(judged) => self.tasks_judged(judged),
+            Event::ReviewsCounted(statistics) => self.reviews = statistics.lines(),
             Event::CommitEnded(end) => self.committed(plan, end),
             Event::WaitStarted { until_ms, why } => {
                 let left =
@@ -199,7 +205,12 @@ impl Reporter for Human {
         if !gate.check.judges() {
             let Palette { quiet, .. } = self.look.palette;
             self.line(&format!("{quiet}Waiting until {}.{quiet:#}", gate.check.name()));
-        } else if self.look.verbose {
+            return;
+        }
+        if !matches!(gate.check, Check::Command { .. }) {
+            return;
+        }
+        if self.look.verbose {
             self.detail(&format!("Running guardrail: {}", gate.check.name()));
         } else {
             let Palette { quiet, .. } = self.look.palette;

@@ -16,6 +16,9 @@ pub(crate) fn outcome(outcome: &Outcome, plan: &Plan) -> String {
         Outcome::Done if !plan.gates.iter().any(|gate| gate.check.judges()) => {
             "Complete: the agent said so; nothing checked it".to_owned()
         }
+        Outcome::Done if plan.judges_tasks() => {
+            format!("Complete: every story is done, and {} passed", gates(plan))
+        }
         Outcome::Done => format!("Complete: the agent said so, and {} passed", gates(plan)),
         Outcome::Exhausted { limit: Exhausted::Iterations } => {
             format!("Maximum iterations reached ({})", plan.limits.iterations)

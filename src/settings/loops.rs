@@ -17,6 +17,34 @@ pub(crate) struct PlanSettings {
     pub(crate) prompt: Option<String>,
 }
 
+/// How `ralph stories` works.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(default)]
+pub(crate) struct StoriesSettings {
+    /// The folder of the task list, the PRD and the prompt.
+    #[schemars(regex(pattern = r"\S"))]
+    pub(crate) dir: String,
+    /// How often a story is reviewed; after that ralph approves it and keeps the concerns.
+    #[schemars(range(min = 1))]
+    pub(crate) review_cap: u32,
+    /// Do not review: whoever implements a story says that it is done.
+    pub(crate) skip_review: bool,
+    /// Run the verify commands after every turn that changes code, and not only at the end.
+    pub(crate) verify_each_turn: bool,
+}
+
+impl Default for StoriesSettings {
+    fn default() -> Self {
+        Self {
+            dir: "ralph".to_owned(),
+            review_cap: crate::stories::REVIEW_CAP,
+            skip_review: false,
+            verify_each_turn: false,
+        }
+    }
+}
+
 /// How `ralph build` works; the plan and the specifications are those of `ralph plan` too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

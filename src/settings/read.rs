@@ -9,7 +9,7 @@ use super::value::{
 };
 use super::{
     AgentSettings, BuildSettings, ColorWhen, Guardrail, Leftovers, Limits, Output, PlanSettings, PromptVia,
-    Scm, Settings, TaskSettings,
+    Scm, Settings, StoriesSettings, TaskSettings,
 };
 use crate::agent::Permissions;
 use crate::fail_action::FailAction;
@@ -40,6 +40,7 @@ fn read_root(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     fields.set("leftovers", &mut settings.leftovers, |node| choice(node, &Leftovers::NAMES));
     fields.object("plan", |fields| read_plan(fields, &mut settings.plan));
     fields.object("build", |fields| read_build(fields, &mut settings.build));
+    fields.object("stories", |fields| read_stories(fields, &mut settings.stories));
     settings.notify = fields.take("notify", command);
     fields.object("task", |fields| read_task(fields, &mut settings.task));
     fields.object("output", |fields| read_output(fields, &mut settings.output));
@@ -114,6 +115,13 @@ fn read_build(fields: &mut Fields<'_, '_>, build: &mut BuildSettings) {
     build.test_command = fields.take("testCommand", command);
     build.plan_file = fields.take("planFile", a_path);
     fields.set("specsDir", &mut build.specs_dir, a_path);
+}
+
+fn read_stories(fields: &mut Fields<'_, '_>, stories: &mut StoriesSettings) {
+    fields.set("dir", &mut stories.dir, a_path);
+    fields.set("reviewCap", &mut stories.review_cap, positive);
+    fields.set("skipReview", &mut stories.skip_review, boolean);
+    fields.set("verifyEachTurn", &mut stories.verify_each_turn, boolean);
 }
 
 fn a_path(node: &Node) -> Result<String, String> {

@@ -36,11 +36,8 @@ impl Budget {
 
     /// The line at the start of a run.
     pub fn line(self, allowed: u32) -> String {
-        let plural = |number: u32, one: &str, many: &str| {
-            if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
-        };
-        let stories = plural(self.stories, "story", "stories");
-        let each = plural(self.each, "iteration", "iterations");
+        let stories = format!("{} stor{}", self.stories, if self.stories == 1 { "y" } else { "ies" });
+        let each = format!("{} iteration{}", self.each, if self.each == 1 { "" } else { "s" });
         format!("{stories}, about {each} each: {} needed, {allowed} allowed", self.needed())
     }
 }

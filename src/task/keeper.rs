@@ -141,6 +141,8 @@ impl Reporter for Keeper {
             | Event::WaitStarted { .. }
             | Event::WaitEnded { .. }
             | Event::StopRequested
+            | Event::TasksJudged(_)
+            | Event::ReviewsCounted(_)
             | Event::Unknown => {}
         }
     }

@@ -22,6 +22,7 @@ mod resume;
 mod scm;
 mod settings;
 mod signals;
+mod stories;
 mod task;
 mod task_disk;
 mod terminal;

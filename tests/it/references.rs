@@ -61,7 +61,7 @@ fn bash_takes_its_script_and_completes_by_it() {
     );
     for (args, expected) in [
         (vec!["-n".to_owned(), "ralph.bash".to_owned()], ""),
-        (vec!["-c".to_owned(), complete], "status stop\n"),
+        (vec!["-c".to_owned(), complete], "stories status stop\n"),
     ] {
         let mut bash = env.command("bash");
         bash.args(&args).current_dir(env.root());
@@ -89,6 +89,7 @@ fn the_manual_has_a_page_per_command() {
     let (parts, whole): (BTreeSet<String>, BTreeSet<String>) = pages.into_iter().partition(is_part);
     assert_eq!(whole, expected);
     assert!(parts.contains("ralph-bus-post.1"), "{parts:?}");
+    assert!(parts.contains("ralph-stories-init.1"), "{parts:?}");
     let run = fs::read_to_string(folder.join("ralph-run.1")).expect("a page");
     assert!(run.contains("guardrail"), "{run}");
 }
@@ -96,12 +97,12 @@ fn the_manual_has_a_page_per_command() {
 #[test]
 fn schemas_are_json() {
     let env = Env::new().turns(serde_json::json!([[done()]]));
-    for (of, key) in [("settings", "guardrails"), ("event", "turn_started")] {
+    for (of, key) in [("settings", "guardrails"), ("tasks", "userStories"), ("event", "turn_started")] {
         let text = env.ralph(&["schema", of]).exits(0).prints(key).stdout;
         let schema: Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     }
-    env.ralph(&["schema", "tasks"]).exits(2).says("settings");
+    env.ralph(&["schema", "stories"]).exits(2).says("settings");
 }
 
 #[test]

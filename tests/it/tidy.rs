@@ -60,6 +60,7 @@ const NO_PRESETS: &[(&str, &str)] = &[
     ("settings/read.rs", "plan"),
     ("settings/read.rs", "prompt"),
     ("settings/read.rs", "task"),
+    ("settings/read.rs", "stories"),
 ];
 
 /// The mark before an agent's todo list is none.

@@ -66,6 +66,7 @@ fn generated(ralph: &Ralph) -> Result<Vec<(PathBuf, String)>> {
     let schema: Value = serde_json::from_str(&settings)?;
     let mut files = vec![
         (root().join("schemas/settings.json"), settings),
+        (root().join("schemas/tasks.json"), ralph.prints(&["schema", "tasks"])?),
         (root().join("schemas/event.json"), ralph.prints(&["schema", "event"])?),
     ];
     let mut tables = Vec::new();

@@ -126,7 +126,7 @@ pub(super) fn go(args: &GoingArgs, task: &Task, text: Option<String>, project: &
         scm: None,
         ..setup(&loaded, PromptSource::File(task.text_file()), project)
     };
-    Start { plan, setup, run: None, drafts, reporters, warnings }.begin()?.drive()
+    Start { plan, setup, run: None, drafts, reporters, warnings, settled: None }.begin()?.drive()
 }
 
 fn given_text(args: &RunArgs) -> Result<Option<String>> {

@@ -7,9 +7,9 @@ use super::{
         Action, State, decide,
         event::{CommitEnd, Event, GateEnded, View, Why},
         outcome::Outcome,
-        plan::{OnFailure, Plan, When},
+        plan::{Check, OnFailure, Plan, When},
     },
-    all, ended, turn_end, view,
+    all, ended, judged, turn_end, view,
 };
 
 /// Everything that happened in one world.
@@ -81,6 +81,11 @@ impl World {
         self.record(event);
     }
 
+    fn judge_tasks(&mut self) {
+        let line = if self.roll(3) == 0 { "no approval" } else { "" };
+        self.record(judged(line));
+    }
+
     /// Lives until the run ends.
     fn live(&mut self) -> Outcome {
         for _ in 0..10_000 {
@@ -102,8 +107,18 @@ impl World {
                         self.run_turn();
                     }
                 }
+                Action::JudgeTasks => self.judge_tasks(),
                 Action::RunGate(gate) => {
+                    let is_rules = self.plan.gates[gate].check == Check::TaskRules;
+                    if is_rules && self.state.is_unjudged() {
+                        self.judge_tasks();
+                        if self.roll(8) == 0 {
+                            self.crash();
+                            continue;
+                        }
+                    }
                     let failure = (self.roll(3) == 0).then(|| "no".to_owned());
+                    let failure = failure.or(self.state.broken().filter(|_| is_rules).map(str::to_owned));
                     self.record(Event::GateEnded(GateEnded {
                         gate,
                         failure,
@@ -166,6 +181,28 @@ impl World {
         }
         passed.into_iter().all(|passed| passed)
     }
+
+    /// Oracle: between two turns, and before the end, what a turn did to the task list was judged; and what was
+    /// broken in the last turn keeps the run from being done.
+    fn is_judged(&self, outcome: &Outcome) -> bool {
+        if !self.plan.judges_tasks() {
+            return true;
+        }
+        let (mut open, mut broken) = (false, false);
+        for event in &self.journal {
+            match event {
+                Event::TurnStarted(_) if open => return false,
+                Event::TurnStarted(_) => (open, broken) = (true, false),
+                Event::TasksJudged(judged) => (open, broken) = (false, !judged.broken.is_empty()),
+                // A list that is in order again without a turn, as the gates have seen.
+                Event::Looked(_) => broken = false,
+                _ => {}
+            }
+        }
+        // Somebody who stops while the gates run leaves it to the next run.
+        let done = *outcome == Outcome::Done;
+        (!open || *outcome == Outcome::Interrupted) && !(done && broken)
+    }
 }
 
 proptest! {
@@ -182,6 +219,7 @@ proptest! {
         if outcome == Outcome::Done {
             prop_assert!(world.is_proven(), "done without proof: {:?}", world.journal);
         }
+        prop_assert!(world.is_judged(&outcome), "a turn that nobody judged: {:?}", world.journal);
         // Four attempts for each iteration; what was cut off, refused for its quota, or given up and resumed
         // is not counted, and there is at most one such turn per crash and twenty per refusal.
         let retries = match world.plan.failures.agent {

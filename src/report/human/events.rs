@@ -9,7 +9,7 @@ use crate::{
         State,
         event::{CommitEnd, GateEnded, RunStarted, Turn, TurnEnd, TurnEnded},
         outcome::Outcome,
-        plan::{CommitRule, Gate, Plan},
+        plan::{Check, CommitRule, Gate, Plan},
     },
     prompt::OUTPUT_HEADING,
     report::{look::Marks, summary},
@@ -45,6 +45,7 @@ impl Human {
         let facts = flow(&facts, self.look.marks.dot, 0, 2, self.screen.columns());
         let facts = facts.strip_prefix(&title).unwrap_or(&facts);
         self.line(&format!("{strong}ralph {}{strong:#} {quiet}{}{quiet:#}{facts}", plan.mode, started.run));
+        self.budget(started);
         // The other modes have the checks that they have.
         if plan.gates.is_empty() && !setup.session_log && setup.assignment.is_none() {
             self.line(&format!(
@@ -61,8 +62,9 @@ impl Human {
         let of = plan.limits.iterations;
         let Turn { iteration, attempt, .. } = turn;
         let retry = if 1 < *attempt { format!(", attempt {attempt}") } else { String::new() };
-        let title = format!("Iteration {iteration} of {of}{retry}");
-        let rest = rule.repeat(self.screen.columns().min(80).saturating_sub(title.len() + 4));
+        let about = Self::about(plan, turn);
+        let title = format!("Iteration {iteration} of {of}{retry}{}", one_line(&about));
+        let rest = rule.repeat(self.screen.columns().min(80).saturating_sub(columns(&title) + 4));
         let short = rule.repeat(2);
         self.line(&format!("\n{accent}{short}{accent:#} {strong}{title}{strong:#} {accent}{rest}{accent:#}"));
         if let Some(task) = &turn.task {
@@ -105,6 +107,9 @@ impl Human {
     }
 
     pub(super) fn gate_ended(&mut self, gate: &Gate, ended: &GateEnded) {
+        if !matches!(gate.check, Check::Command { .. }) {
+            return self.check_ended(gate, ended);
+        }
         let Palette { good, bad, quiet, .. } = self.look.palette;
         if !gate.check.judges() {
             return;
@@ -180,6 +185,9 @@ impl Human {
         let spent = flow(&summary::spent(state), ", ", 3, 3, self.screen.columns());
         let out = &mut self.data;
         let _ = writeln!(out, "{mark} {style}{line}{style:#}\n   {spent}");
+        for line in std::mem::take(&mut self.reviews) {
+            let _ = writeln!(out, "   {}", printable(&line));
+        }
         if !outcome.is_final() && !matches!(outcome, Outcome::Unready { .. }) {
             let raise = match outcome {
                 Outcome::Exhausted { limit } => limit.raised(plan, state.spent()),

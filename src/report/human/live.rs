@@ -82,10 +82,12 @@ impl Live {
                 self.stopping = true;
                 return;
             }
-            Event::Warned { .. } | Event::Unknown => return,
-            Event::Looked(_) | Event::GateEnded(_) | Event::CommitEnded(_) | Event::WaitEnded { .. } => {
-                Doing::Nothing
-            }
+            Event::Warned { .. } | Event::ReviewsCounted(_) | Event::Unknown => return,
+            Event::Looked(_)
+            | Event::TasksJudged(_)
+            | Event::GateEnded(_)
+            | Event::CommitEnded(_)
+            | Event::WaitEnded { .. } => Doing::Nothing,
         };
         self.now_doing(doing, entry.at);
     }

@@ -7,7 +7,7 @@ use crate::{
     duration::format_duration,
     engine::{
         event::{Event, TurnEnd, TurnEnded},
-        plan::{Claim, Plan},
+        plan::{Check, Claim, Gate, Plan},
     },
     journal::Entry,
     report::{Reporter, screen::between},
@@ -28,6 +28,10 @@ impl Human {
             }
             Event::TurnEnded(turn) => self.explain_turn(plan, turn),
             Event::GateEnded(ended) => {
+                let is_command = |gate: &Gate| matches!(gate.check, Check::Command { .. });
+                if !plan.gates.get(ended.gate).is_some_and(is_command) {
+                    return;
+                }
                 let how = ended.code.map_or_else(
                     || "did not exit by itself".to_owned(),
                     |code| format!("exited with code {code}"),
@@ -53,6 +57,8 @@ impl Human {
             | Event::WaitStarted { .. }
             | Event::StopRequested
             | Event::Warned { .. }
+            | Event::TasksJudged(_)
+            | Event::ReviewsCounted(_)
             | Event::RunEnded { .. }
             | Event::Unknown => {}
         }

@@ -5,7 +5,7 @@ use crate::{
     agent::Usage,
     engine::{
         State,
-        event::{CommitEnd, Mode, Turn, TurnEnd, TurnEnded},
+        event::{CommitEnd, Turn, TurnEnd, TurnEnded},
         outcome::Exhausted,
     },
     journal::Entry,
@@ -35,7 +35,7 @@ pub(crate) fn folded(events: Vec<Event>) -> Folded {
 }
 
 pub(crate) fn turn(iteration: u32) -> Event {
-    Event::TurnStarted(Turn { iteration, attempt: 1, mode: Mode::Work, head: None, task: None, spec: None })
+    Event::TurnStarted(Turn { iteration, attempt: 1, ..Turn::default() })
 }
 
 pub(crate) fn turn_ended(claimed: bool) -> Event {

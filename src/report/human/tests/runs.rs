@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     agent::{Failure, FailureKind, Usage},
     engine::{
-        event::{CommitEnd, GateEnded, Mode, Turn, TurnEnd, TurnEnded, Why},
+        event::{CommitEnd, GateEnded, Turn, TurnEnd, TurnEnded, Why},
         outcome::{Exhausted, Outcome},
         plan::Cause,
     },
@@ -12,7 +12,7 @@ use crate::{
 };
 
 fn turn(iteration: u32, attempt: u32) -> Event {
-    Event::TurnStarted(Turn { iteration, attempt, mode: Mode::Work, head: None, task: None, spec: None })
+    Event::TurnStarted(Turn { iteration, attempt, ..Turn::default() })
 }
 
 fn turn_ended(end: TurnEnd, claimed: bool) -> TurnEnded {

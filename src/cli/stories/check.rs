@@ -1,0 +1,79 @@
+//! `ralph stories check`: the rules of the task list, for people, editors and agents.
+
+use std::path::Path;
+
+use clap::Args;
+use serde_json::json;
+
+use super::{PlaceArgs, place::Place};
+use crate::{
+    cli::print,
+    driver::preview,
+    error::{REFUSED, Result},
+    process::guardian::RUN_VARIABLE,
+    stories::{Problem, blocked, check, read},
+    story_files::TASKS,
+};
+
+/// Say what is wrong with the task list
+///
+/// Checks what ralph checks after every turn: the shape of the file, and that review fields fit together; inside a
+/// turn also what the turn may do. Exits with 0 when all is well and with 2 when not.
+///
+/// Example: ralph stories check
+#[derive(Args, Debug)]
+pub(super) struct CheckArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+/// Prints every problem with its line.
+pub(super) fn main(args: &CheckArgs, project: &Path) -> Result<u8> {
+    let place = Place::of(&args.place, project)?;
+    let text = place.tasks()?;
+    let file = place.shown(TASKS);
+    let problems = check(&text, place.review, place.cap);
+    let list = read(&text).list;
+    let unknown = list.user_stories.iter().flat_map(|story| {
+        let missing = story.depends_on.iter().filter(|id| list.story(id).is_none());
+        missing.map(|id| (story.line, format!("{} depends on {id}, which is not in the list", story.id)))
+    });
+    let notes: Vec<(usize, String)> = unknown.collect();
+    let broken = in_turn(&place);
+    let is_good = problems.is_empty() && broken.is_empty();
+    if args.json {
+        let problem = |it: &Problem| json!({"file": file, "line": it.line, "path": it.path, "story": it.story, "text": it.text});
+        let object = json!({
+            "ok": is_good,
+            "turn": broken,
+            "problems": problems.iter().map(problem).collect::<Vec<_>>(),
+            "warnings": notes.iter().map(|(line, text)| json!({"file": file, "line": line, "text": text})).collect::<Vec<_>>(),
+        });
+        print(&format!("{object}\n"))?;
+    } else {
+        for (line, text) in &notes {
+            crate::cli::warn(&format!("{file}:{line}: {text}"));
+        }
+        let lines = problems.iter().map(|it| format!("{file}:{}: {it}\n", it.line));
+        let lines: Vec<String> = lines.chain(broken.iter().map(|text| format!("{file}: {text}\n"))).collect();
+        let open = list.user_stories.iter().filter(|story| !story.is_done(place.review)).count();
+        let stuck = list.user_stories.iter().filter(|it| blocked(&list, it, place.review).is_some()).count();
+        let verdict = match (is_good, list.user_stories.len()) {
+            (true, 0) => format!("{file}: no stories\n"),
+            (true, all) => format!("{file}: good. {all} stories, {open} open, {stuck} of them blocked\n"),
+            (false, _) => String::new(),
+        };
+        print(&format!("{}{verdict}", lines.concat()))?;
+    }
+    Ok(if is_good { 0 } else { REFUSED })
+}
+
+/// What ralph would say about the turn in which this is called, if it ended now.
+fn in_turn(place: &Place) -> Vec<String> {
+    let run = std::env::var(RUN_VARIABLE).unwrap_or_default();
+    preview(&place.project, &place.name, &run).map(|judged| judged.broken).unwrap_or_default()
+}

@@ -1,0 +1,84 @@
+//! `ralph stories init`: writes the files that a loop begins with.
+
+use std::{io::Write, path::Path};
+
+use clap::Args;
+
+use super::{
+    PlaceArgs,
+    place::Place,
+    templates::{Feature, files},
+};
+use crate::{
+    cli::print,
+    error::{Context, Error, Result},
+    story_files::{ACTIVE, write_whole},
+};
+
+/// Write the files of a stories loop: PRD, task list, progress log, prompt
+///
+/// Example: ralph stories init --name search
+#[derive(Args, Debug)]
+pub(super) struct InitArgs {
+    /// What is to be built, in a word or two; the branch is called after it
+    #[arg(long, value_name = "FEATURE")]
+    name: Option<String>,
+
+    /// Replace files that are there
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+/// Writes the files and says what comes next.
+pub(super) fn main(args: &InitArgs, project: &Path) -> Result<u8> {
+    let place = Place::of(&args.place, project)?;
+    let files = files(&Feature { project: &place.project, name: args.name.as_deref() });
+    let present: Vec<String> = files
+        .iter()
+        .filter(|(name, _)| place.path(name).symlink_metadata().is_ok())
+        .map(|(name, _)| place.shown(name))
+        .collect();
+    if !present.is_empty() && !args.force {
+        return Err(Error::new(format!("already there: {}", present.join(", ")))
+            .hint("put finished work away first: ralph stories archive")
+            .hint("or replace them: ralph stories init --force"));
+    }
+    for (name, text) in &files {
+        let shown = place.shown(name);
+        write_whole(&place.path(name), text.as_bytes()).context(format!("cannot write {shown}"))?;
+    }
+    ignore_marker(&place.project)?;
+    print(&next_steps(&place, &files))?;
+    Ok(0)
+}
+
+/// Keeps the marker of a running loop out of git, for everybody who clones the project.
+fn ignore_marker(project: &Path) -> Result<()> {
+    let path = project.join(".gitignore");
+    let present = match std::fs::read(&path) {
+        Ok(present) => present,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error).context("cannot read .gitignore"),
+    };
+    let mut lines = present.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    if lines.any(|line| line == ACTIVE.as_bytes() || line == format!("/{ACTIVE}").as_bytes()) {
+        return Ok(());
+    }
+    let gap = if present.is_empty() || present.ends_with(b"\n") { "" } else { "\n" };
+    let mut file = fs_err::OpenOptions::new().create(true).append(true).open(&path)?;
+    Ok(file.write_all(format!("{gap}{ACTIVE}\n").as_bytes())?)
+}
+
+fn next_steps(place: &Place, files: &[(&str, String)]) -> String {
+    let written: Vec<String> = files.iter().map(|(name, _)| format!("  {}\n", place.shown(name))).collect();
+    let [prd, tasks, ..] = ["prd.md", "tasks.json"].map(|name| place.shown(name));
+    format!(
+        "Written:\n{}\nNext:\n  1. Say what is wanted in {prd}.\n  2. Break it into stories in {tasks}, each small \
+         enough for one session,\n     with criteria that can be checked, and put your tests into \"verifyCommands\".\n  \
+         3. ralph stories check\n  4. Commit these files, then: ralph stories\n",
+        written.concat()
+    )
+}

@@ -1,0 +1,139 @@
+//! `ralph stories list`: how far every story is.
+
+use std::path::Path;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{PlaceArgs, place::Place};
+use crate::{
+    cli::{look::settings_of, print},
+    error::{Error, Result},
+    report::look::Marks,
+    stories::{Kind, Review, Statistics, Status, Story, TaskList, blocked, read, select},
+    story_files::TASKS,
+    term::fit::{columns, one_line},
+};
+
+/// Show the stories: how far each is, how often it was reviewed, what it waits for
+///
+/// Example: ralph stories list --json
+#[derive(Args, Debug)]
+pub(super) struct ListArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+/// Prints the table; when every story is done, also what the reviews say.
+pub(super) fn main(args: &ListArgs, project: &Path) -> Result<u8> {
+    let place = Place::of(&args.place, project)?;
+    let reading = read(&place.tasks()?);
+    if let Some(problem) = reading.problems.first().filter(|_| reading.list.user_stories.is_empty()) {
+        return Err(Error::new(format!("{}:{}: {problem}", place.shown(TASKS), problem.line))
+            .hint("`ralph stories check` shows everything that is wrong"));
+    }
+    if args.json {
+        print(&format!("{}\n", as_json(&reading.list, &place)))?;
+        return Ok(0);
+    }
+    for problem in &reading.problems {
+        crate::cli::warn(&format!("{}:{}: {problem}", place.shown(TASKS), problem.line));
+    }
+    print(&table(&reading.list, &place))?;
+    Ok(0)
+}
+
+fn as_json(list: &TaskList, place: &Place) -> Value {
+    let stories = list.user_stories.iter().map(|story| {
+        json!({
+            "id": story.id,
+            "title": story.title,
+            "status": word(story, place.review),
+            "priority": story.priority,
+            "passes": story.passes,
+            "reviewStatus": story.review_status,
+            "reviews": story.review_count,
+            "dependsOn": story.depends_on,
+            "kind": story.kind,
+            "blocked": blocked(list, story, place.review),
+        })
+    });
+    let is_complete = list.is_complete(place.review);
+    let statistics = is_complete.then(|| Statistics::of(list, place.cap));
+    json!({
+        "stories": stories.collect::<Vec<_>>(),
+        "complete": is_complete,
+        "next": select(list, place.review).ok().map(|it| json!({"story": it.id, "mode": it.mode.name()})),
+        "reviewCap": place.cap,
+        "statistics": statistics.map(|it| json!({"stories": it.stories, "says": it.lines()})),
+    })
+}
+
+/// How far a story is, in a word or two.
+fn word(story: &Story, review: Review) -> &'static str {
+    match (review, story.review_status) {
+        (_, Some(Status::Approved)) => "approved",
+        (Review::Skipped, _) if story.passes => "passes",
+        (_, Some(Status::NeedsReview)) => "needs review",
+        (_, Some(Status::ChangesRequested)) => "changes requested",
+        (_, None) => "open",
+    }
+}
+
+fn table(list: &TaskList, place: &Place) -> String {
+    let marks = Marks::of(settings_of(&place.project).output.emoji);
+    let rows: Vec<[String; 5]> = list
+        .user_stories
+        .iter()
+        .map(|story| {
+            let waits = blocked(list, story, place.review).map(|why| format!(" ({why})")).unwrap_or_default();
+            [
+                one_line(&story.id).into_owned(),
+                word(story, place.review).to_owned(),
+                format!("{} of {}", story.review_count, place.cap),
+                story.depends_on.join(" "),
+                format!("{}{waits}", one_line(&story.title)),
+            ]
+        })
+        .collect();
+    let heads = ["STORY", "STATUS", "REVIEWS", "AFTER", "TITLE"].map(str::to_owned);
+    let width = |column: usize| {
+        rows.iter().chain([&heads]).map(|row| columns(&row[column])).max().unwrap_or_default()
+    };
+    let widths = [0, 1, 2, 3].map(width);
+    let line = |row: &[String; 5]| {
+        let cells = row.iter().zip(widths.iter().map(Some).chain([None]));
+        let cells: Vec<String> = cells
+            .map(|(cell, width)| {
+                let gap = width.map_or(0, |width| width.saturating_sub(columns(cell)));
+                format!("{cell}{}", " ".repeat(gap))
+            })
+            .collect();
+        format!("{}\n", cells.join("  ").trim_end())
+    };
+    let mut text = line(&heads);
+    text.extend(rows.iter().map(line));
+    text.push_str(&verdict(list, place, &marks));
+    text
+}
+
+fn verdict(list: &TaskList, place: &Place, marks: &Marks) -> String {
+    if list.is_complete(place.review) {
+        let lines = Statistics::of(list, place.cap).lines();
+        let lines: Vec<String> = lines.into_iter().map(|line| format!("   {line}\n")).collect();
+        return format!("\n{} Every story is done.\n{}", marks.good, lines.concat());
+    }
+    let human =
+        list.user_stories.iter().filter(|it| it.kind == Kind::Human && !it.is_done(place.review)).count();
+    let people = if human == 0 { String::new() } else { format!(" {human} for a person.") };
+    match select(list, place.review) {
+        Ok(next) => {
+            format!("\nNext: {} {} - {}.{people}\n", next.mode.name(), next.id, one_line(&next.title))
+        }
+        Err(why) => format!("\nNext: nothing; {why}.\n"),
+    }
+}

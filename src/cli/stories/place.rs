@@ -1,0 +1,85 @@
+//! Where the files of a stories loop are.
+
+use std::path::{Path, PathBuf};
+
+use super::PlaceArgs;
+use crate::{
+    cli::look::settings_of,
+    error::{Context, Error, Result},
+    settings::Settings,
+    stories::Review,
+    story_files::{TASKS, write_whole},
+};
+
+/// A project with a folder for stories.
+pub(super) struct Place {
+    pub(super) project: PathBuf,
+    /// The folder, as people call it: relative to the project where it is in it.
+    pub(super) name: PathBuf,
+    pub(super) review: Review,
+    pub(super) cap: u32,
+}
+
+impl Place {
+    /// As the flags and the settings of today say.
+    pub(super) fn of(args: &PlaceArgs, project: &Path) -> Result<Self> {
+        let project = args.project(project)?;
+        let settings = settings_of(&project);
+        Self::with(args, project, &settings)
+    }
+
+    /// As the flags and these settings say.
+    pub(super) fn with(args: &PlaceArgs, project: PathBuf, settings: &Settings) -> Result<Self> {
+        let stories = &settings.stories;
+        let named = args.ralph_dir.as_deref().unwrap_or_else(|| Path::new(&stories.dir));
+        // Given with a slash at its end, or as `./ralph`, it is still the same folder.
+        let name: PathBuf =
+            named.components().filter(|part| !matches!(part, std::path::Component::CurDir)).collect();
+        let name = name.strip_prefix(&project).map_or(name.clone(), Path::to_path_buf);
+        if name.as_os_str().is_empty() || name.to_str().is_none() {
+            return Err(Error::new(format!("`{}` cannot be the folder of the task list", named.display()))
+                .hint("name a folder in the project: --ralph-dir ralph"));
+        }
+        let review = if stories.skip_review { Review::Skipped } else { Review::Required };
+        Ok(Self { project, name, review, cap: stories.review_cap })
+    }
+
+    /// A file of the folder.
+    pub(super) fn path(&self, file: &str) -> PathBuf {
+        self.project.join(&self.name).join(file)
+    }
+
+    /// What people call a file of the folder.
+    pub(super) fn shown(&self, file: &str) -> String {
+        self.name.join(file).display().to_string()
+    }
+
+    /// The text of the task list.
+    pub(super) fn tasks(&self) -> Result<String> {
+        let shown = self.shown(TASKS);
+        let bytes = match std::fs::read(self.path(TASKS)) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::new(format!("{shown} not found"))
+                    .hint("write the files to fill in: ralph stories init --name FEATURE"));
+            }
+            Err(error) => return Err(error).context(format!("cannot read {shown}")),
+        };
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Replaces the task list.
+    pub(super) fn write_tasks(&self, text: &str) -> Result<()> {
+        write_whole(&self.path(TASKS), text.as_bytes()).context(format!("cannot write {}", self.shown(TASKS)))
+    }
+}
+
+impl PlaceArgs {
+    /// The project that was asked for.
+    pub(super) fn project(&self, project: &Path) -> Result<PathBuf> {
+        match &self.project {
+            Some(dir) => crate::cli::project_dir(Some(dir.clone())),
+            None => Ok(project.to_owned()),
+        }
+    }
+}

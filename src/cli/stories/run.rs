@@ -1,0 +1,154 @@
+//! `ralph stories [run]`: the loop.
+
+use std::path::Path;
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use super::{PlaceArgs, place::Place};
+use crate::{
+    cli::loop_args::{LoopArgs, setup, tune},
+    driver::{Start, settle},
+    engine::{
+        plan::{Plan, When},
+        presets,
+    },
+    error::{Error, Result},
+    settings::Settings,
+    setup::{PromptSource, Setup, StoriesSetup},
+    stories::{Budget, TaskList, check, read},
+    story_files::{PRD, PROMPT, TASKS},
+};
+
+/// Work through the stories; the same as without the word
+#[derive(Args, Debug, Default)]
+pub(super) struct RunArgs {
+    /// End after this many iterations
+    #[arg(short = 'n', long, visible_alias = "maximum-iterations", value_name = "N")]
+    max_iterations: Option<u32>,
+
+    /// Have the agent use this model
+    #[arg(short, long, value_name = "MODEL")]
+    model: Option<String>,
+
+    /// Do not review: a story is done when the turn that implements it says so
+    #[arg(long)]
+    skip_review: bool,
+
+    /// Review a story at most this often; then it is approved and the concerns are kept
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    review_cap: Option<u32>,
+
+    #[command(flatten)]
+    sandbox: SandboxArgs,
+
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    #[command(flatten)]
+    common: LoopArgs,
+}
+
+/// What keeps the agent contained.
+#[derive(Args, Debug, Default)]
+struct SandboxArgs {
+    /// Keep the agent in a sandbox of this level, or in the best that there is
+    #[arg(long, value_name = "LEVEL", num_args = 0..=1, default_missing_value = "auto")]
+    sandbox: Option<String>,
+
+    /// Run the agent without a sandbox
+    #[arg(long, conflicts_with = "sandbox")]
+    no_sandbox: bool,
+}
+
+impl SandboxArgs {
+    /// What the marker calls it, and what a person should know about it.
+    fn containment(&self) -> Result<(String, Option<String>)> {
+        match self.sandbox.as_deref() {
+            None | Some("none") => {
+                let warning = "the agent runs without a sandbox: nothing keeps it in the project".to_owned();
+                Ok(("direct".to_owned(), Some(warning)))
+            }
+            Some(level) => Err(Error::new(format!("there is no sandbox `{level}` in this version of ralph"))
+                .hint("run without one, in a place that may be broken: --no-sandbox")),
+        }
+    }
+}
+
+/// Runs the loop.
+pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
+    let project = args.place.project(project)?;
+    let loaded = args.common.load(&project, layer(args))?;
+    let place = Place::with(&args.place, project, &loaded.settings)?;
+    let (containment, warning) = args.sandbox.containment()?;
+    let files = [TASKS, PRD, PROMPT].map(|name| place.shown(name));
+    if let Some(missing) = files.iter().find(|file| !place.project.join(file).is_file()) {
+        return Err(Error::new(format!("{missing} not found"))
+            .hint("write the files to fill in: ralph stories init --name FEATURE"));
+    }
+    // Before anything is believed that the list says.
+    let settled = settle(&place.project, &place.name)?;
+    let list = good_list(&place)?;
+    let reporters = args.common.reporters(&loaded, &place.project)?;
+    let plan = args.common.limit(tune(plan(&files, &list, &loaded.settings), &loaded.settings));
+    let prompt = PromptSource::Template(place.path(PROMPT));
+    let mut setup = Setup {
+        stories: Some(StoriesSetup {
+            dir: place.name.clone(),
+            branch: list.branch_name.clone(),
+            review_cap: place.cap,
+            skip_review: loaded.settings.stories.skip_review,
+            containment,
+            verify_commands: list.verify_commands.clone(),
+            budget: Budget::of(&list, place.review),
+            pinned: std::collections::BTreeMap::new(),
+        }),
+        ..setup(&loaded, prompt, &place.project)
+    };
+    if let Some(model) = &args.model {
+        setup.agent.flags.extend(["--model".to_owned(), model.clone()]);
+    }
+    let warnings: Vec<String> = warning.into_iter().collect();
+    Start { plan, setup, run: None, drafts: Vec::new(), reporters, warnings, settled }.begin()?.drive()
+}
+
+/// The list, if a loop can begin with it.
+fn good_list(place: &Place) -> Result<TaskList> {
+    let text = place.tasks()?;
+    let file = place.shown(TASKS);
+    let problems = check(&text, place.review, place.cap);
+    if !problems.is_empty() {
+        let lines: Vec<String> = problems.iter().map(|it| format!("{file}:{}: {it}", it.line)).collect();
+        return Err(Error::new(lines.join("\n")).hint("`ralph stories check` says whether it is right"));
+    }
+    let list = read(&text).list;
+    if list.user_stories.is_empty() {
+        return Err(Error::new(format!("there are no stories in {file}"))
+            .hint("add some: `ralph schema tasks` describes them"));
+    }
+    Ok(list)
+}
+
+fn plan(files: &[String], list: &TaskList, settings: &Settings) -> Plan {
+    let when = if settings.stories.verify_each_turn { When::ChangedOrClaimed } else { When::Claimed };
+    presets::stories(files, &list.verify_commands, when)
+}
+
+/// The flags of this loop as a layer of settings; only those that were given.
+fn layer(args: &RunArgs) -> Map<String, Value> {
+    let mut layer = Map::new();
+    if let Some(iterations) = args.max_iterations {
+        layer.insert("maximumIterations".to_owned(), iterations.into());
+    }
+    let mut stories = Map::new();
+    if args.skip_review {
+        stories.insert("skipReview".to_owned(), true.into());
+    }
+    if let Some(cap) = args.review_cap {
+        stories.insert("reviewCap".to_owned(), cap.into());
+    }
+    if !stories.is_empty() {
+        layer.insert("stories".to_owned(), json!(stories));
+    }
+    layer
+}

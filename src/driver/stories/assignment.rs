@@ -1,0 +1,85 @@
+//! The words that ralph adds to the prompt of a stories loop.
+
+use super::commits::Range;
+use crate::{
+    engine::event::{Mode, Turn},
+    git::Change,
+    setup::StoriesSetup,
+    stories::Story,
+};
+
+/// How many files are named when the tree is not clean.
+const MOST_NAMED: usize = 20;
+
+/// What the turn is to do, before everything else in the prompt.
+pub(super) fn text(
+    turn: &Turn,
+    of: u32,
+    story: Option<&Story>,
+    ranges: &[Range],
+    setup: &StoriesSetup,
+) -> String {
+    let mut lines = vec![
+        format!("Ralph Loop, iteration {} of {of}.", turn.iteration),
+        format!("Mode: {}", turn.mode.name()),
+    ];
+    match story {
+        Some(story) => {
+            lines.push(format!("Story: {} - {}", story.id, story.title));
+            lines.extend(of_story(turn, story, ranges, setup));
+        }
+        None => lines.push(
+            "Story: none. Every story is done, but ralph's own checks did not pass; they stand at the end of this \
+             prompt. Mend what they found and commit it. Change no review field; add a story for what is more than a \
+             small repair."
+                .to_owned(),
+        ),
+    }
+    if setup.skip_review {
+        lines.push(
+            "Reviews are switched off: set passes to true yourself when the story is done and verified, and leave \
+             reviewStatus null."
+                .to_owned(),
+        );
+    }
+    format!("{}\n\n---\n\n", lines.join("\n"))
+}
+
+fn of_story(turn: &Turn, story: &Story, ranges: &[Range], setup: &StoriesSetup) -> Vec<String> {
+    match turn.mode {
+        Mode::Review => {
+            let number = story.review_count + 1;
+            let mut lines = vec![format!("This is review {number}; the cap is {}.", setup.review_cap)];
+            if ranges.is_empty() {
+                lines.push("Commits to review: not recorded; find them with git log.".to_owned());
+            } else {
+                lines.push("Commits to review:".to_owned());
+                let commands = ranges.iter().map(|(from, to)| {
+                    format!("- git log --oneline {from}..{to}, and their changes: git diff {from} {to}")
+                });
+                lines.extend(commands);
+            }
+            lines
+        }
+        Mode::Fix => vec![format!("What the review wants changed:\n{}", story.review_feedback.trim())],
+        Mode::Implement | Mode::Work => Vec::new(),
+    }
+}
+
+/// What a turn is told that left something uncommitted.
+pub(super) fn unclean(changes: &[Change], setup: &StoriesSetup) -> Option<String> {
+    let named = changes.iter().take(MOST_NAMED).map(|change| format!("- {}", change.path.display()));
+    let mut lines: Vec<String> = named.collect();
+    if MOST_NAMED < changes.len() {
+        lines.push(format!("- and {} more", changes.len() - MOST_NAMED));
+    }
+    let dir = setup.dir.display();
+    (!lines.is_empty()).then(|| {
+        format!(
+            "The last iteration left changes that are not committed:\n{}\nBefore you stop:\n1. Write into \
+             {dir}/progress.txt what was done and what was learned.\n2. Think about whether something of it is a lasting \
+             rule for CLAUDE.md or .claude/rules/.\n3. Commit ALL changes, progress.txt and tasks.json included.",
+            lines.join("\n")
+        )
+    })
+}

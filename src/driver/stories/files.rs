@@ -1,0 +1,202 @@
+//! Judges the files of a stories loop: the task list, and those beside it that no turn may change.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+};
+
+use super::SNAPSHOT;
+use crate::{
+    engine::event::{Mode, TasksJudged, Turn},
+    error::{Context, Error, Result},
+    git::{self, Git},
+    journal::run_dir::{RunDir, fnv, record},
+    process::Supervisor,
+    setup::StoriesSetup,
+    stories::{self, Rules, Undone},
+    story_files::{ACTIVE, PRD, PROMPT, TASKS, write_whole},
+};
+
+/// A file that no turn may change.
+pub(super) struct Pin {
+    /// Relative to the project.
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+/// The list before a turn.
+pub(super) struct Snapshot {
+    pub(super) text: String,
+    pub(super) mode: Mode,
+    pub(super) story: Option<String>,
+}
+
+/// What a turn did to the files, and what must be written to put them right.
+pub(super) struct Findings {
+    pub(super) judged: TasksJudged,
+    /// The list as it must be.
+    pub(super) tasks: String,
+    /// The list as the turn left it, if it is not left so.
+    pub(super) replaced: Option<String>,
+    writes: Vec<(PathBuf, Vec<u8>)>,
+}
+
+/// A fingerprint of a file's contents.
+pub(super) fn hash(bytes: &[u8]) -> String {
+    format!("{:x}-{:016x}", bytes.len(), fnv(bytes))
+}
+
+/// The text of a file; nothing if it cannot be read.
+pub(super) fn read_text(path: &Path) -> Option<String> {
+    Some(String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned())
+}
+
+/// Copies the files that no turn may change into the run's folder.
+pub(super) fn pin(project: &Path, setup: &mut StoriesSetup, run: &RunDir) -> Result<Vec<Pin>> {
+    let mut pins = Vec::new();
+    for name in [PRD, PROMPT] {
+        let path = setup.dir.join(name);
+        let bytes = std::fs::read(project.join(&path)).context(format!("cannot read {}", path.display()))?;
+        record(&run.path().join("pinned").join(name), &bytes)
+            .context(format!("cannot copy {} into the record", path.display()))?;
+        setup.pinned.insert(path.clone(), hash(&bytes));
+        pins.push(Pin { path, bytes });
+    }
+    Ok(pins)
+}
+
+/// The copies of an earlier process; one that was changed is worth nothing.
+pub(super) fn pinned(setup: &StoriesSetup, run: &RunDir) -> Vec<Pin> {
+    let copy = |(path, expected): (&PathBuf, &String)| {
+        let bytes = std::fs::read(run.path().join("pinned").join(path.file_name()?)).ok()?;
+        (hash(&bytes) == *expected).then(|| Pin { path: path.clone(), bytes })
+    };
+    setup.pinned.iter().filter_map(copy).collect()
+}
+
+/// The list before this turn, as the record has it.
+pub(super) fn snapshot(run: &RunDir, turn: &Turn) -> Result<Snapshot> {
+    let path = run.turn(turn.iteration, turn.attempt).join(SNAPSHOT);
+    let bytes = std::fs::read(&path).unwrap_or_default();
+    if turn.tasks.as_deref() != Some(&*hash(&bytes)) {
+        return Err(Error::new(format!(
+            "the task list from before the last turn of run {} is missing or was changed, so the turn cannot be judged",
+            run.id()
+        ))
+        .hint("look at the review fields of the task list yourself")
+        .hint(format!("when they are right, remove the record: rm -r {}", run.path().display())));
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(Snapshot { text, mode: turn.mode, story: turn.story.clone() })
+}
+
+/// Judges what is there by what was there before the turn.
+pub(super) fn judge(
+    project: &Path,
+    setup: &StoriesSetup,
+    pins: &[Pin],
+    before: &Snapshot,
+    finished: bool,
+) -> Findings {
+    let tasks = project.join(&setup.dir).join(TASKS);
+    let after = read_text(&tasks);
+    let turn = stories::Turn { mode: before.mode, story: before.story.as_deref(), finished };
+    let rules =
+        Rules { review: setup.review(), cap: setup.review_cap, verify_commands: &setup.verify_commands };
+    let judgement = stories::judge(&before.text, after.as_deref(), turn, rules);
+    let mut findings = Findings {
+        judged: TasksJudged {
+            run: None,
+            broken: judgement.broken,
+            undone: judgement.undone,
+            capped: judgement.capped,
+        },
+        tasks: judgement.text.clone().or(after.clone()).unwrap_or_default(),
+        replaced: judgement.text.as_ref().and(after),
+        writes: Vec::new(),
+    };
+    if let Some(text) = judgement.text {
+        findings.writes.push((tasks, text.into_bytes()));
+    }
+    for Pin { path, bytes } in pins {
+        findings.pinned(project, path, bytes);
+    }
+    findings
+}
+
+impl Findings {
+    /// A file that must be as it was.
+    fn pinned(&mut self, project: &Path, path: &Path, bytes: &[u8]) {
+        let now = std::fs::read(project.join(path)).ok();
+        let is_link = std::fs::symlink_metadata(project.join(path)).is_ok_and(|it| it.is_symlink());
+        if now.as_deref() == Some(bytes) && !is_link {
+            return;
+        }
+        let name = path.display().to_string();
+        let was = if now.is_some() { "changed" } else { "deleted" };
+        self.judged.broken.push(format!("{name} is read-only during a run: it was {was}."));
+        self.judged.undone.push(Undone {
+            story: None,
+            field: name,
+            was: was.to_owned(),
+            now: "as at the start of the run".to_owned(),
+        });
+        self.writes.push((project.join(path), bytes.to_vec()));
+    }
+
+    /// The marker must be as ralph wrote it.
+    pub(super) fn marker(&mut self, project: &Path, text: &str) {
+        self.pinned(project, Path::new(ACTIVE), text.as_bytes());
+    }
+
+    /// Puts the files right; returns what could not be.
+    pub(super) fn write(&self) -> Vec<String> {
+        let write = |(path, bytes): &(PathBuf, Vec<u8>)| {
+            let error = write_whole(path, bytes).err()?;
+            Some(format!("{} cannot be put right: {error}", path.display()))
+        };
+        self.writes.iter().filter_map(write).collect()
+    }
+
+    /// Commits what was put right, and nothing else.
+    pub(super) fn commit(
+        &self,
+        supervisor: &mut Supervisor,
+        git: &Git,
+        dirty: &BTreeMap<String, String>,
+    ) -> io::Result<()> {
+        if self.writes.is_empty() {
+            return Ok(());
+        }
+        let is_ours = |change: &git::Change| {
+            let path = git.top().join(&change.path);
+            self.writes.iter().any(|(written, _)| *written == path)
+        };
+        let changes: Vec<git::Change> =
+            git::since(dirty, git.changes(supervisor)?).into_iter().filter(is_ours).collect();
+        if changes.is_empty() {
+            return Ok(());
+        }
+        git.commit(supervisor, &changes, &self.message())?.map_err(io::Error::other)
+    }
+
+    fn message(&self) -> String {
+        let mut lines: Vec<String> = self
+            .judged
+            .undone
+            .iter()
+            .map(|Undone { story, field, was, now }| {
+                let story = story.as_ref().map(|story| format!("{story}: ")).unwrap_or_default();
+                format!("- {story}{field}: {was}, now {now}")
+            })
+            .collect();
+        lines.extend(self.judged.capped.iter().map(|id| format!("- {id}: approved at the review cap")));
+        let subject = if self.judged.undone.is_empty() {
+            "ralph: approve at the review cap"
+        } else {
+            "ralph: undo what a turn may not change"
+        };
+        format!("{subject}\n\n{}", lines.join("\n"))
+    }
+}

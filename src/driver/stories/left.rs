@@ -1,0 +1,93 @@
+//! What earlier runs of the project have left: a turn that nobody judged, and the commits of the stories.
+
+use std::path::Path;
+
+use super::{
+    commits::Ranges,
+    files::{judge, pinned, snapshot},
+};
+use crate::{
+    engine::event::{Event, TasksJudged, Turn},
+    error::Result,
+    git::Git,
+    journal::{self, Folded, run_dir::RunDir},
+    lock,
+    process::Supervisor,
+};
+
+/// Judges the last turn of the project's last stories loop, if that was killed before it could. A cheat must not be
+/// laundered by starting anew.
+pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> {
+    if last_loop(project, dir)?.is_none_or(|(_, folded)| !folded.state.is_unjudged()) {
+        return Ok(None);
+    }
+    let mut supervisor = Supervisor::new()?;
+    let git = Git::find(&mut supervisor, project, "").ok().flatten();
+    // Its guardian may still be ending what it had started.
+    let _tree = lock::take(project, git.as_ref().map(Git::top))?;
+    // Another process may have judged it until now; only what is read under the lock counts.
+    let Some((run, folded)) = last_loop(project, dir)? else { return Ok(None) };
+    let turn = last_turn(&folded).filter(|_| folded.state.is_unjudged());
+    let (Some(turn), Some(setup)) = (turn, &folded.started.setup.stories) else { return Ok(None) };
+    let before = snapshot(&run, turn)?;
+    let mut findings = judge(project, setup, &pinned(setup, &run), &before, false);
+    findings.judged.run = Some(run.id());
+    if let Some(problem) = findings.write().into_iter().next() {
+        return Err(crate::error::Error::new(problem));
+    }
+    if let Some(git) = git {
+        // What cannot be committed now is committed with the next turn's work.
+        let _ = findings.commit(&mut supervisor, &git, &folded.started.setup.dirty);
+    }
+    Ok(Some(findings.judged))
+}
+
+/// What would be found if the running turn of this run were judged now; nothing if there is no such turn.
+pub(crate) fn preview(project: &Path, dir: &Path, run: &str) -> Option<TasksJudged> {
+    let (run, folded) = last_loop(project, dir).ok()?.filter(|(last, _)| last.id() == run)?;
+    let turn = last_turn(&folded).filter(|_| folded.state.is_unjudged())?;
+    let setup = folded.started.setup.stories.as_ref()?;
+    let before = snapshot(&run, turn).ok()?;
+    Some(judge(project, setup, &pinned(setup, &run), &before, true).judged)
+}
+
+/// Whether a later run has worked on the list since this one did.
+pub(super) fn is_superseded(project: &Path, dir: &Path, run: &RunDir) -> bool {
+    last_loop(project, dir).ok().flatten().is_some_and(|(last, _)| run.id() < last.id())
+}
+
+/// The commits that the project's runs have made for each story.
+pub(super) fn ranges(project: &Path, dir: &Path) -> Ranges {
+    let mut ranges = Ranges::default();
+    for run in RunDir::of_project(project).unwrap_or_default() {
+        let mut is_ours = false;
+        let _ = journal::read_from(&run.journal(), 0, &mut |entry| match &entry.event {
+            Event::RunStarted(started) => {
+                is_ours = started.setup.stories.as_ref().is_some_and(|stories| stories.dir == dir);
+            }
+            Event::TurnStarted(turn) if is_ours => ranges.turn(turn),
+            _ => {}
+        });
+    }
+    ranges
+}
+
+/// The newest run that has done something to this list.
+fn last_loop(project: &Path, dir: &Path) -> Result<Option<(RunDir, Folded)>> {
+    for run in RunDir::of_project(project)?.into_iter().rev() {
+        let Ok(folded) = journal::fold(&run.journal()) else { continue };
+        let is_ours = folded.started.setup.stories.as_ref().is_some_and(|stories| stories.dir == dir);
+        let touched = |event: &Event| matches!(event, Event::TurnStarted(_) | Event::TasksJudged(_));
+        if is_ours && folded.entries.iter().any(|entry| touched(&entry.event)) {
+            return Ok(Some((run, folded)));
+        }
+    }
+    Ok(None)
+}
+
+fn last_turn(folded: &Folded) -> Option<&Turn> {
+    folded.entries.iter().rev().find_map(|entry| match &entry.event {
+        Event::TurnStarted(turn) => Some(turn),
+        _ => None,
+    })
+}

@@ -1,0 +1,67 @@
+//! What people see of a stories loop: the budget, what was undone, the checks that need no command, the reviews.
+
+use super::Human;
+use crate::{
+    engine::{
+        event::{GateEnded, RunStarted, TasksJudged, Turn},
+        plan::{Gate, Plan},
+    },
+    stories::Undone,
+    term::{Palette, printable},
+};
+
+impl Human {
+    /// What the list will take, and whether it is allowed.
+    pub(super) fn budget(&mut self, started: &RunStarted) {
+        let Palette { warn, quiet, .. } = self.look.palette;
+        let Some(stories) = &started.setup.stories else { return };
+        let allowed = started.plan.limits.iterations;
+        let line = stories.budget.line(allowed);
+        if stories.budget.needed() <= allowed {
+            self.line(&format!("{quiet}{line}{quiet:#}"));
+        } else {
+            self.line(&format!("{warn}{line}; more: --max-iterations N{warn:#}"));
+        }
+    }
+
+    /// What a turn is about, for the head of its iteration.
+    pub(super) fn about(plan: &Plan, turn: &Turn) -> String {
+        match &turn.story {
+            Some(story) => format!(": {} {story}", turn.mode.name()),
+            None if plan.judges_tasks() => format!(": {}", turn.mode.name()),
+            None => String::new(),
+        }
+    }
+
+    pub(super) fn tasks_judged(&mut self, judged: &TasksJudged) {
+        let Palette { warn, good, .. } = self.look.palette;
+        if let Some(run) = judged.run.as_ref().filter(|_| !judged.broken.is_empty()) {
+            self.alert(&format!(
+                "{warn}The last turn of run {run} was never judged. Ralph did it now.{warn:#}"
+            ));
+        }
+        for Undone { story, field, was, now } in &judged.undone {
+            let story = story.as_ref().map(|story| format!("{story} ")).unwrap_or_default();
+            let text = format!("{story}{field}: {was}, put back to {now}");
+            self.alert(&format!("{warn}Undone:{warn:#} {}", printable(&text)));
+        }
+        for story in &judged.capped {
+            let mark = self.look.marks.good;
+            let story = printable(story).into_owned();
+            self.line(&format!("{mark} {good}Approved at the review cap:{good:#} {story}"));
+        }
+    }
+
+    /// A check that ralph makes without a command.
+    pub(super) fn check_ended(&mut self, gate: &Gate, ended: &GateEnded) {
+        let Palette { good, bad, .. } = self.look.palette;
+        let name = gate.check.name();
+        let Some(failure) = &ended.failure else {
+            let mark = self.look.marks.good;
+            return self.line(&format!("{mark} {good}Check passed:{good:#} {name}"));
+        };
+        let mark = self.look.marks.bad;
+        self.line(&format!("{mark} {bad}Check failed:{bad:#} {name}"));
+        self.excerpt(failure, failure.lines().count(), "");
+    }
+}

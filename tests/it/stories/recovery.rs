@@ -1,0 +1,92 @@
+//! Killed, stopped, started again: no turn gets away unjudged.
+
+use serde_json::{Value, json};
+
+use super::{approved, commit, leaves, list, project, stories, story, submitted, turns};
+use crate::env::{Env, meet, say, write};
+
+/// A loop that is killed after the agent has cheated and before anybody could judge it.
+fn killed_after_a_cheat(more: &[Value]) -> Env {
+    let [there, go] = meet("../cheated");
+    let cheat = json!([write("ralph/tasks.json", &list(&[approved("US-1", 1)])), commit(), there, go]);
+    let script: Vec<Value> = std::iter::once(cheat).chain(more.iter().cloned()).collect();
+    let env = project(&list(&[story("US-1")])).turns(json!(script));
+    let running = env.start(&["stories"]);
+    env.await_file("../cheated");
+    running.kill_9();
+    env.nothing_left();
+    assert_eq!(stories(&env), [approved("US-1", 1)]);
+    assert!(env.path(".ralph-active").exists(), "it was killed");
+    env
+}
+
+#[test]
+fn a_new_run_finds_the_cheat_of_the_last_one_first() {
+    let env = killed_after_a_cheat(&[json!([say("Now I know.")])]);
+    let first = env.run_id();
+    env.ralph(&["stories", "-n", "1"]).exits(1).says("Undone: US-1 passes: true, put back to false");
+    assert_eq!(stories(&env), [story("US-1")]);
+    assert_eq!(turns(&env), ["implement US-1"]);
+    let judged = &env.events("tasks_judged")[0];
+    assert_eq!(judged["run"], json!(first), "{judged}");
+    assert!(env.prompts()[1].contains("Implement iterations cannot set passes=true"), "{}", env.prompts()[1]);
+    assert_eq!(env.commits_made()[0], "ralph: undo what a turn may not change");
+    // The old run is judged: going on with it does not undo what came later.
+    env.write("ralph/tasks.json", &list(&[submitted("US-1", 0)]));
+    env.git(&["commit", "--quiet", "-am", "By hand"]);
+    env.ralph(&["resume", &first, "-m", "2"]);
+    assert_eq!(stories(&env), [submitted("US-1", 0)]);
+}
+
+#[test]
+fn a_resume_finds_the_cheat_first() {
+    let env = killed_after_a_cheat(&[
+        leaves(&list(&[submitted("US-1", 0)])),
+        leaves(&list(&[approved("US-1", 1)])),
+    ]);
+    env.ralph(&["resume"]).exits(0).says("Undone: US-1");
+    assert_eq!(turns(&env), ["implement US-1", "implement US-1", "review US-1"]);
+    assert!(env.prompts()[1].contains("Implement iterations cannot set passes=true"), "{}", env.prompts()[1]);
+    assert!(!env.path(".ralph-active").exists());
+}
+
+#[test]
+fn a_snapshot_that_was_changed_is_not_believed() {
+    let env = killed_after_a_cheat(&[json!([say("Well.")])]);
+    let snapshot = env.newest_run().join("turns/0001.1/tasks.json");
+    for forged in [Some(list(&[approved("US-1", 1)])), Some(String::new()), None] {
+        match &forged {
+            Some(text) => std::fs::write(&snapshot, text).expect("a file"),
+            None => std::fs::remove_file(&snapshot).expect("a file"),
+        }
+        env.ralph(&["stories"]).exits(2).says("is missing or was changed").says("rm -r");
+    }
+}
+
+#[test]
+fn a_run_goes_on_after_its_limit() {
+    let env = project(&list(&[story("US-1")]))
+        .turns(json!([leaves(&list(&[submitted("US-1", 0)])), leaves(&list(&[approved("US-1", 1)])),]));
+    env.ralph(&["stories", "-n", "1"]).exits(1);
+    // A new run knows the commits of the old one.
+    env.ralph(&["stories"]).exits(0);
+    let head = |revision: &str| env.git(&["rev-parse", revision]).trim().to_owned();
+    let range = format!("git diff {} {}", head("HEAD~2"), head("HEAD~1"));
+    assert!(env.prompts()[1].contains(&range), "{}", env.prompts()[1]);
+    // Everything is done: no turn is needed to see it.
+    env.ralph(&["stories"]).exits(0);
+    assert_eq!(env.events("turn_started").len(), 0);
+}
+
+#[test]
+fn what_was_pinned_is_put_back_by_a_resume() {
+    let [there, go] = meet("../changed");
+    let env = project(&list(&[story("US-1")]))
+        .turns(json!([[write("ralph/prd.md", "Nothing is wanted.\n"), there, go], [say("Well.")]]));
+    let running = env.start(&["stories", "-n", "1"]);
+    env.await_file("../changed");
+    running.kill_9();
+    env.nothing_left();
+    env.ralph(&["resume"]).exits(1).says("Undone: ralph/prd.md");
+    assert_eq!(env.read("ralph/prd.md"), "# What is wanted\n");
+}
