@@ -11,6 +11,7 @@ mod codex_cases;
 mod installed;
 mod outcome;
 mod processes;
+mod story_cases;
 mod world;
 
 use std::fs::OpenOptions;
@@ -68,6 +69,7 @@ conformance! {
         cases::waits_longer_on_500 as waits_longer_on_500,
         cases::waits_longer_on_529 as waits_longer_on_529,
         cases::shows_the_todo_list as shows_the_todo_list,
+        crate::story_cases::works_through_three_stories as works_through_three_stories,
         crate::claude_cases::mentions_stay_text as mentions_stay_text,
         crate::claude_cases::commands_reach_the_model as commands_reach_the_model,
         crate::claude_cases::a_used_up_quota_waits_for_its_reset as a_used_up_quota_waits_for_its_reset,
