@@ -63,8 +63,10 @@ pub enum Wait {
 pub fn decide(plan: &Plan, state: &State) -> Action {
     match &state.phase {
         Phase::InTurn => Action::AbandonTurn,
-        // A turn that came to its end is judged by the gates, any other here, whatever comes next.
-        _ if state.unjudged && !matches!(state.phase, Phase::Judging(_)) => Action::JudgeTasks,
+        // A turn that came to its end is judged by the gates; any other here, and every one before ralph goes.
+        _ if state.unjudged && (state.stop || !matches!(state.phase, Phase::Judging(_))) => {
+            Action::JudgeTasks
+        }
         Phase::Over(outcome) => Action::Finish(outcome.clone()),
         _ if state.stop => Action::Finish(Outcome::Interrupted),
         Phase::Committing(_) => Action::Commit,

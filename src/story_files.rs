@@ -24,6 +24,10 @@ pub(crate) const ACTIVE: &str = ".ralph-active";
 /// Replaces a file as a whole: it is the old one or the new one, and never a link to somewhere else.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
+    // Something else may stand where the folder was.
+    if !folder.is_dir() && folder.symlink_metadata().is_ok() {
+        fs_err::remove_file(folder)?;
+    }
     fs_err::create_dir_all(folder)?;
     let mut file = tempfile::Builder::new().prefix(".ralph-").tempfile_in(folder)?;
     file.write_all(bytes)?;

@@ -532,6 +532,7 @@ fn no_turn_follows_one_that_nobody_judged() {
     );
     check(&stories, &[look, "turn bad key"], "Implement1.1 j GaveUp(Agent)=4");
     check(&stories, &[look, "turn cut ^C"], "Implement1.1 j Interrupted=130");
+    check(&stories, &[look, "turn a ^C"], "Implement1.1 j Interrupted=130");
     // What is broken refutes a claim.
     check(
         &stories,

@@ -3,6 +3,8 @@
 mod review;
 mod scope;
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -179,8 +181,9 @@ impl Bench<'_> {
 
     fn nothing_is_deleted(&mut self) {
         let ids: Vec<String> = self.old.entries.iter().filter_map(|entry| entry.id.clone()).collect();
+        let present: BTreeSet<String> = self.now().entries.into_iter().filter_map(|entry| entry.id).collect();
         for (at, id) in ids.iter().enumerate() {
-            if self.place(id).is_some() {
+            if present.contains(id) {
                 continue;
             }
             let Some(old) = self.old_text(id) else { continue };

@@ -199,9 +199,8 @@ impl World {
                 _ => {}
             }
         }
-        // Somebody who stops while the gates run leaves it to the next run.
-        let done = *outcome == Outcome::Done;
-        (!open || *outcome == Outcome::Interrupted) && !(done && broken)
+        let is_done = *outcome == Outcome::Done;
+        !open && (!is_done || !broken)
     }
 }
 

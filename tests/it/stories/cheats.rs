@@ -90,6 +90,9 @@ fn breaking_the_file() {
     let gone = json!([shell("git rm --quiet -r ralph && git commit --quiet -m gone"), say("Gone.")]);
     let env = caught_in(project(&list(&before)), &gone, &before, "The file is gone");
     assert!(env.path("ralph/prd.md").exists() && env.path("ralph/prompt.md").exists());
+    let gone =
+        json!([shell("git rm --quiet -r ralph && git commit --quiet -m gone && touch ralph"), say("Gone.")]);
+    caught_in(project(&list(&before)), &gone, &before, "The file is gone");
     let spoiled = [with("US-1", &json!({"passes": "yes"}))];
     caught(&before, &spoiled, "malformed");
     let twice = list(&before).replacen("\"notes\"", "\"passes\": true, \"notes\"", 1);

@@ -1,5 +1,6 @@
 //! Killed, stopped, started again: no turn gets away unjudged.
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{approved, commit, leaves, list, project, stories, story, submitted, turns};
@@ -34,7 +35,7 @@ fn a_new_run_finds_the_cheat_of_the_last_one_first() {
     // The old run is judged: going on with it does not undo what came later.
     env.write("ralph/tasks.json", &list(&[submitted("US-1", 0)]));
     env.git(&["commit", "--quiet", "-am", "By hand"]);
-    env.ralph(&["resume", &first, "-m", "2"]);
+    env.ralph(&["resume", &first]).exits(1).says("Resumed at iteration 1 of 15.");
     assert_eq!(stories(&env), [submitted("US-1", 0)]);
 }
 
@@ -48,6 +49,33 @@ fn a_resume_finds_the_cheat_first() {
     assert_eq!(turns(&env), ["implement US-1", "implement US-1", "review US-1"]);
     assert!(env.prompts()[1].contains("Implement iterations cannot set passes=true"), "{}", env.prompts()[1]);
     assert!(!env.path(".ralph-active").exists());
+}
+
+#[test]
+fn a_stop_judges_the_turn_before_it_ends() {
+    for signals in [1, 2] {
+        let [there, go] = meet("../cheated");
+        let cheat = json!([
+            write("ralph/tasks.json", &list(&[approved("US-1", 1)])),
+            commit(),
+            there,
+            go,
+            say("Ha.")
+        ]);
+        let env = project(&list(&[story("US-1")])).turns(json!([cheat]));
+        let running = env.start(&["stories"]);
+        env.await_file("../cheated");
+        running.signal(Signal::INT);
+        running.await_saying("Received signal");
+        if signals == 2 {
+            running.signal(Signal::INT);
+        } else {
+            env.write("../cheated.go", "");
+        }
+        running.wait().exits(130).says("Undone: US-1");
+        assert_eq!(stories(&env), [story("US-1")]);
+        assert!(!env.path(".ralph-active").exists());
+    }
 }
 
 #[test]
