@@ -33,10 +33,10 @@ fn a_new_run_finds_the_cheat_of_the_last_one_first() {
     assert!(env.prompts()[1].contains("Implement iterations cannot set passes=true"), "{}", env.prompts()[1]);
     assert_eq!(env.commits_made()[0], "ralph: undo what a turn may not change");
     // The old run is judged: going on with it does not undo what came later.
-    env.write("ralph/tasks.json", &list(&[submitted("US-1", 0)]));
+    env.write("ralph/tasks.json", &list(&[approved("US-1", 1)]));
     env.git(&["commit", "--quiet", "-am", "By hand"]);
-    env.ralph(&["resume", &first]).exits(1).says("Resumed at iteration 1 of 15.");
-    assert_eq!(stories(&env), [submitted("US-1", 0)]);
+    env.ralph(&["resume", &first]).exits(0).says("Resumed at iteration 1 of 15.").says_not("Undone");
+    assert_eq!(stories(&env), [approved("US-1", 1)]);
 }
 
 #[test]
