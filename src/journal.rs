@@ -24,6 +24,7 @@ use crate::{
         plan::Plan,
     },
     error::{Context, Error, Result},
+    lock,
 };
 
 /// An event with the moment it was recorded.
@@ -70,6 +71,9 @@ pub(crate) struct Journal {
 /// fast iterations must not ask each time.
 const SYNC_PAUSE: Duration = Duration::from_secs(1);
 
+/// A guardian that goes gives up its locks one after the other.
+const LAST_MOMENT: Duration = Duration::from_secs(1);
+
 impl Journal {
     /// Opens a journal for writing, and takes the lock that says that its run is alive.
     pub(crate) fn open(path: &Path) -> Result<Self> {
@@ -79,15 +83,13 @@ impl Journal {
             .append(true)
             .open(path)
             .context(format!("cannot open {}", path.display()))?;
-        match file.try_lock() {
+        match lock::take_within(&file, LAST_MOMENT) {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 return Err(Error::new("this run is still running")
                     .hint("`ralph status` shows it, `ralph stop` ends it"));
             }
-            Err(TryLockError::Error(error)) => {
-                return Err(error).context(format!("cannot lock {}", path.display()));
-            }
+            Err(error) => return Err(error).context(format!("cannot lock {}", path.display())),
         }
         let whole = end_of_last_line(&mut file)?;
         file.set_len(whole)?;

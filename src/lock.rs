@@ -22,6 +22,9 @@ use crate::{
 /// How long the guardian of a killed loop may take to clean up before the tree is free.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// A guardian that goes gives up its locks one after the other.
+const LAST_MOMENT: Duration = Duration::from_millis(500);
+
 /// Takes the tree for one loop, or says who has it: the project's folder and, where ralph commits, the whole
 /// working tree that it is in.
 pub(crate) fn take(project: &Path, tree: Option<&Path>) -> Result<Vec<File>> {
@@ -47,7 +50,13 @@ fn take_one(dir: &Path, project: &Path, territory: &Territory) -> Result<File> {
         }
         let holder = holder(project, territory);
         let is_cleaning_up = holder.as_ref().is_some_and(|holder| !crate::process::is_alive(holder.pid));
-        if !is_cleaning_up || PATIENCE < started.elapsed() {
+        let patience = match &holder {
+            Some(_) if is_cleaning_up => PATIENCE,
+            Some(_) => Duration::ZERO,
+            // Perhaps a guardian that has given up the journal already.
+            None => LAST_MOMENT,
+        };
+        if patience <= started.elapsed() {
             return Err(refusal(holder, &directory, territory));
         }
         thread::sleep(Duration::from_millis(20));
