@@ -375,7 +375,7 @@ fn signals_end_a_task() {
 
 #[test]
 fn a_stop_ends_the_agent_and_the_task_is_not_started_again() {
-    let env = env("touch began; trap 'echo ended >ended; exit 0' TERM; while :; do sleep 0.01; done");
+    let env = env("trap 'echo ended >ended; exit 0' TERM; touch began; while :; do sleep 0.01; done");
     env.ralph(&["task", "stop", "t"]).exits(2).says("there is no task `t`");
     let ralph = env.start(&["task", "run", "--task", "t", "-p", "x"]);
     env.await_file("began");

@@ -47,27 +47,33 @@ pub(super) struct StopArgs {
 /// Ends them, and waits until they have ended.
 pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
     let task = Tasks::of(project).existing(&args.task)?;
-    let mut running = running(&task);
-    if running.is_empty() {
+    let (roots, children): (Vec<Record>, Vec<Record>) =
+        running(&task).into_iter().partition(|record| record.role == Role::Root);
+    if roots.is_empty() && children.is_empty() {
         return Err(Error::new(format!("task `{}` is not running", task.id))
             .hint("`ralph task list` shows how the tasks stand"));
     }
-    // The one that starts others first.
-    running.sort_by_key(|record| record.role != Role::Root);
-    let stopped: Vec<String> = running.iter().map(|record| record.run.clone()).collect();
-    for record in &running {
-        ask(record, args.force);
-    }
-    let patience = if args.force { SHORT_PATIENCE } else { PATIENCE };
-    for record in &running {
-        await_end(&task, record, patience);
-    }
+    let stopped: Vec<&str> = roots.iter().chain(&children).map(|record| &*record.run).collect();
+    // Whoever waits for the others must have gone before them, or it would take their end for their success.
+    end(&task, &roots, args.force);
+    end(&task, &children, args.force);
     print(&format!("stopped task {}: {}\n", task.id, stopped.join(", ")))?;
     Ok(0)
 }
 
 fn running(task: &Task) -> Vec<Record> {
     store::all(task).into_values().filter(|record| record.status == Status::Running).collect()
+}
+
+/// Ends these runs, all at once.
+fn end(task: &Task, records: &[Record], is_forced: bool) {
+    for record in records {
+        ask(record, is_forced);
+    }
+    let patience = if is_forced { SHORT_PATIENCE } else { PATIENCE };
+    for record in records {
+        await_end(task, record, patience);
+    }
 }
 
 fn ask(record: &Record, is_forced: bool) {
