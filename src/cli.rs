@@ -19,6 +19,7 @@ mod report;
 mod resume;
 mod run;
 mod runs;
+mod sandbox;
 pub(crate) mod schema;
 mod status;
 mod stop;
@@ -82,6 +83,7 @@ enum Command {
     Report(report::ReportArgs),
     Clean(clean::CleanArgs),
     Doctor(doctor::DoctorArgs),
+    Sandbox(sandbox::SandboxArgs),
     Demo(demo::DemoArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
@@ -97,6 +99,24 @@ enum Command {
     #[command(name = guardian::COMMAND, hide = true)]
     Guardian {
         run: String,
+    },
+    /// Run a command inside a sandbox and answer for it outside
+    #[command(name = crate::sandbox::COMMAND, hide = true)]
+    Sandboxed(sandbox::OutsideArgs),
+    /// Take the last steps into a sandbox that another program made
+    #[command(name = crate::sandbox::bwrap::COMMAND, hide = true)]
+    SandboxInside {
+        link: i32,
+        rules: PathBuf,
+        #[arg(last = true, required = true)]
+        command: Vec<OsString>,
+    },
+    /// Try what is forbidden inside a sandbox
+    #[command(name = crate::sandbox::self_test::COMMAND, hide = true)]
+    SandboxProbe {
+        inside: PathBuf,
+        outside: PathBuf,
+        port: u16,
     },
 }
 
@@ -130,6 +150,16 @@ fn dispatch(cli: Cli) -> Result<u8> {
     if let Command::Guardian { run } = &cli.command {
         return Ok(guardian::main(run).map(|()| 0)?);
     }
+    match &cli.command {
+        Command::Sandboxed(args) => return sandbox::outside(args),
+        Command::SandboxInside { link, rules, command } => {
+            return crate::sandbox::bwrap::inside(*link, rules, command);
+        }
+        Command::SandboxProbe { inside, outside, port } => {
+            return crate::sandbox::self_test::probe(inside, outside, *port);
+        }
+        _ => {}
+    }
     let works_on_task = matches!(cli.command, Command::Task(_) | Command::Job(_) | Command::Bus(_));
     let project = match surroundings() {
         // An agent may be in any folder when it calls.
@@ -153,11 +183,16 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Report(args) => report::main(&args, &project),
         Command::Clean(args) => clean::main(&args, &project),
         Command::Doctor(args) => doctor::main(&args, &project),
+        Command::Sandbox(args) => sandbox::main(&args, &project),
         Command::Demo(args) => demo::main(&args),
         Command::Schema(args) => schema::main(&args),
         Command::Completions(args) => completions::main(&args),
         Command::Man(args) => man::main(&args),
-        Command::ScriptedAgent { .. } | Command::Guardian { .. } => Ok(0),
+        Command::ScriptedAgent { .. }
+        | Command::Guardian { .. }
+        | Command::Sandboxed(_)
+        | Command::SandboxInside { .. }
+        | Command::SandboxProbe { .. } => Ok(0),
     }
 }
 

@@ -9,6 +9,7 @@ mod commit;
 mod ledger;
 mod listener;
 mod notify;
+mod sandboxed;
 mod start;
 mod stories;
 mod turn;
@@ -35,6 +36,7 @@ use crate::{
     journal::run_dir::RunDir,
     process::{Supervisor, Waited},
     report::Reporter,
+    sandbox::{Sandbox, wanted::GatesRun},
     setup::Setup,
 };
 use ledger::Ledger;
@@ -68,6 +70,8 @@ pub(crate) struct Driver {
     shown_changes: BTreeSet<PathBuf>,
     /// How long the bus of the task was when the turn began.
     bus_length: u64,
+    /// What contains the agent, if anything does.
+    sandbox: Option<Sandbox>,
     /// Not any more once it used the question to change files.
     asks_for_messages: bool,
     /// What there is to know of a stories loop.
@@ -119,6 +123,9 @@ impl Driver {
         self.count_reviews(outcome);
         // The marker goes before the locks do.
         self.stories = None;
+        if let Some(sandbox) = &self.sandbox {
+            sandbox.finish(&mut self.supervisor);
+        }
         self.ledger.record(Event::RunEnded { outcome: outcome.clone(), exit_code });
         // The guardian shares the locks and takes a moment to go; nothing is left to guard.
         for lock in &self.tree {
@@ -154,15 +161,17 @@ impl Driver {
         if let Some(ended) = self.check_in_process(index) {
             return self.ledger.record(Event::GateEnded(ended));
         }
-        let Self { ledger, setup, run, supervisor, .. } = self;
+        let Self { ledger, setup, run, supervisor, sandbox, .. } = self;
         let (iteration, attempt) = ledger.state.position();
         let gate = ledger.plan.gates[index].clone();
         let name = gate::log_name(&ledger.plan.gates, index);
-        let place = gate::Place { setup, run, iteration, attempt, name: &name };
-        let found = gate::check(supervisor, &gate, &place, &mut |happening| ledger.notice(happening));
+        let sandbox = sandbox.as_mut().filter(|_| setup.sandbox.gates == GatesRun::Inside);
+        let place = gate::Place { setup, run, iteration, attempt, name: &name, sandbox };
+        let found = gate::check(supervisor, &gate, place, &mut |happening| ledger.notice(happening));
         if let Some(gate::Found { failure, code, ms, log }) = found {
             ledger.record(Event::GateEnded(GateEnded { gate: index, failure, code, ms, log }));
         }
+        self.note_contacts();
     }
 
     fn start_wait(&mut self, wait: Wait) {

@@ -15,7 +15,8 @@ use crate::{
     engine::plan::{Check, Gate},
     journal::run_dir::{RunDir, record_into},
     process::{Happening, Heard, Leftovers, Sink, Spec, Supervisor, guardian::RUN_VARIABLE},
-    prompt::{Ended, GateFailure, gate_message, slug, truncate},
+    prompt::{Ended, GateFailure, OUTPUT_HEADING, gate_message, slug, truncate},
+    sandbox::Sandbox,
     setup::Setup,
     watch::{self, Cause},
 };
@@ -28,6 +29,8 @@ pub(crate) struct Place<'a> {
     pub(crate) attempt: u32,
     /// Of the log.
     pub(crate) name: &'a str,
+    /// What it runs in, if in anything.
+    pub(crate) sandbox: Option<&'a mut Sandbox>,
 }
 
 /// What a gate found.
@@ -44,13 +47,17 @@ pub(crate) struct Found {
 pub(crate) fn check(
     supervisor: &mut Supervisor,
     gate: &Gate,
-    place: &Place<'_>,
+    mut place: Place<'_>,
     notice: &mut dyn FnMut(&Happening<'_>),
 ) -> Option<Found> {
     let Check::Command { command } = &gate.check else { return None };
     let kept = place.run.turn(place.iteration, place.attempt).join(format!("{}.log", place.name));
     let log = format!("{PROJECT_DIR}/guardrail_{:03}_{}.log", place.iteration, place.name);
-    let ran = spec(command, place, record_into(&kept)).and_then(|spec| {
+    let ran = spec(command, &place, record_into(&kept)).and_then(|spec| {
+        let spec = match &mut place.sandbox {
+            Some(sandbox) => sandbox.wrap(spec)?,
+            None => spec,
+        };
         supervisor.run(spec, &mut |happening| {
             notice(&happening);
             Heard::Something
@@ -82,10 +89,23 @@ pub(crate) fn check(
         let output = beginning(&kept, place.setup.truncate_chars)
             .unwrap_or_else(|error| format!("(not kept: {error})"));
         let hint = gate.hint.as_deref();
-        gate_message(&GateFailure { command, ended: how, hint, log: &log, output: &output })
+        let message = gate_message(&GateFailure { command, ended: how, hint, log: &log, output: &output });
+        match &place.sandbox {
+            Some(sandbox) => said_inside(&message, sandbox.level().name()),
+            None => message,
+        }
     });
     let code = if let Ended::Code(code) = how { Some(code) } else { None };
     Some(Found { failure, code, ms: millis(ended.took), log })
+}
+
+/// A command may fail only because of where it ran.
+fn said_inside(message: &str, level: &str) -> String {
+    let where_it_ran = format!(
+        "\nIt ran inside the sandbox ({level}): outside of the project little can be written there, and only listed \
+         hosts can be reached."
+    );
+    message.replacen(OUTPUT_HEADING, &format!("{where_it_ran}{OUTPUT_HEADING}"), 1)
 }
 
 /// Copies a log; the agent may have removed the folder.

@@ -205,12 +205,14 @@ impl Git {
         Ok(changes)
     }
 
-    /// Commits these files as they are now and nothing else; returns what git printed if it refuses.
+    /// Commits these files as they are now and nothing else; returns what git printed if it refuses. `contain` makes
+    /// each call one that runs where the agent runs.
     pub(crate) fn commit(
         &self,
         supervisor: &mut Supervisor,
         changes: &[Change],
         message: &str,
+        contain: &mut dyn FnMut(Spec) -> io::Result<Spec>,
     ) -> io::Result<Result<(), String>> {
         // What somebody else has staged stays staged, except in a merge, which git commits only whole.
         let merging = self
@@ -235,7 +237,7 @@ impl Git {
             self.spec_of(&[&commit[..], &["--only"]].concat(), &changes.iter().collect::<Vec<_>>())
         });
         for call in calls {
-            let captured = supervisor.capture(call, MOST)?;
+            let captured = supervisor.capture(contain(call)?, MOST)?;
             if !succeeded(&captured) {
                 return Ok(Err(refusal(&captured)));
             }

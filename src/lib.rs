@@ -19,6 +19,7 @@ pub mod message;
 pub mod notes;
 pub mod plan_file;
 pub mod prompt;
+pub mod sandbox;
 pub mod setup;
 pub mod stories;
 pub mod template;

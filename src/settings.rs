@@ -10,6 +10,7 @@ mod load;
 mod loops;
 mod node;
 mod read;
+mod sandbox;
 mod schema;
 mod value;
 
@@ -25,6 +26,7 @@ use crate::setup::{PromptVia, Scm};
 
 pub(crate) use load::{Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, inspect, load};
 pub(crate) use loops::{BuildSettings, PlanSettings, StoriesSettings, TaskSettings};
+pub(crate) use sandbox::SandboxSettings;
 pub(crate) use schema::schema;
 
 /// Everything that settings decide.
@@ -73,6 +75,9 @@ pub(crate) struct Settings {
     pub(crate) notify: Option<String>,
     /// How `ralph task` keeps an agent going.
     pub(crate) task: TaskSettings,
+    /// What contains the agent and what it starts: a level, or an object.
+    #[schemars(schema_with = "schema::sandbox")]
+    pub(crate) sandbox: SandboxSettings,
     /// How things look on the terminal.
     pub(crate) output: Output,
     /// How long the records of old runs are kept. `0` keeps them for good.
@@ -102,6 +107,7 @@ impl Default for Settings {
             stories: StoriesSettings::default(),
             notify: None,
             task: TaskSettings::default(),
+            sandbox: SandboxSettings::default(),
             output: Output::default(),
             retention: None,
         }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::Permissions,
+    sandbox::wanted::Wanted,
     stories::{Budget, Review},
 };
 
@@ -59,6 +60,9 @@ pub struct Setup {
     pub notify: Option<String>,
     /// When a process has had enough time.
     pub timeouts: Timeouts,
+    /// What contains the run.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sandbox: Wanted,
     /// Whether processes that a turn leaves behind stay alive.
     pub keep_leftovers: bool,
     /// What was not committed before the run, by path with a fingerprint: not the agent's work.

@@ -14,6 +14,10 @@ use crate::{
     error::{Error, Result},
     journal::run_dir::RunDir,
     report::Reporter,
+    sandbox::{
+        level::{Choice, Level},
+        wanted::Wanted,
+    },
     settings::{self, Leftovers, Loaded, Settings},
     setup::{AgentSetup, MessageFrom, PromptSource, Setup, TaskFrom, Territory, Timeouts},
 };
@@ -54,6 +58,21 @@ pub(super) struct LoopArgs {
     /// End after this time of work and waiting, such as 8h; 0 is no limit
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     max_time: Option<String>,
+
+    /// Contain the agent: auto (the first kind that works), embedded, bwrap, landlock, seatbelt, sbx, docker, none
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        num_args = 0..=1,
+        require_equals = false,
+        default_missing_value = "auto",
+        value_parser = clap::builder::PossibleValuesParser::new(Choice::NAMES.map(|(name, _)| name))
+    )]
+    sandbox: Option<String>,
+
+    /// Do not contain the agent
+    #[arg(long, conflicts_with = "sandbox")]
+    no_sandbox: bool,
 
     /// Exit with this code when a limit is reached
     #[arg(long, value_name = "CODE")]
@@ -124,6 +143,8 @@ impl LoopArgs {
         };
         set("agent", self.agent.as_ref().map(|command| json!({"command": command})));
         set("retries", self.retries.map(Value::from));
+        let level = if self.no_sandbox { Some("none") } else { self.sandbox.as_deref() };
+        set("sandbox", level.map(|level| json!({"level": level})));
         let streams = match (self.stream_agent_output, self.no_stream_agent_output) {
             (_, true) => Some(false),
             (true, false) => Some(true),
@@ -163,7 +184,14 @@ pub(super) fn tune(mut plan: Plan, settings: &Settings) -> Plan {
 
 /// What the rules are applied to, as the settings have it.
 pub(super) fn setup(loaded: &Loaded, prompt: PromptSource, project: &Path) -> Setup {
+    setup_with(loaded, prompt, project, Choice::Level(Level::None))
+}
+
+/// The same for a loop that has another sandbox where the settings name none.
+pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, usual: Choice) -> Setup {
     let settings = &loaded.settings;
+    let agent = crate::agent::adapter(&settings.agent.command).name();
+    let sandbox = settings.sandbox.wanted(agent, usual);
     let files: Vec<PathBuf> = loaded.files.iter().map(|file| project.join(file)).collect();
     Setup {
         project: project.to_owned(),
@@ -172,8 +200,12 @@ pub(super) fn setup(loaded: &Loaded, prompt: PromptSource, project: &Path) -> Se
             flags: settings.agent.flags.clone(),
             env: settings.agent.env.clone(),
             prompt_via: settings.agent.prompt_via,
-            // Nothing protects the run yet, so the agent's own rules hold unless the user says otherwise.
-            permissions: settings.agent.permissions.unwrap_or(Permissions::Agent),
+            // Without anything that protects the run the agent's own rules hold, unless the user says otherwise.
+            permissions: settings.agent.permissions.unwrap_or(if sandbox == Wanted::default() {
+                Permissions::Agent
+            } else {
+                Permissions::Skip
+            }),
         },
         prompt,
         task: TaskFrom::Prompt,
@@ -193,6 +225,7 @@ pub(super) fn setup(loaded: &Loaded, prompt: PromptSource, project: &Path) -> Se
             idle_ms: settings.limits.idle_timeout.map(millis),
             gate_ms: settings.limits.gate_timeout.map(millis),
         },
+        sandbox,
         keep_leftovers: settings.leftovers == Leftovers::Keep,
         dirty: std::collections::BTreeMap::new(),
         settings: fingerprints(files.iter().map(PathBuf::as_path)),

@@ -117,6 +117,8 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
         "commits": spent.commits,
         "usage": spent.usage,
         "gates": gates.collect::<Vec<_>>(),
+        "sandbox": listed.level(),
+        "hosts": listed.contacts(),
         "doing": listed.doing,
         "startedAt": entries.first().map(|entry| entry.at),
         "lastEventAt": entries.last().map(|entry| entry.at),
@@ -130,8 +132,7 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
 /// What a running run was last seen doing.
 fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
     let events = folded.entries.iter().rev().map(|entry| &entry.event);
-    let last =
-        events.into_iter().find(|event| !matches!(event, Event::Warned { .. } | Event::StopRequested))?;
+    let last = events.into_iter().find(|event| !is_aside(event))?;
     match last {
         Event::TurnStarted(turn) => {
             let command = &folded.started.setup.agent.command;
@@ -153,11 +154,21 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
         | Event::CommitEnded(_)
         | Event::WaitEnded { .. }
         | Event::StopRequested
+        | Event::Sandboxed { .. }
+        | Event::Contacted { .. }
         | Event::Warned { .. }
         | Event::ReviewsCounted(_)
         | Event::RunEnded { .. }
         | Event::Unknown => None,
     }
+}
+
+/// Whether an event says nothing about what the run is doing.
+fn is_aside(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Warned { .. } | Event::StopRequested | Event::Sandboxed { .. } | Event::Contacted { .. }
+    )
 }
 
 /// The last thing in the stream of an agent that says what it does.

@@ -13,6 +13,7 @@ use crate::{
     git::{self, Git, refusal, scm_spec, succeeded},
     process::{Happening, Sink, Spec},
     prompt::{commit_message, message_from_task, truncate},
+    sandbox::Sandbox,
     setup::{MessageFrom, Scm},
 };
 
@@ -100,7 +101,13 @@ impl Driver {
             return Ok(CommitEnd::Changed);
         }
         self.ledger.record(Event::CommitStarted { head, message: message.clone() });
-        match git.commit(&mut self.supervisor, &changes, &message)? {
+        let Self { supervisor, sandbox, .. } = self;
+        // Hooks and filters of the repository may be the agent's work.
+        let mut contain = |spec| match sandbox {
+            Some(sandbox) => sandbox.wrap(spec),
+            None => Ok(spec),
+        };
+        match git.commit(supervisor, &changes, &message, &mut contain)? {
             Ok(()) => self.made(git),
             Err(output) => Ok(CommitEnd::Failed { output: truncate(&output, MOST_TOLD) }),
         }
@@ -196,7 +203,9 @@ impl Driver {
     fn ask_for_message(&mut self, asked: u32) -> Option<String> {
         let (iteration, attempt) = self.ledger.state.position();
         let folder = self.run.turn(iteration, attempt);
-        let answer = folder.join(format!("message-{asked}.txt"));
+        // Inside a sandbox the record cannot be written.
+        let writable = self.sandbox.as_ref().map_or(folder.as_path(), Sandbox::tmp);
+        let answer = writable.join(format!("message-{asked}.txt"));
         let call = Call {
             prompt: MESSAGE_PROMPT,
             output: Output::Text { answer: &answer.to_string_lossy() },
@@ -205,6 +214,7 @@ impl Driver {
             stderr: Sink::Null,
         };
         let spec = self.agent_spec(call);
+        let spec = self.contained(spec).ok()?;
         let Self { supervisor, ledger, .. } = self;
         let notice = &mut |happening: &Happening<'_>| ledger.notice(happening);
         let Ok(captured) = supervisor.capture_and(spec, MOST, notice) else {
@@ -213,6 +223,7 @@ impl Driver {
         let said = written(&answer).unwrap_or_else(|| String::from_utf8_lossy(&captured.out).into_owned());
         let message = if succeeded(&captured) { commit_message(&said) } else { None };
         let ms = millis(captured.ended.took);
+        self.note_contacts();
         self.ledger.record(Event::MessageAsked { message: message.clone(), usage: Usage::default(), ms });
         message
     }

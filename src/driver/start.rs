@@ -11,6 +11,7 @@ use std::{
 
 use super::{Driver, PROJECT_DIR, commit::Announced, ledger::Ledger, stories::Stories};
 use crate::{
+    agent::Permissions,
     engine::{
         Action, State, decide,
         event::{Event, RunStarted, TasksJudged},
@@ -26,6 +27,7 @@ use crate::{
         guardian::{self, Guardian},
     },
     report::{Reporter, look::Look, session_log::SessionLog},
+    sandbox::{Sandbox, level::Choice, self_test},
     setup::{MessageFrom, PromptSource, Setup, Territory},
     task::{
         self, Task,
@@ -68,6 +70,7 @@ impl Start {
             check_prompt(&setup.prompt)?;
         }
         let mut ground = Ground::take(&plan, &setup, "")?;
+        setup.sandbox.level = Choice::Level(self_test::choose(&mut ground.supervisor, &setup.sandbox)?);
         write_absent(&drafts)?;
         check_prompt(&setup.prompt)?;
         if let Some(git) = &ground.git {
@@ -103,10 +106,16 @@ impl Start {
         for warning in warnings {
             ledger.warn(warning);
         }
+        if !setup.sandbox.level().contains() && setup.agent.permissions == Permissions::Skip {
+            ledger.warn(
+                "nothing contains the agent, and its own permission rules are switched off; contain it: --sandbox"
+                    .to_owned(),
+            );
+        }
         if let Err(error) = hidden {
             ledger.warn(format!("ralph's files cannot be kept in {PROJECT_DIR}: {error}"));
         }
-        let mut driver = ground.driver(ledger, setup, run, stories);
+        let mut driver = ground.driver(ledger, setup, run, stories)?;
         driver.notice_git()?;
         Ok(driver)
     }
@@ -137,6 +146,7 @@ impl Resume {
         if !setup.keep_leftovers {
             guardian::end_run(&run.id());
         }
+        self_test::choose(&mut ground.supervisor, &setup.sandbox)?;
         let _ = own_files::hide(&setup.project);
         ground.enlist(&setup, &run)?;
         ground.guard(&run, &journal)?;
@@ -153,7 +163,7 @@ impl Resume {
             }
         }
         let stories = Stories::resume(&setup, &run, last_turn, ledger.state.is_unjudged())?;
-        let mut driver = ground.driver(ledger, setup, run, stories);
+        let mut driver = ground.driver(ledger, setup, run, stories)?;
         for entry in folded.entries {
             match entry.event {
                 Event::TurnStarted(turn) => driver.last_turn = Some(turn),
@@ -243,9 +253,15 @@ impl Ground {
         Ok(())
     }
 
-    fn driver(self, ledger: Ledger, setup: Setup, run: RunDir, stories: Option<Stories>) -> Driver {
-        let Self { program, supervisor, git, tree } = self;
-        Driver {
+    fn driver(self, mut ledger: Ledger, setup: Setup, run: RunDir, stories: Option<Stories>) -> Result<Driver> {
+        let Self { program, mut supervisor, git, tree } = self;
+        let sandbox =
+            Sandbox::of_run(&setup, &run, &program, &mut supervisor).context("cannot prepare the sandbox")?;
+        if let Some(level) = sandbox.as_ref().map(Sandbox::level) {
+            let uncovered = level.uncovered().iter().map(|it| (*it).to_owned()).collect();
+            ledger.record(Event::Sandboxed { level, uncovered });
+        }
+        Ok(Driver {
             ledger,
             setup,
             run,
@@ -257,10 +273,11 @@ impl Ground {
             last_turn: None,
             shown_changes: std::collections::BTreeSet::new(),
             bus_length: 0,
+            sandbox,
             asks_for_messages: true,
             stories,
             tree,
-        }
+        })
     }
 }
 

@@ -59,13 +59,17 @@ impl Driver {
             stdout: copied_to(&folder.join(AGENT_STREAM)),
             stderr: copied_to(&folder.join("stderr.log")),
         };
+        if let Some(sandbox) = &mut self.sandbox {
+            sandbox.begin_turn();
+        }
         let spec = self.agent_spec(call);
         self.ledger.reporters.detail(&format!("Agent command: {}", command_line(&spec)));
         self.ledger.reporters.detail(&format!("Prompt: {}", beginning(&prompt)));
 
         let mut listener = Listener::new(self.adapter(), &self.ledger.plan.claims, &prompt);
+        let spec = self.contained(spec);
         let Self { supervisor, ledger, .. } = self;
-        let ended = supervisor.run(spec, &mut |happening| match happening {
+        let mut attend = |happening: Happening<'_>| match happening {
             Happening::Output(stream, bytes) => {
                 ledger.reporters.moment(Timestamp::now());
                 let heard = listener.hear(stream, bytes, &mut |event| ledger.reporters.agent(event));
@@ -76,9 +80,11 @@ impl Driver {
                 ledger.notice(&happening);
                 Heard::Something
             }
-        });
+        };
+        let ended = spec.and_then(|spec| supervisor.run(spec, &mut attend));
         listener.finish(&mut |event| ledger.reporters.agent(event));
-        let ended = self.judge(ended, listener);
+        let mut ended = self.judge(ended, listener);
+        ended.end = self.leave_sandbox().unwrap_or(ended.end);
         self.ledger.record(Event::TurnEnded(Box::new(ended)));
         self.notice_changed_settings();
         Ok(())

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     agent::{Failure, Usage},
+    sandbox::level::Level,
     setup::Setup,
     stories::{Statistics, Undone},
 };
@@ -68,6 +69,18 @@ pub enum Event {
     },
     /// Somebody asked ralph to stop.
     StopRequested,
+    /// The run is contained.
+    Sandboxed {
+        /// How.
+        level: Level,
+        /// What that does not cover.
+        uncovered: Vec<String>,
+    },
+    /// Processes inside the sandbox wanted to talk to somebody.
+    Contacted {
+        /// To whom, each once.
+        hosts: Vec<Contact>,
+    },
     /// Something a person should know; no rule looks at it.
     Warned {
         /// In one line.
@@ -87,6 +100,16 @@ pub enum Event {
     #[serde(other)]
     #[schemars(skip)]
     Unknown,
+}
+
+/// Somebody that a process inside the sandbox wanted to talk to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct Contact {
+    /// `host:port`.
+    pub host: String,
+    /// Why it was refused; nothing if it was not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub refused: Option<String>,
 }
 
 /// Everything that a run starts from.

@@ -98,7 +98,12 @@ impl State {
     /// Takes in one event. The only way a state changes.
     pub fn apply(&mut self, plan: &Plan, event: &Event) {
         match event {
-            Event::RunStarted(_) | Event::Warned { .. } | Event::ReviewsCounted(_) | Event::Unknown => {}
+            Event::RunStarted(_)
+            | Event::Sandboxed { .. }
+            | Event::Contacted { .. }
+            | Event::Warned { .. }
+            | Event::ReviewsCounted(_)
+            | Event::Unknown => {}
             Event::RunResumed { .. } => self.resumed(),
             Event::StopRequested => self.stop = true,
             Event::Looked(view) => self.looked(plan, view),

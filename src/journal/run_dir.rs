@@ -84,6 +84,11 @@ impl RunDir {
         self.path.join("journal.jsonl")
     }
 
+    /// What processes inside the sandboxes of this project keep to be faster the next time.
+    pub(crate) fn cache(&self) -> PathBuf {
+        self.path.parent().and_then(Path::parent).unwrap_or(&self.path).join("cache")
+    }
+
     /// The folder of one turn.
     pub(crate) fn turn(&self, iteration: u32, attempt: u32) -> PathBuf {
         self.path.join(format!("turns/{iteration:04}.{attempt}"))
@@ -124,7 +129,7 @@ fn runs_in(project: &Path) -> Vec<RunDir> {
 }
 
 /// The folder of a project: readable by its name, unique by its path.
-fn project_dir(project: &Path) -> Result<PathBuf> {
+pub(crate) fn project_dir(project: &Path) -> Result<PathBuf> {
     let name = project.file_name().unwrap_or_default().to_string_lossy();
     let name: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();

@@ -2,6 +2,7 @@
 
 mod events;
 mod live;
+mod sandbox;
 mod stories;
 mod stream;
 mod tools;
@@ -142,6 +143,8 @@ impl Reporter for Human {
             }
             Event::StopRequested => self.alert(&format!("{warn}Received signal, shutting down...{warn:#} The running operation finishes; a second signal ends it.")),
             Event::Warned { text } => self.alert(&format!("{warn}warning:{warn:#} {}", printable(text))),
+            Event::Sandboxed { level, uncovered } => self.sandboxed(*level, uncovered),
+            Event::Contacted { hosts } => self.contacted(hosts),
             Event::RunEnded { outcome, .. } => self.ended(plan, state, outcome),
             Event::Looked(_)
             | Event::MessageAsked { .. }

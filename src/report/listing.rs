@@ -1,6 +1,6 @@
 //! One run in a list of runs, as people see it.
 
-use std::{fmt::Write, path::Path, time::Duration};
+use std::{collections::BTreeSet, fmt::Write, path::Path, time::Duration};
 
 use jiff::Timestamp;
 
@@ -8,10 +8,11 @@ use super::{look::Marks, screen::between, summary};
 use crate::{
     duration::format_duration,
     engine::{
-        event::{Event, GateEnded},
+        event::{Contact, Event, GateEnded},
         outcome::Outcome,
     },
     journal::Folded,
+    sandbox::level::Level,
     setup::Setup,
     term::{
         Palette,
@@ -181,12 +182,48 @@ impl Listed<'_> {
             let flowed = flow(&gates, ", ", margin + label.len(), margin + label.len(), style.columns);
             lines.push(format!("{label}{flowed}"));
         }
+        lines.extend(self.containment().map(|line| fitted(&line)));
         lines.extend(self.doing.as_deref().map(fitted));
         if style.with_project {
             // A path is for copying, so it stays whole.
             lines.push(format!("in {}", started.setup.project.display()));
         }
         lines
+    }
+
+    /// The level of the sandbox and whom processes inside wanted to talk to.
+    fn containment(&self) -> Option<String> {
+        let level = self.level()?;
+        let (refused, reached): (Vec<_>, Vec<_>) =
+            self.contacts().into_iter().partition(|contact| contact.refused.is_some());
+        let names = |contacts: Vec<Contact>| {
+            contacts.into_iter().map(|contact| contact.host).collect::<Vec<_>>().join(", ")
+        };
+        let mut line = format!("sandbox: {}", level.name());
+        if !refused.is_empty() {
+            let _ = write!(line, "; refused {}", names(refused));
+        }
+        if !reached.is_empty() {
+            let _ = write!(line, "; reached {}", names(reached));
+        }
+        Some(line)
+    }
+
+    /// The level of the sandbox.
+    pub(crate) fn level(&self) -> Option<Level> {
+        self.folded.entries.iter().rev().find_map(|entry| match &entry.event {
+            Event::Sandboxed { level, .. } => Some(*level),
+            _ => None,
+        })
+    }
+
+    /// Whom processes inside wanted to talk to, each once.
+    pub(crate) fn contacts(&self) -> Vec<Contact> {
+        let hosts = self.folded.entries.iter().filter_map(|entry| match &entry.event {
+            Event::Contacted { hosts } => Some(hosts),
+            _ => None,
+        });
+        hosts.flatten().cloned().collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// What the gates found when they were last checked.

@@ -133,6 +133,11 @@ impl<'n> Fields<'n, '_> {
         self.member(key).is_some_and(|node| matches!(node.content, Content::Array(_)))
     }
 
+    /// Returns whether the key is there with a string.
+    pub(super) fn is_string(&mut self, key: &'static str) -> bool {
+        self.member(key).is_some_and(Node::is_string)
+    }
+
     fn array(&mut self, key: &'static str) -> Option<&'n [Node]> {
         let node = self.member(key)?;
         match &node.content {

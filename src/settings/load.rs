@@ -12,6 +12,7 @@ use super::error::{Report, SettingsError};
 use super::json::parse;
 use super::node::{Node, Origin};
 use super::read::read;
+use super::sandbox;
 
 /// The settings of a project, below its directory.
 pub(crate) const PROJECT_FILE: &str = ".ralph/settings.json";
@@ -118,14 +119,20 @@ impl Merge {
         self.files.push(shown.to_owned());
         let mut report = Report::default();
         match parse(&bytes, &Arc::from(shown.to_string_lossy()), &mut report) {
-            Some(node) => self.layer(node, report),
+            Some(node) => {
+                if shown == Path::new(PROJECT_FILE) {
+                    sandbox::refuse_from_project(&node, &mut report);
+                }
+                self.layer(node, report);
+            }
             None => self.note(report),
         }
     }
 
     /// Checks a layer by itself: what a later one replaces must be right too, and each has its own lines.
-    fn layer(&mut self, node: Node, mut report: Report) {
+    fn layer(&mut self, mut node: Node, mut report: Report) {
         read(&node, &mut report);
+        sandbox::as_object(&mut node);
         self.note(report);
         self.merged.merge(node);
     }

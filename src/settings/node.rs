@@ -90,6 +90,23 @@ impl Node {
         }
     }
 
+    /// Turns the plain value of `key` into an object that has it as its only member.
+    pub(super) fn expand(&mut self, key: &str, member: &str) {
+        let Content::Object(own) = &mut self.content else { return };
+        let Some(node) = own.get_mut(key).filter(|node| node.is_string()) else { return };
+        let inner = node.clone();
+        node.content = Content::Object(BTreeMap::from([(member.to_owned(), inner)]));
+    }
+
+    /// Returns where the member at this path came from, or the nearest above it.
+    pub(super) fn origin_of(&self, path: &[&str]) -> Origin {
+        let Content::Object(members) = &self.content else { return self.origin.clone() };
+        match path.split_first().and_then(|(key, rest)| Some((members.get(*key)?, rest))) {
+            Some((member, rest)) => member.origin_of(rest),
+            None => self.origin.clone(),
+        }
+    }
+
     /// Returns whether this stands for a key that is not there.
     pub(super) fn is_null(&self) -> bool {
         matches!(self.content, Content::Scalar(Value::Null))

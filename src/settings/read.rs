@@ -3,6 +3,7 @@
 use super::error::Report;
 use super::fields::{Fields, read_object};
 use super::node::Node;
+use super::sandbox;
 use super::value::{
     boolean, choice, command, dollar_limit, duration, filled, positive, string, time_limit, whole,
     whole_limit, words, wrong_type,
@@ -43,6 +44,7 @@ fn read_root(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     fields.object("stories", |fields| read_stories(fields, &mut settings.stories));
     settings.notify = fields.take("notify", command);
     fields.object("task", |fields| read_task(fields, &mut settings.task));
+    sandbox::read(fields, &mut settings.sandbox);
     fields.object("output", |fields| read_output(fields, &mut settings.output));
     fields.set("retention", &mut settings.retention, time_limit);
 }

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
 use serde_json::{Map, Value, json};
 
-use super::{ColorWhen, FailAction, Leftovers, PromptVia, Settings, read::PERMISSIONS};
+use super::{ColorWhen, FailAction, Leftovers, PromptVia, SandboxSettings, Settings, read::PERMISSIONS};
+use crate::sandbox::{level::Choice, wanted::GatesRun};
 
 /// The schema of a settings file.
 pub(crate) fn schema() -> Value {
@@ -84,6 +85,25 @@ pub(super) fn leftovers(_: &mut SchemaGenerator) -> Schema {
 
 pub(super) fn color(_: &mut SchemaGenerator) -> Schema {
     choice(&ColorWhen::NAMES)
+}
+
+pub(super) fn sandbox_level(_: &mut SchemaGenerator) -> Schema {
+    choice(&Choice::NAMES)
+}
+
+pub(super) fn hosts(_: &mut SchemaGenerator) -> Schema {
+    let pattern = r"^\s*(\*\.)?([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?\s*$";
+    json_schema!({"type": "array", "items": {"type": "string", "pattern": pattern}})
+}
+
+pub(super) fn gates_run(_: &mut SchemaGenerator) -> Schema {
+    choice(&GatesRun::NAMES)
+}
+
+/// A level alone, or an object.
+pub(super) fn sandbox(generator: &mut SchemaGenerator) -> Schema {
+    let object = generator.subschema_for::<SandboxSettings>();
+    json_schema!({"anyOf": [object, choice(&Choice::NAMES)]})
 }
 
 /// Names, which editors offer as they are and accept in any case, as the reader does.

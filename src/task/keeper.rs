@@ -143,6 +143,8 @@ impl Reporter for Keeper {
             | Event::StopRequested
             | Event::TasksJudged(_)
             | Event::ReviewsCounted(_)
+            | Event::Sandboxed { .. }
+            | Event::Contacted { .. }
             | Event::Unknown => {}
         }
     }

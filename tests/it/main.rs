@@ -19,6 +19,7 @@ mod pty;
 mod references;
 mod report;
 mod resume;
+mod sandbox;
 mod scm;
 mod settings;
 mod signals;

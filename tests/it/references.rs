@@ -18,7 +18,7 @@ fn commands(env: &Env) -> BTreeSet<String> {
 }
 
 /// The commands that only ralph itself types.
-const HIDDEN: [&str; 2] = ["scripted-agent", "guardian"];
+const HIDDEN: [&str; 5] = ["scripted-agent", "guardian", "sandboxed", "sandbox-inside", "sandbox-probe"];
 
 #[track_caller]
 fn names_all_and_hides_the_rest(text: &str, commands: &BTreeSet<String>) {

@@ -22,6 +22,7 @@ use crate::{
     git::Git,
     journal::run_dir::{RunDir, state_dir},
     process::Supervisor,
+    sandbox::level::Choice,
     settings::Inspected,
     version,
 };
@@ -52,7 +53,7 @@ pub(super) fn examine(project: &Path, inspected: &Inspected) -> Result<Option<Fi
         state: state.as_deref().map(place),
         runs: RunDir::all().map_or(0, |runs| runs.len()),
         running: runs::running(project).ok().map(|run| run.id()),
-        containment: contain::examine(project),
+        containment: contain::examine(&mut supervisor, &settings.sandbox.wanted("", Choice::Auto)),
     }))
 }
 

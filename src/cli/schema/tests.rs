@@ -91,7 +91,10 @@ fn is_read_silently_with_agent(settings: &Value) -> bool {
 fn the_schema_and_the_reader_have_the_same_keys() {
     let known: BTreeSet<String> = Regex::new(r#"fields\s*\.\s*\w+\(\s*"([^"]+)""#)
         .expect("a good pattern")
-        .captures_iter(include_str!("../../settings/read.rs"))
+        .captures_iter(concat!(
+            include_str!("../../settings/read.rs"),
+            include_str!("../../settings/sandbox.rs")
+        ))
         .map(|found| found[1].to_owned())
         .collect();
     let described: BTreeSet<String> = all_keys().into_iter().filter_map(|mut way| way.pop()).collect();

@@ -7,13 +7,14 @@ use serde_json::{Map, Value, json};
 
 use super::{PlaceArgs, place::Place};
 use crate::{
-    cli::loop_args::{LoopArgs, setup, tune},
+    cli::loop_args::{LoopArgs, setup_with, tune},
     driver::{Start, settle},
     engine::{
         plan::{Plan, When},
         presets,
     },
     error::{Error, Result},
+    sandbox::{level::Choice, wanted::Wanted},
     settings::Settings,
     setup::{PromptSource, Setup, StoriesSetup},
     stories::{Budget, TaskList, check, read},
@@ -40,39 +41,10 @@ pub(super) struct RunArgs {
     review_cap: Option<u32>,
 
     #[command(flatten)]
-    sandbox: SandboxArgs,
-
-    #[command(flatten)]
     place: PlaceArgs,
 
     #[command(flatten)]
     common: LoopArgs,
-}
-
-/// What keeps the agent contained.
-#[derive(Args, Debug, Default)]
-struct SandboxArgs {
-    /// Keep the agent in a sandbox of this level, or in the best that there is
-    #[arg(long, value_name = "LEVEL", num_args = 0..=1, default_missing_value = "auto")]
-    sandbox: Option<String>,
-
-    /// Run the agent without a sandbox
-    #[arg(long, conflicts_with = "sandbox")]
-    no_sandbox: bool,
-}
-
-impl SandboxArgs {
-    /// What the marker calls it, and what a person should know about it.
-    fn containment(&self) -> Result<(String, Option<String>)> {
-        match self.sandbox.as_deref() {
-            None | Some("none") => {
-                let warning = "the agent runs without a sandbox: nothing keeps it in the project".to_owned();
-                Ok(("direct".to_owned(), Some(warning)))
-            }
-            Some(level) => Err(Error::new(format!("there is no sandbox `{level}` in this version of ralph"))
-                .hint("run without one, in a place that may be broken: --no-sandbox")),
-        }
-    }
 }
 
 /// Runs the loop.
@@ -80,7 +52,6 @@ pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
     let project = args.place.project(project)?;
     let loaded = args.common.load(&project, layer(args))?;
     let place = Place::with(&args.place, project, &loaded.settings)?;
-    let (containment, warning) = args.sandbox.containment()?;
     let files = [TASKS, PRD, PROMPT].map(|name| place.shown(name));
     if let Some(missing) = files.iter().find(|file| !place.project.join(file).is_file()) {
         return Err(Error::new(format!("{missing} not found"))
@@ -92,23 +63,26 @@ pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
     let reporters = args.common.reporters(&loaded, &place.project)?;
     let plan = args.common.limit(tune(plan(&files, &list, &loaded.settings), &loaded.settings));
     let prompt = PromptSource::Template(place.path(PROMPT));
+    let setup = setup_with(&loaded, prompt, &place.project, Choice::Auto);
+    let is_contained = setup.sandbox != Wanted::default();
     let mut setup = Setup {
         stories: Some(StoriesSetup {
             dir: place.name.clone(),
             branch: list.branch_name.clone(),
             review_cap: place.cap,
             skip_review: loaded.settings.stories.skip_review,
-            containment,
+            containment: if is_contained { "sandbox" } else { "direct" }.to_owned(),
             verify_commands: list.verify_commands.clone(),
             budget: Budget::of(&list, place.review),
             pinned: std::collections::BTreeMap::new(),
         }),
-        ..setup(&loaded, prompt, &place.project)
+        ..setup
     };
     if let Some(model) = &args.model {
         setup.agent.flags.extend(["--model".to_owned(), model.clone()]);
     }
-    let warnings: Vec<String> = warning.into_iter().collect();
+    let open = "the agent runs without a sandbox: nothing keeps it in the project".to_owned();
+    let warnings = if is_contained { Vec::new() } else { vec![open] };
     Start { plan, setup, run: None, drafts: Vec::new(), reporters, warnings, settled }.begin()?.drive()
 }
 

@@ -82,7 +82,11 @@ impl Live {
                 self.stopping = true;
                 return;
             }
-            Event::Warned { .. } | Event::ReviewsCounted(_) | Event::Unknown => return,
+            Event::Sandboxed { .. }
+            | Event::Contacted { .. }
+            | Event::Warned { .. }
+            | Event::ReviewsCounted(_)
+            | Event::Unknown => return,
             Event::Looked(_)
             | Event::TasksJudged(_)
             | Event::GateEnded(_)

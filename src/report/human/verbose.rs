@@ -56,6 +56,8 @@ impl Human {
             | Event::RunResumed { .. }
             | Event::WaitStarted { .. }
             | Event::StopRequested
+            | Event::Sandboxed { .. }
+            | Event::Contacted { .. }
             | Event::Warned { .. }
             | Event::TasksJudged(_)
             | Event::ReviewsCounted(_)

@@ -69,6 +69,7 @@ fn kind(property: &Value) -> String {
         ("integer", Some(least)) if 0.0 < least => format!("whole number, {least} or more"),
         ("integer", _) => "whole number".to_owned(),
         ("string", _) => "text".to_owned(),
+        ("array", _) if property["items"]["type"] == "integer" => "array of whole numbers".to_owned(),
         ("array", _) => "array of strings".to_owned(),
         ("object", _) => "object of strings".to_owned(),
         (other, _) => other.to_owned(),

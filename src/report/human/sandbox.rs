@@ -1,0 +1,32 @@
+//! What people see of the sandbox.
+
+use super::Human;
+use crate::{
+    engine::event::Contact,
+    sandbox::level::Level,
+    term::{Palette, fit::flow, printable},
+};
+
+impl Human {
+    /// How the run is contained, and what that leaves open.
+    pub(super) fn sandboxed(&mut self, level: Level, uncovered: &[String]) {
+        let Palette { quiet, strong, .. } = self.look.palette;
+        let label = format!("Sandbox: {}. Not covered: ", level.name());
+        let facts = flow(uncovered, "; ", label.len(), 2, self.screen.columns());
+        let rest = label.strip_prefix("Sandbox: ").unwrap_or(&label);
+        self.line(&format!("{strong}Sandbox:{strong:#} {quiet}{rest}{facts}{quiet:#}"));
+    }
+
+    /// Who was not reached; those who were are in the record.
+    pub(super) fn contacted(&mut self, hosts: &[Contact]) {
+        let Palette { warn, .. } = self.look.palette;
+        for contact in hosts {
+            if let Some(why) = &contact.refused {
+                let host = printable(&contact.host).into_owned();
+                self.alert(&format!(
+                    "{warn}The sandbox refused a connection to {host}: {why}.{warn:#} To allow it: \"sandbox\": {{\"hosts\": [...]}}"
+                ));
+            }
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Keeps an agent and what it starts contained: what may be written, seen and talked to.
+//!
+//! The kinds differ in what they are made of ([`level::Level`]); what they let happen is one [`policy::Policy`]. A
+//! process that `process` starts is wrapped: ralph itself becomes the process outside of a sandbox ([`outside`]),
+//! and ends as the command inside ended. So signals, sessions and the sweep work as they do without one.
+
+pub(crate) mod bwrap;
+mod docker;
+mod embedded;
+pub mod hosts;
+mod inside;
+mod landlock;
+pub mod level;
+mod link;
+mod login;
+mod mounts;
+pub(crate) mod outside;
+pub mod policy;
+mod proxy;
+mod sbx;
+pub mod seatbelt;
+mod seccomp;
+pub(crate) mod self_test;
+mod stand_ins;
+mod survey;
+pub mod wanted;
+mod watched;
+
+use std::{
+    collections::BTreeMap,
+    env,
+    ffi::OsString,
+    io::{self, Read, Seek, SeekFrom},
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    agent,
+    engine::event::Contact,
+    git,
+    journal::run_dir::{self, RunDir},
+    process::{Spec, Supervisor},
+    setup::Setup,
+};
+use level::Level;
+use login::Login;
+use policy::{Layer, Places, Policy};
+use stand_ins::StandIns;
+use wanted::Wanted;
+
+/// The hidden command of the process outside.
+pub(crate) const COMMAND: &str = "sandboxed";
+/// Variables by which ralph tells a process where to leave what is meant for ralph or for later.
+const WRITTEN: [&str; 2] = ["RALPH_SPOOL", "RUN_FOLDER"];
+/// Tells programs inside that they are inside, and in which kind.
+const VARIABLE: &str = "RALPH_SANDBOX";
+/// Most of what git says about files with secrets.
+const MOST: usize = 1024 * 1024;
+
+/// The sandbox of a run.
+pub(crate) struct Sandbox {
+    wanted: Wanted,
+    project: PathBuf,
+    places: Places,
+    policy: Policy,
+    /// Where the policy is written for the process outside.
+    rules: PathBuf,
+    /// Where the proxy writes down whom it was asked for.
+    log: PathBuf,
+    /// As much of that was read.
+    read: u64,
+    login: Option<Login>,
+    stand_ins: StandIns,
+    watched: BTreeMap<PathBuf, String>,
+    /// Of containers, which must be told apart.
+    id: String,
+    /// The agent's program, which some kinds start in a way of its own.
+    agent_program: PathBuf,
+}
+
+/// What a sandbox is made for.
+pub(crate) struct Occasion<'a> {
+    pub(crate) project: &'a Path,
+    /// The agent's name.
+    pub(crate) agent: &'static str,
+    /// The agent's program.
+    pub(crate) program: &'a Path,
+    /// What the user adds to its environment.
+    pub(crate) env: &'a BTreeMap<String, String>,
+    /// What the agent must be able to write, wherever it is.
+    pub(crate) work: Option<PathBuf>,
+    /// A folder of this occasion alone.
+    pub(crate) folder: &'a Path,
+    /// A folder that other sandboxes of the project share.
+    pub(crate) cache: PathBuf,
+    pub(crate) id: String,
+}
+
+impl Sandbox {
+    /// Prepares the sandbox of a run; nothing if it wants none.
+    pub(crate) fn of_run(
+        setup: &Setup,
+        run: &RunDir,
+        program: &Path,
+        supervisor: &mut Supervisor,
+    ) -> io::Result<Option<Self>> {
+        if !setup.sandbox.level().contains() {
+            return Ok(None);
+        }
+        let plan = setup.variables.get("PLAN_FILE").map(|name| setup.project.join(name));
+        let occasion = Occasion {
+            project: &setup.project,
+            agent: agent::adapter(&setup.agent.command).name(),
+            program,
+            env: &setup.agent.env,
+            work: plan,
+            folder: run.path(),
+            cache: run.cache(),
+            id: run.id(),
+        };
+        Self::prepare(setup.sandbox.clone(), occasion, supervisor).map(Some)
+    }
+
+    /// Prepares a sandbox.
+    fn prepare(wanted: Wanted, occasion: Occasion<'_>, supervisor: &mut Supervisor) -> io::Result<Self> {
+        let Occasion { project, agent, program, env, work, folder, cache, id } = occasion;
+        let mut places = survey::survey(project);
+        let tracked = tracked(supervisor, project, &places.secrets);
+        places.secrets.retain(|path| !tracked.contains(path));
+        let (tmp, state) = (folder.join("tmp"), folder.join("agent"));
+        for folder in [&tmp, &cache, &state] {
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        let variable = |name: &str| env.get(name).cloned().or_else(|| env::var(name).ok());
+        let login = Login::prepare(agent, &state, &variable)?;
+        let own =
+            [&tmp, &cache, &state].map(std::fs::canonicalize).into_iter().collect::<io::Result<Vec<_>>>()?;
+        places.own = own.into_iter().chain(login::state_folders(agent)).collect();
+        let opened = wanted.writable.iter().filter_map(|text| survey::resolve(text, project));
+        places.writable = opened.chain(work.and_then(|path| std::fs::canonicalize(path).ok())).collect();
+        let mut env = environment(&wanted, &cache, agent);
+        env.extend(login.iter().filter_map(Login::variables));
+        let policy =
+            Policy { layers: Vec::new(), tmp, hosts: wanted.hosts.clone(), env, processes: wanted.processes };
+        let (rules, log) = (folder.join("sandbox.json"), folder.join("contacts.jsonl"));
+        let read = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
+        let git_hooks = places.git.as_ref().map(|git| git.common.join("hooks"));
+        let lock = run_dir::project_dir(project)
+            .map_err(|error| io::Error::other(error.to_string()))?
+            .join("stand-ins.lock");
+        let stand_ins = StandIns::of(project, git_hooks, &lock)?;
+        let (watched, project, agent_program) = (BTreeMap::new(), project.to_owned(), program.to_owned());
+        let sandbox = Self {
+            wanted,
+            project,
+            places,
+            policy,
+            rules,
+            log,
+            read,
+            login,
+            stand_ins,
+            watched,
+            id,
+            agent_program,
+        };
+        if sandbox.level() == Level::Sbx {
+            sbx::create(&sandbox, agent, supervisor)?;
+        }
+        Ok(sandbox)
+    }
+
+    /// Runs a command inside, in the foreground. Returns its exit code, and whom it wanted to talk to.
+    pub(crate) fn try_command(
+        wanted: Wanted,
+        agent: &'static str,
+        project: &Path,
+        command: &[OsString],
+    ) -> io::Result<(u8, Vec<Contact>)> {
+        let folder = tempfile::Builder::new().prefix("ralph-sandbox-").tempdir()?;
+        let folder_path = std::fs::canonicalize(folder.path())?;
+        let mut supervisor = Supervisor::new()?;
+        let occasion = Occasion {
+            project,
+            agent,
+            program: Path::new(""),
+            env: &BTreeMap::new(),
+            work: None,
+            folder: &folder_path,
+            cache: folder_path.join("cache"),
+            id: format!("exec-{}", std::process::id()),
+        };
+        let mut sandbox = Self::prepare(wanted, occasion, &mut supervisor)?;
+        let (program, args) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let spec = sandbox.wrap(plain(program, args, project))?;
+        let mut inside = std::process::Command::new(&spec.program);
+        inside.args(&spec.args).current_dir(project);
+        for (name, value) in &spec.env {
+            match value {
+                Some(value) => inside.env(name, value),
+                None => inside.env_remove(name),
+            };
+        }
+        let code = crate::process::foreground(&mut inside);
+        let contacts = sandbox.contacts();
+        sandbox.finish(&mut supervisor);
+        Ok((code?, contacts))
+    }
+
+    /// Its kind.
+    pub(crate) fn level(&self) -> Level {
+        self.wanted.level()
+    }
+
+    /// A folder that can be written inside and read outside.
+    pub(crate) fn tmp(&self) -> &Path {
+        &self.policy.tmp
+    }
+
+    /// Makes a process one that runs inside.
+    pub(crate) fn wrap(&mut self, spec: Spec) -> io::Result<Spec> {
+        self.stand_ins.make()?;
+        let mut places = self.places.clone();
+        places.own.extend(written_folders(&spec));
+        let layers = policy::layers(&places);
+        let is_there = |layer: &Layer| layer.path.symlink_metadata().is_ok_and(|it| !it.is_symlink());
+        self.policy.layers = layers.into_iter().filter(is_there).collect();
+        match self.level() {
+            Level::Embedded | Level::Bwrap | Level::Landlock => {
+                fs_err::write(&self.rules, serde_json::to_vec(&self.policy)?)?;
+                wrapped(self.level(), &self.rules, Some(&self.log), spec)
+            }
+            Level::Docker => Ok(docker::wrap(self, spec)),
+            Level::Sbx => Ok(sbx::wrap(self, spec)),
+            Level::Seatbelt => Ok(seatbelt_wrap(&self.policy, spec)),
+            Level::None => Ok(spec),
+        }
+    }
+
+    /// Looks at what is protected, before the agent has its turn.
+    pub(crate) fn begin_turn(&mut self) {
+        self.watched = watched::look(&self.places);
+        if let Some(login) = &mut self.login {
+            login.renew();
+        }
+    }
+
+    /// What is protected and not as it was before the turn. A login that the agent renewed is kept.
+    pub(crate) fn end_turn(&mut self) -> Vec<String> {
+        if let Some(login) = &mut self.login {
+            login.keep();
+        }
+        watched::changed(&self.watched, &watched::look(&self.places), &self.project)
+    }
+
+    /// Whom processes inside wanted to talk to since the last look.
+    pub(crate) fn contacts(&mut self) -> Vec<Contact> {
+        let Ok(mut file) = std::fs::File::open(&self.log) else { return Vec::new() };
+        let mut text = String::new();
+        if file.seek(SeekFrom::Start(self.read)).is_err() || file.read_to_string(&mut text).is_err() {
+            return Vec::new();
+        }
+        // The last line may be on its way.
+        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+        self.read += whole.len() as u64;
+        let mut contacts: Vec<Contact> =
+            whole.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        contacts.sort();
+        contacts.dedup();
+        contacts
+    }
+
+    /// What must be run after each process, so that nothing of it is left.
+    pub(crate) fn aftermath(&self) -> Option<Vec<OsString>> {
+        (self.level() == Level::Docker).then(|| docker::remove(&self.id))
+    }
+
+    /// Removes what was made for the run; containers are ended.
+    pub(crate) fn finish(&self, supervisor: &mut Supervisor) {
+        self.stand_ins.remove();
+        if let Some(login) = &self.login {
+            login.forget();
+        }
+        let _ = std::fs::remove_dir_all(&self.policy.tmp);
+        if self.level() == Level::Sbx {
+            sbx::stop(self, supervisor);
+        }
+    }
+}
+
+/// The folders that ralph tells a process to write to.
+fn written_folders(spec: &Spec) -> impl Iterator<Item = PathBuf> {
+    let set = WRITTEN.into_iter().filter_map(|name| spec.env.iter().find(|(known, _)| known == name));
+    set.filter_map(|(_, value)| std::fs::canonicalize(value.as_ref()?).ok())
+}
+
+/// A process that runs inside, by way of ralph itself.
+fn wrapped(level: Level, rules: &Path, log: Option<&Path>, spec: Spec) -> io::Result<Spec> {
+    let mut args: Vec<OsString> = vec![COMMAND.into(), level.name().into(), rules.into()];
+    args.extend(log.into_iter().flat_map(|log| ["--log".into(), log.into()]));
+    args.extend(["--".into(), spec.program]);
+    args.extend(spec.args);
+    Ok(Spec { program: env::current_exe()?.into(), args, ..spec })
+}
+
+fn seatbelt_wrap(policy: &Policy, spec: Spec) -> Spec {
+    let mut args: Vec<OsString> = vec!["-p".into(), seatbelt::profile(policy).into(), spec.program];
+    args.extend(spec.args);
+    let mut env = spec.env;
+    env.extend(policy.env.iter().map(|(name, value)| (name.into(), value.as_ref().map(OsString::from))));
+    env.push(("TMPDIR".into(), Some(policy.tmp.clone().into())));
+    Spec { program: "sandbox-exec".into(), args, env, ..spec }
+}
+
+/// A process with nothing special about it.
+fn plain(program: &OsString, args: &[OsString], dir: &Path) -> Spec {
+    git::scm_spec(program.clone(), dir, "", args.to_vec())
+}
+
+/// Which of these files git tracks: a tracked file that cannot be read breaks commits.
+fn tracked(supervisor: &mut Supervisor, project: &Path, paths: &[PathBuf]) -> Vec<PathBuf> {
+    if paths.is_empty() {
+        return Vec::new();
+    }
+    let mut args: Vec<OsString> = ["ls-files", "-z", "--"].map(OsString::from).to_vec();
+    args.extend(paths.iter().map(|path| path.as_os_str().to_owned()));
+    let Ok(captured) = supervisor.capture(git::scm_spec("git".into(), project, "", args), MOST) else {
+        return Vec::new();
+    };
+    let names = captured.out.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.map(|name| project.join(String::from_utf8_lossy(name).as_ref())).collect()
+}
+
+fn environment(wanted: &Wanted, cache: &Path, agent: &str) -> BTreeMap<String, Option<String>> {
+    let mut env = BTreeMap::new();
+    let mut set = |name: &str, value: String| env.insert(name.to_owned(), Some(value));
+    set(VARIABLE, wanted.level().name().to_owned());
+    // What tools keep to be faster the next time.
+    for (name, folder) in [
+        ("XDG_CACHE_HOME", ""),
+        ("npm_config_cache", "npm"),
+        ("YARN_CACHE_FOLDER", "yarn"),
+        ("PIP_CACHE_DIR", "pip"),
+        ("GOCACHE", "go-build"),
+    ] {
+        set(name, cache.join(folder).display().to_string());
+    }
+    if agent == "claude" && rustix::process::geteuid().is_root() {
+        // Else it refuses to work without its own rules for the superuser.
+        set("IS_SANDBOX", "1".to_owned());
+    }
+    env
+}

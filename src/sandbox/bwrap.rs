@@ -1,0 +1,134 @@
+//! The sandbox by the `bwrap` program, for machines where only that program may make namespaces. The last steps are
+//! ralph's own, inside of what `bwrap` made.
+
+use std::{
+    ffi::{OsStr, OsString},
+    os::{
+        fd::{AsFd, AsRawFd},
+        unix::process::CommandExt,
+    },
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use rustix::process::Pid;
+
+use super::{
+    embedded::carry_out,
+    inside::{Network, listen},
+    link::Link,
+    mounts::During,
+    policy::{Access, Layer, Policy},
+};
+use crate::error::{Context, Result};
+
+/// The hidden command for the last steps.
+pub(crate) const COMMAND: &str = "sandbox-inside";
+
+/// What `bwrap` is told, without the command: the whole machine, of which little can be written.
+pub(super) fn arguments(layers: &[Layer], dir: &Path, is_folder: impl Fn(&Path) -> bool) -> Vec<OsString> {
+    let fixed = [
+        "--unshare-user",
+        "--unshare-pid",
+        "--unshare-net",
+        "--unshare-ipc",
+        "--unshare-uts",
+        "--die-with-parent",
+        "--cap-drop",
+        "ALL",
+        "--ro-bind",
+        "/",
+        "/",
+        "--dev",
+        "/dev",
+        "--proc",
+        "/proc",
+    ];
+    let mut all: Vec<OsString> = fixed.map(OsString::from).to_vec();
+    for Layer { path, access } in layers {
+        let path = path.as_os_str();
+        let words: Vec<&OsStr> = match access {
+            Access::Write => vec![OsStr::new("--bind"), path, path],
+            Access::Read => vec![OsStr::new("--ro-bind"), path, path],
+            Access::Hide if is_folder(path.as_ref()) => {
+                vec![OsStr::new("--tmpfs"), path, OsStr::new("--remount-ro"), path]
+            }
+            Access::Hide => vec![OsStr::new("--ro-bind"), OsStr::new("/dev/null"), path],
+        };
+        all.extend(words.into_iter().map(OsStr::to_owned));
+    }
+    all.extend([OsString::from("--chdir"), dir.into()]);
+    all
+}
+
+/// Starts the command inside.
+pub(super) fn start(
+    policy: &Policy,
+    rules: &Path,
+    command: &[OsString],
+    theirs: Link,
+) -> std::result::Result<Pid, String> {
+    let dir = std::env::current_dir().during("the working directory")?;
+    let ralph = std::env::current_exe().during("the program itself")?;
+    let there: Vec<Layer> = policy.layers.iter().filter(|layer| layer.path.exists()).cloned().collect();
+    let number = theirs.as_fd().as_raw_fd();
+    let mut bwrap = Command::new("bwrap");
+    bwrap.args(arguments(&there, &dir, Path::is_dir)).arg("--").arg(ralph).arg(COMMAND);
+    bwrap.arg(number.to_string()).arg(rules).arg("--").args(command);
+    // SAFETY: only async-signal-safe calls, on a descriptor that exists in the child.
+    unsafe {
+        bwrap.pre_exec(move || {
+            libc::fcntl(number, libc::F_SETFD, 0);
+            // Signals to the group are the command's business, which takes them as usual again.
+            for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM] {
+                libc::signal(signal, libc::SIG_IGN);
+            }
+            Ok(())
+        });
+    }
+    let child = bwrap.spawn().during("bwrap")?;
+    drop(theirs);
+    Pid::from_raw(child.id().cast_signed()).ok_or_else(|| "no process".to_owned())
+}
+
+/// What the hidden command does; it never returns if all is well.
+pub(crate) fn inside(link: i32, rules: &PathBuf, command: &[OsString]) -> Result<u8> {
+    let link = Link::inherited(link)?;
+    let text = fs_err::read_to_string(rules)?;
+    let policy: Policy = serde_json::from_str(&text).context("the sandbox has no rules")?;
+    carry_out(
+        listen(&policy, &link, Network::Own).during("cannot listen for the proxy"),
+        &policy,
+        command,
+        &link,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_become_arguments_in_their_order() {
+        let layer = |path: &str, access| Layer { path: path.into(), access };
+        let layers = [
+            layer("/p", Access::Write),
+            layer("/p/.ralph", Access::Read),
+            layer("/h/.ssh", Access::Hide),
+            layer("/h/.netrc", Access::Hide),
+        ];
+        let words = arguments(&layers, Path::new("/p"), |path| path.ends_with(".ssh"));
+        let line = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        assert!(line.starts_with("--unshare-user "), "{line}");
+        assert!(
+            line.contains("--cap-drop ALL --ro-bind / / --dev /dev --proc /proc --bind /p /p "),
+            "{line}"
+        );
+        assert!(
+            line.ends_with(
+                "--ro-bind /p/.ralph /p/.ralph --tmpfs /h/.ssh --remount-ro /h/.ssh --ro-bind /dev/null /h/.netrc --chdir /p"
+            ),
+            "{line}"
+        );
+    }
+}

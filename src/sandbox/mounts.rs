@@ -1,0 +1,196 @@
+//! The files as a process inside sees them: everything can be read, little can be written, secrets are empty.
+//!
+//! Called by the first process of fresh user, mount and pid namespaces. Trees are opened without following
+//! links, before anything is covered, and put in place from the outermost to the innermost.
+
+use std::{
+    ffi::CStr,
+    io,
+    os::fd::{AsFd, AsRawFd, OwnedFd},
+    path::Path,
+};
+
+use rustix::{
+    fs::{CWD, Mode, OFlags, ResolveFlags, openat2},
+    io::Errno,
+    mount::{
+        FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MountPropagationFlags, MoveMountFlags,
+        OpenTreeFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount, mount_change,
+        move_mount, open_tree,
+    },
+};
+
+use super::policy::{Access, Layer, Policy};
+
+/// The devices that programs need. None of them leads to a disk.
+const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
+/// An empty file, to lie over files that are not to be seen.
+const NOTHING: &str = "/dev/.nothing";
+/// A kernel before this one has one limit of processes for the whole machine.
+const OWN_PID_MAX: (u32, u32) = (6, 14);
+
+/// Says what was being done when something failed.
+pub(super) trait During<T> {
+    fn during(self, what: impl std::fmt::Display) -> Result<T, String>;
+}
+
+impl<T, E: std::fmt::Display> During<T> for Result<T, E> {
+    fn during(self, what: impl std::fmt::Display) -> Result<T, String> {
+        self.map_err(|error| format!("{what}: {error}"))
+    }
+}
+
+/// Puts everything in its place.
+pub(super) fn arrange(policy: &Policy) -> Result<(), String> {
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
+        .during("cannot keep mounts to itself")?;
+    let layers: Vec<(&Layer, Option<OwnedFd>)> =
+        policy.layers.iter().filter_map(|layer| opened(layer).transpose()).collect::<Result<_, _>>()?;
+    let devices: Vec<(&str, OwnedFd)> = DEVICES
+        .into_iter()
+        .filter_map(|name| Some((name, tree(Path::new("/dev").join(name).as_path()).ok()?)))
+        .collect();
+
+    let bare = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+    restrict(CWD, c"/", bare).during("cannot make everything read-only")?;
+    device_folder(devices).during("cannot make /dev")?;
+    for (layer, tree) in layers {
+        cover(layer, tree).during(layer.path.display())?;
+    }
+    processes(policy.processes).during("cannot make /proc")
+}
+
+/// The tree of a layer, as it was before anything was covered; nothing for a path that is gone and may be.
+fn opened(layer: &Layer) -> Result<Option<(&Layer, Option<OwnedFd>)>, String> {
+    match (layer.access, tree(&layer.path)) {
+        (Access::Write | Access::Read, Ok(tree)) => Ok(Some((layer, Some(tree)))),
+        (Access::Hide, Ok(_)) => Ok(Some((layer, None))),
+        (Access::Write | Access::Hide, Err(Errno::NOENT)) => Ok(None),
+        (_, Err(error)) => Err(format!("{}: {error}", layer.path.display())),
+    }
+}
+
+/// A copy of what is at a path, with what is mounted below it.
+fn tree(path: &Path) -> rustix::io::Result<OwnedFd> {
+    let place = open(path)?;
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    open_tree(place, c"", flags)
+}
+
+/// A path that leads where it says: nobody can have put a link in its way.
+fn open(path: &Path) -> rustix::io::Result<OwnedFd> {
+    openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+}
+
+fn cover(layer: &Layer, tree: Option<OwnedFd>) -> io::Result<()> {
+    let safe = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+    let place = open(&layer.path)?;
+    let tree = match (layer.access, tree) {
+        (Access::Write, Some(tree)) => {
+            restrict(&tree, c"", safe)?;
+            tree
+        }
+        (Access::Read, Some(tree)) => {
+            restrict(&tree, c"", safe | libc::MOUNT_ATTR_RDONLY)?;
+            tree
+        }
+        (Access::Hide, _) | (_, None) => {
+            if layer.path.is_dir() {
+                memory("555", MountAttrFlags::MOUNT_ATTR_RDONLY)?
+            } else {
+                let nothing = self::tree(Path::new(NOTHING))?;
+                restrict(&nothing, c"", safe | libc::MOUNT_ATTR_RDONLY)?;
+                nothing
+            }
+        }
+    };
+    attach(&tree, &place)
+}
+
+/// A folder that is not on any disk.
+fn memory(mode: &str, attributes: MountAttrFlags) -> io::Result<OwnedFd> {
+    let context = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(context.as_fd(), c"mode", mode)?;
+    fsconfig_create(context.as_fd())?;
+    let safe = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, safe | attributes)?)
+}
+
+fn attach(tree: &OwnedFd, place: &OwnedFd) -> io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    Ok(move_mount(tree, c"", place, c"", flags)?)
+}
+
+/// Only harmless devices, terminals of its own, shared memory of its own.
+fn device_folder(devices: Vec<(&str, OwnedFd)>) -> io::Result<()> {
+    attach(&memory("755", MountAttrFlags::empty())?, &open(Path::new("/dev"))?)?;
+    for (name, device) in devices {
+        let place = Path::new("/dev").join(name);
+        std::fs::write(&place, "")?;
+        restrict(&device, c"", libc::MOUNT_ATTR_NOSUID)?;
+        attach(&device, &open(&place)?)?;
+    }
+    std::fs::write(NOTHING, "")?;
+    for (name, target) in [
+        ("fd", "/proc/self/fd"),
+        ("stdin", "/proc/self/fd/0"),
+        ("stdout", "/proc/self/fd/1"),
+        ("stderr", "/proc/self/fd/2"),
+        ("ptmx", "pts/ptmx"),
+    ] {
+        std::os::unix::fs::symlink(target, Path::new("/dev").join(name))?;
+    }
+    std::fs::create_dir("/dev/pts")?;
+    let quiet = MountFlags::NOSUID | MountFlags::NOEXEC;
+    // Without terminals most programs work all the same.
+    let _ = mount("devpts", "/dev/pts", "devpts", quiet, Some(c"ptmxmode=0666,mode=620"));
+    std::fs::create_dir("/dev/shm")?;
+    attach(&memory("1777", MountAttrFlags::empty())?, &open(Path::new("/dev/shm"))?)?;
+    let read_only = libc::MOUNT_ATTR_RDONLY;
+    set(&open(Path::new("/dev"))?, c"", read_only, libc::AT_EMPTY_PATH)
+}
+
+/// The processes of this namespace, and no more of them than this. Read-only: a process of the superuser could
+/// change the machine through it, without any capability.
+fn processes(most: u32) -> io::Result<()> {
+    let quiet = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount("proc", "/proc", "proc", quiet, None::<&CStr>)?;
+    if OWN_PID_MAX <= kernel() {
+        // A kernel that refuses leaves the limit of the user, which binds all but the superuser.
+        let _ = std::fs::write("/proc/sys/kernel/pid_max", most.to_string());
+    }
+    set(&open(Path::new("/proc"))?, c"", libc::MOUNT_ATTR_RDONLY, libc::AT_EMPTY_PATH)
+}
+
+/// The version of the kernel, as far as it is a number.
+fn kernel() -> (u32, u32) {
+    let name = rustix::system::uname();
+    let release = name.release().to_string_lossy();
+    let mut numbers = release.split(['.', '-']).map(|part| part.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
+/// Restricts a tree with everything mounted in it.
+fn restrict(tree: impl AsFd, path: &CStr, attributes: u64) -> io::Result<()> {
+    let empty = if path.is_empty() { libc::AT_EMPTY_PATH } else { 0 };
+    set(tree, path, attributes, libc::AT_RECURSIVE | empty)
+}
+
+fn set(tree: impl AsFd, path: &CStr, attributes: u64, flags: i32) -> io::Result<()> {
+    let change = libc::mount_attr { attr_set: attributes, attr_clr: 0, propagation: 0, userns_fd: 0 };
+    // SAFETY: the path ends with NUL, and the structure has the size that is given; both outlive the call.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            tree.as_fd().as_raw_fd(),
+            path.as_ptr(),
+            flags,
+            &raw const change,
+            size_of_val(&change),
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

@@ -1,0 +1,113 @@
+//! The process outside of a sandbox: starts the one inside, answers for the network, waits, and ends as the command
+//! ended. Signals to the group reach the command directly; this process takes no notice of them.
+
+use std::{
+    ffi::OsString,
+    fs::File,
+    os::fd::AsRawFd,
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use rustix::process::{Pid, WaitOptions, waitpid};
+
+use super::{
+    bwrap, embedded, landlock,
+    level::Level,
+    link::{Link, Message},
+    policy::Policy,
+    proxy,
+};
+use crate::error::{Context, Error, Result};
+
+/// Signals that end the command, and this process only with it.
+const PASSED_BY: [i32; 6] =
+    [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2];
+
+/// Runs a command inside to its end; returns its exit code.
+pub(crate) fn run(level: Level, policy: &Path, log: Option<&Path>, command: &[OsString]) -> Result<u8> {
+    let text = fs_err::read_to_string(policy)?;
+    let rules: Policy = serde_json::from_str(&text).context("the sandbox has no rules")?;
+    for signal in PASSED_BY {
+        // A handler, and not the order to ignore it, which the command would inherit.
+        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
+    }
+    let (ours, theirs) = Link::pair()?;
+    let started = match level {
+        Level::Embedded => embedded::start(&rules, command, theirs),
+        Level::Bwrap => bwrap::start(&rules, policy, command, theirs),
+        Level::Landlock => landlock::start(&rules, command, theirs),
+        Level::Seatbelt | Level::Sbx | Level::Docker | Level::None => Err("it has no inside".to_owned()),
+    };
+    let pid = started.map_err(|error| not_set_up(&error))?;
+    let_go_of_input();
+    let mut status = None;
+    let log = log.map(|path| File::options().create(true).append(true).open(path)).transpose()?;
+    let mut log = Some(proxy::Log::new(log));
+    while let Some((message, sockets)) = ours.receive() {
+        match message {
+            Message::Listening(ports) => {
+                proxy::serve(rules.hosts.clone(), sockets, &ports, log.take().unwrap_or_default())?;
+            }
+            Message::Failed(error) => return Err(not_set_up(&error)),
+            Message::Ended(ended) => status = Some(ended),
+        }
+    }
+    let ended = wait(pid);
+    Ok(end_like(status.or(ended).unwrap_or_default()))
+}
+
+fn not_set_up(error: &str) -> Error {
+    Error::new(format!("the sandbox cannot be set up: {error}"))
+        .hint("see what works here: ralph sandbox check")
+}
+
+fn wait(pid: Pid) -> Option<i32> {
+    loop {
+        match waitpid(Some(pid), WaitOptions::empty()) {
+            Ok(Some((_, status))) => return Some(status.as_raw()),
+            Err(rustix::io::Errno::INTR) => {}
+            Ok(None) | Err(_) => return None,
+        }
+    }
+}
+
+/// The exit code of the command; a signal that ended it ends this process too.
+fn end_like(status: i32) -> u8 {
+    if libc::WIFSIGNALED(status) {
+        let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+        let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
+        // SAFETY: calls without pointers to memory; the disposition is the system's own.
+        unsafe {
+            libc::signal(libc::WTERMSIG(status), libc::SIG_DFL);
+            libc::raise(libc::WTERMSIG(status));
+        }
+    }
+    u8::try_from(libc::WEXITSTATUS(status)).unwrap_or(u8::MAX)
+}
+
+/// Lets signals end this process again, as they end others: it is about to become the command.
+pub(super) fn restore_signals() {
+    for signal in PASSED_BY {
+        // SAFETY: a call without pointers to memory; the disposition is the system's own.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
+/// Reads nothing that is meant for the command, and prints nothing between its lines.
+fn let_go_of_input() {
+    replace(&[0, 1]);
+}
+
+/// Has nothing to say from here on.
+pub(super) fn let_go_of_output() {
+    replace(&[0, 1, 2]);
+}
+
+fn replace(numbers: &[i32]) {
+    let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") else { return };
+    for number in numbers {
+        // SAFETY: both are descriptors of this process; what had the number before is closed.
+        unsafe { libc::dup2(nothing.as_raw_fd(), *number) };
+    }
+}

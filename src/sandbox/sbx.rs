@@ -1,0 +1,103 @@
+//! Docker's small virtual machines, by the `sbx` program. It is young, so its command lines are settings.
+
+use std::{collections::BTreeMap, ffi::OsString, io, path::Path};
+
+use super::Sandbox;
+use crate::{
+    git::{refusal, scm_spec, succeeded},
+    process::{Spec, Supervisor},
+};
+
+/// The usual command lines, by what they do. A word in braces stands for something; `{args}` for several words.
+const COMMANDS: [(&str, &str); 5] = [
+    ("create", "sbx create -q --name {name} {agent} {dir}"),
+    ("allow", "sbx policy allow network --sandbox {name} {host}"),
+    ("run", "sbx run --name {name} -- {args}"),
+    ("exec", "sbx exec {name} sh -c 'cd \"$0\" && exec \"$@\"' {dir} {args}"),
+    ("stop", "sbx stop {name}"),
+];
+/// Most of what it says.
+const MOST: usize = 64 * 1024;
+
+/// Makes the machine of a run and opens its network for the list of hosts.
+pub(super) fn create(sandbox: &Sandbox, agent: &str, supervisor: &mut Supervisor) -> io::Result<()> {
+    let mut lines = vec![line(sandbox, "create", &[("agent", agent)], &[])?];
+    for host in &sandbox.policy.hosts {
+        lines.push(line(sandbox, "allow", &[("host", &String::from(host.clone()))], &[])?);
+    }
+    for words in lines {
+        call(sandbox, words, supervisor)?;
+    }
+    Ok(())
+}
+
+/// A process in the machine of the run. The agent is the machine's own.
+pub(super) fn wrap(sandbox: &Sandbox, spec: Spec) -> Spec {
+    let is_agent = sandbox.agent_program == Path::new(&spec.program);
+    let (what, mut args) = if is_agent { ("run", Vec::new()) } else { ("exec", vec![spec.program.clone()]) };
+    args.extend(spec.args.iter().cloned());
+    // Checked when the machine was made.
+    let Ok(mut words) = line(sandbox, what, &[], &args) else { return spec };
+    let program = words.remove(0);
+    Spec { program, args: words, ..spec }
+}
+
+/// Ends the machine.
+pub(super) fn stop(sandbox: &Sandbox, supervisor: &mut Supervisor) {
+    // A machine that is gone already is as good.
+    let _ = line(sandbox, "stop", &[], &[]).and_then(|words| call(sandbox, words, supervisor));
+}
+
+fn call(sandbox: &Sandbox, mut words: Vec<OsString>, supervisor: &mut Supervisor) -> io::Result<()> {
+    let program = words.remove(0);
+    let captured = supervisor.capture(scm_spec(program, &sandbox.project, &sandbox.id, words), MOST)?;
+    if succeeded(&captured) { Ok(()) } else { Err(io::Error::other(refusal(&captured))) }
+}
+
+fn line(
+    sandbox: &Sandbox,
+    what: &str,
+    values: &[(&str, &str)],
+    args: &[OsString],
+) -> io::Result<Vec<OsString>> {
+    let (name, dir) = (format!("ralph-{}", sandbox.id), sandbox.project.display().to_string());
+    let known = COMMANDS.iter().find(|(known, _)| *known == what).map_or("", |(_, usual)| usual);
+    let template = sandbox.wanted.sbx.get(what).map_or(known, String::as_str);
+    let mut all: BTreeMap<&str, &str> = values.iter().copied().collect();
+    all.extend([("name", name.as_str()), ("dir", dir.as_str())]);
+    fill(template, &all, args)
+        .ok_or_else(|| io::Error::other(format!("sandbox.sbx.{what}: `{template}` is no command")))
+}
+
+/// The words of a command line with everything filled in; nothing if it has none.
+fn fill(template: &str, values: &BTreeMap<&str, &str>, args: &[OsString]) -> Option<Vec<OsString>> {
+    let mut words = Vec::new();
+    for word in shell_words::split(template).ok()? {
+        if word == "{args}" {
+            words.extend(args.iter().cloned());
+            continue;
+        }
+        let filled =
+            values.iter().fold(word, |word, (name, value)| word.replace(&format!("{{{name}}}"), value));
+        words.push(filled.into());
+    }
+    (!words.is_empty()).then_some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stay_words() {
+        let values = BTreeMap::from([("name", "n"), ("dir", "/a b")]);
+        let args = ["-c".into(), "echo $x".into()];
+        let usual = |name: &str| COMMANDS.iter().find(|(known, _)| *known == name).expect("one").1;
+        let words = |template| fill(template, &values, &args).map(|words| words.join("|".as_ref()));
+        assert_eq!(words(usual("run")), Some("sbx|run|--name|n|--|-c|echo $x".into()));
+        let expected = "sbx|exec|n|sh|-c|cd \"$0\" && exec \"$@\"|/a b|-c|echo $x";
+        assert_eq!(words(usual("exec")), Some(expected.into()));
+        assert_eq!(words("'"), None);
+        assert_eq!(words(""), None);
+    }
+}

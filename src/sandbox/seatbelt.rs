@@ -1,0 +1,53 @@
+//! The sandbox of macOS: the text of a profile for `sandbox-exec`. Of two rules the later one decides.
+
+use std::{fmt::Write, path::Path};
+
+use super::policy::{Access, Policy};
+
+/// The profile of a policy.
+pub fn profile(policy: &Policy) -> String {
+    let mut text = String::from("(version 1)\n(allow default)\n(deny file-write*)\n");
+    for device in ["/dev/null", "/dev/zero", "/dev/tty", "/dev/stdout", "/dev/stderr"] {
+        let _ = writeln!(text, "(allow file-write* (literal {}))", quoted(Path::new(device)));
+    }
+    for layer in &policy.layers {
+        let below = format!("(subpath {})", quoted(&layer.path));
+        let _ = match layer.access {
+            Access::Write => writeln!(text, "(allow file-write* {below})"),
+            Access::Read => writeln!(text, "(deny file-write* {below})"),
+            Access::Hide => writeln!(text, "(deny file-read* file-write* {below})"),
+        };
+    }
+    // Nobody inside signals or looks into anybody outside.
+    text.push_str("(deny signal)\n(allow signal (target same-sandbox))\n");
+    text.push_str("(deny process-info*)\n(allow process-info* (target same-sandbox))\n");
+    text
+}
+
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::policy::Layer;
+
+    #[test]
+    fn layers_become_rules_in_their_order() {
+        let layer = |path: &str, access| Layer { path: path.into(), access };
+        let layers = vec![
+            layer("/p \"q\"", Access::Write),
+            layer("/p/.ralph", Access::Read),
+            layer("/h/.ssh", Access::Hide),
+        ];
+        let text = profile(&Policy { layers, ..Policy::default() });
+        assert!(text.starts_with("(version 1)\n(allow default)\n(deny file-write*)\n"), "{text}");
+        let rules = "(allow file-write* (subpath \"/p \\\"q\\\"\"))\n\
+                     (deny file-write* (subpath \"/p/.ralph\"))\n\
+                     (deny file-read* file-write* (subpath \"/h/.ssh\"))\n";
+        assert!(text.contains(rules), "{text}");
+        assert_eq!(text.matches('(').count(), text.matches(')').count());
+    }
+}

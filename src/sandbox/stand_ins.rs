@@ -1,0 +1,95 @@
+//! Empty folders in the place of protected paths that are not there, so that nobody inside makes them. They are
+//! made before each process and removed when the run ends.
+
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+};
+
+use super::policy::{OPEN, PINNED, PROTECTED};
+
+/// The stand-ins of a project, for one of the sandboxes that need them.
+pub(super) struct StandIns {
+    project: PathBuf,
+    git_hooks: Option<PathBuf>,
+    /// Shared with all sandboxes of the project: whoever removes a stand-in uncovers what it covers for the others.
+    lock: File,
+}
+
+impl StandIns {
+    /// Takes part in those of a project; `lock` is a file of the project's own.
+    pub(super) fn of(project: &Path, git_hooks: Option<PathBuf>, lock: &Path) -> io::Result<Self> {
+        std::fs::create_dir_all(lock.parent().unwrap_or(lock))?;
+        let lock = File::options().create(true).append(true).open(lock)?;
+        lock.lock_shared()?;
+        Ok(Self { project: project.to_owned(), git_hooks, lock })
+    }
+
+    /// Makes what is missing.
+    pub(super) fn make(&self) -> io::Result<()> {
+        for path in self.all() {
+            if path.symlink_metadata().is_err() && !self.is_below_a_file(&path) {
+                fs_err::create_dir_all(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes those that are still empty, unless another sandbox needs them. One that an earlier run left looks the
+    /// same and goes too.
+    pub(super) fn remove(&self) {
+        if self.lock.try_lock().is_err() {
+            return;
+        }
+        let pinned = PINNED.into_iter().map(|name| self.project.join(name));
+        for path in self.all().rev().chain(pinned) {
+            // Anything but an empty folder is not ours and stays.
+            let _ = std::fs::remove_dir(&path);
+        }
+        let _ = self.lock.unlock();
+    }
+
+    fn all(&self) -> impl DoubleEndedIterator<Item = PathBuf> + '_ {
+        let inside = PROTECTED.into_iter().chain(OPEN).map(|name| self.project.join(name));
+        inside.chain(self.git_hooks.clone())
+    }
+
+    /// Where somebody keeps a file instead of a folder, there is nothing to make.
+    fn is_below_a_file(&self, path: &Path) -> bool {
+        let above = path.ancestors().skip(1).take_while(|dir| *dir != self.project);
+        above.into_iter().any(|dir| dir.exists() && !dir.is_dir())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_come_and_go_and_leave_the_rest() {
+        let root = tempfile::tempdir().expect("a folder");
+        let project = root.path();
+        std::fs::create_dir_all(project.join(".claude")).expect("a folder");
+        std::fs::write(project.join(".claude/settings.json"), "{}").expect("a file");
+        std::fs::write(project.join(".codex"), "not a folder").expect("a file");
+        let lock = tempfile::NamedTempFile::new().expect("a file");
+        let of = || StandIns::of(project, None, lock.path()).expect("a lock");
+        let (one, other) = (of(), of());
+        one.make().expect("they can be made");
+        for path in [".mcp.json", ".ralph-active", ".github/hooks", ".claude/rules", ".ralph/tasks"] {
+            assert!(project.join(path).is_dir(), "{path}");
+        }
+        one.remove();
+        assert!(project.join(".mcp.json").is_dir(), "another sandbox needs it");
+        drop(one);
+        other.remove();
+        let mut left: Vec<_> = std::fs::read_dir(project)
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        left.sort();
+        assert_eq!(left, [".claude", ".codex"]);
+        assert!(!project.join(".claude/rules").exists());
+    }
+}

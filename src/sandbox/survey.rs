@@ -1,0 +1,131 @@
+//! Finds out where things are that a sandbox opens, protects or hides.
+
+use std::{
+    collections::VecDeque,
+    env,
+    path::{Path, PathBuf},
+};
+
+use super::policy::{GitPlaces, PROTECTED, Places};
+
+/// As many folders are searched for secrets.
+const MOST_FOLDERS: usize = 5_000;
+/// Folders of others' code and of results, where nobody keeps secrets and there is much.
+const SKIPPED: [&str; 8] =
+    [".git", "node_modules", "target", "vendor", ".venv", "venv", "__pycache__", ".ralph"];
+
+/// The places of a project, without what belongs to a single run.
+pub(super) fn survey(project: &Path) -> Places {
+    let home = home();
+    Places {
+        git: git(project),
+        tasks: folders(&project.join(".ralph/tasks")),
+        secrets: secrets(project),
+        led_to: PROTECTED.into_iter().filter_map(|name| led_to(&project.join(name))).collect(),
+        home,
+        project: project.to_owned(),
+        writable: Vec::new(),
+        own: Vec::new(),
+    }
+}
+
+/// The user's home, without links.
+pub(super) fn home() -> Option<PathBuf> {
+    env::var_os("HOME").filter(|home| !home.is_empty()).and_then(|home| std::fs::canonicalize(home).ok())
+}
+
+/// A path of the settings, without links; nothing if there is no such place.
+pub(super) fn resolve(text: &str, project: &Path) -> Option<PathBuf> {
+    let path = match text.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => home()?.join(rest.trim_start_matches('/')),
+        _ => project.join(text),
+    };
+    std::fs::canonicalize(path).ok()
+}
+
+/// Where the repository of a folder is; `.git` is a file in working trees beside the first and in submodules.
+fn git(project: &Path) -> Option<GitPlaces> {
+    let found =
+        project.ancestors().map(|dir| dir.join(".git")).find(|path| path.symlink_metadata().is_ok())?;
+    if found.is_dir() {
+        let dir = std::fs::canonicalize(&found).ok()?;
+        return Some(GitPlaces { common: dir.clone(), dir, link: None });
+    }
+    let text = std::fs::read_to_string(&found).ok()?;
+    let dir = std::fs::canonicalize(found.parent()?.join(text.strip_prefix("gitdir:")?.trim())).ok()?;
+    let common = std::fs::read_to_string(dir.join("commondir")).unwrap_or_default();
+    let common = std::fs::canonicalize(dir.join(common.trim())).ok()?;
+    Some(GitPlaces { dir, common, link: Some(found) })
+}
+
+fn folders(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .map(|entry| entry.path())
+        .collect()
+}
+
+/// Where a protected path leads to, if it is a link.
+fn led_to(path: &Path) -> Option<PathBuf> {
+    path.symlink_metadata().ok().filter(std::fs::Metadata::is_symlink)?;
+    std::fs::canonicalize(path).ok()
+}
+
+/// Files whose names say that they hold secrets, tracked or not. The nearest ones first.
+fn secrets(project: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut waiting = VecDeque::from([project.to_owned()]);
+    let mut searched = 0;
+    while let Some(folder) = waiting.pop_front().filter(|_| searched < MOST_FOLDERS) {
+        searched += 1;
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let Ok(kind) = entry.file_type() else { continue };
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if kind.is_dir() && !SKIPPED.contains(&name.as_ref()) {
+                waiting.push_back(entry.path());
+            } else if kind.is_file() && name.starts_with(".env") {
+                found.push(entry.path());
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_found_where_people_keep_them() {
+        let root = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| root.path().join(name);
+        for file in [".env", ".env.local", "app/.env", "environment", "node_modules/x/.env", ".git/.env"] {
+            std::fs::create_dir_all(path(file).parent().expect("a folder")).expect("a folder");
+            std::fs::write(path(file), "").expect("a file");
+        }
+        let mut found = secrets(root.path());
+        found.sort();
+        assert_eq!(found, [path(".env"), path(".env.local"), path("app/.env")]);
+    }
+
+    #[test]
+    fn repositories_are_found_from_below_and_from_other_working_trees() {
+        let root = tempfile::tempdir().expect("a folder");
+        let root = std::fs::canonicalize(root.path()).expect("a path").join("x");
+        let git_dir = root.join("main/.git");
+        std::fs::create_dir_all(git_dir.join("worktrees/one")).expect("a folder");
+        std::fs::create_dir_all(root.join("main/sub")).expect("a folder");
+        std::fs::create_dir_all(root.join("one")).expect("a folder");
+        std::fs::write(git_dir.join("worktrees/one/commondir"), "../..\n").expect("a file");
+        let link = root.join("one/.git");
+        std::fs::write(&link, format!("gitdir: {}\n", git_dir.join("worktrees/one").display()))
+            .expect("a file");
+        let plain = GitPlaces { dir: git_dir.clone(), common: git_dir.clone(), link: None };
+        assert_eq!(git(&root.join("main/sub")), Some(plain));
+        let other = GitPlaces { dir: git_dir.join("worktrees/one"), common: git_dir, link: Some(link) };
+        assert_eq!(git(&root.join("one")), Some(other));
+        std::fs::remove_dir_all(root).expect("it was there");
+    }
+}

@@ -1,0 +1,78 @@
+//! What a run wants of its sandbox, as it stands in the journal.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    hosts::Host,
+    level::{Choice, Level},
+};
+
+/// What a run wants of its sandbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Wanted {
+    /// The kind; in the journal one that was found to work.
+    pub level: Choice,
+    /// More that may be written: absolute, relative to the project, or with `~` for the home.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writable: Vec<String>,
+    /// Whom processes inside may talk to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<Host>,
+    /// Where gates run.
+    #[serde(default)]
+    pub gates: GatesRun,
+    /// As many processes and threads there may be at once.
+    pub processes: u32,
+    /// The image of a container.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    /// The command lines of `sbx` that are not the usual ones, by what they do.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sbx: BTreeMap<String, String>,
+}
+
+/// As many processes and threads there may usually be at once.
+pub const PROCESSES: u32 = 4096;
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self {
+            level: Choice::Level(Level::None),
+            writable: Vec::new(),
+            hosts: Vec::new(),
+            gates: GatesRun::Inside,
+            processes: PROCESSES,
+            image: None,
+            sbx: BTreeMap::new(),
+        }
+    }
+}
+
+impl Wanted {
+    /// The kind, once it is known.
+    pub fn level(&self) -> Level {
+        match self.level {
+            Choice::Level(level) => level,
+            Choice::Auto => Level::None,
+        }
+    }
+}
+
+/// Where gates run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GatesRun {
+    /// With the agent: they run what the agent wrote.
+    #[default]
+    Inside,
+    /// Beside it, with all rights of the user.
+    Outside,
+}
+
+impl GatesRun {
+    /// Every choice with the name that settings use.
+    pub const NAMES: [(&str, Self); 2] = [("inside", Self::Inside), ("outside", Self::Outside)];
+}

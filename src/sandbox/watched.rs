@@ -1,0 +1,91 @@
+//! Compares what is protected inside the project before and after a turn: some kinds of sandboxes cannot keep it
+//! from being written, and from outside it can be changed in all of them.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use super::policy::{PROTECTED, PROTECTED_GIT, Places};
+use crate::{driver::PROJECT_DIR, git};
+
+/// As many files are looked at.
+const MOST: usize = 2_000;
+/// What of ralph's own folder is not written by ralph during a run.
+const OF_RALPH: [&str; 3] = ["settings.json", "settings.local.json", "prompts"];
+
+/// What is there, by path with a fingerprint. Folders are there by their files, and links as links.
+pub(super) fn look(places: &Places) -> BTreeMap<PathBuf, String> {
+    let own = places.project.join(PROJECT_DIR);
+    let protected =
+        PROTECTED.into_iter().filter(|name| *name != PROJECT_DIR).map(|name| places.project.join(name));
+    let of_ralph = OF_RALPH.map(|name| own.join(name));
+    let dirs = places.git.iter().flat_map(|git| [git.common.clone(), git.dir.clone()]);
+    let of_git = dirs.flat_map(|dir| PROTECTED_GIT.map(|name| dir.join(name)));
+    let mut found = BTreeMap::new();
+    for path in protected.chain(of_ralph).chain(of_git) {
+        add(&path, &mut found);
+    }
+    found.retain(|path, _| !places.writable.iter().any(|open| path.starts_with(open)));
+    found
+}
+
+fn add(path: &Path, into: &mut BTreeMap<PathBuf, String>) {
+    if MOST <= into.len() || path.ends_with(".claude/rules") {
+        return;
+    }
+    match path.symlink_metadata() {
+        Err(_) => {}
+        Ok(metadata) if metadata.is_dir() => {
+            for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+                add(&entry.path(), into);
+            }
+        }
+        Ok(_) => drop(into.insert(path.to_owned(), git::fingerprint(path))),
+    }
+}
+
+/// The names of what is not as it was.
+pub(super) fn changed(
+    before: &BTreeMap<PathBuf, String>,
+    after: &BTreeMap<PathBuf, String>,
+    project: &Path,
+) -> Vec<String> {
+    let gone = before.keys().filter(|path| !after.contains_key(*path));
+    let other = after.iter().filter(|(path, now)| before.get(*path) != Some(now)).map(|(path, _)| path);
+    let mut names: Vec<String> = gone
+        .chain(other)
+        .map(|path| path.strip_prefix(project).unwrap_or(path).display().to_string())
+        .collect();
+    names.sort();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_named() {
+        let root = tempfile::tempdir().expect("a folder");
+        let places = Places { project: root.path().to_owned(), ..Places::default() };
+        let write = |name: &str, text: &str| {
+            let path = root.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            std::fs::write(path, text).expect("a file");
+        };
+        for name in [".claude/settings.json", ".mcp.json", ".codex/config.toml", ".ralph/settings.json"] {
+            write(name, "{}");
+        }
+        let before = look(&places);
+        assert_eq!(changed(&before, &look(&places), root.path()), [""; 0]);
+        write(".claude/settings.json", "{\"hooks\":{}}");
+        write(".claude/rules/x.md", "a rule");
+        write(".claude/hooks/x", "new");
+        write(".ralph/prompt_001.txt", "ralph's own");
+        write("src/main.rs", "work");
+        std::fs::remove_file(root.path().join(".mcp.json")).expect("it was there");
+        let expected = [".claude/hooks/x", ".claude/settings.json", ".mcp.json"];
+        assert_eq!(changed(&before, &look(&places), root.path()), expected);
+    }
+}

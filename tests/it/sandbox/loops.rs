@@ -1,0 +1,167 @@
+//! Loops inside a sandbox.
+
+use std::fs;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::{attacker::ATTACK, works};
+use crate::env::{Env, done, kill, meet, shell, write};
+
+/// A world whose scripted agent can write its record from inside.
+fn world(turns: Value) -> Env {
+    let env = Env::new().with_git().turns(turns);
+    let record = env.root().join("script.json.d");
+    fs::create_dir_all(&record).expect("a folder");
+    env.settings(json!({"sandbox": {"writable": [record]}}))
+}
+
+/// The names in the project's folder, without git and ralph.
+fn left(env: &Env) -> Vec<String> {
+    let entries = fs::read_dir(env.project()).expect("the project");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name != ".git" && name != ".ralph").collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_loop_works_and_commits_inside() {
+    for level in ["embedded", "bwrap", "landlock"] {
+        if !works(level) {
+            continue;
+        }
+        let env =
+            world(json!([[write("work.txt", "done"), done()]])).commits().guardrails(&["test -s work.txt"]);
+        env.run(&["--sandbox", level]).exits(0).says(&format!("Sandbox: {level}")).says("Not covered:");
+        assert_eq!(env.committed(), ["work.txt"]);
+        assert_eq!(env.events("sandboxed")[0]["level"], level);
+        assert_eq!(left(&env), ["README.md", "work.txt"]);
+        assert_eq!(env.git(&["status", "--porcelain", "work.txt"]), "");
+        let status: Value = serde_json::from_str(&env.ralph(&["status", "--json"]).stdout).expect("JSON");
+        assert_eq!(status["sandbox"], level);
+        env.ralph(&["status"]).exits(0).prints(&format!("sandbox: {level}"));
+        env.nothing_left();
+    }
+}
+
+#[test]
+fn the_first_level_that_works_is_taken() {
+    if super::levels()["auto"].is_null() {
+        return;
+    }
+    let env = world(json!([[done()]]));
+    env.run(&["--sandbox"]).exits(0);
+    assert_eq!(env.events("sandboxed")[0]["level"], super::levels()["auto"]);
+    assert_eq!(env.events("run_started")[0]["setup"]["agent"]["permissions"], "skip");
+    let env = world(json!([[done()]]));
+    env.run(&["--no-sandbox"]).exits(0).says_not("Sandbox");
+    assert!(env.events("sandboxed").is_empty());
+    assert_eq!(env.events("run_started")[0]["setup"]["agent"]["permissions"], "agent");
+}
+
+#[test]
+fn a_working_tree_beside_the_first_can_be_committed_to() {
+    if !works("embedded") {
+        return;
+    }
+    let env = world(json!([[write("work.txt", "done"), done()]])).commits();
+    let tree = env.root().join("tree");
+    env.git(&["worktree", "add", "-q", tree.to_str().expect("text")]);
+    let env = env.project_at(tree);
+    env.run(&["--sandbox", "embedded"]).exits(0);
+    assert_eq!(env.committed(), ["work.txt"]);
+}
+
+#[test]
+fn a_gate_says_where_it_ran() {
+    if !works("embedded") {
+        return;
+    }
+    let env = world(json!([[done()]])).guardrails(&["touch ../outside"]);
+    env.run(&["--sandbox", "embedded", "-m", "2"]).exits(1);
+    assert!(env.prompts()[1].contains("It ran inside the sandbox (embedded)"), "{:?}", env.prompts());
+    let env = world(json!([[done()]])).guardrails(&["touch ../outside"]);
+    let env = env.settings(json!({"sandbox": {"level": "embedded", "gates": "outside"}}));
+    env.run(&["-m", "2"]).exits(0);
+}
+
+#[test]
+fn signals_and_the_guardian_reach_inside() {
+    for level in ["embedded", "bwrap", "landlock"] {
+        if !works(level) {
+            continue;
+        }
+        let [ready, wait] = meet("ready");
+        let turns = json!([[shell("sleep 343 >/dev/null 2>&1 &"), ready, wait]]);
+        let env = world(turns.clone());
+        let run = env.start(&["run", "-p", "x", "--sandbox", level]);
+        env.await_file("ready");
+        run.signal(Signal::TERM);
+        run.await_saying("Received signal");
+        run.signal(Signal::TERM);
+        run.wait().exits(130);
+        env.nothing_left();
+
+        let env = world(turns);
+        let run = env.start(&["run", "-p", "x", "--sandbox", level]);
+        env.await_file("ready");
+        run.kill_9();
+        env.nothing_left();
+    }
+}
+
+#[test]
+fn the_process_outside_takes_all_along_when_it_is_killed() {
+    if !works("embedded") {
+        return;
+    }
+    let [ready, wait] = meet("ready");
+    let env = world(json!([[shell("setsid sleep 344 >/dev/null 2>&1 &"), ready, wait]]));
+    let run = env.start(&["run", "-p", "x", "--sandbox", "embedded", "--retries", "0"]);
+    env.await_file("ready");
+    let outside =
+        env.alive().into_iter().find(|(_, line)| line.contains("sandboxed")).expect("the process outside");
+    kill(outside.0, Signal::KILL);
+    run.wait().exits(4);
+    env.nothing_left();
+}
+
+#[test]
+fn whom_the_agent_wanted_to_talk_to_is_recorded() {
+    if !works("embedded") {
+        return;
+    }
+    let attacker = std::env::current_exe().expect("this program");
+    let ask = format!(
+        "ATTACK_ROOT=. {ATTACK}='proxy evil.example.org:443' '{}' --exact sandbox::attacker::attack >/dev/null 2>&1; true",
+        attacker.display()
+    );
+    let env = world(json!([[shell(&ask), done()]]));
+    env.run(&["--sandbox", "embedded"])
+        .exits(0)
+        .says("The sandbox refused a connection to evil.example.org:443: not in the list of hosts");
+    let host = &env.events("contacted")[0]["hosts"][0];
+    assert_eq!(*host, json!({"host": "evil.example.org:443", "refused": "not in the list of hosts"}));
+    env.ralph(&["status"]).exits(0).prints("refused evil.example.org:443");
+}
+
+#[test]
+fn protected_files_that_were_changed_stop_the_run_where_nothing_prevents_it() {
+    if !works("landlock") {
+        return;
+    }
+    let env = world(json!([[write(".claude/settings.json", "{}"), done()]]));
+    env.run(&["--sandbox", "landlock"]).exits(6).says("cannot protect").says(".claude/settings.json");
+}
+
+#[test]
+fn only_the_user_opens_the_machine() {
+    let env = Env::new().turns(json!([[done()]]));
+    let env =
+        env.settings(json!({"sandbox": {"level": "none", "loopbackPorts": [80], "hosts": ["10.0.0.1:80"]}}));
+    env.run(&[])
+        .exits(2)
+        .says("sandbox.loopbackPorts: only your own settings may open this machine")
+        .says("sandbox.hosts: only your own settings");
+}
