@@ -7,7 +7,7 @@ use scripted_model::{Ending, Script, Step, Usage};
 use serde_json::json;
 
 use crate::outcome::Outcome;
-use crate::world::{Ground, World};
+use crate::world::{self, Ground, World};
 
 /// The answer that claims.
 const DONE: &str = "All is well. <response>DONE</response>";
@@ -36,6 +36,27 @@ pub(crate) fn mends_what_a_guardrail_refuses(ground: Ground) {
     for said in ["Write the result.", "the LLAMA is displeased", "Think of the ALPACA."] {
         assert!(calls[2].says(said), "the second turn was not told `{said}`\n{outcome}");
     }
+}
+
+/// The agent works, asks for its commit message and commits inside; the model is a port of this machine that the
+/// user's own settings open.
+pub(crate) fn completes_a_loop_in_a_sandbox(ground: Ground) {
+    if !world::can_contain() {
+        return;
+    }
+    let write = (ground.agent.write)(&ground.project(), "greeting.txt", "hello\n");
+    let message = Step::text("Add the greeting of the LLAMA");
+    let mut world = ground.steps([Step::default().and(write), Step::text(DONE), message]);
+    world.set("scm", json!({"tasks": ["commit"]}));
+    world.set("guardrails", json!([{"command": "grep -q hello greeting.txt && ! touch ../outside"}]));
+    let port: u16 = world.server.url().rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+    world.set_own("sandbox", &json!({"level": "embedded", "loopbackPorts": [port]}));
+    let outcome = world.run("Write the greeting.");
+    outcome.expect("done", 0, 1);
+    assert_eq!(world.git(&["log", "-1", "--format=%s"]), "Add the greeting of the LLAMA", "{outcome}");
+    assert!(!world.project().join(".mcp.json").exists(), "{outcome}");
+    assert_eq!(outcome.of("sandboxed").len(), 1, "{outcome}");
+    assert!(!world.project().join("../outside").exists(), "{outcome}");
 }
 
 pub(crate) fn is_committed_with_its_own_message(ground: Ground) {

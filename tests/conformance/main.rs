@@ -70,6 +70,7 @@ conformance! {
         cases::waits_longer_on_529 as waits_longer_on_529,
         cases::shows_the_todo_list as shows_the_todo_list,
         crate::story_cases::works_through_three_stories as works_through_three_stories,
+        cases::completes_a_loop_in_a_sandbox as completes_a_loop_in_a_sandbox,
         crate::claude_cases::mentions_stay_text as mentions_stay_text,
         crate::claude_cases::commands_reach_the_model as commands_reach_the_model,
         crate::claude_cases::a_used_up_quota_waits_for_its_reset as a_used_up_quota_waits_for_its_reset,
@@ -80,6 +81,7 @@ conformance! {
         cases::waits_longer_on_429 as waits_longer_on_429,
         cases::waits_longer_on_500 as waits_longer_on_500,
         cases::shows_the_todo_list as shows_the_todo_list,
+        cases::completes_a_loop_in_a_sandbox as completes_a_loop_in_a_sandbox,
         crate::codex_cases::a_used_up_quota_is_no_overload as a_used_up_quota_is_no_overload,
     }
     copilot {

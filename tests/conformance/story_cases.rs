@@ -24,7 +24,7 @@ pub(crate) fn works_through_three_stories(mut ground: Ground) {
     world.set("maximumIterations", json!(10));
     furnish(&world);
 
-    let outcome = world.start_loop(&["stories"]).end();
+    let outcome = world.start_loop(&["stories", "--no-sandbox"]).end();
     outcome.expect("done", 0, 8);
     let turns = outcome.of("turn_started");
     let turns: Vec<String> =

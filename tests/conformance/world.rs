@@ -1,6 +1,7 @@
 //! A place of its own for every case: home, temporary files, state, project, model server, one real agent.
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -87,6 +88,12 @@ impl World {
     /// Sets a key of the settings.
     pub(crate) fn set(&mut self, key: &str, value: Value) {
         self.settings[key] = value;
+    }
+
+    /// Sets a key of the settings that only the user may set.
+    pub(crate) fn set_own(&self, key: &str, value: &Value) {
+        let path = self.project().join(".ralph/settings.local.json");
+        fs::write(path, json!({key: value}).to_string()).expect("settings");
     }
 
     /// Sets a variable of the agent's environment; nothing takes it away.
@@ -185,6 +192,19 @@ impl Drop for World {
             self.root.disable_cleanup(true);
         }
     }
+}
+
+/// Whether this machine can make the embedded sandbox; says so if not.
+pub(crate) fn can_contain() -> bool {
+    let mut ralph = Command::new(env!("CARGO_BIN_EXE_ralph"));
+    let checked = ralph.args(["sandbox", "check", "--json"]).output().expect("ralph");
+    let found: Value = serde_json::from_slice(&checked.stdout).expect("JSON");
+    let works = found["levels"][0]["works"] == true;
+    if !works {
+        let why = &found["levels"][0]["obstacle"];
+        let _ = writeln!(std::io::stderr(), "skipped: the embedded sandbox does not work here: {why}");
+    }
+    works
 }
 
 /// A ralph on its way.

@@ -64,7 +64,8 @@ pub(crate) fn commit() -> Value {
 
 /// A project with a task list, committed.
 pub(crate) fn project(text: &str) -> Env {
-    let env = Env::new().with_empty_git();
+    // The agent keeps its own record outside the project.
+    let env = Env::new().with_empty_git().settings(serde_json::json!({"sandbox": "none"}));
     env.write("ralph/tasks.json", text);
     env.write("ralph/prd.md", "# What is wanted\n");
     env.write(
@@ -164,8 +165,8 @@ fn lists_that_no_loop_can_work_on_are_refused() {
         env.ralph(&["stories", "run"]).exits(2).says(&format!("{file} not found")).says("ralph stories init");
         std::fs::rename(env.path("aside"), env.path(file)).expect("a file");
     }
-    env.ralph(&["stories", "--sandbox"]).exits(2).says("there is no sandbox `auto`").says("--no-sandbox");
-    env.ralph(&["stories", "--sandbox", "docker"]).exits(2).says("there is no sandbox `docker`");
+    let sbx = env.ralph(&["stories", "--sandbox", "sbx"]).exits(2);
+    sbx.says("the sandbox `sbx` does not work here").says("--no-sandbox");
     env.ralph(&["stories", "--sandbox", "auto", "--no-sandbox"]).exits(2);
     env.ralph(&["stories", "--review-cap", "0"]).exits(2);
 }
