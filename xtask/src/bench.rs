@@ -9,6 +9,7 @@ mod floors;
 mod growth;
 mod iteration;
 mod place;
+mod sandbox;
 mod startup;
 mod stop;
 mod stream;
@@ -50,6 +51,7 @@ pub(crate) fn main(effort: Effort) -> Result<ExitCode> {
         ("guardrails", iteration::measure_guardrails),
         ("streams", stream::measure),
         ("signals", stop::measure),
+        ("sandbox", sandbox::measure),
         ("growth", growth::measure),
     ] {
         say(&format!("measuring {what} ...\n"));

@@ -33,7 +33,7 @@ struct Step {
     check: fn() -> Result<()>,
 }
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step {
         name: "format",
         repeat: "cargo fmt --all --check",
@@ -45,6 +45,14 @@ const STEPS: [Step; 10] = [
         check: || {
             let args = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
             run(cargo().args(args))
+        },
+    },
+    Step {
+        name: "sandboxes",
+        repeat: "apt-get install --yes bubblewrap",
+        check: || {
+            install_bwrap();
+            Ok(())
         },
     },
     Step { name: "agents", repeat: "cargo xtask agents --install-only", check: agents::install_usual },
@@ -94,6 +102,17 @@ fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start `{name}`"))?;
     ensure!(status.success(), "`{name}` ended with {status}");
     Ok(())
+}
+
+/// One kind of sandbox is another program. Where it cannot be installed, its tests are skipped by name.
+fn install_bwrap() {
+    if which::which("bwrap").is_ok() || which::which("apt-get").is_err() {
+        return;
+    }
+    let installed = run(Command::new("apt-get").args(["install", "--yes", "--quiet", "bubblewrap"]));
+    if let Err(error) = installed {
+        say(&format!("bwrap stays untested: {error:#}\n"));
+    }
 }
 
 fn generated() -> Result<()> {
