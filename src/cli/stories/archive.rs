@@ -113,7 +113,7 @@ fn commit(supervisor: &mut Supervisor, git: &Git, place: &Place, folder: &Path, 
     if changes.is_empty() {
         return Ok(false);
     }
-    match git.commit(supervisor, &changes, &format!("chore: archive {name}"))? {
+    match git.commit(supervisor, &changes, &format!("chore: archive {name}"), &mut Ok)? {
         Ok(()) => Ok(true),
         Err(refusal) => Err(Error::new(format!(
             "the files are in {}, but git could not commit them: {refusal}",

@@ -178,7 +178,7 @@ impl Findings {
         if changes.is_empty() {
             return Ok(());
         }
-        git.commit(supervisor, &changes, &self.message())?.map_err(io::Error::other)
+        git.commit(supervisor, &changes, &self.message(), &mut Ok)?.map_err(io::Error::other)
     }
 
     fn message(&self) -> String {

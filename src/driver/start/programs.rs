@@ -1,0 +1,83 @@
+//! Finds the programs that a run needs, or says what to do about it.
+
+use std::{env, path::PathBuf};
+
+use crate::{
+    engine::plan::{CommitRule, Plan},
+    error::{Error, Result},
+    git::{self, Git},
+    process::Supervisor,
+    setup::{MessageFrom, Setup},
+};
+
+/// The agent's program; a relative path is relative to the project.
+pub(super) fn find_agent(setup: &Setup) -> Result<PathBuf> {
+    let command = &setup.agent.command;
+    which::which_in(command, env::var_os("PATH"), &setup.project).map_err(|_| {
+        let as_path = setup.project.join(command);
+        if command.contains('/') && as_path.is_file() {
+            return Error::new(format!("the agent `{command}` is not executable"))
+                .hint(format!("make it so: chmod +x {}", as_path.display()));
+        }
+        Error::new(format!("cannot find the agent `{command}`"))
+            .hint("install it, or name another: --agent COMMAND, or for good: `ralph init`")
+            .hint("`ralph doctor` shows which agents are installed")
+    })
+}
+
+/// The repository, when the plan wants git to commit into one.
+pub(super) fn find_git(
+    supervisor: &mut Supervisor,
+    plan: &Plan,
+    setup: &Setup,
+    run: &str,
+) -> Result<Option<Git>> {
+    let wants_git = setup.scm.as_ref().is_some_and(|scm| git::is_git(&scm.command));
+    if plan.checks_tree() {
+        // Without a repository there is nothing to check, which is said when the run begins.
+        return Ok(Git::find(supervisor, &setup.project, run).ok().flatten());
+    }
+    if plan.commit == CommitRule::Never || !wants_git {
+        return Ok(None);
+    }
+    let git = Git::find(supervisor, &setup.project, run).map_err(|error| {
+        Error::new(format!("cannot run git: {error}"))
+            .hint("install git, or take \"scm\" out of the settings")
+    })?;
+    let git = git.ok_or_else(|| {
+        let project = setup.project.display();
+        let error =
+            Error::new(format!("the work is to be committed, but {project} is not in a git repository"))
+                .hint("make it one: git init");
+        match setup.message {
+            MessageFrom::Agent => error.hint("or take \"scm\" out of the settings"),
+            MessageFrom::Task => error,
+        }
+    })?;
+    if git.missing_identity(supervisor)? {
+        return Err(Error::new("git does not know who you are, so it could not commit")
+            .hint("git config user.name \"Your Name\"")
+            .hint("git config user.email you@example.com"));
+    }
+    for task in setup.scm.iter().flat_map(|scm| &scm.tasks) {
+        shell_words::split(task).map_err(|error| Error::new(format!("scm task `{task}`: {error}")))?;
+        let verb = task.split_whitespace().next().unwrap_or_default();
+        if !git.knows(supervisor, verb)? {
+            let near = ["commit", "push"].into_iter().find(|known| 0.7 < strsim::jaro_winkler(known, verb));
+            let error = Error::new(format!("scm.tasks: git has no command `{verb}`"));
+            return Err(near
+                .into_iter()
+                .fold(error, |error, near| error.hint(format!("did you mean `{near}`?"))));
+        }
+    }
+    Ok(Some(git))
+}
+
+/// The SCM program must be there before the first turn is paid for.
+pub(super) fn find_scm(plan: &Plan, setup: &Setup) -> Result<()> {
+    let Some(scm) = setup.scm.as_ref().filter(|_| plan.commit != CommitRule::Never) else { return Ok(()) };
+    which::which_in(&scm.command, env::var_os("PATH"), &setup.project).map(drop).map_err(|_| {
+        Error::new(format!("cannot find `{}`, which the settings want for commits", scm.command))
+            .hint("install it, or change scm.command in the settings")
+    })
+}
