@@ -12,11 +12,19 @@ use crate::{
     error::{Context, Error, Result},
     git::{self, Git},
     journal::run_dir::{RunDir, fnv, record},
-    process::Supervisor,
+    process::{Spec, Supervisor},
     setup::StoriesSetup,
     stories::{self, Rules, Undone},
     story_files::{ACTIVE, PRD, PROMPT, TASKS, write_whole},
 };
+
+/// The same call of git, without hooks: the agent may have written them, and this is not the agent's commit.
+#[expect(clippy::unnecessary_wraps, reason = "other ways to change a call can fail")]
+fn without_hooks(mut spec: Spec) -> io::Result<Spec> {
+    let config = [("COUNT", "1"), ("KEY_0", "core.hooksPath"), ("VALUE_0", "/dev/null")];
+    spec.env.extend(config.map(|(name, value)| (format!("GIT_CONFIG_{name}").into(), Some(value.into()))));
+    Ok(spec)
+}
 
 /// A file that no turn may change.
 pub(super) struct Pin {
@@ -178,7 +186,7 @@ impl Findings {
         if changes.is_empty() {
             return Ok(());
         }
-        git.commit(supervisor, &changes, &self.message(), &mut Ok)?.map_err(io::Error::other)
+        git.commit(supervisor, &changes, &self.message(), &mut without_hooks)?.map_err(io::Error::other)
     }
 
     fn message(&self) -> String {

@@ -37,6 +37,17 @@ fn approving_what_was_never_submitted() {
 }
 
 #[test]
+fn hooks_of_git_have_no_part_in_what_ralph_puts_right() {
+    let env = project(&list(&[story("US-1")]));
+    let hook = "mkdir -p .git/hooks && printf '#!/bin/sh\\ntouch ../owned\\nexit 1\\n' >.git/hooks/pre-commit && \
+                chmod +x .git/hooks/pre-commit";
+    let mut turn = leaves(&list(&[approved("US-1", 1)]));
+    turn.as_array_mut().expect("steps").push(shell(hook));
+    let env = caught_in(env, &turn, &[story("US-1")], "Implement iterations cannot set passes=true");
+    assert!(!env.root().join("owned").exists(), "the agent's hook was run by ralph");
+}
+
+#[test]
 fn approving_in_a_fix() {
     let before = [sent_back("US-1", 1, "no")];
     caught(&before, &[approved("US-1", 2)], "Review-fix iterations cannot approve stories");
@@ -181,5 +192,6 @@ fn cheating_after_the_turn() {
     env.git(&["commit", "--quiet", "-am", "Wait"]);
     env.ralph(&["stories", "-n", "2"]).exits(1).says("Undone:");
     assert_eq!(stories(&env), [story("US-1")]);
-    assert!(env.prompts()[1].contains("Review fields are changed in turns only"), "{}", env.prompts()[1]);
+    // Before the gates it counts as the turn's own doing, after them as nobody's.
+    assert!(env.prompts()[1].contains("broke the rules of the task list"), "{}", env.prompts()[1]);
 }
