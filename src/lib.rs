@@ -14,6 +14,7 @@ pub mod detect;
 pub mod duration;
 pub mod engine;
 pub mod fail_action;
+pub mod guard;
 pub mod markdown;
 pub mod message;
 pub mod notes;

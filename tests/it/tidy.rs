@@ -16,6 +16,7 @@ const UPPER_FLOOR: &[&str] = &[
     "duration",
     "engine",
     "fail_action",
+    "guard",
     "markdown",
     "message",
     "notes",
@@ -122,9 +123,9 @@ fn forbidden(name: &str, line: &str) -> Option<String> {
             has(&PRINTING),
             "only `report`, `term` and `cli` print",
         ),
-        // Commands have names too, and the words of agents are their own.
+        // Commands have names too, and the words of agents and of other programs are their own.
         (
-            !is_part(name, &["cli", "agent"]) && name != "engine/presets.rs",
+            !is_part(name, &["cli", "agent", "guard"]) && name != "engine/presets.rs",
             PRESETS
                 .into_iter()
                 .filter(|preset| !NO_PRESETS.contains(&(name, preset)))

@@ -1,0 +1,52 @@
+//! The user's list of rules that are switched off.
+
+use serde::Deserialize;
+
+use super::rules;
+
+/// What stands in the user's `guard.json`. A project has no such file: it cannot switch rules off.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AllowList {
+    /// The ids of rules that let pass what they find.
+    #[serde(default)]
+    pub allow: Vec<String>,
+}
+
+impl AllowList {
+    /// Reads the text of the file.
+    pub fn read(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// What to say about ids that no rule has.
+    pub fn warnings(&self) -> Vec<String> {
+        let unknown = self.allow.iter().filter(|id| rules::all().all(|rule| rule.id != **id));
+        unknown.map(|id| warning(id)).collect()
+    }
+}
+
+fn warning(id: &str) -> String {
+    let distance = |rule: &&rules::Rule| strsim::damerau_levenshtein(rule.id, id);
+    let nearest = rules::all().min_by_key(distance).filter(|rule| distance(rule) <= 4.max(id.len() / 2));
+    match nearest {
+        Some(rule) => format!("there is no rule `{id}`; did you mean `{}`?", rule.id),
+        None => format!("there is no rule `{id}`; `ralph guard rules` lists them"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_ids_are_named_with_the_nearest() {
+        let list = AllowList::read(r#"{"allow": ["git-pushforce", "git-push-force", "xyzzyxyzzyxyzzy"]}"#)
+            .expect("JSON");
+        let warnings = list.warnings();
+        assert_eq!(warnings.len(), 2, "{warnings:?}");
+        assert!(warnings[0].contains("did you mean `git-push-force`?"), "{warnings:?}");
+        assert!(warnings[1].contains("lists them"), "{warnings:?}");
+        assert!(AllowList::read(r#"{"alow": []}"#).is_err());
+    }
+}

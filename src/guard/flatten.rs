@@ -1,0 +1,349 @@
+//! What a command line would really run: every command with its arguments, redirections and input, however it is
+//! wrapped, quoted, stored in variables or passed to another shell.
+//!
+//! Branches are all taken, loops are gone through once for every known value, functions are entered where they are called.
+//! What cannot be known is marked as such in the text and left to the rules.
+
+mod brace;
+mod builtins;
+mod code;
+mod expand;
+mod output;
+mod parameter;
+mod scope;
+mod simple;
+#[cfg(test)]
+mod tests;
+mod wrappers;
+
+use super::{
+    Context,
+    invocation::Invocation,
+    shell::{self, Command, DEEPEST, List, Pipeline, Stage, Unreadable},
+    text,
+};
+pub(crate) use builtins::is_loopback;
+pub(crate) use scope::Input;
+use scope::Scope;
+use simple::invocation;
+
+/// How often text may become commands: `sh -c` in `eval` in `xargs` ...
+const DEEPEST_UNWRAPPING: usize = 8;
+
+/// How much work one judgement may be. A command line that people or agents write takes some hundreds.
+const BUDGET: usize = 3_000;
+
+/// No value and no inline code may be longer than this, however often variables are put into each other.
+const LONGEST_VALUE: usize = 16 * 1024;
+
+/// A loop over so many values is judged by the first ones, and is as good as endless.
+const MANY: usize = 64;
+
+/// Everything that would run.
+#[derive(Debug, Default)]
+pub(crate) struct Flat {
+    pub(crate) invocations: Vec<Invocation>,
+    /// What stands against judging it at all.
+    pub(crate) obstacles: Vec<Obstacle>,
+}
+
+/// Why a part of a command line cannot be judged, or what its shape alone says about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Obstacle {
+    /// The reader gave up; with what it expected.
+    Unreadable(&'static str),
+    /// Brackets nest too deep, or text became commands too often.
+    TooDeep,
+    /// Too much would run to follow it.
+    TooMuch,
+    /// A function starts itself in a pipeline or in the background.
+    ForkBomb(String),
+    /// A program whose name is not known; with what it is.
+    DynamicProgram(String),
+    /// A shell or interpreter gets code that is not known; with where it comes from.
+    DynamicCode(String),
+    /// A shell or interpreter gets code from the network.
+    FetchedCode(String),
+}
+
+/// Flattens a command line that is typed in the working directory of `ctx`.
+pub(crate) fn flatten(command: &str, ctx: &Context) -> Flat {
+    let mut flattener = Flattener { ctx, flat: Flat::default(), left: BUDGET, traps: Vec::new() };
+    let mut scope = Scope { cwd: ctx.cwd.clone(), ..Scope::default() };
+    flattener.script(&text::without_marks(command), &mut scope);
+    for code in std::mem::take(&mut flattener.traps) {
+        flattener.unwrap(&code, "trap", &mut scope);
+    }
+    flattener.flat
+}
+
+/// Flattens a command that is given as its arguments.
+pub(crate) fn flatten_arguments(words: &[String], ctx: &Context) -> Flat {
+    let mut flattener = Flattener { ctx, flat: Flat::default(), left: BUDGET, traps: Vec::new() };
+    let mut scope = Scope { cwd: ctx.cwd.clone(), ..Scope::default() };
+    let words = words.iter().map(|word| text::without_marks(word)).collect();
+    flattener.dispatch(words, Invocation::default(), &mut scope);
+    flattener.flat
+}
+
+/// What commands write to standard output.
+#[derive(Clone, Debug, Default)]
+struct Output {
+    /// What is known of it.
+    text: Option<String>,
+    /// The programs it went through.
+    programs: Vec<String>,
+}
+
+struct Flattener<'a> {
+    ctx: &'a Context,
+    flat: Flat,
+    left: usize,
+    /// What runs when the shell ends, with the variables that are set then.
+    traps: Vec<String>,
+}
+
+impl Flattener<'_> {
+    fn obstacle(&mut self, obstacle: Obstacle) {
+        if obstacle == Obstacle::TooMuch {
+            self.left = 0;
+        }
+        if !self.flat.obstacles.contains(&obstacle) {
+            self.flat.obstacles.push(obstacle);
+        }
+    }
+
+    /// Uses up a part of the budget; says whether anything is left.
+    fn spend(&mut self, amount: usize) -> bool {
+        self.left = self.left.saturating_sub(amount);
+        if self.left == 0 {
+            self.obstacle(Obstacle::TooMuch);
+        }
+        0 < self.left
+    }
+
+    /// A copy for a subshell.
+    fn fork(&mut self, scope: &Scope) -> Scope {
+        self.spend(1 + (scope.variables.len() + scope.links.len() + scope.positional.len()) / 8);
+        scope.clone()
+    }
+
+    /// Reads text as commands.
+    fn script(&mut self, text: &str, scope: &mut Scope) -> Output {
+        if !self.spend(1 + text.len() / 64) {
+            return Output::default();
+        }
+        match shell::parse(text, scope.nesting) {
+            Ok(list) => self.list(&list, scope),
+            Err(Unreadable::TooDeep) => {
+                self.obstacle(Obstacle::TooDeep);
+                Output::default()
+            }
+            Err(Unreadable::TooMuch) => {
+                self.obstacle(Obstacle::TooMuch);
+                Output::default()
+            }
+            Err(Unreadable::Syntax(expected)) => {
+                self.obstacle(Obstacle::Unreadable(expected));
+                Output::default()
+            }
+        }
+    }
+
+    /// Reads text as commands where another command was told to.
+    fn unwrap(&mut self, code: &str, wrapper: &str, scope: &mut Scope) -> Output {
+        if DEEPEST_UNWRAPPING <= scope.unwrapped {
+            self.obstacle(Obstacle::TooDeep);
+            return Output::default();
+        }
+        scope.unwrapped += 1;
+        scope.wrappers.push(wrapper.to_owned());
+        let output = self.script(code, scope);
+        scope.wrappers.pop();
+        scope.unwrapped -= 1;
+        output
+    }
+
+    fn list(&mut self, list: &List, scope: &mut Scope) -> Output {
+        if DEEPEST <= scope.nesting {
+            self.obstacle(Obstacle::TooDeep);
+            return Output::default();
+        }
+        scope.nesting += 1;
+        let mut all = Output { text: Some(String::new()), programs: Vec::new() };
+        for pipeline in list {
+            if !self.spend(1) {
+                break;
+            }
+            let output = self.pipeline(pipeline, scope);
+            all.programs.extend(output.programs);
+            all.text = match (all.text, output.text) {
+                (Some(before), Some(after)) if before.len() < 4096 => Some(before + &after),
+                _ => None,
+            };
+        }
+        scope.nesting -= 1;
+        all
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, scope: &mut Scope) -> Output {
+        let was = scope.in_background;
+        scope.in_background |= pipeline.in_background;
+        let output = match &pipeline.stages[..] {
+            [stage] if !pipeline.in_background => self.stage(stage, scope),
+            [stage] => {
+                let mut inner = self.fork(scope);
+                self.stage(stage, &mut inner)
+            }
+            stages => self.stages(stages, scope),
+        };
+        scope.in_background = was;
+        if pipeline.in_background { Output { text: Some(String::new()), ..output } } else { output }
+    }
+
+    /// Each stage reads what the one before it wrote. Each has a shell of its own.
+    fn stages(&mut self, stages: &[Stage], scope: &Scope) -> Output {
+        let start = self.flat.invocations.len();
+        let mut starts = Vec::new();
+        let mut output = Output::default();
+        for (index, stage) in stages.iter().enumerate() {
+            if !self.spend(1) {
+                break;
+            }
+            let mut inner = self.fork(scope);
+            inner.in_pipe = true;
+            starts.push(self.flat.invocations.len());
+            if 0 < index {
+                inner.input = Input { text: output.text, programs: output.programs.clone(), file: None };
+            }
+            let mut next = self.stage(stage, &mut inner);
+            if 0 < index {
+                let mut programs = output.programs;
+                programs.append(&mut next.programs);
+                next.programs = programs;
+            }
+            output = next;
+        }
+        self.connect(start, &starts);
+        output
+    }
+
+    /// Tells the commands of a pipeline what comes after them.
+    fn connect(&mut self, start: usize, starts: &[usize]) {
+        let next: Vec<String> = starts
+            .iter()
+            .map(|at| self.flat.invocations.get(*at).map(Invocation::shown).unwrap_or_default())
+            .collect();
+        for (at, invocation) in self.flat.invocations.iter_mut().enumerate().skip(start) {
+            invocation.is_piped = true;
+            let stage = starts.iter().filter(|start| **start <= at).count();
+            if invocation.feeds.is_empty() {
+                invocation.feeds = next.get(stage..).unwrap_or_default().to_vec();
+            }
+        }
+    }
+
+    fn stage(&mut self, stage: &Stage, scope: &mut Scope) -> Output {
+        if let Command::Simple(simple) = &stage.command {
+            return self.simple(simple, &stage.redirects, scope);
+        }
+        let outer = scope.input.clone();
+        let redirects = self.redirects(&stage.redirects, scope);
+        if let Some(input) = redirects.input {
+            scope.input = input;
+        }
+        if !redirects.files.is_empty() {
+            let invocation = Invocation { redirects: redirects.files, ..invocation(scope) };
+            self.flat.invocations.push(invocation);
+        }
+        let output = self.compound(&stage.command, scope);
+        scope.input = outer;
+        if redirects.takes_output { Output { text: Some(String::new()), ..output } } else { output }
+    }
+
+    fn compound(&mut self, command: &Command, scope: &mut Scope) -> Output {
+        match command {
+            Command::Simple(simple) => self.simple(simple, &[], scope),
+            Command::Group(list) => self.list(list, scope),
+            Command::Subshell(list) => {
+                let mut inner = self.fork(scope);
+                self.list(list, &mut inner)
+            }
+            Command::For { name, words, body } => self.for_loop(name, words.as_deref(), body, scope),
+            Command::Loop { condition, body } => self.while_loop(condition, body, scope),
+            Command::If { conditions, branches } => {
+                for condition in conditions {
+                    self.list(condition, scope);
+                }
+                self.branches(branches, scope)
+            }
+            Command::Case { word, branches } => {
+                self.expand(word, scope);
+                self.branches(branches, scope)
+            }
+            Command::Function { name, body } => {
+                scope.functions.insert(name.clone(), std::rc::Rc::clone(body));
+                Output { text: Some(String::new()), ..Output::default() }
+            }
+            Command::Test(words) => {
+                for word in words {
+                    self.expand(word, scope);
+                }
+                Output { text: Some(String::new()), ..Output::default() }
+            }
+        }
+    }
+
+    /// Takes every branch from the same start and joins what they leave behind.
+    fn branches(&mut self, branches: &[List], scope: &mut Scope) -> Output {
+        let before = self.fork(scope);
+        let mut programs = Vec::new();
+        for (index, branch) in branches.iter().enumerate() {
+            let mut inner = self.fork(&before);
+            programs.extend(self.list(branch, &mut inner).programs);
+            if index == 0 && 1 < branches.len() {
+                *scope = inner;
+            } else {
+                scope.merge(inner);
+            }
+        }
+        Output { text: None, programs }
+    }
+
+    fn for_loop(
+        &mut self,
+        name: &str,
+        words: Option<&[shell::Word]>,
+        body: &List,
+        scope: &mut Scope,
+    ) -> Output {
+        let values: Vec<String> = match words {
+            Some(words) => words.iter().flat_map(|word| self.expand(word, scope)).collect(),
+            None => scope.positional.clone(),
+        };
+        let mut all = Output::default();
+        let mut texts = Some(String::new());
+        let was = scope.is_endless;
+        scope.is_endless |= MANY <= values.len();
+        for value in values.into_iter().take(MANY) {
+            scope.set(name, value);
+            let output = self.list(body, scope);
+            texts = texts.zip(output.text).map(|(before, after)| before + &after);
+            all.programs.extend(output.programs);
+        }
+        scope.is_endless = was;
+        Output { text: texts, ..all }
+    }
+
+    fn while_loop(&mut self, condition: &List, body: &List, scope: &mut Scope) -> Output {
+        let start = self.flat.invocations.len();
+        self.list(condition, scope);
+        let condition = &self.flat.invocations[start..];
+        let is_endless = !condition.is_empty() && condition.iter().all(Invocation::is_always_true);
+        let was = scope.is_endless;
+        scope.is_endless |= is_endless;
+        let output = self.list(body, scope);
+        scope.is_endless = was;
+        Output { text: None, programs: output.programs }
+    }
+}

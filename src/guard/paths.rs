@@ -1,0 +1,275 @@
+//! Where a path leads, without looking at the disk.
+
+use super::{Context, text};
+
+/// Makes a path whole: from the working directory, with `~`, `.` and `..` worked out.
+pub(crate) fn resolve(path: &str, cwd: &str, home: &str) -> String {
+    let path = path.trim_end_matches(['\n', ' ']);
+    let whole = if path == "~" || path.starts_with("~/") {
+        format!("{home}{}", &path[1..])
+    } else if path.starts_with('/') || text::starts_unknown(path) {
+        path.to_owned()
+    } else {
+        format!("{cwd}/{path}")
+    };
+    normalize(&whole)
+}
+
+/// Works out `.`, `..` and doubled slashes. What begins with an unknown part stays so.
+pub(crate) fn normalize(path: &str) -> String {
+    let path = without_proc_root(path);
+    let mut parts: Vec<&str> = Vec::new();
+    for part in text::split(path, "/") {
+        match part {
+            "." => {}
+            ".." if parts.last().is_none_or(|last| *last == ".." || !text::is_known(last)) => {
+                // Above something unknown is unknown, above the root is the root.
+                if !path.starts_with('/') || parts.last().is_some() {
+                    parts.push("..");
+                }
+            }
+            ".." => {
+                parts.pop();
+            }
+            other => parts.push(other),
+        }
+    }
+    let joined = parts.join("/");
+    if path.starts_with('/') { format!("/{joined}") } else { joined }
+}
+
+/// `/proc/self/root/etc` is `/etc`.
+fn without_proc_root(path: &str) -> &str {
+    let Some(rest) = path.strip_prefix("/proc/") else { return path };
+    let Some((_, rest)) = rest.split_once('/') else { return path };
+    match rest.strip_prefix("root") {
+        Some("") => "/",
+        Some(inner) if inner.starts_with('/') => inner,
+        _ => path,
+    }
+}
+
+/// What kind of place a path is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The root of everything, or all that is in it.
+    Root,
+    /// A folder of the operating system or something in it.
+    System,
+    /// A user's home, or all that is in it.
+    HomeRoot,
+    /// In the home, outside the project; the path from there.
+    Home(String),
+    /// The project itself, all that is in it, or a folder around it.
+    ProjectRoot,
+    /// In the project; the path from there.
+    Project(String),
+    /// A folder for temporary files, or something in it.
+    Temporary,
+    /// Such as `/dev/null`.
+    Harmless,
+    /// Elsewhere on the disk.
+    Outside,
+    /// Not known.
+    Unknown,
+}
+
+/// Folders that belong to the operating system or to all users.
+const SYSTEM: [&str; 26] = [
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/media",
+    "/mnt",
+    "/opt",
+    "/proc",
+    "/run",
+    "/sbin",
+    "/srv",
+    "/sys",
+    "/usr",
+    "/var",
+    "/data",
+    "/snap",
+    "/nix",
+    "/System",
+    "/Library",
+    "/Applications",
+    "/Volumes",
+    "/private",
+];
+
+/// Says what kind of place a whole path is.
+pub(crate) fn place(path: &str, ctx: &Context) -> Place {
+    let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
+    if let Some(rest) = below(path, &ctx.project) {
+        return match rest {
+            "" => Place::ProjectRoot,
+            _ if first(rest).is_some_and(matches_all) => Place::ProjectRoot,
+            _ if rest.split('/').any(|part| part == "..") => Place::Unknown,
+            _ => Place::Project(rest.to_owned()),
+        };
+    }
+    if !path.starts_with('/') || path.split('/').any(|part| part == "..") {
+        return Place::Unknown;
+    }
+    if is_harmless_device(path) {
+        return Place::Harmless;
+    }
+    if ctx.temporary.iter().any(|folder| below(path, folder).is_some()) {
+        return Place::Temporary;
+    }
+    if below(&ctx.project, path).is_some() && path != "/" {
+        return if home_part(path, ctx) == Some("") { Place::HomeRoot } else { Place::ProjectRoot };
+    }
+    if path == "/" || first(&path[1..]).is_some_and(matches_all) {
+        return Place::Root;
+    }
+    match home_part(path, ctx) {
+        Some(rest) if rest.is_empty() || first(rest).is_some_and(matches_all) => Place::HomeRoot,
+        Some(rest) => Place::Home(rest.to_owned()),
+        None if ["/home", "/Users"].contains(&path) => Place::HomeRoot,
+        None if SYSTEM.iter().any(|folder| below(path, folder).is_some() || glob_reaches(path, folder)) => {
+            Place::System
+        }
+        None => Place::Outside,
+    }
+}
+
+/// The path from a user's home, ours or another's.
+fn home_part<'a>(path: &'a str, ctx: &Context) -> Option<&'a str> {
+    if let Some(rest) = below(path, &ctx.home) {
+        return Some(rest);
+    }
+    if let Some(rest) = below(path, "/root") {
+        return Some(rest);
+    }
+    let rest = below(path, "/home").or_else(|| below(path, "/Users"))?;
+    Some(rest.split_once('/').map_or("", |(_, inner)| inner))
+}
+
+fn first(path: &str) -> Option<&str> {
+    path.split('/').next()
+}
+
+/// The path from a folder, if it is the folder or below it.
+pub(crate) fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+    let folder = if folder == "/" { "" } else { folder };
+    match path.strip_prefix(folder)? {
+        "" => Some(""),
+        rest => rest.strip_prefix('/'),
+    }
+}
+
+/// Whether a part of a path is a pattern for everything, such as `*` or `.[!.]*`.
+pub(crate) fn matches_all(part: &str) -> bool {
+    part.contains(['*', '?']) && part.chars().all(|next| "*?.[]!^{},".contains(next))
+}
+
+/// Whether the first part of a pattern can mean this folder of the root.
+fn glob_reaches(path: &str, folder: &str) -> bool {
+    let part = path[1..].split('/').next().unwrap_or_default();
+    part.contains(['*', '?', '[']) && glob(part, &folder[1..])
+}
+
+/// Devices that hold nothing.
+fn is_harmless_device(path: &str) -> bool {
+    let Some(name) = below(path, "/dev") else { return false };
+    matches!(
+        name,
+        "null" | "zero" | "full" | "random" | "urandom" | "tty" | "stdin" | "stdout" | "stderr" | "ptmx"
+    ) || name.starts_with("fd/")
+        || name.starts_with("pts/")
+}
+
+/// A device that holds data, or the memory.
+pub(crate) fn is_disk(path: &str) -> bool {
+    let Some(name) = below(path, "/dev") else { return false };
+    !name.is_empty()
+        && !is_harmless_device(path)
+        && !name.starts_with("shm")
+        && !name.starts_with("tcp/")
+        && !name.starts_with("udp/")
+        && !name.starts_with("mqueue")
+}
+
+/// Whether a pattern with `*`, `?` and `[...]` means this name. Unknown parts of the pattern mean nothing.
+pub(crate) fn glob(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (mut at, mut with) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    while with < name.len() {
+        match match_one(&pattern[at..], name[with]) {
+            Some(length) => {
+                at += length;
+                with += 1;
+                continue;
+            }
+            None if pattern.get(at) == Some(&'*') => {
+                retry = Some((at + 1, with));
+                at += 1;
+                continue;
+            }
+            None => {}
+        }
+        let Some((star, tried)) = retry else { return false };
+        (at, with) = (star, tried + 1);
+        retry = Some((star, tried + 1));
+    }
+    pattern[at..].iter().all(|next| *next == '*')
+}
+
+/// How much of the pattern one character takes.
+fn match_one(pattern: &[char], character: char) -> Option<usize> {
+    match pattern.first()? {
+        '*' => None,
+        '?' => Some(1),
+        '[' => {
+            let end = pattern.iter().skip(2).position(|next| *next == ']')? + 2;
+            let negated = matches!(pattern.get(1), Some('!' | '^'));
+            let set = &pattern[if negated { 2 } else { 1 }..end];
+            let mut found = false;
+            for (index, next) in set.iter().enumerate() {
+                found |= *next == character;
+                if *next == '-' && 0 < index && index + 1 < set.len() {
+                    found |= (set[index - 1]..=set[index + 1]).contains(&character);
+                }
+            }
+            (found != negated).then_some(end + 1)
+        }
+        other => (*other == character).then_some(1),
+    }
+}
+
+/// Whether a path that may be a pattern means a file below one of these, all from the same folder. A folder in `names` also stands
+/// for what is in it, and a path that is a folder around one of them for that one.
+pub(crate) fn touches(path: &str, name: &str) -> Touch {
+    let (mut parts, mut names) = (path.split('/'), name.split('/'));
+    loop {
+        match (parts.next(), names.next()) {
+            (_, None) | (Some("**"), Some(_)) => return Touch::Inside,
+            (None, Some(_)) => return Touch::Around,
+            (Some(part), Some(expected)) => {
+                let hidden = expected.starts_with('.') && part.starts_with(['*', '?', '[']);
+                if part != expected && (hidden || !part.contains(['*', '?', '[']) || !glob(part, expected)) {
+                    return Touch::Apart;
+                }
+            }
+        }
+    }
+}
+
+/// How a path lies to another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touch {
+    /// The same or in it.
+    Inside,
+    /// A folder that contains it.
+    Around,
+    Apart,
+}

@@ -1,0 +1,185 @@
+//! What is dangerous, as data: each rule with what it protects, what to do instead, and examples.
+
+mod cloud;
+mod containers;
+mod databases;
+mod disks;
+mod environment;
+mod exfiltration;
+mod files;
+mod git;
+mod harness;
+mod obfuscation;
+mod persistence;
+mod privileges;
+mod processes;
+mod resources;
+mod secrets;
+mod supply_chain;
+mod system;
+#[cfg(test)]
+mod tests;
+mod tunnels;
+
+use serde::Serialize;
+
+use super::{
+    Context,
+    flatten::Obstacle,
+    invocation::Invocation,
+    paths::{self, Place},
+    uses::FileUse,
+};
+
+/// What a rule protects, or protects from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Category {
+    /// Files outside the project and its temporary folders, and the project as a whole.
+    FileSystem,
+    /// Disks, partitions, devices.
+    Disks,
+    /// Processes, memory and space without end.
+    Resources,
+    /// Data that leaves the machine.
+    Exfiltration,
+    /// Shells for others, and ways in.
+    Tunnels,
+    /// Keys, tokens, passwords.
+    Secrets,
+    /// More rights than the agent was given.
+    Privileges,
+    /// Containers with power over the machine, and their data.
+    Containers,
+    /// Code from the network, and code that is published.
+    SupplyChain,
+    /// Commits and work that git cannot bring back.
+    Git,
+    /// The configuration of the system, and its logs.
+    System,
+    /// Commands that hide what they do.
+    Obfuscation,
+    /// Variables that change what programs do.
+    Environment,
+    /// Processes of others, and the machine itself.
+    Processes,
+    /// What would run again later.
+    Persistence,
+    /// Data in databases.
+    Databases,
+    /// What runs in the cloud.
+    Cloud,
+    /// Ralph's own files, and the settings of agents.
+    Harness,
+}
+
+/// What happens where a rule matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// The call is refused.
+    Block,
+    /// The call runs, and the user is told.
+    Warn,
+}
+
+/// A rule.
+#[derive(Debug, Serialize)]
+pub struct Rule {
+    /// Its name, for the allow-list.
+    pub id: &'static str,
+    /// What it protects.
+    pub category: Category,
+    /// What happens where it matches.
+    pub tier: Tier,
+    /// What it finds, in a few words.
+    pub finds: &'static str,
+    /// What to do instead.
+    pub instead: &'static str,
+    #[serde(skip)]
+    pub(super) check: Check,
+    /// Commands that it finds.
+    pub matches: &'static [&'static str],
+    /// Commands that look alike and pass.
+    pub passes: &'static [&'static str],
+}
+
+/// How a rule looks.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Check {
+    /// At a command and the files it touches. Returns what it found.
+    Scene(fn(&Scene<'_>) -> Option<String>),
+    /// At what stands against judging at all.
+    Obstacle(fn(&Obstacle) -> Option<String>),
+}
+
+/// A command and what it touches, where it would run.
+pub(super) struct Scene<'a> {
+    pub(super) one: &'a Invocation,
+    pub(super) uses: &'a [FileUse],
+    pub(super) ctx: &'a Context,
+}
+
+impl Scene<'_> {
+    /// What kind of place a file is in.
+    pub(super) fn place(&self, path: &str) -> Place {
+        paths::place(path, self.ctx)
+    }
+
+    /// The command, as what was found.
+    fn shown(&self) -> String {
+        let shown = self.one.shown();
+        let short: String = shown.chars().take(160).collect();
+        if short.len() < shown.len() { format!("`{short}…`") } else { format!("`{shown}`") }
+    }
+
+    /// The command is found if this holds.
+    fn found_if(&self, is_found: bool) -> Option<String> {
+        is_found.then(|| self.shown())
+    }
+
+    /// A file of this machine is found if this holds for it.
+    fn file(&self, is_found: impl Fn(&FileUse) -> bool) -> Option<String> {
+        if self.one.is_elsewhere {
+            return None;
+        }
+        self.any_file(is_found)
+    }
+
+    /// A file here, in a container or on another machine is found if this holds for it.
+    fn any_file(&self, is_found: impl Fn(&FileUse) -> bool) -> Option<String> {
+        let found = self.uses.iter().find(|one| is_found(one))?;
+        let path = super::text::shown(&found.path);
+        Some(if self.one.program.is_empty() {
+            format!("`{path}`")
+        } else {
+            format!("`{path}` in {}", self.shown())
+        })
+    }
+}
+
+/// All rules, by category.
+pub fn all() -> impl Iterator<Item = &'static Rule> {
+    [
+        files::RULES,
+        disks::RULES,
+        resources::RULES,
+        exfiltration::RULES,
+        tunnels::RULES,
+        secrets::RULES,
+        privileges::RULES,
+        containers::RULES,
+        supply_chain::RULES,
+        git::RULES,
+        system::RULES,
+        obfuscation::RULES,
+        environment::RULES,
+        processes::RULES,
+        persistence::RULES,
+        databases::RULES,
+        cloud::RULES,
+        harness::RULES,
+    ]
+    .into_iter()
+    .flatten()
+}

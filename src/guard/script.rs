@@ -1,0 +1,263 @@
+//! What can be seen in the code of other languages without parsing them: calls and the texts they are given.
+
+/// How an interpreter takes code.
+pub(crate) struct Language {
+    program: &'static str,
+    /// Options that take code.
+    pub(crate) letters: &'static str,
+    pub(crate) names: &'static [&'static str],
+    /// Options that take another argument.
+    pub(crate) valued: &'static [&'static str],
+}
+
+const LANGUAGES: [Language; 14] = [
+    Language { program: "python", letters: "c", names: &[], valued: &["-W", "-X", "-m"] },
+    Language {
+        program: "node",
+        letters: "ep",
+        names: &["eval", "print"],
+        valued: &["-r", "--require", "--import"],
+    },
+    Language { program: "deno", letters: "", names: &[], valued: &[] },
+    Language { program: "bun", letters: "e", names: &["eval"], valued: &[] },
+    Language { program: "tsx", letters: "e", names: &["eval"], valued: &[] },
+    Language { program: "perl", letters: "eE", names: &[], valued: &["-I"] },
+    Language { program: "ruby", letters: "e", names: &[], valued: &["-I", "-r"] },
+    Language { program: "php", letters: "r", names: &["run"], valued: &["-d", "-S", "-t"] },
+    Language { program: "lua", letters: "e", names: &[], valued: &["-l"] },
+    Language { program: "awk", letters: "", names: &[], valued: &[] },
+    Language { program: "osascript", letters: "e", names: &[], valued: &["-l"] },
+    Language { program: "Rscript", letters: "e", names: &[], valued: &[] },
+    Language { program: "tclsh", letters: "", names: &[], valued: &[] },
+    Language { program: "expect", letters: "c", names: &[], valued: &[] },
+];
+
+/// How this interpreter takes code, if it is one.
+pub(crate) fn language(program: &str) -> Option<&'static Language> {
+    LANGUAGES.iter().find(|language| language.program == program)
+}
+
+/// Something that code runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Run {
+    /// By a shell.
+    Text(String),
+    /// Without one.
+    Arguments(Vec<String>),
+}
+
+/// Functions that run commands, by the end of their names.
+const RUNNERS: [&str; 27] = [
+    "system",
+    "popen",
+    "popen2",
+    "popen3",
+    "exec",
+    "execSync",
+    "execFile",
+    "execFileSync",
+    "spawn",
+    "spawnSync",
+    "run",
+    "call",
+    "check_call",
+    "check_output",
+    "Popen",
+    "getoutput",
+    "getstatusoutput",
+    "shell_exec",
+    "passthru",
+    "proc_open",
+    "execvp",
+    "execv",
+    "execl",
+    "execlp",
+    "execute",
+    "posix_spawn",
+    "$",
+];
+
+/// A call in code: the last part of its name, what stands before that, and the texts in its brackets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) name: String,
+    pub(crate) receiver: String,
+    pub(crate) texts: Vec<String>,
+    /// All that stands in the brackets.
+    pub(crate) inside: String,
+}
+
+/// The commands that code runs.
+pub(crate) fn commands(code: &str, program: &str) -> Vec<Run> {
+    let mut runs = Vec::new();
+    for call in calls(code) {
+        if !RUNNERS.contains(&call.name.as_str()) || call.texts.is_empty() || is_data(&call) {
+            continue;
+        }
+        runs.push(match &call.texts[..] {
+            [text] => Run::Text(text.clone()),
+            texts if call.name.starts_with("execl") || call.name.starts_with("execv") => {
+                Run::Arguments(texts[1..].to_vec())
+            }
+            texts => Run::Arguments(texts.to_vec()),
+        });
+    }
+    if matches!(program, "perl" | "ruby" | "php") {
+        runs.extend(between(code, '`').into_iter().map(Run::Text));
+    }
+    if program == "ruby" || program == "perl" {
+        for open in ["%x(", "%x{", "%x[", "qx(", "qx{", "qx/"] {
+            let texts = code.split(open).skip(1).filter_map(|rest| rest.split([')', '}', ']', '/']).next());
+            runs.extend(texts.map(|text| Run::Text(text.to_owned())));
+        }
+    }
+    if program == "perl" || program == "ruby" {
+        for word in ["system ", "exec "] {
+            let texts = code.split(word).skip(1).map(literals).filter(|texts| !texts.is_empty());
+            runs.extend(texts.map(|texts| Run::Text(texts[0].clone())));
+        }
+    }
+    if program == "awk" {
+        let piped = code.split('|').skip(1).filter(|rest| rest.trim_start().starts_with('"'));
+        runs.extend(piped.filter_map(|rest| literals(rest).into_iter().next()).map(Run::Text));
+    }
+    if program == "osascript" {
+        let texts =
+            code.split("do shell script").skip(1).filter_map(|rest| literals(rest).into_iter().next());
+        runs.extend(texts.map(Run::Text));
+    }
+    runs.truncate(32);
+    runs
+}
+
+/// Calls that share a name with one that runs commands: `re.exec("x")`, `db.run("select")`.
+fn is_data(call: &Call) -> bool {
+    let is_process = ["process", "child", "cp", "os", "sub", "shell", "proc", "Kernel", "IO", "Open3", "$"];
+    let generic = ["run", "call", "exec", "execute", "spawn", "$"].contains(&call.name.as_str());
+    let is_shell = is_process.iter().any(|name| call.receiver.contains(name));
+    generic && !call.receiver.is_empty() && !is_shell
+}
+
+/// The calls in code, from left to right.
+pub(crate) fn calls(code: &str) -> Vec<Call> {
+    let characters: Vec<char> = code.chars().take(16_384).collect();
+    let mut calls = Vec::new();
+    for (at, next) in characters.iter().enumerate() {
+        let follows_name =
+            0 < at && (characters[at - 1].is_alphanumeric() || "_$!?".contains(characters[at - 1]));
+        if *next != '(' || !follows_name || 256 < calls.len() {
+            continue;
+        }
+        let is_part = |next: &&char| next.is_alphanumeric() || "_.$:!?'\"()/~*-".contains(**next);
+        let whole: Vec<char> = characters[..at].iter().rev().take(120).take_while(is_part).copied().collect();
+        let whole: String = whole.into_iter().rev().collect();
+        let is_name = |next: char| next.is_alphanumeric() || "_$!?".contains(next);
+        let name = whole.rsplit(|next: char| !is_name(next)).next().unwrap_or_default().to_owned();
+        if name.is_empty() {
+            continue;
+        }
+        let receiver = whole[..whole.len() - name.len()].to_owned();
+        let inside = bracketed(&characters[at..]);
+        let texts = literals(&inside);
+        calls.push(Call { name, receiver, texts, inside });
+    }
+    calls
+}
+
+/// Calls without brackets, as Perl and Ruby have them: `unlink "x"`.
+pub(crate) fn plain_calls(code: &str) -> Vec<Call> {
+    let mut calls = Vec::new();
+    for name in [
+        "unlink",
+        "rmdir",
+        "rmtree",
+        "remove_tree",
+        "truncate",
+        "rename",
+        "open",
+        "rm_rf",
+        "rm_r",
+        "delete",
+        "read",
+    ] {
+        for rest in code.split(name).skip(1).filter(|rest| rest.starts_with(' ')).take(16) {
+            let inside = rest.split([';', '\n']).next().unwrap_or_default().to_owned();
+            let texts = literals(&inside);
+            calls.push(Call { name: name.to_owned(), receiver: String::new(), texts, inside });
+        }
+    }
+    calls
+}
+
+/// What stands in the brackets that begin here.
+fn bracketed(characters: &[char]) -> String {
+    let (mut level, mut quote, mut escaped) = (0, None, false);
+    for (at, next) in characters.iter().enumerate().take(2048) {
+        match (quote, *next) {
+            _ if escaped => escaped = false,
+            (Some(_), '\\') => escaped = true,
+            (Some(mark), other) if mark == other => quote = None,
+            (None, mark @ ('"' | '\'' | '`')) => quote = Some(mark),
+            (None, '(') => level += 1,
+            (None, ')') => {
+                level -= 1;
+                if level == 0 {
+                    return characters[1..at].iter().collect();
+                }
+            }
+            _ => {}
+        }
+    }
+    characters.iter().skip(1).take(2048).collect()
+}
+
+/// The texts between quotes.
+pub(crate) fn literals(code: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut rest = code.chars();
+    while let Some(next) = rest.next() {
+        if !matches!(next, '"' | '\'' | '`') {
+            continue;
+        }
+        let mut text = String::new();
+        loop {
+            match rest.next() {
+                None => return texts,
+                Some('\\') => match rest.next() {
+                    Some('n') => text.push('\n'),
+                    Some(other) => text.push(other),
+                    None => return texts,
+                },
+                Some(end) if end == next => break,
+                Some(other) => text.push(other),
+            }
+        }
+        texts.push(text);
+        if 128 < texts.len() {
+            break;
+        }
+    }
+    texts
+}
+
+fn between(code: &str, mark: char) -> Vec<String> {
+    code.split(mark).skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// The texts that a chain such as `Path("x").unlink()` begins with.
+pub(crate) fn literals_of_receiver<'a>(receiver: &str, code: &str, all: &'a [String]) -> Vec<&'a String> {
+    if receiver.contains(['"', '\'']) {
+        let own = literals(receiver);
+        return all.iter().filter(|text| own.contains(text)).collect();
+    }
+    // A variable that was given a text before.
+    let name = receiver.trim_end_matches(['.', ':']).rsplit(['.', '(', ' ']).next().unwrap_or_default();
+    if name.is_empty() {
+        return Vec::new();
+    }
+    let assigned = code.split_once(&format!("{name} =")).or_else(|| code.split_once(&format!("{name}=")));
+    let Some((_, rest)) = assigned else { return Vec::new() };
+    let line = rest.split(['\n', ';']).next().unwrap_or_default();
+    let own = literals(line);
+    all.iter().filter(|text| own.contains(text)).collect()
+}
