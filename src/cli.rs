@@ -6,6 +6,7 @@ mod clean;
 mod completions;
 mod demo;
 mod doctor;
+mod guard;
 mod init;
 mod job;
 mod logs;
@@ -84,6 +85,7 @@ enum Command {
     Clean(clean::CleanArgs),
     Doctor(doctor::DoctorArgs),
     Sandbox(sandbox::SandboxArgs),
+    Guard(guard::GuardArgs),
     Demo(demo::DemoArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
@@ -184,6 +186,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Clean(args) => clean::main(&args, &project),
         Command::Doctor(args) => doctor::main(&args, &project),
         Command::Sandbox(args) => sandbox::main(&args, &project),
+        Command::Guard(args) => guard::main(&args, &project),
         Command::Demo(args) => demo::main(&args),
         Command::Schema(args) => schema::main(&args),
         Command::Completions(args) => completions::main(&args),

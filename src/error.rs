@@ -19,6 +19,8 @@ Exit codes:
 
 /// Nothing was run.
 pub(crate) const REFUSED: u8 = 2;
+/// The guard would not let a command run, or judges a corpus too badly.
+pub(crate) const BLOCKED: u8 = 1;
 /// Interrupted by a signal.
 pub(crate) const INTERRUPTED: u8 = 130;
 

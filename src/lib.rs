@@ -33,6 +33,7 @@ mod driver;
 mod error;
 mod gate;
 mod git;
+mod guard_settings;
 mod journal;
 mod lock;
 mod own_files;

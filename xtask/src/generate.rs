@@ -2,6 +2,7 @@
 //!
 //! A page has a part between `<!-- generate: WHAT -->` and `<!-- end -->`. The rest of it is written by people.
 
+mod guard;
 mod settings;
 
 use std::{
@@ -79,6 +80,7 @@ fn generated(ralph: &Ralph) -> Result<Vec<(PathBuf, String)>> {
                 tables.push(object.to_owned());
                 settings::table(&schema, object)
             }
+            Some(("guard", "rules")) => guard::rules(&ralph.prints(&["guard", "rules", "--json"])?),
             _ => bail!("there is nothing called `{what}` to generate"),
         });
         files.push((path, filled.context(name)?));
