@@ -7,6 +7,7 @@
 mod clock;
 mod floors;
 mod growth;
+mod guard;
 mod iteration;
 mod place;
 mod sandbox;
@@ -52,6 +53,7 @@ pub(crate) fn main(effort: Effort) -> Result<ExitCode> {
         ("streams", stream::measure),
         ("signals", stop::measure),
         ("sandbox", sandbox::measure),
+        ("the guard", guard::measure),
         ("growth", growth::measure),
     ] {
         say(&format!("measuring {what} ...\n"));
