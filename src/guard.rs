@@ -1,7 +1,7 @@
 //! Judges what an agent asks to do before it is done: a second layer behind the sandbox.
 //!
-//! A command line is read ([`shell`]), flattened to the commands that would really run ([`flatten`]), and each of them and
-//! the files it touches ([`uses`]) is held against the [`rules`]. What cannot be read or known is blocked, never let
+//! A command line is read (`shell`), flattened to the commands that would really run (`flatten`), and each of them and
+//! the files it touches (`uses`) is held against the `rules`. What cannot be read or known is blocked, never let
 //! through. Values in, values out: nothing is looked up on the disk.
 
 pub mod allow;

@@ -1,7 +1,7 @@
 //! Keeps an agent and what it starts contained: what may be written, seen and talked to.
 //!
 //! The kinds differ in what they are made of ([`level::Level`]); what they let happen is one [`policy::Policy`]. A
-//! process that `process` starts is wrapped: ralph itself becomes the process outside of a sandbox ([`outside`]),
+//! process that `process` starts is wrapped: ralph itself becomes the process outside of a sandbox (`outside`),
 //! and ends as the command inside ended. So signals, sessions and the sweep work as they do without one.
 
 pub(crate) mod bwrap;
