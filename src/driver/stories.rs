@@ -9,7 +9,7 @@ mod commits;
 mod files;
 mod left;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Driver;
 use crate::{
@@ -50,8 +50,7 @@ impl Stories {
     pub(super) fn begin(setup: &mut Setup, run: &RunDir) -> Result<Option<Self>> {
         let Some(stories) = &mut setup.stories else { return Ok(None) };
         let pins = files::pin(&setup.project, stories, run)?;
-        // Whoever left a marker has no loop here any more: this one has the tree.
-        let _ = std::fs::remove_file(setup.project.join(ACTIVE));
+        remove_stale_marker(&setup.project);
         let ranges = left::ranges(&setup.project, &stories.dir);
         Ok(Self::new(setup, pins, ranges))
     }
@@ -65,6 +64,7 @@ impl Stories {
     ) -> Result<Option<Self>> {
         let Some(stories) = &setup.stories else { return Ok(None) };
         let pins = files::pinned(stories, run);
+        remove_stale_marker(&setup.project);
         let ranges = left::ranges(&setup.project, &stories.dir);
         let Some(mut it) = Self::new(setup, pins, ranges) else { return Ok(None) };
         // A later run has judged it; what it says by now is not this run's business.
@@ -88,6 +88,11 @@ impl Stories {
     fn shown(&self) -> String {
         self.setup.dir.join(TASKS).display().to_string()
     }
+}
+
+/// Whoever left a marker has no loop here any more: this one has the tree.
+fn remove_stale_marker(project: &Path) {
+    let _ = std::fs::remove_file(project.join(ACTIVE));
 }
 
 impl Drop for Stories {

@@ -52,6 +52,22 @@ fn a_resume_finds_the_cheat_first() {
 }
 
 #[test]
+fn a_resume_that_needs_no_turn_takes_the_marker_away() {
+    let [there, go] = meet("../reviewed");
+    let review = json!([write("ralph/tasks.json", &list(&[approved("US-1", 1)])), commit(), there, go]);
+    let env = project(&list(&[submitted("US-1", 0)])).turns(json!([review]));
+    let running = env.start(&["stories"]);
+    env.await_file("../reviewed");
+    running.kill_9();
+    env.nothing_left();
+    assert!(env.path(".ralph-active").exists(), "it was killed");
+    env.ralph(&["resume"]).exits(0);
+    assert_eq!(stories(&env), [approved("US-1", 1)]);
+    assert_eq!(turns(&env), ["review US-1"]);
+    assert!(!env.path(".ralph-active").exists(), "hooks would take the loop for a running one");
+}
+
+#[test]
 fn a_stop_judges_the_turn_before_it_ends() {
     for signals in [1, 2] {
         let [there, go] = meet("../cheated");
