@@ -27,7 +27,8 @@ impl Parser {
                 (None, '\\') => {
                     is_quoted = true;
                     self.at += 1;
-                    delimiter.extend(self.peek());
+                    let Some(escaped) = self.peek() else { break };
+                    delimiter.push(escaped);
                 }
                 (None, _) if is_separator(next) => break,
                 (Some(mark), _) if mark == next => quote = None,

@@ -114,6 +114,14 @@ fn here_documents_belong_to_their_commands() {
 }
 
 #[test]
+fn a_line_may_end_anywhere() {
+    let line = "a <<E\\ 2>&1 \"$(b ${c:-\\d} `e\\` $((1+2)) $'\\x41' \\\n f)\" {g}>h <<-'I'\n\ti\n[[ j ]] && k[1]=(l)";
+    for length in 0..=line.len() {
+        let _ = parse(&line[..length], 0);
+    }
+}
+
+#[test]
 fn nothing_nests_too_deep() {
     let pairs = [
         ("$(", ")"),
