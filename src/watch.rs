@@ -13,6 +13,8 @@ const DRAIN: Duration = Duration::from_millis(500);
 const LONGEST_DRAIN: Duration = Duration::from_secs(3);
 /// How long a process that has printed its result may do nothing before it is ended.
 const LINGER: Duration = Duration::from_secs(30);
+/// A wait that ends so much later than it should: ralph itself was stopped.
+const OVERSLEPT: Duration = Duration::from_secs(1);
 /// How long a killed process may take to disappear before nobody waits for it any more.
 const UNKILLABLE: Duration = Duration::from_secs(10);
 
@@ -72,6 +74,8 @@ pub struct Watch {
     open_pipes: u8,
     phase: Phase,
     cause: Option<Cause>,
+    /// When the last wait was to end.
+    due: Option<Instant>,
 }
 
 impl Watch {
@@ -85,6 +89,7 @@ impl Watch {
             open_pipes,
             phase: Phase::Running,
             cause: None,
+            due: None,
         }
     }
 
@@ -141,6 +146,11 @@ impl Watch {
     }
 
     fn running(&mut self, now: Instant) -> Order {
+        if let Some(due) = self.due.filter(|due| *due + OVERSLEPT < now) {
+            // What the process printed meanwhile may not have been read yet, and is not to be held against it.
+            self.started += now - due;
+            self.last_output = now;
+        }
         let deadlines = [
             (self.limits.total.map(|total| self.started + total), Cause::Timeout),
             (self.has_result.then_some(self.last_output + LINGER), Cause::Lingered),
@@ -154,6 +164,7 @@ impl Watch {
             }
             next = Some(next.map_or(deadline, |next: Instant| next.min(deadline)));
         }
+        self.due = next;
         next.map_or(Order::Wait, Order::WaitUntil)
     }
 
@@ -234,6 +245,14 @@ mod tests {
     fn silence_ends_a_process_and_output_saves_it() {
         check(&[(1000, "out"), (41_000, "")], "41000:Terminate Idle");
         check(&[(39_000, "out"), (78_000, "out")], "");
+    }
+
+    #[test]
+    fn time_in_which_ralph_was_stopped_does_not_count() {
+        check(&[(1000, "out"), (60_000, ""), (99_000, ""), (100_000, "")], "100000:Terminate Idle");
+        // Neither for the limit of the whole: 29 seconds were slept through.
+        let printing = [(70_000, "out"), (100_000, "out"), (128_000, "out"), (129_000, "out")];
+        check(&[&[(1000, "out"), (70_000, "")], &printing[..]].concat(), "129000:Terminate Timeout");
     }
 
     #[test]
