@@ -31,7 +31,7 @@ impl RunDir {
             .map_err(|error| error.hint("set RALPH_STATE_DIR to a folder that you can write to"))?;
         // Two runs in one part of a second: the folder decides who came first, the other tries again.
         for _ in 0..1000 {
-            let path = runs.join(new_id());
+            let path = runs.join(id_after(last_id(&runs).as_deref(), new_id()));
             match fs_err::create_dir(&path) {
                 Ok(()) => return Ok(Self { path }),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
@@ -158,9 +158,68 @@ fn new_id() -> String {
     format!("{}-{part:04x}", now.strftime("%Y%m%d-%H%M%S"))
 }
 
+/// The greatest id in a folder of runs.
+fn last_id(runs: &Path) -> Option<String> {
+    let entries = fs_err::read_dir(runs).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).filter(|name| part(name).is_some()).max()
+}
+
+/// The part of an id that counts the parts of a second.
+fn part(id: &str) -> Option<&str> {
+    let (time, part) = id.rsplit_once('-')?;
+    let is_id = time.len() == 15 && time.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    (is_id && !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(part)
+}
+
+/// An id that sorts after the last one even if the clock was put back since, as it is once a year: the newest
+/// run is the one that is resumed.
+fn id_after(last: Option<&str>, new: String) -> String {
+    let Some(last) = last.filter(|last| new.as_str() <= *last) else { return new };
+    let part = part(last).unwrap_or_default();
+    let next = u64::from_str_radix(part, 16).map_or(0, |number| number.saturating_add(1));
+    let next = format!("{next:0width$x}", width = part.len());
+    if next.len() == part.len() {
+        format!("{}{next}", &last[..last.len() - part.len()])
+    } else {
+        format!("{last}0")
+    }
+}
+
 /// A fingerprint that is the same in every version of ralph (FNV-1a).
 pub(crate) fn fnv(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_grow_whatever_the_clock_says() {
+        for (last, new, expected) in [
+            (None, "20261025-021500-0000", "20261025-021500-0000"),
+            (Some("20261025-021500-00ff"), "20261025-021501-0000", "20261025-021501-0000"),
+            (Some("20261025-025900-00ff"), "20261025-020000-0000", "20261025-025900-0100"),
+            (Some("20261025-025900-00ff"), "20261025-025900-00ff", "20261025-025900-0100"),
+            (Some("20261025-025900-ffff"), "20261025-020000-0000", "20261025-025900-ffff0"),
+            (Some("20261025-025900-ffff0"), "20261025-020000-0000", "20261025-025900-ffff1"),
+        ] {
+            let id = id_after(last, new.to_owned());
+            assert_eq!(id, expected);
+            assert!(last.is_none_or(|last| last < id.as_str()));
+        }
+    }
+
+    #[test]
+    fn only_ids_are_compared() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in
+            ["zzz", "20261025-025900-xyz", "20261025-025900-", "20261025-0259-0000", "20250101-000000-0001"]
+        {
+            std::fs::create_dir(folder.path().join(name)).expect("a folder");
+        }
+        assert_eq!(last_id(folder.path()).as_deref(), Some("20250101-000000-0001"));
+    }
 }
