@@ -96,6 +96,10 @@ impl Driver {
             if self.supervisor.stop_requested() {
                 self.ledger.stop_requested();
             }
+            if !self.setup.project.is_dir() {
+                let reason = format!("the project folder {} is gone", self.setup.project.display());
+                return Ok(self.finish(&Outcome::Paused { reason }));
+            }
             match decide(&self.ledger.plan, &self.ledger.state) {
                 Action::Look => {
                     self.notice_meddling();
@@ -191,15 +195,19 @@ impl Driver {
 
     fn wait(&mut self, until_ms: i64) {
         let Self { supervisor, ledger, .. } = self;
-        let started = Timestamp::now().as_millisecond();
+        let by_the_wall = || {
+            let left = until_ms.saturating_sub(Timestamp::now().as_millisecond());
+            Duration::from_millis(u64::try_from(left).unwrap_or(0))
+        };
+        let (started, longest) = (Instant::now(), by_the_wall());
         loop {
-            let now = Timestamp::now().as_millisecond();
-            let left = u64::try_from(until_ms - now).unwrap_or(0);
-            if left == 0 {
-                return ledger.record(Event::WaitEnded { ms: u64::try_from(now - started).unwrap_or(0) });
+            let left = left(by_the_wall(), started.elapsed(), longest);
+            if left.is_zero() {
+                let waited = started.elapsed().max(longest.saturating_sub(by_the_wall()));
+                return ledger.record(Event::WaitEnded { ms: millis(waited) });
             }
             // In pieces, because the clock that waits are measured by stands still while a laptop sleeps.
-            let piece = Duration::from_millis(left).min(LONGEST_NAP);
+            let piece = left.min(LONGEST_NAP);
             if supervisor.wait(Instant::now() + piece, &mut || ledger.tick()) == Waited::StopRequested {
                 return ledger.stop_requested();
             }
@@ -222,6 +230,11 @@ impl Driver {
     }
 }
 
+/// What is left of a wait. A clock on the wall that is put back must not make it longer than it was going to be.
+fn left(by_the_wall: Duration, waited: Duration, longest: Duration) -> Duration {
+    by_the_wall.min(longest.saturating_sub(waited))
+}
+
 fn abandoned() -> TurnEnded {
     TurnEnded {
         end: TurnEnd::Abandoned,
@@ -240,4 +253,21 @@ fn abandoned() -> TurnEnded {
 /// A duration as the journal has it.
 pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_outlasts_neither_clock() {
+        let seconds = Duration::from_secs;
+        // Both clocks agree.
+        assert_eq!(left(seconds(7), seconds(3), seconds(10)), seconds(7));
+        // The one on the wall was put back by an hour.
+        assert_eq!(left(seconds(3607), seconds(3), seconds(10)), seconds(7));
+        assert_eq!(left(seconds(3600), seconds(10), seconds(10)), seconds(0));
+        // The machine slept, and the other one stood still.
+        assert_eq!(left(seconds(0), seconds(3), seconds(10)), seconds(0));
+    }
 }
