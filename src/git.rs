@@ -1,5 +1,7 @@
 //! Calls git. Argument vectors only: a message that a model wrote must not be able to run anything.
 
+pub(crate) mod index_lock;
+
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},

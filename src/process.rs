@@ -26,7 +26,7 @@ use std::{
 use guardian::Guardian;
 use rustix::process::Signal;
 
-pub(crate) use procfs::{is_alive, is_same_process, lock_holder, start_time, variable};
+pub(crate) use procfs::{is_alive, is_at_work, is_same_process, lock_holder, start_time, variable};
 
 use crate::{
     signals,

@@ -1,6 +1,13 @@
 //! Commits what passed the gates, and does what else the settings ask of the SCM.
 
-use std::{ffi::OsString, path::Path};
+use std::{
+    ffi::OsString,
+    io,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Driver, millis,
@@ -10,8 +17,8 @@ use crate::{
     agent::{Output, Usage},
     engine::event::{CommitEnd, Event},
     error::Result,
-    git::{self, Git, refusal, scm_spec, succeeded},
-    process::{Happening, Sink, Spec},
+    git::{self, Change, Git, index_lock::is_locked, refusal, scm_spec, succeeded},
+    process::{Happening, Sink, Spec, Waited},
     prompt::{commit_message, message_from_task, truncate},
     sandbox::Sandbox,
     setup::{MessageFrom, Scm},
@@ -27,11 +34,19 @@ const MOST: usize = 64 * 1024;
 /// How much of a refusal the agent is told, in characters.
 const MOST_TOLD: usize = 4000;
 
+/// How long somebody else's git may hold the index.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(100);
+/// File systems keep time in steps.
+const CLOCK_TICK: SignedDuration = SignedDuration::from_millis(100);
+
 const CHANGED: &str = "files changed while the agent was asked for a commit message: the gates run again, and the \
                        agent is not asked any more in this run";
 
 /// A commit that an earlier process of the run announced and did not report.
 pub(super) struct Announced {
+    pub(super) at: Timestamp,
     pub(super) head: Option<String>,
     pub(super) message: String,
 }
@@ -87,7 +102,8 @@ impl Driver {
         if changes.is_empty() {
             return Ok(if has_moved { CommitEnd::Already } else { CommitEnd::Nothing });
         }
-        if announced.is_some() {
+        if let Some(announced) = announced {
+            self.remove_own_lock(git, &announced);
             // Announced by a ralph that died, and not made: nobody knows what happened to the files meanwhile.
             return Ok(CommitEnd::Changed);
         }
@@ -101,13 +117,7 @@ impl Driver {
             return Ok(CommitEnd::Changed);
         }
         self.ledger.record(Event::CommitStarted { head, message: message.clone() });
-        let Self { supervisor, sandbox, .. } = self;
-        // Hooks and filters of the repository may be the agent's work.
-        let mut contain = |spec| match sandbox {
-            Some(sandbox) => sandbox.wrap(spec),
-            None => Ok(spec),
-        };
-        match git.commit(supervisor, &changes, &message, &mut contain)? {
+        match self.commit_patiently(git, &changes, &message)? {
             Ok(()) => self.made(git),
             Err(output) => Ok(CommitEnd::Failed { output: truncate(&output, MOST_TOLD) }),
         }
@@ -131,6 +141,43 @@ impl Driver {
             "the agent moved HEAD from {before} to {head}, which does not contain it; to get back: git branch rescued {before}"
         ));
         Ok(false)
+    }
+
+    /// Somebody else's git may be at work for a moment.
+    fn commit_patiently(
+        &mut self,
+        git: &Git,
+        changes: &[Change],
+        message: &str,
+    ) -> io::Result<std::result::Result<(), String>> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let Self { supervisor, sandbox, .. } = &mut *self;
+            // Hooks and filters of the repository may be the agent's work.
+            let mut contain = |spec| match sandbox {
+                Some(sandbox) => sandbox.wrap(spec),
+                None => Ok(spec),
+            };
+            let committed = git.commit(supervisor, changes, message, &mut contain)?;
+            let is_locked = committed.as_ref().is_err_and(|refusal| is_locked(refusal));
+            if !is_locked || until < Instant::now() {
+                return Ok(committed);
+            }
+            if self.supervisor.wait(Instant::now() + PAUSE, &mut || {}) == Waited::StopRequested {
+                return Ok(committed);
+            }
+        }
+    }
+
+    /// A git that was killed together with the ralph that announced a commit has left its lock, which nobody else
+    /// would ever remove. One that was there before, or while any git is at work, is somebody else's.
+    fn remove_own_lock(&mut self, git: &Git, announced: &Announced) {
+        let Some(lock) = git.index_lock(&mut self.supervisor) else { return };
+        let is_own = Timestamp::try_from(lock.since).is_ok_and(|since| announced.at - CLOCK_TICK <= since);
+        if is_own && !git.is_at_work() && std::fs::remove_file(&lock.path).is_ok() {
+            self.ledger
+                .warn(format!("{} was left behind by a git of this run and is removed", lock.path.display()));
+        }
     }
 
     fn made(&mut self, git: &Git) -> Result<CommitEnd> {

@@ -172,7 +172,7 @@ impl Resume {
             match entry.event {
                 Event::TurnStarted(turn) => driver.last_turn = Some(turn),
                 Event::CommitStarted { head, message } => {
-                    driver.announced = Some(Announced { head, message });
+                    driver.announced = Some(Announced { at: entry.at, head, message });
                 }
                 Event::CommitEnded(_) => driver.announced = None,
                 _ => {}

@@ -1,6 +1,6 @@
 //! What the system says about processes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The kernel's flag for a process that is on its way out.
 const EXITING: u64 = 0x4;
@@ -75,6 +75,14 @@ pub(crate) fn start_time(pid: i32) -> Option<u64> {
 /// Whether the process that had this number when it was noted is still alive: numbers are used again.
 pub(crate) fn is_same_process(pid: i32, started: u64) -> bool {
     start_time(pid) == Some(started)
+}
+
+/// Whether any process of this program has its working directory in this folder, as far as that can be seen.
+pub(crate) fn is_at_work(program: &str, folder: &Path) -> bool {
+    all().filter(|process| !process.is_zombie).any(|Process { pid, .. }| {
+        fs_err::read_to_string(path(pid, "comm")).is_ok_and(|name| name.trim_end() == program)
+            && fs_err::read_link(path(pid, "cwd")).is_ok_and(|dir| dir.starts_with(folder))
+    })
 }
 
 /// The process that locked the file with this number, as the kernel lists it.
