@@ -4,6 +4,8 @@
 //! line (power loss, full disk) is passed over by readers and cut off by the next writer.
 
 pub(crate) mod run_dir;
+#[cfg(debug_assertions)]
+mod sudden_death;
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -65,6 +67,8 @@ pub(crate) struct Journal {
     /// What could not be written yet.
     unsaved: Vec<u8>,
     sync: Option<SyncSender<()>>,
+    #[cfg(debug_assertions)]
+    death: sudden_death::SuddenDeath,
 }
 
 /// How often the disk is asked to keep the journal. While it does, it makes others wait who create files, so
@@ -93,7 +97,13 @@ impl Journal {
         }
         let whole = end_of_last_line(&mut file)?;
         file.set_len(whole)?;
-        Ok(Self { file, unsaved: Vec::new(), sync: None })
+        Ok(Self {
+            file,
+            unsaved: Vec::new(),
+            sync: None,
+            #[cfg(debug_assertions)]
+            death: sudden_death::SuddenDeath::planned(),
+        })
     }
 
     /// Another handle on the lock, for the guardian.
@@ -111,6 +121,8 @@ impl Journal {
     pub(crate) fn append(&mut self, entry: &Entry) -> io::Result<()> {
         self.unsaved.extend_from_slice(&entry.to_line());
         self.unsaved.push(b'\n');
+        #[cfg(debug_assertions)]
+        self.death.before_writing(&mut self.file, &self.unsaved);
         while !self.unsaved.is_empty() {
             match self.file.write(&self.unsaved) {
                 Ok(written) => drop(self.unsaved.drain(..written)),
@@ -118,6 +130,8 @@ impl Journal {
                 Err(error) => return Err(error),
             }
         }
+        #[cfg(debug_assertions)]
+        self.death.after_writing();
         Ok(())
     }
 
@@ -209,6 +223,12 @@ pub(crate) struct Folded {
 pub(crate) fn fold(path: &Path) -> Result<Folded> {
     let mut entries = Vec::new();
     read_from(path, 0, &mut |entry| entries.push(entry))?;
+    if entries.is_empty() {
+        return Err(Error::new(
+            "nothing of the run is recorded: it ended before it began, or the disk was full",
+        )
+        .hint("start it again"));
+    }
     let Some(Entry { event: Event::RunStarted(started), .. }) = entries.first() else {
         return Err(Error::new(format!("{} does not begin with the start of a run", path.display())));
     };

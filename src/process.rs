@@ -384,6 +384,13 @@ pub(crate) fn end_at_once(pid: i32) {
     }
 }
 
+/// Ends ralph as `kill -9` does: nothing is cleaned up.
+#[cfg(debug_assertions)]
+pub(crate) fn die() -> ! {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::KILL);
+    unreachable!("nobody survives SIGKILL")
+}
+
 /// A process that ended, with the beginning of what it printed.
 pub(crate) struct Captured {
     pub(crate) ended: Ended,

@@ -354,6 +354,10 @@ fn refuse_final(folded: &Folded, run: &RunDir) -> Result<()> {
 
 /// A run that is at a limit ends again at once unless the limit is raised.
 fn refuse_exhausted(plan: &Plan, state: &State) -> Result<()> {
+    if state.outcome().is_none() {
+        // It was killed before it could say so; now it does.
+        return Ok(());
+    }
     let mut state = state.clone();
     state.apply(plan, &Event::RunResumed { pid: 0, limits: plan.limits });
     let Action::Finish(Outcome::Exhausted { limit }) = decide(plan, &state) else { return Ok(()) };

@@ -164,8 +164,11 @@ impl State {
     }
 
     fn resumed(&mut self) {
-        (self.ended, self.stop, self.limited_turns) = (None, false, 0);
+        let has_ended = self.ended.take().is_some();
+        (self.stop, self.limited_turns) = (false, 0);
         match &mut self.phase {
+            // Killed between the verdict and its record: nobody has seen it yet.
+            Phase::Over(_) if !has_ended => {}
             Phase::Over(outcome) if !outcome.is_final() => (self.phase, self.attempt) = (Phase::Idle, 1),
             Phase::Judging(judging) if judging.work == Work::None => self.phase = Phase::Idle,
             // Nobody knows what happened to the files meanwhile: every gate decides again.

@@ -366,7 +366,11 @@ fn a_resumed_run_goes_on_where_it_was() {
     let committing = vec![started(1, 1), finished(), ok(0), ok(1), announced];
     assert_eq!(next_after_resume(&run, committing), Action::Commit);
     // Gave up: the same iteration, with new attempts.
-    let gave_up = vec![started(3, 4), ended(turn_end("fail"), "")];
+    let mut gave_up = vec![started(3, 4), ended(turn_end("fail"), "")];
+    let Action::Finish(verdict) = next_after_resume(&run, gave_up.clone()) else {
+        panic!("a verdict that was not recorded is lost")
+    };
+    gave_up.push(end(verdict));
     assert_eq!(next_after_resume(&run, gave_up), Action::RunTurn(turn(3, 1)));
     // At the limit: goes on when it is raised.
     let limit = vec![started(10, 1), finished(), ok(0), ok(1), Event::CommitEnded(CommitEnd::Nothing)];

@@ -7,6 +7,7 @@ use std::{
     ffi::OsStr,
     fs,
     fs::File,
+    io::Write,
     os::unix::{fs::PermissionsExt, process::ExitStatusExt},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
@@ -51,6 +52,12 @@ pub(crate) fn write(path: &str, text: &str) -> Value {
 /// The agent says that it has come so far (the file `name`), and waits for `name.go`.
 pub(crate) fn meet(name: &str) -> [Value; 2] {
     [shell(&format!("touch {name}")), json!({"await": format!("{name}.go")})]
+}
+
+/// Says that the current test cannot do its work on this machine. Not through the harness, which would hide it.
+pub(crate) fn skip(why: &str) {
+    let name = thread::current().name().unwrap_or_default().to_owned();
+    let _ = writeln!(std::io::stderr(), "skipped: {name}: {why}");
 }
 
 /// Looks again and again until there is an answer.
@@ -214,6 +221,16 @@ impl Env {
         self.project = fs::canonicalize(project).expect("the project");
         self.write_settings();
         self
+    }
+
+    /// Another world that begins as this one is now; nothing in it may name this one's folder.
+    pub(crate) fn twin(&self) -> Self {
+        let mut twin = Self::new();
+        (twin.settings, twin.variables) = (self.settings.clone(), self.variables.clone());
+        let from = format!("{}/.", self.root.path().display());
+        let copied = Command::new("cp").arg("-a").arg(from).arg(twin.root.path()).status().expect("cp");
+        assert!(copied.success(), "{copied}");
+        twin
     }
 
     /// A program on the path.

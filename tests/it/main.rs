@@ -7,6 +7,7 @@ mod cli;
 mod demo;
 mod doctor;
 mod env;
+mod faults;
 mod guard;
 mod guardrails;
 mod init;

@@ -27,24 +27,7 @@ pub(crate) struct Pty {
 impl Pty {
     /// Starts the command in a new terminal.
     pub(crate) fn start(command: &mut Command) -> Self {
-        let master =
-            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
-        grantpt(&master).and_then(|()| unlockpt(&master)).expect("its other end");
-        let name = ptsname(&master, Vec::new()).expect("its name").into_string().expect("a path");
-        let end =
-            || OpenOptions::new().read(true).write(true).open(&name).map(Stdio::from).expect("its other end");
-        command.stdin(end()).stdout(end()).stderr(end());
-        // SAFETY: two calls of the system, on descriptors that exist in the child.
-        unsafe {
-            command.pre_exec(|| {
-                setsid()?;
-                Ok(ioctl_tiocsctty(std::io::stdin())?)
-            });
-        }
-        let child = command.spawn().expect("it starts");
-        // The command still holds the program's end, which would keep the terminal alive after the program.
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let keyboard = File::from(master);
+        let (keyboard, child) = unwatched(command);
         let screen = Arc::default();
         read_into(keyboard.try_clone().expect("a descriptor"), Arc::clone(&screen));
         Self { keyboard, child, screen, seen: 0 }
@@ -94,6 +77,27 @@ impl Drop for Pty {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Starts the command in a new terminal that nobody looks at. When the terminal is dropped, the line is cut.
+pub(crate) fn unwatched(command: &mut Command) -> (File, Child) {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
+    grantpt(&master).and_then(|()| unlockpt(&master)).expect("its other end");
+    let name = ptsname(&master, Vec::new()).expect("its name").into_string().expect("a path");
+    let end =
+        || OpenOptions::new().read(true).write(true).open(&name).map(Stdio::from).expect("its other end");
+    command.stdin(end()).stdout(end()).stderr(end());
+    // SAFETY: two calls of the system, on descriptors that exist in the child.
+    unsafe {
+        command.pre_exec(|| {
+            setsid()?;
+            Ok(ioctl_tiocsctty(std::io::stdin())?)
+        });
+    }
+    let child = command.spawn().expect("it starts");
+    // The command still holds the program's end, which would keep the terminal alive after the program.
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    (File::from(master), child)
 }
 
 /// Reads until nobody holds the other end.

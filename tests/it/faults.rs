@@ -1,0 +1,314 @@
+//! Sudden death at every place there is: ralph is killed at each event of its journal, for each kind of loop,
+//! and a resume reaches the end that the run would have reached by itself.
+
+mod surroundings;
+
+use std::{collections::BTreeMap, fs, path::Path, thread};
+
+use serde_json::{Value, json};
+
+use crate::env::{Env, Output, RALPH};
+
+/// How many places are tried at the same time.
+const WORKERS: usize = 4;
+
+/// Where ralph is told to die.
+const KILL_AT: &str = "RALPH_TEST_KILL_AT";
+
+/// One kind of loop. What the agent does depends on its prompt, on the iteration and on what it finds, but not on
+/// how often it is called, because a turn that was cut off is repeated.
+struct Preset {
+    prepare: fn(Env) -> Env,
+    args: &'static [&'static str],
+    /// What the agent does, in the language of the shell, with its prompt in `$prompt`.
+    agent: &'static str,
+    /// How the run ends.
+    code: i32,
+    outcome: &'static str,
+}
+
+/// Everything that an unattended run can meet on its way: a refuted claim, a red guardrail whose output the agent
+/// needs, an agent that fails once and is waited for, commits that the agent words, a push.
+const RUN: Preset = Preset {
+    prepare: |env| {
+        env.git(&["init", "--quiet", "--bare", "--initial-branch=main", "../remote"]);
+        env.git(&["remote", "add", "origin", "../remote"]);
+        env.commits().guardrails(&["test -e fixed", "true"]).settings(json!({
+            "scm": {"tasks": ["commit", "push origin HEAD"]},
+            "retryDelay": "10ms",
+        }))
+    },
+    args: &["run", "-p", "Do it."],
+    agent: r#"
+        case "$prompt" in *"commit message"*) echo "Do part $RALPH_ITERATION"; exit;; esac
+        echo "$RALPH_ITERATION" >"part-$RALPH_ITERATION"
+        case $RALPH_ITERATION in
+            1) echo "Claimed too early. <response>DONE</response>" ;;
+            2)
+                test -e ../stumbled || { touch ../stumbled; exit 1; }
+                case "$prompt" in *'"test -e fixed" failed'*) echo yes >fixed ;; esac
+                echo "More to come." ;;
+            3) echo "<response>DONE</response>" ;;
+        esac"#,
+    code: 0,
+    outcome: "done",
+};
+
+const PLAN: Preset = Preset {
+    prepare: |env| {
+        env.write("specs/sums.md", "It adds numbers.\n");
+        env
+    },
+    args: &["plan", "2"],
+    agent: r#"seq "$RALPH_ITERATION" >implementation_plan.md; echo "More to come.""#,
+    code: 0,
+    outcome: "exhausted",
+};
+
+/// The first try of the first task fails its test, and the second one needs to know why.
+const BUILD: Preset = Preset {
+    prepare: |env| {
+        env.write("specs/sums.md", "It adds numbers.\n");
+        env.write("implementation_plan.md", "- [ ] Add numbers\n- [ ] Show sums\n");
+        env.write("AGENTS.md", "TEST_COMMAND=\"grep right work-*\"\n");
+        env.git(&["add", "--all"]);
+        env.git(&["commit", "--quiet", "-m", "plan"]);
+        env
+    },
+    args: &["build"],
+    agent: r#"
+        case "$RALPH_ITERATION$prompt" in
+            2* | *"grep right work-"*failed*) echo right >"work-$RALPH_ITERATION" ;;
+            *) echo wrong >"work-$RALPH_ITERATION" ;;
+        esac
+        sed -i "${RALPH_ITERATION}s/ \]/x]/" implementation_plan.md
+        case $RALPH_ITERATION in
+            1) echo "One of two." ;;
+            2) echo "<promise>COMPLETE</promise>" ;;
+        esac"#,
+    code: 0,
+    outcome: "done",
+};
+
+const PROMPT: Preset = Preset {
+    prepare: |env| {
+        env.write("ask.md", "Look around.");
+        env
+    },
+    args: &["prompt", "ask.md"],
+    agent: "echo seen >notes.md; echo Well.",
+    code: 0,
+    outcome: "done",
+};
+
+/// Tests have no attempts left and the run gives up: a resume must come to the same verdict.
+const HOPELESS: Preset = Preset {
+    prepare: |env| (BUILD.prepare)(env).settings(json!({"retries": 1})),
+    args: &["build"],
+    agent: "echo wrong >work-1; echo Hm.",
+    code: 3,
+    outcome: "gave_up",
+};
+
+/// All that a run leaves behind for its user.
+#[derive(Debug, PartialEq)]
+struct End {
+    code: Option<i32>,
+    /// Each with its tree.
+    commits: Vec<String>,
+    pushed: Vec<String>,
+    /// Those of the project with their contents, the prompts among them; of ralph's other files only the names.
+    files: BTreeMap<String, String>,
+    /// What git sees that is not committed.
+    uncommitted: String,
+    facts: Value,
+}
+
+impl Preset {
+    fn env(&self) -> Env {
+        let env = Env::new().with_git().agent("worker", &format!("prompt=$(cat)\n{}", self.agent));
+        (self.prepare)(env)
+    }
+
+    /// Runs it without a fault; returns the end and the number of events.
+    #[track_caller]
+    fn unharmed(&self, env: &Env) -> (End, usize) {
+        let output = env.ralph(self.args);
+        let end = end(env, &output);
+        assert_eq!(
+            (end.code, end.facts["outcome"]["outcome"].as_str()),
+            (Some(self.code), Some(self.outcome))
+        );
+        (end, env.journal().len())
+    }
+
+    /// Kills ralph at each event and resumes.
+    #[track_caller]
+    fn check(&self) {
+        let fresh = self.env();
+        let (expected, count) = self.unharmed(&fresh.twin());
+        assert!(4 <= count, "{count} events");
+        let places: Vec<String> =
+            (1..=count).flat_map(|event| [event.to_string(), format!("{event}:torn")]).collect();
+        in_parallel(&places, |at| self.check_at(&fresh, at, &expected, count));
+    }
+
+    /// The numbers of the events of this kind, in a run without a fault.
+    fn unharmed_events(&self, fresh: &Env, kind: &str) -> Vec<usize> {
+        let env = fresh.twin();
+        env.ralph(self.args).exits(self.code);
+        (1..).zip(env.journal()).filter(|(_, event)| event["event"] == kind).map(|(at, _)| at).collect()
+    }
+
+    fn check_at(&self, fresh: &Env, at: &str, expected: &End, count: usize) {
+        let env = fresh.twin();
+        killed(&env, self.args, at);
+        let output = self.go_on(&env, at, count);
+        assert_eq!(&end(&env, &output), expected, "killed at {at} of {count}:\n{}", told(&env, &output));
+        check_record(&env);
+    }
+
+    /// Does what a user would do after the kill.
+    fn go_on(&self, env: &Env, at: &str, count: usize) -> Output {
+        if at == "1:torn" {
+            // Nothing was recorded, and nothing was done.
+            env.ralph(&["resume"]).exits(2).says("ended before it began");
+            return env.ralph(self.args);
+        }
+        let output = env.ralph(&["resume"]);
+        if at == count.to_string() && self.outcome == "done" {
+            return Output { code: Some(self.code), ..output.exits(2).says("is complete") };
+        }
+        if at == count.to_string() && self.outcome == "exhausted" {
+            return Output { code: Some(self.code), ..output.exits(2).says("at its limit") };
+        }
+        output
+    }
+}
+
+/// Checks several at a time: most of it is waiting for processes.
+fn in_parallel<T: Sync>(all: &[T], check: impl Fn(&T) + Sync) {
+    thread::scope(|scope| {
+        for share in all.chunks(all.len().div_ceil(WORKERS)) {
+            scope.spawn(|| share.iter().for_each(&check));
+        }
+    });
+}
+
+/// Starts ralph and has it killed at this event.
+#[track_caller]
+fn killed(env: &Env, args: &[&str], at: &str) {
+    let output = env.start_command(env.command(RALPH).args(args).env(KILL_AT, at)).wait();
+    assert_eq!(
+        output.signal,
+        Some(9),
+        "not killed at {at}; this needs a build with debug assertions: {output:?}"
+    );
+    env.nothing_left();
+}
+
+fn end(env: &Env, output: &Output) -> End {
+    env.nothing_left();
+    let log = |folder: &Path| env.git_in(folder, &["log", "--format=%T %s"]);
+    let lines = |text: String| text.lines().map(str::to_owned).collect();
+    let remote = env.project().with_file_name("remote");
+    let mut files = BTreeMap::new();
+    collect(env.project(), env.project(), &mut files);
+    let status: Value =
+        serde_json::from_str(env.ralph(&["status", "--json"]).exits(0).stdout.lines().next().expect("a run"))
+            .expect("JSON");
+    let facts = ["outcome", "exitCode", "standing", "iteration", "commits", "next"].map(|key| {
+        // The id of the run is its own.
+        let value: Value = status[key].to_string().replace(&env.run_id(), "ID").parse().expect("JSON");
+        (key.to_owned(), value)
+    });
+    End {
+        code: output.code,
+        commits: lines(log(env.project())),
+        pushed: if remote.exists() { lines(log(&remote)) } else { Vec::new() },
+        files,
+        uncommitted: env.git(&["status", "--porcelain"]),
+        facts: facts.into_iter().collect(),
+    }
+}
+
+fn collect(project: &Path, folder: &Path, into: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        let name = path.strip_prefix(project).expect("inside").display().to_string();
+        if path.is_dir() {
+            // A run that was resumed has one log for each of its processes.
+            if name != ".git" && name != ".ralph/logs" {
+                collect(project, &path, into);
+            }
+            continue;
+        }
+        let is_own = name.starts_with(".ralph/") && !name.contains("prompt");
+        let contents = if is_own { Ok(String::new()) } else { fs::read_to_string(&path) };
+        into.insert(name, contents.expect("a text"));
+    }
+}
+
+/// The record is whole: every line, one end, no commit twice, no turn that nobody knows the end of.
+#[track_caller]
+fn check_record(env: &Env) {
+    let journal = env.journal();
+    let count = |kind: &str| journal.iter().filter(|event| event["event"] == kind).count();
+    assert_eq!(count("turn_started"), count("turn_ended"), "{journal:#?}");
+    let ends = count("run_ended");
+    assert!(ends == 1 || ends == 2 && count("run_resumed") == 1, "{journal:#?}");
+    assert_eq!(journal.last().expect("an event")["event"], "run_ended");
+}
+
+fn told(env: &Env, output: &Output) -> String {
+    let events: Vec<String> = env.journal().iter().map(|event| event["event"].to_string()).collect();
+    format!("{}\n{}{}", events.join(" "), output.stdout, output.stderr)
+}
+
+#[test]
+fn a_resumed_run_survives_a_kill_at_every_event() {
+    let fresh = RUN.env();
+    let (expected, _) = RUN.unharmed(&fresh.twin());
+    // In the second turn, so that both what is repeated and what follows is in the part that is killed again.
+    let first = RUN.unharmed_events(&fresh, "turn_started")[1];
+    let resumed = fresh.twin();
+    killed(&resumed, RUN.args, &first.to_string());
+    resumed.ralph(&["resume"]).exits(RUN.code);
+    let count = resumed.journal().len() - first;
+    assert!(8 <= count, "{count} events");
+    in_parallel(&(1..=count).collect::<Vec<_>>(), |at| {
+        let env = fresh.twin();
+        killed(&env, RUN.args, &first.to_string());
+        killed(&env, &["resume"], &at.to_string());
+        let mut output = env.ralph(&["resume"]);
+        if *at == count {
+            output = Output { code: Some(RUN.code), ..output.exits(2).says("is complete") };
+        }
+        assert_eq!(end(&env, &output), expected, "killed again at {at}:\n{}", told(&env, &output));
+    });
+}
+
+#[test]
+fn run_survives_a_kill_at_every_event() {
+    RUN.check();
+}
+
+#[test]
+fn plan_survives_a_kill_at_every_event() {
+    PLAN.check();
+}
+
+#[test]
+fn build_survives_a_kill_at_every_event() {
+    BUILD.check();
+}
+
+#[test]
+fn prompt_survives_a_kill_at_every_event() {
+    PROMPT.check();
+}
+
+#[test]
+fn a_run_that_gives_up_survives_a_kill_at_every_event() {
+    HOPELESS.check();
+}
