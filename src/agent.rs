@@ -198,6 +198,11 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Tokens in and out.
+    pub fn tokens(&self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+
     /// Adds what came after.
     pub fn add(&mut self, other: Self) {
         self.cost_usd = match (self.cost_usd, other.cost_usd) {

@@ -128,7 +128,7 @@ fn exhausted(plan: &Plan, state: &State) -> Option<Exhausted> {
     if limits.cost_usd.is_some_and(|limit| limit <= spent.usage.cost_usd.unwrap_or(0.0)) {
         return Some(Exhausted::Cost);
     }
-    if limits.tokens.is_some_and(|limit| limit <= spent.usage.input + spent.usage.output) {
+    if limits.tokens.is_some_and(|limit| limit <= spent.usage.tokens()) {
         return Some(Exhausted::Tokens);
     }
     None

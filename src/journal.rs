@@ -185,7 +185,16 @@ pub(crate) fn is_running(path: &Path) -> bool {
 pub(crate) fn read_from(path: &Path, position: u64, each: &mut dyn FnMut(Entry)) -> Result<u64> {
     let mut reader = BufReader::new(fs_err::File::open(path)?);
     reader.seek(SeekFrom::Start(position))?;
-    let (mut line, mut position) = (Vec::new(), position);
+    Ok(read_lines(&mut reader, position, each)?)
+}
+
+/// Reads the lines of a journal that begin at a position; returns where the last whole line ended.
+pub(crate) fn read_lines(
+    reader: &mut dyn BufRead,
+    mut position: u64,
+    each: &mut dyn FnMut(Entry),
+) -> io::Result<u64> {
+    let mut line = Vec::new();
     loop {
         line.clear();
         let length = reader.read_until(b'\n', &mut line)?;
@@ -223,6 +232,11 @@ pub(crate) struct Folded {
 pub(crate) fn fold(path: &Path) -> Result<Folded> {
     let mut entries = Vec::new();
     read_from(path, 0, &mut |entry| entries.push(entry))?;
+    fold_entries(&path.display().to_string(), entries)
+}
+
+/// Folds what was read from the journal of this name.
+pub(crate) fn fold_entries(name: &str, entries: Vec<Entry>) -> Result<Folded> {
     if entries.is_empty() {
         return Err(Error::new(
             "nothing of the run is recorded: it ended before it began, or the disk was full",
@@ -230,7 +244,7 @@ pub(crate) fn fold(path: &Path) -> Result<Folded> {
         .hint("start it again"));
     }
     let Some(Entry { event: Event::RunStarted(started), .. }) = entries.first() else {
-        return Err(Error::new(format!("{} does not begin with the start of a run", path.display())));
+        return Err(Error::new(format!("{name} does not begin with the start of a run")));
     };
     let (started, mut plan, mut state) = (RunStarted::clone(started), started.plan.clone(), State::default());
     for entry in &entries {

@@ -31,6 +31,8 @@ mod bus;
 mod cli;
 mod driver;
 mod error;
+#[doc(hidden)]
+pub mod fuzz;
 mod gate;
 mod git;
 mod guard_settings;

@@ -24,7 +24,7 @@ use crate::agent::Permissions;
 use crate::fail_action::FailAction;
 use crate::setup::{PromptVia, Scm};
 
-pub(crate) use load::{Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, inspect, load};
+pub(crate) use load::{Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, inspect, load, of_bytes};
 pub(crate) use loops::{BuildSettings, PlanSettings, StoriesSettings, TaskSettings};
 pub(crate) use sandbox::SandboxSettings;
 pub(crate) use schema::schema;

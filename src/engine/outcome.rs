@@ -68,7 +68,7 @@ impl Exhausted {
     /// The flag that raises it, with a value that leaves room.
     pub fn raised(self, plan: &Plan, spent: &Spent) -> String {
         let limits = &plan.limits;
-        let double = |limit: Option<u64>, used: u64| 2 * limit.unwrap_or(1).max(used);
+        let double = |limit: Option<u64>, used: u64| limit.unwrap_or(1).max(used).saturating_mul(2);
         match self {
             Self::Iterations => format!("--max-iterations {}", limits.iterations.saturating_add(10)),
             Self::Time => format!("--max-time {}s", double(limits.total_ms, spent.ms).div_ceil(1000)),
@@ -76,9 +76,7 @@ impl Exhausted {
                 let used = spent.usage.cost_usd.unwrap_or(0.0);
                 format!("--max-cost {:.2}", (2.0 * limits.cost_usd.unwrap_or(1.0).max(used)).max(0.01))
             }
-            Self::Tokens => {
-                format!("--max-tokens {}", double(limits.tokens, spent.usage.input + spent.usage.output))
-            }
+            Self::Tokens => format!("--max-tokens {}", double(limits.tokens, spent.usage.tokens())),
         }
     }
 }

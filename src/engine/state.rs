@@ -117,7 +117,7 @@ impl State {
             Event::GateEnded(gate) => self.gate_ended(plan, gate),
             Event::MessageAsked { usage, ms, .. } => {
                 self.spent.usage.add(*usage);
-                self.spent.ms += ms;
+                self.spent.ms = self.spent.ms.saturating_add(*ms);
             }
             Event::CommitStarted { .. } => {
                 if let Phase::Judging(judging) = self.phase {
@@ -202,10 +202,10 @@ impl State {
     }
 
     fn turn_ended(&mut self, plan: &Plan, turn: &TurnEnded) {
-        self.spent.turns += 1;
-        self.spent.ms += turn.ms;
-        self.spent.tools += turn.tools;
-        self.spent.tool_errors += turn.tool_errors;
+        self.spent.turns = self.spent.turns.saturating_add(1);
+        self.spent.ms = self.spent.ms.saturating_add(turn.ms);
+        self.spent.tools = self.spent.tools.saturating_add(turn.tools);
+        self.spent.tool_errors = self.spent.tool_errors.saturating_add(turn.tool_errors);
         self.spent.usage.add(turn.usage);
         self.refuted = false;
         let view = turn.view.as_ref();
@@ -283,7 +283,7 @@ impl State {
     }
 
     fn gate_ended(&mut self, plan: &Plan, ended: &GateEnded) {
-        self.spent.ms += ended.ms;
+        self.spent.ms = self.spent.ms.saturating_add(ended.ms);
         let Phase::Judging(judging) = &mut self.phase else { return };
         // Only the gate that was due: a line of the journal that is lost must not let a later one stand in for it.
         let Some(gate) = plan.gates.get(ended.gate).filter(|_| next_gate(plan, *judging) == Some(ended.gate))
@@ -350,9 +350,9 @@ impl State {
     }
 
     fn wait_ended(&mut self, ms: u64) {
-        self.spent.ms += ms;
+        self.spent.ms = self.spent.ms.saturating_add(ms);
         if let Phase::Waiting { why: Why::UsageLimit, .. } = self.phase {
-            self.spent.quota_ms += ms;
+            self.spent.quota_ms = self.spent.quota_ms.saturating_add(ms);
         }
         self.phase = Phase::Idle;
     }
@@ -370,7 +370,7 @@ impl State {
         match plan.failures.of(cause) {
             OnFailure::Retry { retries } if retries < self.attempt => self.give_up(cause, reason),
             OnFailure::Retry { .. } => {
-                self.attempt += 1;
+                self.attempt = self.attempt.saturating_add(1);
                 self.phase = pause(retry_delay_ms, Why::Retry);
             }
             OnFailure::Ignore | OnFailure::Continue => self.onward(plan),
@@ -378,7 +378,7 @@ impl State {
     }
 
     fn onward(&mut self, plan: &Plan) {
-        self.iteration += 1;
+        self.iteration = self.iteration.saturating_add(1);
         self.attempt = 1;
         self.phase = pause(plan.limits.rest_ms, Why::Rest);
     }

@@ -131,7 +131,7 @@ impl Reporter for Human {
             Event::CommitEnded(end) => self.committed(plan, end),
             Event::WaitStarted { until_ms, why } => {
                 let left =
-                    Duration::from_millis(u64::try_from(until_ms - entry.at.as_millisecond()).unwrap_or(0));
+                    Duration::from_millis(u64::try_from(until_ms.saturating_sub(entry.at.as_millisecond())).unwrap_or(0));
                 let left = format_duration(left);
                 match why {
                     Why::Rest => {}

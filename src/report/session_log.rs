@@ -115,7 +115,7 @@ impl SessionLog {
         optional("API Requests", number(iteration.requests));
         optional("Model", iteration.model);
         optional("Messages", number(iteration.messages));
-        optional("Tokens", (0 < input + output).then(|| summary::tokens(input, cached, output)));
+        optional("Tokens", (0 < input || 0 < output).then(|| summary::tokens(input, cached, output)));
         optional("Cost", cost_usd.map(|cost| format!("${cost:.2}")));
         optional("Retries", Some(iteration.retries.to_string()));
         optional("Status", Some(status.to_owned()));

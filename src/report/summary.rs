@@ -60,7 +60,7 @@ pub(crate) fn spent(state: &State) -> Vec<String> {
     if 0 < spent.commits {
         parts.push(count(spent.commits.into(), "commit"));
     }
-    if 0 < spent.usage.input + spent.usage.output {
+    if 0 < spent.usage.tokens() {
         parts.push(tokens(spent.usage.input, spent.usage.cached, spent.usage.output));
     }
     if let Some(cost) = spent.usage.cost_usd {
@@ -91,7 +91,7 @@ pub(crate) fn count(number: u64, what: &str) -> String {
 /// A number with three figures at most.
 pub(crate) fn short(number: u64) -> String {
     let in_units = |unit: u64, letter: char| {
-        let tenths = (number * 10 + unit / 2) / unit;
+        let tenths = number.saturating_mul(10).saturating_add(unit / 2) / unit;
         if tenths.is_multiple_of(10) {
             format!("{}{letter}", tenths / 10)
         } else {

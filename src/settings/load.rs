@@ -66,6 +66,13 @@ pub(crate) fn inspect(project: &Path) -> Inspected {
     gather(project, None, Value::Object(serde_json::Map::new()))
 }
 
+/// Reads settings that are in no file.
+pub(crate) fn of_bytes(bytes: &[u8]) -> Inspected {
+    let mut merge = Merge::new();
+    merge.text(bytes, PROJECT_FILE);
+    merge.finish()
+}
+
 fn gather(project: &Path, config: Option<&Path>, flags: Value) -> Inspected {
     let mut merge = Merge::new();
     let project_file = project.join(PROJECT_FILE);
@@ -117,10 +124,14 @@ impl Merge {
         };
         let shown = path.strip_prefix(project).unwrap_or(path);
         self.files.push(shown.to_owned());
+        self.text(&bytes, &shown.to_string_lossy());
+    }
+
+    fn text(&mut self, bytes: &[u8], name: &str) {
         let mut report = Report::default();
-        match parse(&bytes, &Arc::from(shown.to_string_lossy()), &mut report) {
+        match parse(bytes, &Arc::from(name), &mut report) {
             Some(node) => {
-                if shown == Path::new(PROJECT_FILE) {
+                if name == PROJECT_FILE {
                     sandbox::refuse_from_project(&node, &mut report);
                 }
                 self.layer(node, report);

@@ -22,7 +22,7 @@ struct Column<'a> {
 
 impl Column<'_> {
     fn ms(&self) -> u64 {
-        self.turns.iter().map(|told| told.ms).sum()
+        self.turns.iter().fold(0, |sum, told| sum.saturating_add(told.ms))
     }
 
     fn cost(&self) -> f64 {

@@ -61,10 +61,10 @@ impl Page<'_> {
         }
         let cost = spent.usage.cost_usd.map_or("not reported".to_owned(), |cost| format!("${cost:.2}"));
         add(cost, "cost");
-        if 0 < spent.usage.input + spent.usage.output {
+        if 0 < spent.usage.tokens() {
             let Usage { input, cached, output, .. } = spent.usage;
             add(
-                summary::short(input + output),
+                summary::short(spent.usage.tokens()),
                 &format!("tokens: {}", summary::tokens(input, cached, output)),
             );
         }

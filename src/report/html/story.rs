@@ -82,7 +82,7 @@ impl Story {
                 }
             }
             Event::CommitEnded(CommitEnd::Failed { .. }) => self.failed_commits += 1,
-            Event::WaitEnded { ms } => self.waited_ms += ms,
+            Event::WaitEnded { ms } => self.waited_ms = self.waited_ms.saturating_add(*ms),
             Event::RunResumed { .. } => self.resumes += 1,
             Event::Warned { text } if !self.warnings.contains(text) => self.warnings.push(text.clone()),
             _ => {}

@@ -159,7 +159,8 @@ impl Live {
             Doing::Checking(name) => Some(format!("checking {name} {took}")),
             Doing::Committing => Some(format!("committing {took}")),
             Doing::Waiting { until_ms, why } => {
-                let left = u64::try_from(until_ms - now.as_millisecond()).unwrap_or(0).div_ceil(1000);
+                let left =
+                    u64::try_from(until_ms.saturating_sub(now.as_millisecond())).unwrap_or(0).div_ceil(1000);
                 let left = format_duration(Duration::from_secs(left));
                 Some(match why {
                     Why::Rest => format!("resting, {left} left"),

@@ -110,7 +110,7 @@ impl Human {
         if let Some(cost) = result.usage.cost_usd {
             parts.push(format!("cost: ${cost:.2}"));
         }
-        if 0 < result.usage.input + result.usage.output {
+        if 0 < result.usage.tokens() {
             parts.push(format!(
                 "tokens: {}",
                 tokens(result.usage.input, result.usage.cached, result.usage.output)

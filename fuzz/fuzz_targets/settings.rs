@@ -1,0 +1,4 @@
+//! Settings files.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ralph::fuzz::settings(bytes));

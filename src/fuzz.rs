@@ -1,0 +1,157 @@
+//! What reads bytes that nobody vouches for: one function each, for those who throw anything at it.
+//!
+//! Invariant: each comes back, whatever the bytes are. `tests/fuzz` drives them with spoiled recordings in CI,
+//! `fuzz/` with a fuzzer where there is one.
+
+use std::{io, time::Duration};
+
+use jiff::{Timestamp, tz::TimeZone};
+
+use crate::{
+    agent::{
+        self, AgentEvent,
+        turn::{Exit, Tally, conclude},
+    },
+    agents_md,
+    claim::{Scanner, echo::Echo},
+    duration::parse_duration,
+    engine::{Action, decide, event::Event, presets},
+    journal::{self, Entry, Folded},
+    plan_file,
+    prompt::{commit_message, slug, truncate},
+    report::{
+        Reporter,
+        html::Page,
+        human::Human,
+        listing::{Listed, Standing, Style},
+        look::{Look, Marks},
+    },
+    settings, template,
+    term::{Palette, Width},
+};
+
+/// The agents whose streams are read, and one that nobody knows.
+pub const AGENTS: [&str; 10] =
+    ["amp", "claude", "codex", "copilot", "gemini", "opencode", "pi", "qwen", "ralph", "unknown"];
+
+/// A function that takes bytes.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All of them.
+pub const TARGETS: [Target; 4] = [
+    ("stream", |bytes| {
+        for agent in AGENTS {
+            stream(agent, bytes);
+        }
+    }),
+    ("journal", journal),
+    ("settings", settings),
+    ("text", text),
+];
+
+/// Reads the stream of an agent as a turn does, and shows it. How it is cut into pieces makes no difference.
+pub fn stream(agent: &str, bytes: &[u8]) {
+    let adapter = agent::adapter(agent);
+    let whole = events(agent, [bytes]);
+    if adapter.is_structured() {
+        let size = bytes.first().map_or(1, |first| usize::from(*first) + 1);
+        assert_eq!(whole, events(agent, bytes.chunks(size)), "in pieces of {size} bytes");
+    }
+    let plan = presets::run("DONE", Vec::new());
+    let (mut tally, mut scanner) = (Tally::default(), Scanner::new(&plan.claims));
+    let mut echo = Echo::of(&String::from_utf8_lossy(&bytes[..bytes.len() / 2]));
+    let mut human = Human::new(narrow(), Box::new(io::sink()), Box::new(io::sink()));
+    for event in &whole {
+        tally.take(event);
+        if let AgentEvent::Text { text, joins } = event {
+            scanner.push(text, *joins);
+            scanner.push(&echo.strip(text), true);
+        }
+        human.agent(event);
+    }
+    human.flush();
+    let _ = (scanner.claimed(), conclude(adapter.is_structured(), Exit::Code(1), &tally));
+}
+
+fn events<'a>(agent: &str, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<AgentEvent> {
+    let mut parser = agent::adapter(agent).parser();
+    let mut events = Vec::new();
+    for piece in pieces {
+        parser.push(piece, &mut |event| events.push(event));
+    }
+    parser.finish(&mut |event| events.push(event));
+    events
+}
+
+/// Reads a journal as `status`, `logs`, `report` and `resume` do.
+pub fn journal(bytes: &[u8]) {
+    let mut entries = Vec::new();
+    let whole = journal::read_lines(&mut &bytes[..], 0, &mut |entry: Entry| entries.push(entry));
+    assert!(whole.is_ok_and(|whole| whole <= bytes.len() as u64), "bytes can be read");
+    for entry in &entries {
+        // What was read can be written and read again.
+        let line = [entry.to_line(), b"\n".to_vec()].concat();
+        let mut again = 0;
+        let _ = journal::read_lines(&mut &line[..], 0, &mut |_| again += 1);
+        assert!(again == 1 || matches!(entry.event, Event::Unknown), "{entry:?}");
+    }
+    let Ok(folded) = journal::fold_entries("a journal", entries) else { return };
+    show(&folded);
+    let Folded { plan, mut state, entries, .. } = folded;
+    state.apply(&plan, &Event::RunResumed { pid: 1, limits: plan.limits });
+    if let Action::RunGate(gate) = decide(&plan, &state) {
+        assert!(gate < plan.gates.len(), "there is no gate {gate}");
+    }
+    let mut human = Human::new(narrow(), Box::new(io::sink()), Box::new(io::sink()));
+    for entry in &entries {
+        human.event(&plan, &state, entry);
+    }
+}
+
+fn show(folded: &Folded) {
+    let standing = Standing::of(false, folded.state.outcome());
+    let now = Timestamp::UNIX_EPOCH;
+    let style = Style {
+        palette: Palette::default(),
+        marks: Marks::EMOJI,
+        columns: narrow().width.columns(),
+        with_project: true,
+    };
+    let listed = Listed { id: "20260101-000000-0000", folded, standing, doing: None, now };
+    let _ = listed.text(&style);
+    let page = Page {
+        id: listed.id,
+        folded,
+        standing,
+        asked: None,
+        commits: Vec::new(),
+        files: Vec::new(),
+        range: None,
+        zone: TimeZone::UTC,
+    };
+    let html = page.render();
+    assert!(!html.contains("<script"), "{html}");
+}
+
+/// Reads settings.
+pub fn settings(bytes: &[u8]) {
+    let _ = settings::of_bytes(bytes);
+}
+
+/// Reads the documents of a project and the answers of a model.
+pub fn text(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let _ = (plan_file::tasks(&text, "specs"), plan_file::next_task(&text, "specs"), agents_md::test_command(&text));
+    let filled = template::fill(&text, &[("MODE", "x".to_owned()), ("ITERATION", "${MODE}".to_owned())]);
+    let _ = (commit_message(&text), slug(&text), filled);
+    let limit = bytes.len() / 2;
+    assert!(truncate(&text, limit).chars().count() <= limit + "... [truncated]".len() + 1);
+    if let Ok(duration) = parse_duration(&text) {
+        assert!(duration <= Duration::MAX);
+    }
+}
+
+/// As narrow as it gets.
+fn narrow() -> Look {
+    Look { width: Width::Fixed(20), live: true, verbose: true, ..Look::of_a_file() }
+}

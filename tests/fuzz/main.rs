@@ -1,0 +1,186 @@
+//! Spoiled recordings of real agents, journals and settings, by the thousand: nothing panics, and memory stays
+//! bounded.
+//!
+//! A program of its own, because it counts what it allocates.
+
+mod memory;
+mod spoil;
+
+use std::{fs, path::Path};
+
+use proptest::prelude::*;
+use ralph::{
+    agent,
+    fuzz::{self, AGENTS},
+};
+use spoil::{Spoil, spoils};
+
+/// The page has an event of each kind in it, as a test there wants it.
+const RECORD: &str = include_str!("../../docs/record.md");
+const SETTINGS: &str = include_str!("settings.json");
+const PLAN: &str = "# Plan\n\n- [x] Read **numbers** (specs/numbers.md)\n  - [ ] `nested`\n```sh\n- [ ] code\n```\n\
+                    ## Tests\n\n```\nmake test\n```\nTEST_COMMAND=\"make\"\n${MODE} {{ITERATION}} $RALPH_MODE ${\n";
+
+/// What may be allocated for an input, beside a few times its size: tables, the screen, the first line.
+const ROOM: usize = 1 << 20;
+/// How many times its size: a line that is read as JSON, shown and kept.
+const TIMES: usize = 60;
+
+/// All recorded streams.
+fn recordings() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut streams = Vec::new();
+    for agent in AGENTS {
+        let files = fs::read_dir(folder.join(agent)).into_iter().flatten().flatten();
+        streams.extend(files.map(|file| fs::read(file.path()).expect("a recording")));
+    }
+    assert!(50 < streams.len(), "the recordings were not found");
+    streams
+}
+
+/// The lines of all recordings.
+fn lines() -> Vec<Vec<u8>> {
+    let streams = recordings();
+    streams.iter().flat_map(|stream| stream.split(|byte| *byte == b'\n')).map(<[u8]>::to_vec).collect()
+}
+
+/// Bytes that can be read when a test fails.
+struct Bytes(Vec<u8>);
+
+impl std::fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0.escape_ascii())
+    }
+}
+
+/// Some lines in a row, spoiled.
+fn spoiled(lines: Vec<Vec<u8>>) -> impl Strategy<Value = Bytes> {
+    let count = lines.len();
+    (0..count, 1..6_usize, prop::collection::vec(spoils(), 1..6)).prop_map(
+        move |(from, length, spoils): (_, _, Vec<Spoil>)| {
+            let chosen = &lines[from..count.min(from + length)];
+            let other = &lines[(from * 7 + 3) % count];
+            Bytes(spoils.iter().fold(chosen.join(&b'\n'), |bytes, spoil| spoil.on(bytes, other)))
+        },
+    )
+}
+
+/// Calls it and checks what it needed.
+#[track_caller]
+fn check(what: fn(&[u8]), bytes: &[u8]) {
+    let peak = memory::peak(|| what(bytes));
+    let most = ROOM + TIMES * bytes.len();
+    assert!(peak <= most, "{peak} bytes for {}, at most {most}", bytes.len());
+}
+
+fn target(name: &str) -> fn(&[u8]) {
+    fuzz::TARGETS.iter().find(|(known, _)| *known == name).expect("a target").1
+}
+
+/// A journal with an event of each kind.
+fn journal() -> String {
+    RECORD.lines().filter(|line| line.starts_with("{\"at\"")).flat_map(|line| [line, "\n"]).collect()
+}
+
+fn lines_of(text: &str) -> Vec<Vec<u8>> {
+    text.lines().map(|line| line.as_bytes().to_vec()).collect()
+}
+
+/// A thousand cases each, or as many as `PROPTEST_CASES` says.
+fn effort() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { 1000 };
+    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 2000, ..default }
+}
+
+proptest! {
+    #![proptest_config(effort())]
+
+    #[test]
+    fn streams_may_be_spoiled(bytes in spoiled(lines())) {
+        check(target("stream"), &bytes.0);
+    }
+
+    #[test]
+    fn journals_may_be_spoiled(
+        bytes in spoiled(lines_of(&journal())),
+        keeps_the_start in any::<bool>(),
+        twice in any::<bool>(),
+    ) {
+        let journal = journal();
+        let start = if keeps_the_start { journal.lines().next().unwrap_or_default() } else { "" };
+        let rest = if twice { journal.as_str() } else { "" };
+        check(target("journal"), &[start.as_bytes(), b"\n", rest.as_bytes(), &bytes.0, b"\n"].concat());
+    }
+
+    #[test]
+    fn settings_may_be_spoiled(spoils in prop::collection::vec(spoils(), 1..6)) {
+        let bytes = spoils.iter().fold(SETTINGS.as_bytes().to_vec(), |bytes, spoil| spoil.on(bytes, b"{\"agent\":[]}"));
+        check(target("settings"), &bytes);
+    }
+
+    #[test]
+    fn documents_may_be_spoiled(bytes in spoiled(lines_of(PLAN))) {
+        check(target("text"), &bytes.0);
+    }
+
+    #[test]
+    fn anything_may_come(bytes in prop::collection::vec(any::<u8>(), 0..600), which in 0..fuzz::TARGETS.len()) {
+        check(fuzz::TARGETS[which].1, &bytes);
+    }
+}
+
+#[test]
+fn what_is_whole_is_understood() {
+    // Otherwise the tests above would spoil what nobody reads anyway.
+    for stream in recordings() {
+        target("stream")(&stream);
+    }
+    let journal = journal();
+    for kind in ["run_started", "turn_ended", "gate_ended", "commit_ended", "wait_started", "run_ended"] {
+        assert!(journal.contains(&format!("\"event\":\"{kind}\"")), "{kind}");
+    }
+    target("journal")(journal.as_bytes());
+    target("settings")(SETTINGS.as_bytes());
+}
+
+/// However long an agent talks, what is kept of it does not grow.
+#[test]
+fn memory_does_not_depend_on_the_length_of_a_stream() {
+    const LENGTH: usize = 8 << 20;
+    let lines = lines();
+    for agent in AGENTS {
+        let peak = memory::peak(|| {
+            let mut parser = agent::adapter(agent).parser();
+            let (mut length, mut number) = (0, 0_usize);
+            while length < LENGTH {
+                // Names of tools, messages and subagents that never come again.
+                let line = String::from_utf8_lossy(&lines[number % lines.len()])
+                    .replace("\"id\":\"", &format!("\"id\":\"{number}"));
+                parser.push(line.as_bytes(), &mut drop);
+                parser.push(b"\n", &mut drop);
+                length += line.len() + 1;
+                number += 1;
+            }
+            parser.finish(&mut drop);
+        });
+        assert!(peak < LENGTH / 4, "{agent}: {peak} bytes");
+    }
+}
+
+/// A line without an end is dropped when it is too long to be one.
+#[test]
+fn memory_does_not_depend_on_the_length_of_a_line() {
+    let block = vec![b'x'; 1 << 20];
+    for agent in AGENTS {
+        let peak = memory::peak(|| {
+            let mut parser = agent::adapter(agent).parser();
+            parser.push(b"{\"type\":\"", &mut drop);
+            for _ in 0..80 {
+                parser.push(&block, &mut drop);
+            }
+            parser.finish(&mut drop);
+        });
+        assert!(peak <= 2 * (32 << 20) + ROOM, "{agent}: {peak} bytes");
+    }
+}
