@@ -1,5 +1,7 @@
 //! The report on a run.
 
+mod browser;
+
 use std::{fs, path::Path};
 
 use serde_json::json;

@@ -87,8 +87,7 @@ pub(super) fn durations(turns: &[Told]) -> String {
                 write!(svg, "<text x=\"{middle:.1}\" y=\"{:.1}\">{}</text>", HEIGHT + 15.0, column.label());
         }
     }
-    svg.push_str("</svg>");
-    svg
+    framed(&svg, &[("good", "passed"), ("warn", "refused by a gate"), ("bad", "the agent failed")])
 }
 
 /// A row for each gate, a cell for each turn: passed, failed, not run.
@@ -121,8 +120,16 @@ pub(super) fn gates(turns: &[Told], gates: &[Gate]) -> String {
             );
         }
     }
-    svg.push_str("</svg>");
-    svg
+    framed(&svg, &[("good", "passed"), ("bad", "failed"), ("none", "not run")])
+}
+
+/// The picture in a frame that can be scrolled on a small screen, and what its colours mean.
+fn framed(svg: &str, legend: &[(&str, &str)]) -> String {
+    let legend = legend.iter().map(|(class, says)| {
+        format!("<svg viewBox=\"0 0 12 12\"><rect class=\"{class}\" width=\"12\" height=\"12\" rx=\"2\"/></svg>{says}")
+    });
+    let legend = legend.collect::<Vec<_>>().join(" ");
+    format!("<div class=\"chart\">{svg}</svg></div>\n<p class=\"legend quiet\">{legend}</p>")
 }
 
 fn open(label: &str, width: f64, height: f64) -> String {
