@@ -88,6 +88,10 @@ pub fn journal(bytes: &[u8]) {
     let mut entries = Vec::new();
     let whole = journal::read_lines(&mut &bytes[..], 0, &mut |entry: Entry| entries.push(entry));
     assert!(whole.is_ok_and(|whole| whole <= bytes.len() as u64), "bytes can be read");
+    for line in bytes.split(|byte| *byte == b'\n') {
+        // There is a short way and a long way.
+        assert_eq!(Entry::of_line(line), Entry::of_any_line(line), "{}", line.escape_ascii());
+    }
     for entry in &entries {
         // What was read can be written and read again.
         let line = [entry.to_line(), b"\n".to_vec()].concat();

@@ -129,9 +129,11 @@ impl Resume {
     /// Takes the tree, ends what is left of the process that died, and goes on where the journal ends.
     pub(crate) fn begin(self) -> Result<Driver> {
         let Self { run, limits, reporters } = self;
-        let folded = journal::fold(&run.journal())?;
+        let size = |run: &RunDir| run.journal().metadata().map(|it| it.len()).ok();
+        let seen = size(&run);
+        let mut folded = journal::fold(&run.journal())?;
         refuse_final(&folded, &run)?;
-        let (setup, mut plan) = (folded.started.setup, folded.plan);
+        let (setup, mut plan) = (folded.started.setup.clone(), folded.plan.clone());
         let had = plan.limits.iterations;
         plan.limits = limits(plan.limits);
         if plan.limits.iterations < had {
@@ -143,9 +145,11 @@ impl Resume {
         let mut ground = Ground::take(&plan, &setup, &run.id())?;
         let journal = Journal::open(&run.journal())?;
         // Another process may have written until now; only what was read under the lock counts.
-        let folded = journal::fold(&run.journal())?;
-        refuse_final(&folded, &run)?;
-        refuse_exhausted(&plan, &folded.state)?;
+        if size(&run) != seen {
+            folded = journal::fold(&run.journal())?;
+            refuse_final(&folded, &run)?;
+            refuse_exhausted(&plan, &folded.state)?;
+        }
         // In case the guardian was killed too.
         if !setup.keep_leftovers {
             guardian::end_run(&run.id());
