@@ -1,13 +1,15 @@
 //! Sudden death at every place there is: ralph is killed at each event of its journal, for each kind of loop,
 //! and a resume reaches the end that the run would have reached by itself.
 
+mod presets;
 mod surroundings;
 
 use std::{collections::BTreeMap, fs, path::Path, thread};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::env::{Env, Output, RALPH};
+use presets::{BUILD, Cut, HOPELESS, JOB, PLAN, PROMPT, Preset, RUN, STORIES, TASK};
 
 /// How many places are tried at the same time.
 const WORKERS: usize = 4;
@@ -15,100 +17,8 @@ const WORKERS: usize = 4;
 /// Where ralph is told to die.
 const KILL_AT: &str = "RALPH_TEST_KILL_AT";
 
-/// One kind of loop. What the agent does depends on its prompt, on the iteration and on what it finds, but not on
-/// how often it is called, because a turn that was cut off is repeated.
-struct Preset {
-    prepare: fn(Env) -> Env,
-    args: &'static [&'static str],
-    /// What the agent does, in the language of the shell, with its prompt in `$prompt`.
-    agent: &'static str,
-    /// How the run ends.
-    code: i32,
-    outcome: &'static str,
-}
-
-/// Everything that an unattended run can meet on its way: a refuted claim, a red guardrail whose output the agent
-/// needs, an agent that fails once and is waited for, commits that the agent words, a push.
-const RUN: Preset = Preset {
-    prepare: |env| {
-        env.git(&["init", "--quiet", "--bare", "--initial-branch=main", "../remote"]);
-        env.git(&["remote", "add", "origin", "../remote"]);
-        env.commits().guardrails(&["test -e fixed", "true"]).settings(json!({
-            "scm": {"tasks": ["commit", "push origin HEAD"]},
-            "retryDelay": "10ms",
-        }))
-    },
-    args: &["run", "-p", "Do it."],
-    agent: r#"
-        case "$prompt" in *"commit message"*) echo "Do part $RALPH_ITERATION"; exit;; esac
-        echo "$RALPH_ITERATION" >"part-$RALPH_ITERATION"
-        case $RALPH_ITERATION in
-            1) echo "Claimed too early. <response>DONE</response>" ;;
-            2)
-                test -e ../stumbled || { touch ../stumbled; exit 1; }
-                case "$prompt" in *'"test -e fixed" failed'*) echo yes >fixed ;; esac
-                echo "More to come." ;;
-            3) echo "<response>DONE</response>" ;;
-        esac"#,
-    code: 0,
-    outcome: "done",
-};
-
-const PLAN: Preset = Preset {
-    prepare: |env| {
-        env.write("specs/sums.md", "It adds numbers.\n");
-        env
-    },
-    args: &["plan", "2"],
-    agent: r#"seq "$RALPH_ITERATION" >implementation_plan.md; echo "More to come.""#,
-    code: 0,
-    outcome: "exhausted",
-};
-
-/// The first try of the first task fails its test, and the second one needs to know why.
-const BUILD: Preset = Preset {
-    prepare: |env| {
-        env.write("specs/sums.md", "It adds numbers.\n");
-        env.write("implementation_plan.md", "- [ ] Add numbers\n- [ ] Show sums\n");
-        env.write("AGENTS.md", "TEST_COMMAND=\"grep right work-*\"\n");
-        env.git(&["add", "--all"]);
-        env.git(&["commit", "--quiet", "-m", "plan"]);
-        env
-    },
-    args: &["build"],
-    agent: r#"
-        case "$RALPH_ITERATION$prompt" in
-            2* | *"grep right work-"*failed*) echo right >"work-$RALPH_ITERATION" ;;
-            *) echo wrong >"work-$RALPH_ITERATION" ;;
-        esac
-        sed -i "${RALPH_ITERATION}s/ \]/x]/" implementation_plan.md
-        case $RALPH_ITERATION in
-            1) echo "One of two." ;;
-            2) echo "<promise>COMPLETE</promise>" ;;
-        esac"#,
-    code: 0,
-    outcome: "done",
-};
-
-const PROMPT: Preset = Preset {
-    prepare: |env| {
-        env.write("ask.md", "Look around.");
-        env
-    },
-    args: &["prompt", "ask.md"],
-    agent: "echo seen >notes.md; echo Well.",
-    code: 0,
-    outcome: "done",
-};
-
-/// Tests have no attempts left and the run gives up: a resume must come to the same verdict.
-const HOPELESS: Preset = Preset {
-    prepare: |env| (BUILD.prepare)(env).settings(json!({"retries": 1})),
-    args: &["build"],
-    agent: "echo wrong >work-1; echo Hm.",
-    code: 3,
-    outcome: "gave_up",
-};
+/// How a prompt begins that somebody has worked on before.
+const CONTINUE: &str = "Continue working on the following:\n\n";
 
 /// All that a run leaves behind for its user.
 #[derive(Debug, PartialEq)]
@@ -134,7 +44,7 @@ impl Preset {
     #[track_caller]
     fn unharmed(&self, env: &Env) -> (End, usize) {
         let output = env.ralph(self.args);
-        let end = end(env, &output);
+        let end = end(env, &output, self.cut);
         assert_eq!(
             (end.code, end.facts["outcome"]["outcome"].as_str()),
             (Some(self.code), Some(self.outcome))
@@ -164,7 +74,12 @@ impl Preset {
         let env = fresh.twin();
         killed(&env, self.args, at);
         let output = self.go_on(&env, at, count);
-        assert_eq!(&end(&env, &output), expected, "killed at {at} of {count}:\n{}", told(&env, &output));
+        assert_eq!(
+            &end(&env, &output, self.cut),
+            expected,
+            "killed at {at} of {count}:\n{}",
+            told(&env, &output)
+        );
         check_record(&env);
     }
 
@@ -172,10 +87,11 @@ impl Preset {
     fn go_on(&self, env: &Env, at: &str, count: usize) -> Output {
         if at == "1:torn" {
             // Nothing was recorded, and nothing was done.
-            env.ralph(&["resume"]).exits(2).says("ended before it began");
+            env.ralph(&["resume", &env.run_id()]).exits(2).says("ended before it began");
             return env.ralph(self.args);
         }
-        let output = env.ralph(&["resume"]);
+        // By its name, because a part of a task is never meant without it.
+        let output = env.ralph(&["resume", &env.run_id()]);
         if at == count.to_string() && self.outcome == "done" {
             return Output { code: Some(self.code), ..output.exits(2).says("is complete") };
         }
@@ -207,19 +123,32 @@ fn killed(env: &Env, args: &[&str], at: &str) {
     env.nothing_left();
 }
 
-fn end(env: &Env, output: &Output) -> End {
+fn end(env: &Env, output: &Output, cut: Cut) -> End {
     env.nothing_left();
     let log = |folder: &Path| env.git_in(folder, &["log", "--format=%T %s"]);
     let lines = |text: String| text.lines().map(str::to_owned).collect();
     let remote = env.project().with_file_name("remote");
     let mut files = BTreeMap::new();
     collect(env.project(), env.project(), &mut files);
+    // The ids of runs and the place are their own; a run that ended before it began leaves a folder in its task.
+    let (id, root) = (env.run_id(), env.root().display().to_string());
+    files.retain(|name, _| !name.contains("/runs/") || name.contains(&id));
+    let files = files.into_iter().map(|(name, text)| {
+        // A turn of a task that was cut off is told so when it is repeated.
+        let text = text.replace(&id, "ID").replace(&root, "ROOT").replace(CONTINUE, "");
+        (name.replace(&id, "ID"), text)
+    });
+    let mut files: BTreeMap<String, String> = files.collect();
+    if cut == Cut::Counts {
+        files.retain(|name, _| !name.starts_with(".ralph/"));
+    }
     let status: Value =
         serde_json::from_str(env.ralph(&["status", "--json"]).exits(0).stdout.lines().next().expect("a run"))
             .expect("JSON");
-    let facts = ["outcome", "exitCode", "standing", "iteration", "commits", "next"].map(|key| {
-        // The id of the run is its own.
-        let value: Value = status[key].to_string().replace(&env.run_id(), "ID").parse().expect("JSON");
+    let mut facts = vec!["outcome", "exitCode", "standing", "commits", "next"];
+    facts.extend((cut == Cut::IsRepeated).then_some("iteration"));
+    let facts = facts.into_iter().map(|key| {
+        let value: Value = status[key].to_string().replace(&id, "ID").parse().expect("JSON");
         (key.to_owned(), value)
     });
     End {
@@ -228,7 +157,7 @@ fn end(env: &Env, output: &Output) -> End {
         pushed: if remote.exists() { lines(log(&remote)) } else { Vec::new() },
         files,
         uncommitted: env.git(&["status", "--porcelain"]),
-        facts: facts.into_iter().collect(),
+        facts: facts.collect(),
     }
 }
 
@@ -284,7 +213,7 @@ fn a_resumed_run_survives_a_kill_at_every_event() {
         if *at == count {
             output = Output { code: Some(RUN.code), ..output.exits(2).says("is complete") };
         }
-        assert_eq!(end(&env, &output), expected, "killed again at {at}:\n{}", told(&env, &output));
+        assert_eq!(end(&env, &output, RUN.cut), expected, "killed again at {at}:\n{}", told(&env, &output));
     });
 }
 
@@ -306,6 +235,21 @@ fn build_survives_a_kill_at_every_event() {
 #[test]
 fn prompt_survives_a_kill_at_every_event() {
     PROMPT.check();
+}
+
+#[test]
+fn task_survives_a_kill_at_every_event() {
+    TASK.check();
+}
+
+#[test]
+fn job_survives_a_kill_at_every_event() {
+    JOB.check();
+}
+
+#[test]
+fn stories_survive_a_kill_at_every_event() {
+    STORIES.check();
 }
 
 #[test]

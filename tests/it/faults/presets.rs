@@ -1,0 +1,171 @@
+//! The loops whose ralph is killed, each with all that it can meet on its way.
+
+use serde_json::json;
+
+use crate::env::Env;
+
+/// One kind of loop. What the agent does depends on its prompt, on the iteration and on what it finds, but not on
+/// how often it is called, because a turn that was cut off is repeated.
+pub(super) struct Preset {
+    pub(super) prepare: fn(Env) -> Env,
+    pub(super) args: &'static [&'static str],
+    /// What the agent does, in the language of the shell, with its prompt in `$prompt`.
+    pub(super) agent: &'static str,
+    /// How the run ends.
+    pub(super) code: i32,
+    pub(super) outcome: &'static str,
+    /// What happens to a turn that was cut off.
+    pub(super) cut: Cut,
+}
+
+/// What happens to a turn that ralph did not live to see the end of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// It is repeated, so the prompts and their number are the same.
+    IsRepeated,
+    /// What it left behind counts, so there may be one turn less.
+    Counts,
+}
+
+/// Everything that an unattended run can meet on its way: a refuted claim, a red guardrail whose output the agent
+/// needs, an agent that fails once and is waited for, commits that the agent words, a push.
+pub(super) const RUN: Preset = Preset {
+    prepare: |env| {
+        env.git(&["init", "--quiet", "--bare", "--initial-branch=main", "../remote"]);
+        env.git(&["remote", "add", "origin", "../remote"]);
+        env.commits().guardrails(&["test -e fixed", "true"]).settings(json!({
+            "scm": {"tasks": ["commit", "push origin HEAD"]},
+            "retryDelay": "10ms",
+        }))
+    },
+    args: &["run", "-p", "Do it."],
+    agent: r#"
+        case "$prompt" in *"commit message"*) echo "Do part $RALPH_ITERATION"; exit;; esac
+        echo "$RALPH_ITERATION" >"part-$RALPH_ITERATION"
+        case $RALPH_ITERATION in
+            1) echo "Claimed too early. <response>DONE</response>" ;;
+            2)
+                test -e ../stumbled || { touch ../stumbled; exit 1; }
+                case "$prompt" in *'"test -e fixed" failed'*) echo yes >fixed ;; esac
+                echo "More to come." ;;
+            3) echo "<response>DONE</response>" ;;
+        esac"#,
+    code: 0,
+    outcome: "done",
+    cut: Cut::IsRepeated,
+};
+
+pub(super) const PLAN: Preset = Preset {
+    prepare: |env| {
+        env.write("specs/sums.md", "It adds numbers.\n");
+        env
+    },
+    args: &["plan", "2"],
+    agent: r#"seq "$RALPH_ITERATION" >implementation_plan.md; echo "More to come.""#,
+    code: 0,
+    outcome: "exhausted",
+    cut: Cut::IsRepeated,
+};
+
+/// The first try of the first task fails its test, and the second one needs to know why.
+pub(super) const BUILD: Preset = Preset {
+    prepare: |env| {
+        env.write("specs/sums.md", "It adds numbers.\n");
+        env.write("implementation_plan.md", "- [ ] Add numbers\n- [ ] Show sums\n");
+        env.write("AGENTS.md", "TEST_COMMAND=\"grep right work-*\"\n");
+        env.git(&["add", "--all"]);
+        env.git(&["commit", "--quiet", "-m", "plan"]);
+        env
+    },
+    args: &["build"],
+    agent: r#"
+        case "$RALPH_ITERATION$prompt" in
+            2* | *"grep right work-"*failed*) echo right >"work-$RALPH_ITERATION" ;;
+            *) echo wrong >"work-$RALPH_ITERATION" ;;
+        esac
+        sed -i "${RALPH_ITERATION}s/ \]/x]/" implementation_plan.md
+        case $RALPH_ITERATION in
+            1) echo "One of two." ;;
+            2) echo "<promise>COMPLETE</promise>" ;;
+        esac"#,
+    code: 0,
+    outcome: "done",
+    cut: Cut::IsRepeated,
+};
+
+pub(super) const PROMPT: Preset = Preset {
+    prepare: |env| {
+        env.write("ask.md", "Look around.");
+        env
+    },
+    args: &["prompt", "ask.md"],
+    agent: "echo seen >notes.md; echo Well.",
+    code: 0,
+    outcome: "done",
+    cut: Cut::IsRepeated,
+};
+
+/// Tests have no attempts left and the run gives up: a resume must come to the same verdict.
+pub(super) const HOPELESS: Preset = Preset {
+    prepare: |env| (BUILD.prepare)(env).settings(json!({"retries": 1})),
+    args: &["build"],
+    agent: "echo wrong >work-1; echo Hm.",
+    code: 3,
+    outcome: "gave_up",
+    cut: Cut::IsRepeated,
+};
+
+pub(super) const TASK: Preset = Preset {
+    prepare: |env| env.settings(json!({"task": {"restartDelay": "10ms", "pollInterval": "10ms"}})),
+    args: &["task", "run", "--task", "t", "-p", "Do it."],
+    agent: r#"echo "$RALPH_ITERATION" >"part-$RALPH_ITERATION"; echo working
+        test "$RALPH_ITERATION" != 2 || echo done >"$TASK_FOLDER/DONE""#,
+    code: 0,
+    outcome: "done",
+    cut: Cut::Counts,
+};
+
+/// A part of a task, started by a person.
+pub(super) const JOB: Preset = Preset {
+    prepare: |env| {
+        env.write(".ralph/tasks/t/TASK.md", "Do it.\n");
+        env
+    },
+    args: &["job", "--task", "t", "-p", "Do a part."],
+    agent: "echo part >part; echo Well.",
+    code: 0,
+    outcome: "done",
+    cut: Cut::IsRepeated,
+};
+
+/// Implemented, sent back, mended, approved; each turn commits its own work.
+pub(super) const STORIES: Preset = Preset {
+    prepare: |env| {
+        let stories = crate::stories::list(&[crate::stories::story("US-1")]);
+        env.write("ralph/tasks.json", &stories);
+        env.write("ralph/prd.md", "# What is wanted\n");
+        env.write("ralph/prompt.md", "Work on {{STORY_ID}}.\n");
+        env.write("ralph/progress.txt", "# Log\n");
+        env.git(&["add", "ralph"]);
+        env.git(&["commit", "--quiet", "-m", "stories"]);
+        env
+    },
+    args: &["stories"],
+    agent: r#"
+        change() { sed -i "$1" ralph/tasks.json; }
+        case "$prompt" in
+            *"Mode: implement"*) did=implement; echo code >code; change 's/"reviewStatus": null/"reviewStatus": "needs_review"/' ;;
+            *"Mode: review-fix"*) did=mend; echo better >code
+                change 's/changes_requested/needs_review/; s/"reviewFeedback": "More."/"reviewFeedback": ""/' ;;
+            *"Mode: review"*) did=review
+                if grep -q '"reviewCount": 0' ralph/tasks.json; then
+                    change 's/needs_review/changes_requested/; s/"reviewCount": 0/"reviewCount": 1/; s/"reviewFeedback": ""/"reviewFeedback": "More."/'
+                else
+                    change 's/needs_review/approved/; s/"reviewCount": 1/"reviewCount": 2/; s/"passes": false/"passes": true/'
+                fi ;;
+        esac
+        git add code ralph && git commit --quiet -m "$did"; echo Well."#,
+    code: 0,
+    outcome: "done",
+    cut: Cut::Counts,
+};
