@@ -15,9 +15,13 @@ use crate::{
     agents_md,
     claim::{Scanner, echo::Echo},
     duration::parse_duration,
-    engine::{Action, decide, event::Event, presets},
+    engine::{
+        Action, decide,
+        event::{Event, Mode},
+        presets,
+    },
     journal::{self, Entry, Folded},
-    plan_file,
+    message, plan_file,
     prompt::{commit_message, slug, truncate},
     report::{
         Reporter,
@@ -26,7 +30,9 @@ use crate::{
         listing::{Listed, Standing, Style},
         look::{Look, Marks},
     },
-    settings, template,
+    settings,
+    stories::{self, Budget, Review, Rules, Statistics, Turn},
+    template,
     term::{Palette, Width},
 };
 
@@ -38,7 +44,7 @@ pub const AGENTS: [&str; 10] =
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 4] = [
+pub const TARGETS: [Target; 6] = [
     ("stream", |bytes| {
         for agent in AGENTS {
             stream(agent, bytes);
@@ -46,6 +52,8 @@ pub const TARGETS: [Target; 4] = [
     }),
     ("journal", journal),
     ("settings", settings),
+    ("tasks", tasks),
+    ("bus", bus),
     ("text", text),
 ];
 
@@ -142,10 +150,51 @@ pub fn settings(bytes: &[u8]) {
     let _ = settings::of_bytes(bytes);
 }
 
+/// Reads a task list, and judges it by itself and by a list that is in order.
+pub fn tasks(bytes: &[u8]) {
+    const BEFORE: &str = r#"{"project": "p", "verifyCommands": ["make"], "userStories": [
+        {"id": "US-1", "title": "t", "description": "", "acceptanceCriteria": ["it works"], "priority": 1, "passes": false,
+         "reviewStatus": "needs_review", "reviewCount": 1, "reviewFeedback": "", "notes": "", "dependsOn": []}]}"#;
+    let text = String::from_utf8_lossy(bytes);
+    let reading = stories::read(&text);
+    for review in [Review::Required, Review::Skipped] {
+        let _ = (stories::check(&text, review, 3), stories::select(&reading.list, review));
+        let _ = Budget::of(&reading.list, review).needed();
+        for mode in [Mode::Implement, Mode::Review, Mode::Fix] {
+            let rules = Rules { review, cap: 2, verify_commands: &reading.list.verify_commands };
+            let turn = Turn { mode, story: Some("US-1"), finished: true };
+            for (before, after) in [(BEFORE, &*text), (&*text, BEFORE), (&*text, &*text)] {
+                let judged = stories::judge(before, Some(after), turn, rules);
+                let right = judged.text.unwrap_or_else(|| after.to_owned());
+                // What is put right by a list that is in order is a list.
+                assert!(
+                    before != BEFORE || !stories::read(&right).list.user_stories.is_empty(),
+                    "{after}\n{right}"
+                );
+            }
+        }
+    }
+    let _ = Statistics::of(&reading.list, 3).lines();
+}
+
+/// Reads a message bus. What is found in it can be posted again.
+pub fn bus(bytes: &[u8]) {
+    let parsed = message::parse(bytes);
+    assert!(parsed.end <= bytes.len());
+    for message in parsed.messages {
+        let again = message::parse(message.format().as_bytes()).messages;
+        assert_eq!(again.len(), 1, "{message:?}");
+    }
+}
+
 /// Reads the documents of a project and the answers of a model.
 pub fn text(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let _ = (plan_file::tasks(&text, "specs"), plan_file::next_task(&text, "specs"), agents_md::test_command(&text));
+    let _ = (
+        plan_file::tasks(&text, "specs"),
+        plan_file::next_task(&text, "specs"),
+        agents_md::test_command(&text),
+    );
     let filled = template::fill(&text, &[("MODE", "x".to_owned()), ("ITERATION", "${MODE}".to_owned())]);
     let _ = (commit_message(&text), slug(&text), filled);
     let limit = bytes.len() / 2;

@@ -130,9 +130,10 @@ impl Bench<'_> {
         self.found.undone.push(Undone { story, field, was: was.into(), now: now.into() });
     }
 
-    /// The text of a story before the turn.
+    /// The text of a story before the turn, if it was one.
     fn old_text(&self, id: &str) -> Option<String> {
-        let entry = self.old.entries.iter().find(|entry| entry.id.as_deref() == Some(id))?;
+        let is_it = |id_of: &Option<String>| id_of.as_deref() == Some(id);
+        let entry = self.old.entries.iter().find(|entry| entry.story.is_some() && is_it(&entry.id))?;
         Some(self.before[entry.span.clone()].to_owned())
     }
 

@@ -44,7 +44,7 @@ impl Statistics {
     /// What they amount to, one line each.
     pub fn lines(&self) -> Vec<String> {
         let counts: Vec<u64> = self.stories.iter().map(|story| story.reviews).collect();
-        let total: u64 = counts.iter().sum();
+        let total = counts.iter().fold(0, |total: u64, count| total.saturating_add(*count));
         if total == 0 {
             return Vec::new();
         }

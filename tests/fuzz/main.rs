@@ -21,6 +21,23 @@ const SETTINGS: &str = include_str!("settings.json");
 const PLAN: &str = "# Plan\n\n- [x] Read **numbers** (specs/numbers.md)\n  - [ ] `nested`\n```sh\n- [ ] code\n```\n\
                     ## Tests\n\n```\nmake test\n```\nTEST_COMMAND=\"make\"\n${MODE} {{ITERATION}} $RALPH_MODE ${\n";
 
+const TASKS: &str = r#"{
+  "project": "p", "branchName": "main", "description": "d", "verifyCommands": ["make test"],
+  "userStories": [
+    {"id": "US-1", "title": "One", "description": "", "acceptanceCriteria": ["it works"], "priority": 1, "passes": true,
+     "reviewStatus": "approved", "reviewCount": 2, "reviewFeedback": "", "notes": "noted", "dependsOn": []},
+    {"id": "US-2", "title": "Two", "description": "", "acceptanceCriteria": ["it works"], "priority": 2, "passes": false,
+     "reviewStatus": "needs_review", "reviewCount": 1, "reviewFeedback": "", "notes": "", "dependsOn": ["US-1"], "kind": "human"},
+    {"id": "US-3", "title": "Three", "description": "", "acceptanceCriteria": ["it works"], "priority": 2, "passes": false,
+     "reviewStatus": null, "reviewCount": 0, "reviewFeedback": "", "notes": "", "dependsOn": ["US-2"]}
+  ]
+}"#;
+const BUS: &str = "## 20261116-000335-721-4f2a91c0d3e1 INFO\n- at: 2026-11-16T00:03:35.721Z\n- task: greeter\n\
+                   - run: 20261116-000335-42bf\n- key: once\n\nWhat there is\n\nto say.\n\
+                   <!-- end 20261116-000335-721-4f2a91c0d3e1 -->\n\n\
+                   ## 20261116-000336-000-000000000001 FACT\n- at: 2026-11-16T00:03:36.000Z\n\nMore.\n\
+                   <!-- end 20261116-000336-000-000000000001 -->\n\n";
+
 /// What may be allocated for an input, beside a few times its size: tables, the screen, the first line.
 const ROOM: usize = 1 << 20;
 /// How many times its size: a line that is read as JSON, shown and kept.
@@ -120,6 +137,17 @@ proptest! {
     }
 
     #[test]
+    fn task_lists_may_be_spoiled(spoils in prop::collection::vec(spoils(), 1..6)) {
+        let bytes = spoils.iter().fold(TASKS.as_bytes().to_vec(), |bytes, spoil| spoil.on(bytes, BUS.as_bytes()));
+        check(target("tasks"), &bytes);
+    }
+
+    #[test]
+    fn buses_may_be_spoiled(bytes in spoiled(lines_of(&BUS.repeat(3)))) {
+        check(target("bus"), &[BUS.as_bytes(), &bytes.0, BUS.as_bytes()].concat());
+    }
+
+    #[test]
     fn documents_may_be_spoiled(bytes in spoiled(lines_of(PLAN))) {
         check(target("text"), &bytes.0);
     }
@@ -142,6 +170,10 @@ fn what_is_whole_is_understood() {
     }
     target("journal")(journal.as_bytes());
     target("settings")(SETTINGS.as_bytes());
+    target("tasks")(TASKS.as_bytes());
+    target("bus")(BUS.as_bytes());
+    assert_eq!(ralph::message::parse(BUS.as_bytes()).messages.len(), 2);
+    assert_eq!(ralph::stories::read(TASKS).problems, []);
 }
 
 /// However long an agent talks, what is kept of it does not grow.
