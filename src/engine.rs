@@ -9,11 +9,13 @@ mod phase;
 pub mod plan;
 pub mod presets;
 mod seen;
+mod spent;
 mod state;
 #[cfg(test)]
 mod tests;
 
-pub use state::{Spent, State};
+pub use spent::Spent;
+pub use state::State;
 
 use event::{Mode, Turn, View, Why};
 use outcome::{Exhausted, Outcome};

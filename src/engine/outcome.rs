@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     plan::{Cause, Plan},
-    state::Spent,
+    spent::Spent,
 };
 
 /// How a run ended.

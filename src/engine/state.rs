@@ -1,7 +1,7 @@
 //! What the rules remember of a run, and how each event changes it.
 
 use super::{
-    Round,
+    Round, Spent,
     event::{CommitEnd, Event, GateEnded, Mode, TasksJudged, TurnEnd, TurnEnded, View, Why},
     next_gate,
     outcome::Outcome,
@@ -11,7 +11,7 @@ use super::{
     seen::{marked_as_paused, misplaced, paused, standing_claim},
 };
 use crate::{
-    agent::{Failure, FailureKind, Usage},
+    agent::{Failure, FailureKind},
     fail_action::FailAction,
     prompt::Feedback,
 };
@@ -52,27 +52,6 @@ pub struct State {
     pub(super) spent: Spent,
     pub(super) phase: Phase,
     ended: Option<Outcome>,
-}
-
-/// What the run has used so far, in all its processes.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spent {
-    /// Tokens and dollars.
-    pub usage: Usage,
-    /// Time of turns, gates and waits.
-    pub ms: u64,
-    /// Time of waits for usage limits.
-    pub quota_ms: u64,
-    /// Turns that ended.
-    pub turns: u32,
-    /// Tool calls.
-    pub tools: u64,
-    /// Tool calls that failed.
-    pub tool_errors: u64,
-    /// Iterations that passed their gates.
-    pub passed: u32,
-    /// Commits that ralph made.
-    pub commits: u32,
 }
 
 impl Default for State {
@@ -117,7 +96,7 @@ impl State {
             Event::GateEnded(gate) => self.gate_ended(plan, gate),
             Event::MessageAsked { usage, ms, .. } => {
                 self.spent.usage.add(*usage);
-                self.spent.ms = self.spent.ms.saturating_add(*ms);
+                self.spent.take_time(*ms);
             }
             Event::CommitStarted { .. } => {
                 if let Phase::Judging(judging) = self.phase {
@@ -202,11 +181,7 @@ impl State {
     }
 
     fn turn_ended(&mut self, plan: &Plan, turn: &TurnEnded) {
-        self.spent.turns = self.spent.turns.saturating_add(1);
-        self.spent.ms = self.spent.ms.saturating_add(turn.ms);
-        self.spent.tools = self.spent.tools.saturating_add(turn.tools);
-        self.spent.tool_errors = self.spent.tool_errors.saturating_add(turn.tool_errors);
-        self.spent.usage.add(turn.usage);
+        self.spent.take_turn(turn);
         self.refuted = false;
         let view = turn.view.as_ref();
         if matches!(turn.end, TurnEnd::Abandoned | TurnEnd::Interrupted) {
@@ -283,7 +258,7 @@ impl State {
     }
 
     fn gate_ended(&mut self, plan: &Plan, ended: &GateEnded) {
-        self.spent.ms = self.spent.ms.saturating_add(ended.ms);
+        self.spent.take_time(ended.ms);
         let Phase::Judging(judging) = &mut self.phase else { return };
         // Only the gate that was due: a line of the journal that is lost must not let a later one stand in for it.
         let Some(gate) = plan.gates.get(ended.gate).filter(|_| next_gate(plan, *judging) == Some(ended.gate))
@@ -350,7 +325,7 @@ impl State {
     }
 
     fn wait_ended(&mut self, ms: u64) {
-        self.spent.ms = self.spent.ms.saturating_add(ms);
+        self.spent.take_time(ms);
         if let Phase::Waiting { why: Why::UsageLimit, .. } = self.phase {
             self.spent.quota_ms = self.spent.quota_ms.saturating_add(ms);
         }
