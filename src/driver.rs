@@ -10,6 +10,7 @@ mod ledger;
 mod listener;
 mod notify;
 mod sandboxed;
+mod spool;
 mod start;
 mod stories;
 mod turn;
@@ -72,6 +73,8 @@ pub(crate) struct Driver {
     bus_length: u64,
     /// What contains the agent, if anything does.
     sandbox: Option<Sandbox>,
+    /// Starts what the agent inside asks for, while it has its turn.
+    spool: Option<spool::Spool>,
     /// Not any more once it used the question to change files.
     asks_for_messages: bool,
     /// What there is to know of a stories loop.

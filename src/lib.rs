@@ -15,6 +15,7 @@ pub mod duration;
 pub mod engine;
 pub mod fail_action;
 pub mod guard;
+pub mod job_request;
 pub mod markdown;
 pub mod message;
 pub mod notes;

@@ -21,6 +21,7 @@ mod sbx;
 pub mod seatbelt;
 mod seccomp;
 pub(crate) mod self_test;
+pub(crate) mod spool;
 mod stand_ins;
 mod survey;
 pub mod wanted;
@@ -38,6 +39,7 @@ use std::{
 use crate::{
     agent,
     engine::event::Contact,
+    error::{Error, Result},
     git,
     journal::run_dir::{self, RunDir},
     process::{Spec, Supervisor},
@@ -52,11 +54,25 @@ use wanted::Wanted;
 /// The hidden command of the process outside.
 pub(crate) const COMMAND: &str = "sandboxed";
 /// Variables by which ralph tells a process where to leave what is meant for ralph or for later.
-const WRITTEN: [&str; 2] = ["RALPH_SPOOL", "RUN_FOLDER"];
+const WRITTEN: [&str; 2] = [spool::VARIABLE, "RUN_FOLDER"];
 /// Tells programs inside that they are inside, and in which kind.
 const VARIABLE: &str = "RALPH_SANDBOX";
 /// Most of what git says about files with secrets.
 const MOST: usize = 1024 * 1024;
+
+/// Whether this process is inside of one: then it sees no process outside, whether it lives or not.
+pub(crate) fn is_inside() -> bool {
+    env::var_os(VARIABLE).is_some_and(|level| !level.is_empty())
+}
+
+/// Whoever is inside ends nobody outside.
+pub(crate) fn refuse_inside() -> Result<()> {
+    if !is_inside() {
+        return Ok(());
+    }
+    Err(Error::new("runs cannot be ended from inside a sandbox")
+        .hint("say on the bus what should end and why: ralph bus post --type WARNING --body \"...\""))
+}
 
 /// The sandbox of a run.
 pub(crate) struct Sandbox {

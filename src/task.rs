@@ -10,6 +10,7 @@
 //!                      runs/ID/run.json    who works or worked on it
 //! ```
 
+pub(crate) mod child;
 pub(crate) mod enlist;
 pub(crate) mod keeper;
 pub(crate) mod record;

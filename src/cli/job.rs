@@ -3,16 +3,15 @@
 //! The call registers the run before anything else, and then goes on as that run: in a session of its own,
 //! marked as itself, so that it is neither a leftover of the turn that started it nor ended with it.
 
+mod inside;
+
 use std::{
     env,
     ffi::OsString,
     path::{Path, PathBuf},
-    thread,
-    time::{Duration, Instant},
 };
 
 use clap::Args;
-use jiff::Timestamp;
 use serde_json::json;
 
 use super::{
@@ -20,28 +19,21 @@ use super::{
     print,
 };
 use crate::{
+    agent::Permissions,
     driver::Start,
     engine::presets,
-    error::{Context, Error, REFUSED, Result},
-    journal::run_dir::{RunDir, record_into},
-    process::{
-        detach::{become_run, own_pid, start_run},
-        guardian::RUN_VARIABLE,
-        is_alive,
-    },
-    setup::{Assignment, PromptSource, Role, Setup, Territory},
+    error::{Context, Error, Result},
+    journal::{self, run_dir::RunDir},
+    process::{detach::become_run, guardian::RUN_VARIABLE},
+    sandbox,
+    setup::{PromptSource, Setup, Territory},
     task::{
         Task, Tasks,
-        enlist::{Recruit, short_title},
-        parse_id,
-        record::Status,
-        store, surroundings,
+        child::{self, Logs, assignment, failed},
+        enlist::short_title,
+        parse_id, store, surroundings,
     },
 };
-
-/// How long a run may take to begin.
-const PATIENCE: Duration = Duration::from_secs(20);
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// Run an agent once for a part of a task
 ///
@@ -72,6 +64,10 @@ pub(super) struct JobArgs {
     #[arg(long = "as", value_name = "RUN", hide = true)]
     own_run: Option<String>,
 
+    /// The run whose agent asked for this one
+    #[arg(long = "of", value_name = "RUN", hide = true)]
+    parent: Option<String>,
+
     #[command(flatten)]
     common: LoopArgs,
 }
@@ -88,6 +84,7 @@ pub(super) fn main(args: &JobArgs, project: &Path) -> Result<u8> {
     };
     let prompt = prompt(args)?;
     match &args.own_run {
+        None if sandbox::is_inside() => inside::ask(args, &task, &prompt),
         None => begin(args, &task, &prompt, project),
         Some(run) => work(args, &task, prompt, run, project),
     }
@@ -110,51 +107,30 @@ fn begin(args: &JobArgs, task: &Task, prompt: &PromptSource, project: &Path) -> 
         PromptSource::Text(text) => short_title(text),
         PromptSource::File(path) | PromptSource::Template(path) => path.display().to_string(),
     };
-    let run = RunDir::create(project)?;
-    let (id, record) = (run.id(), run.path().to_owned());
     let parent = env::var(RUN_VARIABLE).ok().filter(|parent| store::one(task, parent).is_some());
-    let assignment = assignment(task, parent);
-    Recruit { assignment: &assignment, run: &id, record, agent: "", title }.enlist()?;
+    let id = child::register(project, task, parent, title)?.id();
     let own: [OsString; 2] = ["--as".into(), id.clone().into()];
     let words: Vec<OsString> = env::args_os().skip(1).chain(own).collect();
     if args.detach {
-        return start_beside(task, &id, &words);
+        child::start_beside(task, &id, &words, Logs::Together)?;
+        print(&format!("{id}\n"))?;
+        return Ok(0);
     }
     Err(become_run(&id, &words)).context("cannot start the run")
-}
-
-fn assignment(task: &Task, parent: Option<String>) -> Assignment {
-    let (task, folder) = (task.id.clone(), task.folder.clone());
-    Assignment { task, folder, role: Role::Child, parent, previous: None }
-}
-
-/// Starts the run beside this process, and returns when it has taken over.
-fn start_beside(task: &Task, run: &str, words: &[OsString]) -> Result<u8> {
-    let log = task.run_folder(run).join("ralph.log");
-    let pid = start_run(run, words, record_into(&log)?).context("cannot start the run")?;
-    let started = Instant::now();
-    while store::one(task, run).is_some_and(|record| record.pid == own_pid()) && started.elapsed() < PATIENCE
-    {
-        if !is_alive(pid) {
-            let said = std::fs::read_to_string(&log).unwrap_or_default();
-            failed(task, run);
-            return Err(Error::new(format!("the run did not begin: {}", said.trim())));
-        }
-        thread::sleep(PAUSE);
-    }
-    print(&format!("{run}\n"))?;
-    Ok(0)
 }
 
 /// Does the work of the run.
 fn work(args: &JobArgs, task: &Task, prompt: PromptSource, run: &str, project: &Path) -> Result<u8> {
     let dir = RunDir::reserved(project, run)?;
-    let parent = store::one(task, run).and_then(|record| record.parent);
-    let agent = parent.as_ref().and_then(|parent| store::one(task, parent)).map(|record| record.agent);
+    let parent = args.parent.clone().or_else(|| store::one(task, run)?.parent);
+    // As ralph's own record has it, and not the one in the project.
+    let of_parent = parent.as_ref().and_then(|parent| RunDir::reserved(project, parent).ok());
+    let of_parent = of_parent.and_then(|parent| journal::started(&parent.journal())).map(|it| it.setup);
     let start = || -> Result<Start> {
         // One turn is one turn, whatever the settings say about loops; and a part is done by the same agent as
         // the whole, unless the caller names another.
         let once = [("maximumIterations".to_owned(), 1.into())];
+        let agent = of_parent.as_ref().map(|parent| parent.agent.command.clone());
         let agent = agent.map(|command| ("agent".to_owned(), json!({"command": command})));
         let loaded = args.common.load(project, once.into_iter().chain(agent).collect())?;
         Ok(Start {
@@ -165,7 +141,7 @@ fn work(args: &JobArgs, task: &Task, prompt: PromptSource, run: &str, project: &
                 scm: None,
                 // Whoever started it is told, not the user.
                 notify: None,
-                ..setup(&loaded, prompt, project)
+                ..contained(setup(&loaded, prompt, project), of_parent, loaded.settings.agent.permissions)
             },
             run: Some(dir.clone()),
             drafts: Vec::new(),
@@ -184,11 +160,11 @@ fn work(args: &JobArgs, task: &Task, prompt: PromptSource, run: &str, project: &
     driver.drive()
 }
 
-/// Notes that a run has ended before it began.
-fn failed(task: &Task, run: &str) {
-    // Whoever reads the record finds out by itself.
-    let _ = store::update(task, run, |record| {
-        (record.status, record.ended_at) = (Status::Failed, Some(Timestamp::now()));
-        record.exit_code = Some(REFUSED);
-    });
+/// A part is contained as the whole is.
+fn contained(part: Setup, whole: Option<Setup>, permissions: Option<Permissions>) -> Setup {
+    let Some(whole) = whole.filter(|whole| whole.sandbox.level().contains()) else { return part };
+    let agent = crate::agent::adapter(&part.agent.command).name();
+    let mut part = Setup { sandbox: whole.sandbox.for_agent(agent), ..part };
+    part.agent.permissions = permissions.unwrap_or(Permissions::Skip);
+    part
 }

@@ -60,6 +60,15 @@ impl LookArgs {
         reporters
     }
 
+    /// The flags as they were typed, each with its value if it has one.
+    pub(super) fn flags(&self) -> Vec<(String, Option<String>)> {
+        let switches = [("verbose", self.verbose), ("quiet", self.quiet), ("timestamps", self.timestamps)];
+        let switches =
+            switches.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| (name.to_owned(), None));
+        let color = self.color.clone().map(|when| ("color".to_owned(), Some(when)));
+        switches.chain(color).chain([("output".to_owned(), Some(self.output.clone()))]).collect()
+    }
+
     /// The reporter of a record: all of it is data.
     pub(super) fn replayer(&self, settings: &Settings) -> Vec<Box<dyn Reporter>> {
         if self.is_json() {

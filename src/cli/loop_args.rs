@@ -124,6 +124,33 @@ impl LoopArgs {
         Ok(reporters)
     }
 
+    /// The flags as a caller inside a sandbox may pass them on; those that would change its sandbox are refused.
+    pub(super) fn flags_inside(&self) -> Result<Vec<(String, Option<String>)>> {
+        if self.config.is_some() || self.sandbox.is_some() || self.no_sandbox {
+            return Err(Error::new("--sandbox, --no-sandbox and --config cannot be given inside a sandbox")
+                .hint("leave them out: a part of a task runs in a sandbox like the caller's"));
+        }
+        let valued = [
+            ("agent", self.agent.clone()),
+            ("retries", self.retries.map(|it| it.to_string())),
+            ("iteration-timeout", self.iteration_timeout.clone()),
+            ("idle-timeout", self.idle_timeout.clone()),
+            ("gate-timeout", self.gate_timeout.clone()),
+            ("max-cost", self.max_cost.map(|it| it.to_string())),
+            ("max-tokens", self.max_tokens.map(|it| it.to_string())),
+            ("max-time", self.max_time.clone()),
+            ("limit-exit-code", self.limit_exit_code.map(|it| it.to_string())),
+        ];
+        let switches = [
+            ("stream-agent-output", self.stream_agent_output),
+            ("no-stream-agent-output", self.no_stream_agent_output),
+        ];
+        let valued = valued.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Some(value?))));
+        let switches =
+            switches.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| (name.to_owned(), None));
+        Ok(valued.chain(switches).chain(self.look.flags()).collect())
+    }
+
     /// The plan with the exit code that the flags want at a limit.
     pub(super) fn limit(&self, mut plan: Plan) -> Plan {
         plan.limits.exit_code = self.limit_exit_code.unwrap_or(plan.limits.exit_code);

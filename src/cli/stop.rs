@@ -7,7 +7,7 @@ use clap::Args;
 use super::{print, runs};
 use crate::{
     error::{Error, Result},
-    process,
+    process, sandbox,
 };
 
 /// Ask a running loop to end
@@ -27,6 +27,7 @@ pub(super) struct StopArgs {
 
 /// Signals the run's process.
 pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
+    sandbox::refuse_inside()?;
     let run = match &args.run {
         Some(id) => runs::by_id(id)?,
         None => runs::running(project)?,

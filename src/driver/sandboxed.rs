@@ -1,20 +1,51 @@
 //! Runs processes inside the sandbox of the run, if it has one, and records what it noticed.
 
-use std::io;
+use std::{io, path::Path};
 
-use super::Driver;
+use super::{
+    Driver,
+    spool::{Caller, Spool},
+};
 use crate::{
     engine::event::{Event, TurnEnd},
     git::scm_spec,
     process::Spec,
+    sandbox::spool::VARIABLE,
+    task::Task,
 };
 
 /// Most of what the programs around a sandbox say.
 const MOST: usize = 4096;
 
 impl Driver {
+    /// Gets ready for a turn whose record is in this folder.
+    pub(super) fn enter_sandbox(&mut self, turn: &Path) {
+        let Some(sandbox) = &mut self.sandbox else { return };
+        sandbox.begin_turn();
+        let Some(assignment) = self.setup.assignment.as_ref().filter(|_| sandbox.level().has_ralph()) else {
+            return;
+        };
+        let caller = Caller {
+            project: self.setup.project.clone(),
+            task: Task::of(assignment),
+            run: self.run.id(),
+            agent: self.setup.agent.command.clone(),
+        };
+        match Spool::open(turn, caller) {
+            Ok(spool) => self.spool = Some(spool),
+            Err(error) => {
+                self.ledger.warn(format!("the agent cannot start other runs in this turn: {error}"));
+            }
+        }
+    }
+
     /// The same process inside.
-    pub(super) fn contained(&mut self, spec: Spec) -> io::Result<Spec> {
+    pub(super) fn contained(&mut self, mut spec: Spec) -> io::Result<Spec> {
+        if let Some(spool) = &self.spool
+            && !spec.env.iter().any(|(name, _)| name == VARIABLE)
+        {
+            spec.env.push((VARIABLE.into(), Some(spool.folder().into())));
+        }
         match &mut self.sandbox {
             Some(sandbox) => sandbox.wrap(spec),
             None => Ok(spec),
@@ -23,6 +54,9 @@ impl Driver {
 
     /// Takes notice of what happened in a turn beside what the agent said.
     pub(super) fn leave_sandbox(&mut self) -> Option<TurnEnd> {
+        if let Some(spool) = self.spool.take() {
+            spool.close();
+        }
         self.note_contacts();
         let sandbox = self.sandbox.as_mut()?;
         let changed = sandbox.end_turn();

@@ -30,7 +30,7 @@ use crate::{
     },
     report::{Reporter, look::Look, session_log::SessionLog},
     sandbox::{Sandbox, level::Choice, self_test},
-    setup::{PromptSource, Setup, Territory},
+    setup::{PromptSource, Role, Setup, Territory},
     task::{
         self, Task,
         enlist::{Recruit, is_of_another, title},
@@ -241,6 +241,8 @@ impl Ground {
         let known = of_parent.filter(|parent| parent.agent == setup.agent.command);
         let version = match known.and_then(|parent| parent.agent_version) {
             Some(version) => Some(version),
+            // Its program may be one that the caller wrote, and nothing contains it yet.
+            None if assignment.role == Role::Child && setup.sandbox.level().contains() => None,
             None => {
                 version::of_agent(&mut self.supervisor, &setup.agent.command, &self.program, &setup.project)
             }
@@ -288,6 +290,7 @@ impl Ground {
             shown_changes: std::collections::BTreeSet::new(),
             bus_length: 0,
             sandbox,
+            spool: None,
             asks_for_messages: true,
             stories,
             tree,

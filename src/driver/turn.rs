@@ -59,9 +59,7 @@ impl Driver {
             stdout: copied_to(&folder.join(AGENT_STREAM)),
             stderr: copied_to(&folder.join("stderr.log")),
         };
-        if let Some(sandbox) = &mut self.sandbox {
-            sandbox.begin_turn();
-        }
+        self.enter_sandbox(&folder);
         let spec = self.agent_spec(call);
         self.ledger.reporters.detail(&format!("Agent command: {}", command_line(&spec)));
         self.ledger.reporters.detail(&format!("Prompt: {}", beginning(&prompt)));

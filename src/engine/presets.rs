@@ -94,11 +94,14 @@ pub fn task(done_file: &str, pause_file: &str, children_ended: Vec<Gate>) -> Pla
     }
 }
 
+/// What one turn for a task is called, also on a command line.
+pub const JOB: &str = "job";
+
 /// One turn for a task that somebody else keeps going.
 pub fn job() -> Plan {
     let once = OnFailure::Retry { retries: 0 };
     Plan {
-        mode: "job".to_owned(),
+        mode: JOB.to_owned(),
         claims: vec![Claim::TurnEnd],
         commit: CommitRule::Never,
         failures: FailureRules { agent: once, ..run("", vec![]).failures },

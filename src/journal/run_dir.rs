@@ -11,6 +11,9 @@ use jiff::Zoned;
 
 use crate::error::{Context, Error, Result};
 
+/// The journal, in the folder of a run.
+pub(crate) const JOURNAL: &str = "journal.jsonl";
+
 /// The folder of one run.
 #[derive(Clone, Debug)]
 pub(crate) struct RunDir {
@@ -81,7 +84,7 @@ impl RunDir {
 
     /// The journal of the run.
     pub(crate) fn journal(&self) -> PathBuf {
-        self.path.join("journal.jsonl")
+        self.path.join(JOURNAL)
     }
 
     /// What processes inside the sandboxes of this project keep to be faster the next time.

@@ -27,10 +27,11 @@ pub(crate) fn become_run(run: &str, args: &[OsString]) -> io::Error {
     }
 }
 
-/// Starts the run with this id beside this process; returns its process. What it says goes into `log`.
-pub(crate) fn start_run(run: &str, args: &[OsString], log: File) -> io::Result<i32> {
+/// Starts the run with this id beside this process; returns its process. What it prints goes into `out`, what it
+/// says into `log`.
+pub(crate) fn start_run(run: &str, args: &[OsString], out: File, log: File) -> io::Result<i32> {
     let mut command = command(run, args)?;
-    command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    command.stdin(Stdio::null()).stdout(out).stderr(log);
     // SAFETY: one system call that is safe between fork and exec.
     unsafe {
         command.pre_exec(|| Ok(setsid().map(drop)?));

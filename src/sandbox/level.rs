@@ -104,6 +104,14 @@ impl Level {
         }
     }
 
+    /// Whether this ralph can be called inside, as it can outside.
+    pub fn has_ralph(self) -> bool {
+        match self {
+            Self::Embedded | Self::Bwrap | Self::Landlock | Self::Seatbelt => true,
+            Self::Sbx | Self::Docker | Self::None => false,
+        }
+    }
+
     /// Whether protected paths inside the project cannot be written at all; else they are compared.
     pub fn protects(self) -> bool {
         match self {

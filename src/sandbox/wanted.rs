@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    hosts::Host,
+    hosts::{self, Host},
     level::{Choice, Level},
 };
 
@@ -52,6 +52,15 @@ impl Default for Wanted {
 }
 
 impl Wanted {
+    /// The same for a run of another agent, which talks to hosts of its own.
+    #[must_use]
+    pub fn for_agent(mut self, agent: &str) -> Self {
+        let own = hosts::of_agent(agent).iter().filter_map(|host| Host::parse(host).ok());
+        let new: Vec<Host> = own.filter(|host| !self.hosts.contains(host)).collect();
+        self.hosts.extend(new);
+        self
+    }
+
     /// The kind, once it is known.
     pub fn level(&self) -> Level {
         match self.level {

@@ -3,6 +3,7 @@
 mod attacker;
 mod levels;
 mod loops;
+mod parts;
 
 use std::{
     fs,

@@ -17,6 +17,7 @@ const UPPER_FLOOR: &[&str] = &[
     "engine",
     "fail_action",
     "guard",
+    "job_request",
     "markdown",
     "message",
     "notes",

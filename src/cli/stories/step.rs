@@ -113,10 +113,13 @@ impl StoryArgs {
 /// The mode of the turn in which this is called, if it is called in one. What the marker says is only good for
 /// early advice: ralph judges by its own copy.
 fn turn(place: &Place) -> Result<(Option<Mode>, Review)> {
-    let Some(active) = Active::read(&place.project).filter(Active::is_alive) else {
+    let Some(active) = Active::read(&place.project) else { return Ok((None, place.review)) };
+    // In a turn of that loop it lives, though inside a sandbox it is not to be seen.
+    let is_own = std::env::var_os(RUN_VARIABLE).is_some_and(|run| *run == *active.run);
+    if !is_own && !active.is_alive() {
         return Ok((None, place.review));
-    };
-    if std::env::var_os(RUN_VARIABLE).is_none_or(|run| *run != *active.run) {
+    }
+    if !is_own {
         return Err(Error::new("a loop is running: what is changed outside of its turns would be undone")
             .hint("wait until it has ended, or end it: ralph stop"));
     }

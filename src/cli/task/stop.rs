@@ -13,6 +13,7 @@ use super::super::print;
 use crate::{
     error::{Error, Result},
     process::{ask_to_stop, end_at_once, is_same_process},
+    sandbox,
     setup::Role,
     task::{
         Task, Tasks, parse_id,
@@ -46,6 +47,7 @@ pub(super) struct StopArgs {
 
 /// Ends them, and waits until they have ended.
 pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
+    sandbox::refuse_inside()?;
     let task = Tasks::of(project).existing(&args.task)?;
     let (roots, children): (Vec<Record>, Vec<Record>) =
         running(&task).into_iter().partition(|record| record.role == Role::Root);

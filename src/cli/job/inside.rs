@@ -1,0 +1,117 @@
+//! `ralph job` inside a sandbox: the ralph outside starts the run, and this process shows what it says.
+
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::JobArgs;
+use crate::{
+    cli::print,
+    error::{Error, Result},
+    job_request::JobRequest,
+    journal,
+    journal::run_dir::JOURNAL,
+    sandbox::spool,
+    setup::PromptSource,
+    task::{
+        Task,
+        child::{LOG, OUTPUT},
+        record::Status,
+        store, surroundings,
+    },
+};
+
+/// Between two looks at a run.
+const PAUSE: Duration = Duration::from_millis(50);
+/// How long a run may take to come to its journal.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Has the run started outside; waits for its end unless it is not to.
+pub(super) fn ask(args: &JobArgs, task: &Task, prompt: &PromptSource) -> Result<u8> {
+    if surroundings().is_none_or(|(_, own)| own.id != task.id) {
+        return Err(Error::new(format!(
+            "inside a sandbox a run can only be a part of the caller's own task, not of `{}`",
+            task.id
+        ))
+        .hint("leave out --task, or ask on the bus: ralph bus post --project --type INFO --body \"...\""));
+    }
+    let prompt = match prompt {
+        PromptSource::Text(text) => text.clone(),
+        PromptSource::File(path) | PromptSource::Template(path) => {
+            let text = fs_err::read(path).map_err(|error| {
+                Error::new(format!("cannot read the prompt file `{}`: {error}", path.display()))
+            })?;
+            String::from_utf8_lossy(&text).into_owned()
+        }
+    };
+    let run = spool::ask(&JobRequest { prompt, flags: args.common.flags_inside()? })?;
+    if args.detach {
+        print(&format!("{run}\n"))?;
+        return Ok(0);
+    }
+    follow(task, &run)
+}
+
+/// Shows what a run says until it has ended; returns its exit code.
+fn follow(task: &Task, run: &str) -> Result<u8> {
+    let folder = task.run_folder(run);
+    let (mut out, mut log) = (Tail::new(&folder.join(OUTPUT)), Tail::new(&folder.join(LOG)));
+    let started = Instant::now();
+    loop {
+        let ended = end(task, run, started.elapsed());
+        out.pass_on(&mut io::stdout())?;
+        log.pass_on(&mut io::stderr())?;
+        match ended {
+            Some(Ended::WithCode(code)) => return Ok(code),
+            Some(Ended::WithoutAWord) => {
+                return Err(Error::new(format!("run {run} ended without saying how"))
+                    .hint(format!("see how far it came: ralph logs {run}")));
+            }
+            None => thread::sleep(PAUSE),
+        }
+    }
+}
+
+enum Ended {
+    WithCode(u8),
+    WithoutAWord,
+}
+
+/// How a run ended, if it has. Its process is not to be seen from here, but the lock on its journal is.
+fn end(task: &Task, run: &str, after: Duration) -> Option<Ended> {
+    let record = || store::one(task, run);
+    if record().is_some_and(|record| journal::is_running(&record.paths.record.join(JOURNAL))) {
+        return None;
+    }
+    // Read again: its last change was made while it still had its journal.
+    match record() {
+        Some(record) if record.status != Status::Running => {
+            Some(record.exit_code.map_or(Ended::WithoutAWord, Ended::WithCode))
+        }
+        // It may not have come to its journal yet.
+        _ => (PATIENCE < after).then_some(Ended::WithoutAWord),
+    }
+}
+
+/// A file that grows.
+struct Tail {
+    file: Option<File>,
+}
+
+impl Tail {
+    fn new(path: &Path) -> Self {
+        Self { file: File::open(path).ok() }
+    }
+
+    fn pass_on(&mut self, to: &mut dyn Write) -> io::Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        to.write_all(&bytes)?;
+        to.flush()
+    }
+}

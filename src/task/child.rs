@@ -1,0 +1,83 @@
+//! Begins a run that does a part of a task, beside the process that asks for it.
+
+use std::{
+    ffi::OsString,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use jiff::Timestamp;
+
+use super::{Task, enlist::Recruit, record::Status, store};
+use crate::{
+    error::{Context, Error, REFUSED, Result},
+    journal::run_dir::{RunDir, record_into},
+    process::{
+        detach::{own_pid, start_run},
+        is_alive,
+    },
+    setup::{Assignment, Role},
+};
+
+/// What a run says to people, in its folder.
+pub(crate) const LOG: &str = "ralph.log";
+/// What it prints as data, in its folder, where that is kept apart.
+pub(crate) const OUTPUT: &str = "ralph.out";
+
+/// How long a run may take to begin.
+const PATIENCE: Duration = Duration::from_secs(20);
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Whether what a run prints and what it says go into two files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Logs {
+    Together,
+    Apart,
+}
+
+/// What a run has that is a child of another.
+pub(crate) fn assignment(task: &Task, parent: Option<String>) -> Assignment {
+    let (task, folder) = (task.id.clone(), task.folder.clone());
+    Assignment { task, folder, role: Role::Child, parent, previous: None }
+}
+
+/// Makes a run known before anything of it has begun.
+pub(crate) fn register(project: &Path, task: &Task, parent: Option<String>, title: String) -> Result<RunDir> {
+    let run = RunDir::create(project)?;
+    let (id, record) = (run.id(), run.path().to_owned());
+    let assignment = assignment(task, parent);
+    Recruit { assignment: &assignment, run: &id, record, agent: "", title }.enlist()?;
+    Ok(run)
+}
+
+/// Starts a registered run beside this process, and returns when it has taken over.
+pub(crate) fn start_beside(task: &Task, run: &str, words: &[OsString], logs: Logs) -> Result<()> {
+    let folder = task.run_folder(run);
+    let log = record_into(&folder.join(LOG))?;
+    let out = match logs {
+        Logs::Together => log.try_clone()?,
+        Logs::Apart => record_into(&folder.join(OUTPUT))?,
+    };
+    let pid = start_run(run, words, out, log).context("cannot start the run")?;
+    let started = Instant::now();
+    while store::one(task, run).is_some_and(|record| record.pid == own_pid()) && started.elapsed() < PATIENCE
+    {
+        if !is_alive(pid) {
+            let said = std::fs::read_to_string(folder.join(LOG)).unwrap_or_default();
+            failed(task, run);
+            return Err(Error::new(format!("the run did not begin: {}", said.trim())));
+        }
+        thread::sleep(PAUSE);
+    }
+    Ok(())
+}
+
+/// Notes that a run has ended before it began.
+pub(crate) fn failed(task: &Task, run: &str) {
+    // Whoever reads the record finds out by itself.
+    let _ = store::update(task, run, |record| {
+        (record.status, record.ended_at) = (Status::Failed, Some(Timestamp::now()));
+        record.exit_code = Some(REFUSED);
+    });
+}
