@@ -294,3 +294,26 @@ fn a_child_is_not_what_resume_means() {
     env.ralph(&["resume"]).exits(2).says("at its limit of iterations");
     env.ralph(&["resume", "-m", "2"]).exits(0).says("Resumed at iteration 2 of 2");
 }
+
+#[test]
+fn a_forged_record_does_not_choose_whom_ralph_ends() {
+    let env = parent(&detached());
+    let ralph = env.start(&["task", "run", "--task", "t", "-p", "x"]);
+    env.await_file("began");
+    let mut victim = env.command("sleep").arg("300").spawn().expect("a process");
+    let stat = fs::read_to_string(format!("/proc/{}/stat", victim.id())).expect("a process");
+    let started: u64 =
+        stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(19)?.parse().ok()).expect("a time");
+    let mut forged = child(&env);
+    (forged["run"], forged["pid"], forged["pidStarted"]) =
+        (json!("20260101-000000-0000"), json!(victim.id()), json!(started));
+    let folder = env.path(".ralph/tasks/t/runs/20260101-000000-0000");
+    forged["paths"]["folder"] = json!(folder);
+    fs::create_dir(&folder).expect("a folder");
+    fs::write(folder.join("run.json"), forged.to_string()).expect("a file");
+    env.ralph(&["task", "stop", "t"]).exits(0);
+    assert!(is_alive(&json!(victim.id())));
+    victim.kill().expect("it lives");
+    victim.wait().expect("it ends");
+    ralph.wait().exits(130);
+}

@@ -9,10 +9,11 @@ use std::{
 use clap::Args;
 use jiff::Timestamp;
 
-use super::super::print;
+use super::super::{print, runs};
 use crate::{
     error::{Error, Result},
-    process::{ask_to_stop, end_at_once, is_same_process},
+    journal::run_dir::RunDir,
+    process::{ask_to_stop, end_at_once, guardian::OWN_RUN_VARIABLE, is_same_process, variable},
     sandbox,
     setup::Role,
     task::{
@@ -50,7 +51,7 @@ pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
     sandbox::refuse_inside()?;
     let task = Tasks::of(project).existing(&args.task)?;
     let (roots, children): (Vec<Record>, Vec<Record>) =
-        running(&task).into_iter().partition(|record| record.role == Role::Root);
+        running(&task, project).into_iter().partition(|record| record.role == Role::Root);
     if roots.is_empty() && children.is_empty() {
         return Err(Error::new(format!("task `{}` is not running", task.id))
             .hint("`ralph task list` shows how the tasks stand"));
@@ -63,8 +64,19 @@ pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
     Ok(0)
 }
 
-fn running(task: &Task) -> Vec<Record> {
-    store::all(task).into_values().filter(|record| record.status == Status::Running).collect()
+fn running(task: &Task, project: &Path) -> Vec<Record> {
+    let records = store::all(task).into_values();
+    records.filter(|record| record.status == Status::Running && is_ralph(record, project)).collect()
+}
+
+/// Whether the process of a record is the run's. An agent can write the record, and must not choose whom ralph ends.
+fn is_ralph(record: &Record, project: &Path) -> bool {
+    let is_name = !record.run.contains(['/', '\0']);
+    let own = RunDir::reserved(project, &record.run).ok().filter(|_| is_name);
+    let of_journal = own.and_then(|run| runs::process(&run)).map(u32::cast_signed);
+    // One that was registered and has not come to its journal yet is marked as itself.
+    of_journal == Some(record.pid)
+        || variable(record.pid, OWN_RUN_VARIABLE).is_some_and(|own| own == record.run)
 }
 
 /// Ends these runs, all at once.
