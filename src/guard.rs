@@ -32,6 +32,9 @@ use uses::{FileUse, Use};
 /// A longer command line is not read.
 pub const LONGEST: usize = 64 * 1024;
 
+/// Of a command line that would run too much, this many words are judged.
+const ENOUGH: usize = 256;
+
 /// Where an agent works and what the user lets pass.
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -154,7 +157,12 @@ impl Court<'_> {
         }
         // Too much is refused whatever it is; the first commands are enough to say what it was about.
         let is_too_much = flat.obstacles.contains(&Obstacle::TooMuch);
-        for one in flat.invocations.iter().take(if is_too_much { 16 } else { usize::MAX }) {
+        let mut left = if is_too_much { ENOUGH } else { usize::MAX };
+        for one in &flat.invocations {
+            left = left.saturating_sub(1 + one.args.len());
+            if left == 0 {
+                break;
+            }
             if self.commands.len() < 64 {
                 self.commands.push(one.shown());
             }

@@ -31,7 +31,7 @@ use simple::invocation;
 const DEEPEST_UNWRAPPING: usize = 8;
 
 /// How much work one judgement may be. A command line that people or agents write takes some hundreds.
-const BUDGET: usize = 3_000;
+const BUDGET: usize = 1_600;
 
 /// No value and no inline code may be longer than this, however often variables are put into each other.
 const LONGEST_VALUE: usize = 16 * 1024;

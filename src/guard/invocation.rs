@@ -131,11 +131,7 @@ impl Invocation {
     /// Whether it is one of these commands: the program and the words after it, each of which may have alternatives
     /// (`a|b`) and wildcards.
     pub(crate) fn runs(&self, patterns: &[&str]) -> bool {
-        let is_meant = |pattern: &&str| {
-            let program = pattern.split(' ').next().unwrap_or_default();
-            program.split('|').any(|name| name == self.program)
-        };
-        let mut patterns = patterns.iter().filter(|pattern| is_meant(pattern)).peekable();
+        let mut patterns = patterns.iter().filter(|pattern| self.is_program_of(pattern)).peekable();
         if patterns.peek().is_none() {
             return false;
         }
@@ -146,6 +142,17 @@ impl Invocation {
                 part.split('|').any(|choice| paths::glob(choice, word) && (choice == "*" || !word.is_empty()))
             })
         })
+    }
+
+    /// Whether a pattern begins with this program. Asked of every pattern for every command, so without allocation and mostly
+    /// without splitting.
+    fn is_program_of(&self, pattern: &str) -> bool {
+        let rest = pattern.strip_prefix(self.program.as_str());
+        if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '|'])) {
+            return true;
+        }
+        let end = pattern.bytes().position(|next| next == b' ').unwrap_or(pattern.len());
+        pattern[..end].contains('|') && pattern[..end].split('|').any(|name| name == self.program)
     }
 
     /// Only says what it would do.

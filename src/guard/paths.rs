@@ -200,50 +200,54 @@ pub(crate) fn is_disk(path: &str) -> bool {
 
 /// Whether a pattern with `*`, `?` and `[...]` means this name. Unknown parts of the pattern mean nothing.
 pub(crate) fn glob(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut with) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
-    while with < name.len() {
-        match match_one(&pattern[at..], name[with]) {
-            Some(length) => {
-                at += length;
-                with += 1;
-                continue;
-            }
-            None if pattern.get(at) == Some(&'*') => {
-                retry = Some((at + 1, with));
-                at += 1;
-                continue;
-            }
-            None => {}
+    while let Some(character) = name[with..].chars().next() {
+        if let Some(length) = match_one(&pattern[at..], character) {
+            at += length;
+            with += character.len_utf8();
+        } else if pattern[at..].starts_with('*') {
+            at += 1;
+            retry = Some((at, with));
+        } else {
+            let Some((star, tried)) = retry else { return false };
+            let next = name[tried..].chars().next().map_or(1, char::len_utf8);
+            (at, with) = (star, tried + next);
+            retry = Some((star, with));
         }
-        let Some((star, tried)) = retry else { return false };
-        (at, with) = (star, tried + 1);
-        retry = Some((star, tried + 1));
     }
-    pattern[at..].iter().all(|next| *next == '*')
+    pattern[at..].bytes().all(|next| next == b'*')
 }
 
 /// How much of the pattern one character takes.
-fn match_one(pattern: &[char], character: char) -> Option<usize> {
-    match pattern.first()? {
+fn match_one(pattern: &str, character: char) -> Option<usize> {
+    match pattern.chars().next()? {
         '*' => None,
         '?' => Some(1),
         '[' => {
-            let end = pattern.iter().skip(2).position(|next| *next == ']')? + 2;
-            let negated = matches!(pattern.get(1), Some('!' | '^'));
-            let set = &pattern[if negated { 2 } else { 1 }..end];
-            let mut found = false;
-            for (index, next) in set.iter().enumerate() {
-                found |= *next == character;
-                if *next == '-' && 0 < index && index + 1 < set.len() {
-                    found |= (set[index - 1]..=set[index + 1]).contains(&character);
-                }
-            }
-            (found != negated).then_some(end + 1)
+            // A bracket right after the first one belongs to the set.
+            let inner = &pattern[1..];
+            let first = inner.chars().next()?.len_utf8();
+            let end = inner[first..].find(']')? + first;
+            let set = inner[..end].strip_prefix(['!', '^']);
+            let is_found = is_in_set(set.unwrap_or(&inner[..end]), character);
+            (is_found != set.is_some()).then_some(end + 2)
         }
-        other => (*other == character).then_some(1),
+        other => (other == character).then_some(other.len_utf8()),
     }
+}
+
+/// Whether a character is in a set such as `a-z_`.
+fn is_in_set(set: &str, character: char) -> bool {
+    let (mut before, mut rest) = (None, set.chars());
+    while let Some(next) = rest.next() {
+        let range = before.zip(rest.clone().next()).filter(|_| next == '-');
+        if next == character || range.is_some_and(|(low, high)| (low..=high).contains(&character)) {
+            return true;
+        }
+        before = Some(next);
+    }
+    false
 }
 
 /// Whether a path that may be a pattern means a file below one of these, all from the same folder. A folder in `names` also stands

@@ -95,8 +95,7 @@ impl Flattener<'_> {
         if words.iter().any(|word| super::LONGEST_VALUE < word.len()) {
             self.obstacle(Obstacle::TooMuch);
         }
-        if words.is_empty() || !self.spend(1 + words.iter().map(|word| 16 + word.len()).sum::<usize>() / 256)
-        {
+        if words.is_empty() || !self.spend(4 + words.iter().map(|word| 16 + word.len()).sum::<usize>() / 24) {
             return Output::default();
         }
         let args = words.split_off(1);

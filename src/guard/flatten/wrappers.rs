@@ -167,6 +167,9 @@ impl Flattener<'_> {
                 rest[at + 1..].iter().take_while(|arg| !matches!(arg.as_str(), ";" | "+")).cloned().collect();
             let has_place = command.iter().any(|arg| arg.contains("{}"));
             for path in &found {
+                if !self.spend(1) {
+                    break;
+                }
                 let mut args: Vec<String> = command.iter().map(|arg| arg.replace("{}", path)).collect();
                 if !has_place && one.program != "find" {
                     args.push((*path).to_owned());
@@ -174,7 +177,7 @@ impl Flattener<'_> {
                 let mut inner = self.fork(scope);
                 ran |= self.inner(&args, one, &mut inner).is_some();
             }
-            rest = &rest[at + 1..];
+            rest = &rest[at + 1 + command.len()..];
         }
         ran.then(|| Output { text: None, programs: vec!["find".to_owned()] })
     }
