@@ -16,7 +16,7 @@ mod ndjson;
 mod opencode;
 mod pi;
 mod qwen;
-mod raw;
+pub(crate) mod raw;
 pub(crate) mod scripted;
 mod status;
 mod summary;
@@ -107,6 +107,8 @@ pub enum AgentEvent {
         /// In the agent's order.
         items: Vec<TodoItem>,
     },
+    /// A hook has judged a tool call before it runs.
+    Judged,
     /// Something worth a quiet line: thinking, a retry, a notice.
     Progress {
         /// What happens.
@@ -280,6 +282,23 @@ pub trait Adapter: Sync {
     fn exit_means(&self, _code: i32) -> Option<FailureKind> {
         None
     }
+    /// Whether this agent can carry ralph's hooks, and how it is seen that it does.
+    fn hooks(&self) -> Hooking {
+        Hooking::Never
+    }
+    /// Whether a hook comes before this tool call: the service's own tools run where no hook is.
+    fn is_hooked(&self, _id: &str, _name: &str) -> bool {
+        true
+    }
+    /// Whether it can go on with an earlier conversation.
+    fn can_resume(&self) -> bool {
+        false
+    }
+    /// The line that gives it the next message of a running conversation, where it takes such lines on standard
+    /// input.
+    fn next_message(&self, _text: &str) -> Option<String> {
+        None
+    }
     /// Makes text that ralph adds to a prompt arrive as text: no mention or command of this agent's in it.
     fn harmless(&self, text: &str) -> String {
         text.to_owned()
@@ -301,6 +320,41 @@ pub struct Request<'a> {
     pub permissions: Permissions,
     /// The prompt where it goes as an argument; nothing when it goes by standard input.
     pub prompt: Option<&'a str>,
+    /// The hooks that it gets, if it can carry them.
+    pub hooks: Option<&'a Hooks>,
+    /// The conversation to go on with, if it can.
+    pub resume: Option<&'a str>,
+    /// Whether messages come one by one on standard input, as [`Adapter::next_message`] has them.
+    pub streams_input: bool,
+}
+
+/// Hooks for an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hooks {
+    /// Ralph's own program, absolute.
+    pub program: String,
+    /// Whether ralph is asked when the agent tries to stop.
+    pub on_stop: bool,
+    /// What stands in the settings file that the user's flags name, for an agent that takes only one.
+    pub settings: Option<String>,
+}
+
+impl Hooks {
+    /// The command line for a shell that calls ralph for this event.
+    fn command(&self, event: &str) -> String {
+        format!("{} hook {event}", shell_words::quote(&self.program))
+    }
+}
+
+/// Whether an agent can carry hooks, and how it is seen that it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hooking {
+    /// It cannot.
+    Never,
+    /// Its stream shows each call.
+    Shown,
+    /// Only the hooks themselves tell.
+    Silent,
 }
 
 /// What the agent is asked to print.

@@ -7,6 +7,7 @@ mod completions;
 mod demo;
 mod doctor;
 mod guard;
+mod hook;
 mod init;
 mod job;
 mod logs;
@@ -20,8 +21,10 @@ mod report;
 mod resume;
 mod run;
 mod runs;
+mod safety_args;
 mod sandbox;
 pub(crate) mod schema;
+mod session;
 mod status;
 mod stop;
 mod stories;
@@ -83,6 +86,8 @@ enum Command {
     Stop(stop::StopArgs),
     Report(report::ReportArgs),
     Clean(clean::CleanArgs),
+    Session(session::SessionArgs),
+    Hook(hook::HookArgs),
     Doctor(doctor::DoctorArgs),
     Sandbox(sandbox::SandboxArgs),
     Guard(guard::GuardArgs),
@@ -124,7 +129,11 @@ enum Command {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let args = with_default_command(std::env::args_os().collect());
+    let args: Vec<OsString> = std::env::args_os().collect();
+    if let Some(call) = hook::quick(&args) {
+        return exit(hook::main(&call));
+    }
+    let args = with_default_command(args);
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
@@ -134,7 +143,11 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if is_answer { 0 } else { REFUSED });
         }
     };
-    match dispatch(cli) {
+    exit(dispatch(cli))
+}
+
+fn exit(result: Result<u8>) -> ExitCode {
+    match result {
         Ok(code) => ExitCode::from(code),
         // Its reader has gone; that is no error to talk about.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
@@ -160,6 +173,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::SandboxProbe { inside, outside, port } => {
             return crate::sandbox::self_test::probe(inside, outside, *port);
         }
+        Command::Hook(args) => return hook::main(args),
         _ => {}
     }
     let works_on_task = matches!(cli.command, Command::Task(_) | Command::Job(_) | Command::Bus(_));
@@ -178,6 +192,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Job(args) => job::main(&args, &project),
         Command::Bus(args) => bus::main(&args, &project),
         Command::Stories(args) => stories::main(&args, &project),
+        Command::Session(args) => session::main(&args, &project),
         Command::Status(args) => status::main(&args, &project),
         Command::Logs(args) => logs::main(&args, &project),
         Command::Resume(args) => resume::main(&args, &project),
@@ -191,7 +206,8 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Schema(args) => schema::main(&args),
         Command::Completions(args) => completions::main(&args),
         Command::Man(args) => man::main(&args),
-        Command::ScriptedAgent { .. }
+        Command::Hook(_)
+        | Command::ScriptedAgent { .. }
         | Command::Guardian { .. }
         | Command::Sandboxed(_)
         | Command::SandboxInside { .. }

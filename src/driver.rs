@@ -6,14 +6,19 @@
 mod assigned;
 mod await_others;
 mod commit;
+mod conversation;
+mod hooking;
 mod ledger;
 mod listener;
 mod notify;
+mod refuse;
 mod sandboxed;
+pub(crate) mod session;
 mod spool;
 mod start;
-mod stories;
+pub(crate) mod stories;
 mod turn;
+mod work;
 
 use std::{
     collections::BTreeSet,
@@ -25,6 +30,7 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
+    agent::Hooks,
     engine::{
         Action, Wait, decide,
         event::{Event, GateEnded, Turn, TurnEnd, TurnEnded, View, Why},
@@ -75,6 +81,10 @@ pub(crate) struct Driver {
     sandbox: Option<Sandbox>,
     /// Starts what the agent inside asks for, while it has its turn.
     spool: Option<spool::Spool>,
+    /// The hooks that the agent gets.
+    hooks: Option<Hooks>,
+    /// The conversation that the next turn goes on with, where the run lives in one.
+    conversation: Option<String>,
     /// Not any more once it used the question to change files.
     asks_for_messages: bool,
     /// What there is to know of a stories loop.
@@ -250,6 +260,8 @@ fn abandoned() -> TurnEnded {
         tool_errors: 0,
         leftovers: Vec::new(),
         denials: Vec::new(),
+        session: None,
+        hooks: None,
     }
 }
 

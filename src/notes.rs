@@ -49,7 +49,9 @@ pub fn of_turn(plan: &Plan, state: &State, turn: &TurnEnded) -> Option<Note> {
             (Weight::Warning, format!("Agent failed with exit code {code}"))
         }
         (TurnEnd::Failed(failure), _) => (Weight::Warning, format!("Agent failed: {}", failure.message)),
-        (TurnEnd::Paused { .. } | TurnEnd::Interrupted | TurnEnd::Abandoned, _) => return None,
+        (TurnEnd::Paused { .. } | TurnEnd::Unguarded | TurnEnd::Interrupted | TurnEnd::Abandoned, _) => {
+            return None;
+        }
     };
     let goes_on = match decide(plan, state) {
         Action::Look | Action::RunTurn(_) | Action::AwaitFiles(_) => true,
@@ -139,6 +141,8 @@ mod tests {
             tool_errors: 0,
             leftovers: vec![],
             denials: vec![],
+            session: None,
+            hooks: None,
         };
         state.apply(plan, &Event::TurnEnded(Box::new(turn.clone())));
         let note = of_turn(plan, &state, &turn);

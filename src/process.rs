@@ -6,6 +6,7 @@
 //! behind: ralph is a child subreaper, so whatever escapes becomes its child. If ralph itself is killed,
 //! the [`guardian`] ends what is left.
 
+mod beside;
 pub(crate) mod detach;
 pub(crate) mod guardian;
 mod launch;
@@ -26,6 +27,9 @@ use std::{
 use guardian::Guardian;
 use rustix::process::Signal;
 
+#[cfg(debug_assertions)]
+pub(crate) use beside::die;
+pub(crate) use beside::{ask_to_stop, end_at_once, foreground};
 pub(crate) use procfs::{is_alive, is_at_work, is_same_process, lock_holder, start_time, variable};
 
 use crate::{
@@ -197,10 +201,29 @@ impl Supervisor {
         spec: Spec,
         listener: &mut dyn FnMut(Happening<'_>) -> Heard,
     ) -> io::Result<Ended> {
+        self.run_with(spec, None, listener)
+    }
+
+    /// Runs a process whose input goes on with what comes through `more`, until nobody can send any more.
+    pub(crate) fn converse(
+        &mut self,
+        spec: Spec,
+        more: Receiver<Vec<u8>>,
+        listener: &mut dyn FnMut(Happening<'_>) -> Heard,
+    ) -> io::Result<Ended> {
+        self.run_with(spec, Some(more), listener)
+    }
+
+    fn run_with(
+        &mut self,
+        spec: Spec,
+        more: Option<Receiver<Vec<u8>>>,
+        listener: &mut dyn FnMut(Happening<'_>) -> Heard,
+    ) -> io::Result<Ended> {
         self.serial += 1;
         let started = Instant::now();
         let (first_signal, limits, leftovers) = (spec.first_signal, spec.limits, spec.leftovers);
-        let mut child = spawn::spawn(spec, self.serial, &self.sender)?;
+        let mut child = spawn::spawn(spec, more, self.serial, &self.sender)?;
         if let Some(guardian) = &mut self.guardian {
             guardian.watch(child.group);
         }
@@ -357,38 +380,6 @@ impl Supervisor {
         }
         watch.tick(now)
     }
-}
-
-/// Runs a command in the foreground, as a shell would; returns its exit code. Signals from the terminal reach
-/// the command itself, so ralph only waits.
-pub(crate) fn foreground(command: &mut std::process::Command) -> io::Result<u8> {
-    let ignored = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let handler = signal_hook::flag::register(signal_hook::consts::SIGINT, ignored)?;
-    let status = command.status();
-    signal_hook::low_level::unregister(handler);
-    Ok(status?.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(crate::error::INTERRUPTED))
-}
-
-/// Asks another ralph to stop: as the first signal does, or as the second.
-pub(crate) fn ask_to_stop(pid: u32, now: bool) -> io::Result<()> {
-    let signal = if now { Signal::QUIT } else { Signal::USR1 };
-    let pid = rustix::process::Pid::from_raw(pid.cast_signed()).ok_or(io::ErrorKind::NotFound)?;
-    Ok(rustix::process::kill_process(pid, signal)?)
-}
-
-/// Ends another ralph without asking; its guardian cleans up after it.
-pub(crate) fn end_at_once(pid: i32) {
-    if let Some(pid) = rustix::process::Pid::from_raw(pid) {
-        // It may have gone meanwhile.
-        let _ = rustix::process::kill_process(pid, Signal::KILL);
-    }
-}
-
-/// Ends ralph as `kill -9` does: nothing is cleaned up.
-#[cfg(debug_assertions)]
-pub(crate) fn die() -> ! {
-    let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::KILL);
-    unreachable!("nobody survives SIGKILL")
 }
 
 /// A process that ended, with the beginning of what it printed.

@@ -22,7 +22,7 @@ use serde::{Serialize, Serializer};
 
 use crate::agent::Permissions;
 use crate::fail_action::FailAction;
-use crate::setup::{PromptVia, Scm};
+use crate::setup::{Guard, PromptVia, Scm};
 
 pub(crate) use load::{Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, inspect, load, of_bytes};
 pub(crate) use loops::{BuildSettings, PlanSettings, StoriesSettings, TaskSettings};
@@ -63,6 +63,9 @@ pub(crate) struct Settings {
     /// What happens to processes that the agent leaves behind after a turn.
     #[schemars(schema_with = "schema::leftovers")]
     pub(crate) leftovers: Leftovers,
+    /// Whether ralph's hooks judge the agent's tool calls before they run, in agents that can carry them.
+    #[schemars(schema_with = "schema::guard")]
+    pub(crate) guard: Guard,
     /// How `ralph plan` works.
     pub(crate) plan: PlanSettings,
     /// How `ralph build` works, and where it and `ralph plan` find things.
@@ -102,6 +105,7 @@ impl Default for Settings {
             retry_delay: Duration::from_secs(1),
             limits: Limits::default(),
             leftovers: Leftovers::Kill,
+            guard: Guard::On,
             plan: PlanSettings::default(),
             build: BuildSettings::default(),
             stories: StoriesSettings::default(),

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     agent::Permissions,
     sandbox::wanted::Wanted,
+    session::InSession,
     stories::{Budget, Review},
 };
 
@@ -48,6 +49,12 @@ pub struct Setup {
     /// What the stories loop works on.
     #[serde(default, skip_serializing_if = "is_default")]
     pub stories: Option<StoriesSetup>,
+    /// The conversation, for a loop that lives in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<InSession>,
+    /// Whether ralph's hooks judge the agent's tool calls before they run.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub guard: Guard,
     /// Whether `Iteration 3 of 10, 7 remaining.` stands before the prompt.
     pub count_in_prompt: bool,
     /// How much of a gate's output the agent is told, in characters.
@@ -72,6 +79,40 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// The least that a run has: an agent with a prompt in a project.
+    pub fn new(project: &Path, agent: &str, prompt: PromptSource) -> Self {
+        Self {
+            project: project.to_owned(),
+            agent: AgentSetup {
+                command: agent.to_owned(),
+                flags: Vec::new(),
+                env: BTreeMap::new(),
+                prompt_via: PromptVia::Stdin,
+                permissions: Permissions::Agent,
+            },
+            prompt,
+            task: TaskFrom::Prompt,
+            message: MessageFrom::Agent,
+            plan_file: None,
+            variables: BTreeMap::new(),
+            assignment: None,
+            territory: Territory::default(),
+            session_log: false,
+            stories: None,
+            session: None,
+            guard: Guard::Off,
+            count_in_prompt: false,
+            truncate_chars: 0,
+            scm: None,
+            notify: None,
+            timeouts: Timeouts::default(),
+            sandbox: Wanted::default(),
+            keep_leftovers: false,
+            dirty: BTreeMap::new(),
+            settings: BTreeMap::new(),
+        }
+    }
+
     /// The task that the run keeps going, if it does.
     pub fn root_task(&self) -> Option<&str> {
         let assignment = self.assignment.as_ref().filter(|it| it.role == Role::Root)?;
@@ -81,6 +122,22 @@ impl Setup {
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+/// Whether ralph's hooks judge the agent's tool calls before they run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Guard {
+    /// In every agent whose hooks can carry it.
+    On,
+    /// In none.
+    #[default]
+    Off,
+}
+
+impl Guard {
+    /// Every choice with the name that settings use.
+    pub const NAMES: [(&str, Self); 2] = [("on", Self::On), ("off", Self::Off)];
 }
 
 /// Who does the work.

@@ -4,10 +4,13 @@
 //! failure has the subtype `success`, and one process may print several results.
 
 mod events;
+mod hooks;
 mod stream;
 
+use serde_json::json;
+
 use super::ndjson::Ndjson;
-use super::{Adapter, Output, Parser, Permissions, Request, flags};
+use super::{Adapter, Hooking, Output, Parser, Permissions, Request, flags};
 use stream::Stream;
 
 /// Claude Code.
@@ -19,6 +22,7 @@ impl Adapter for Claude {
     }
 
     fn arguments(&self, request: &Request<'_>) -> Vec<String> {
+        let given = hooks::Given::new(request);
         let mut arguments = vec!["-p", "--output-format"];
         match request.output {
             Output::Stream => arguments.extend(["stream-json", "--verbose"]),
@@ -28,13 +32,38 @@ impl Adapter for Claude {
         if request.permissions == Permissions::Skip && !chosen {
             arguments.push("--dangerously-skip-permissions");
         }
-        arguments.extend(request.flags.iter().map(String::as_str));
+        if request.hooks.is_some() && request.output == Output::Stream {
+            arguments.push("--include-hook-events");
+        }
+        if request.streams_input {
+            arguments.extend(["--input-format", "stream-json"]);
+        }
+        arguments.extend(request.resume.iter().flat_map(|conversation| ["--resume", conversation]));
+        arguments.extend(given.flags.iter().map(String::as_str));
+        arguments.extend(given.settings.iter().flat_map(|settings| ["--settings", settings]));
         arguments.extend(request.prompt.iter().flat_map(|prompt| ["--", prompt]));
         arguments.into_iter().map(str::to_owned).collect()
     }
 
     fn parser(&self) -> Box<dyn Parser> {
         Box::<Ndjson<Stream>>::default()
+    }
+
+    fn hooks(&self) -> Hooking {
+        Hooking::Shown
+    }
+
+    fn is_hooked(&self, id: &str, _name: &str) -> bool {
+        !id.starts_with("srvtoolu")
+    }
+
+    fn can_resume(&self) -> bool {
+        true
+    }
+
+    fn next_message(&self, text: &str) -> Option<String> {
+        let content = json!([{"type": "text", "text": text}]);
+        Some(format!("{}\n", json!({"type": "user", "message": {"role": "user", "content": content}})))
     }
 
     /// Claude reads the file behind every `@path` into the request: a word joiner after the sign keeps the

@@ -8,7 +8,7 @@ mod failure;
 mod stream;
 
 use super::ndjson::Ndjson;
-use super::{Adapter, FirstSignal, Output, Parser, Permissions, Request, flags};
+use super::{Adapter, FirstSignal, Hooking, Hooks, Output, Parser, Permissions, Request, flags};
 use stream::Stream;
 
 /// Codex.
@@ -20,6 +20,7 @@ impl Adapter for Codex {
     }
 
     fn arguments(&self, request: &Request<'_>) -> Vec<String> {
+        let hooks = request.hooks.map(hook_flags).unwrap_or_default();
         let mut arguments = vec!["exec"];
         match request.output {
             Output::Stream => arguments.push("--json"),
@@ -34,6 +35,8 @@ impl Adapter for Codex {
             }
         }
         arguments.extend(request.flags.iter().map(String::as_str));
+        arguments.extend(hooks.iter().map(String::as_str));
+        arguments.extend(request.resume.iter().flat_map(|conversation| ["resume", conversation]));
         match request.prompt {
             Some(prompt) => arguments.extend(["--", prompt]),
             None => arguments.push("-"),
@@ -45,10 +48,37 @@ impl Adapter for Codex {
         Box::<Ndjson<Stream>>::default()
     }
 
+    fn hooks(&self) -> Hooking {
+        Hooking::Silent
+    }
+
+    fn is_hooked(&self, _id: &str, name: &str) -> bool {
+        matches!(name, "command_execution" | "file_change")
+    }
+
+    fn can_resume(&self) -> bool {
+        true
+    }
+
     /// On SIGTERM Codex dies at once and leaves the running tool behind; on SIGINT it cleans up.
     fn first_signal(&self) -> FirstSignal {
         FirstSignal::Int
     }
+}
+
+/// Codex passes over hooks that nobody has reviewed, without a word, unless it is told not to.
+fn hook_flags(hooks: &Hooks) -> Vec<String> {
+    let mut events = vec![("PreToolUse", "pre-tool-use"), ("PostToolUse", "post-tool-use")];
+    events.extend(hooks.on_stop.then_some(("Stop", "stop")));
+    let mut flags = vec!["--dangerously-bypass-hook-trust".to_owned()];
+    for (event, name) in events {
+        // A JSON text is a basic string of TOML as well.
+        let command = serde_json::Value::from(hooks.command(name));
+        let entry =
+            format!("hooks.{event}=[{{matcher=\"*\",hooks=[{{type=\"command\",command={command}}}]}}]");
+        flags.extend(["-c".to_owned(), entry]);
+    }
+    flags
 }
 
 fn sets_sandbox(flags: &[String]) -> bool {

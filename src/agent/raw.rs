@@ -12,21 +12,21 @@ use super::{Excerpt, summary};
 /// One JSON value, unread.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Raw<'a>(#[serde(borrow)] &'a RawValue);
+pub(crate) struct Raw<'a>(#[serde(borrow)] &'a RawValue);
 
 impl<'a> Raw<'a> {
     /// Returns the value as `T`, if it is one.
-    pub(super) fn read<T: Deserialize<'a>>(self) -> Option<T> {
+    pub(crate) fn read<T: Deserialize<'a>>(self) -> Option<T> {
         serde_json::from_str(self.0.get()).ok()
     }
 
     /// Returns a name or an identifier: a text without escapes.
-    pub(super) fn word(self) -> Option<&'a str> {
+    pub(crate) fn word(self) -> Option<&'a str> {
         self.quoted().filter(|inner| !inner.contains('\\'))
     }
 
     /// Returns a text, whole.
-    pub(super) fn text(self) -> Option<String> {
+    pub(crate) fn text(self) -> Option<String> {
         self.quoted().map(|inner| unescape(inner, usize::MAX))
     }
 
@@ -59,7 +59,7 @@ impl<'a> Raw<'a> {
 }
 
 /// Returns a name or an identifier; nothing is the empty one.
-pub(super) fn word(raw: Option<Raw<'_>>) -> &str {
+pub(crate) fn word(raw: Option<Raw<'_>>) -> &str {
     raw.and_then(Raw::word).unwrap_or_default()
 }
 

@@ -13,6 +13,10 @@ pub struct Tally {
     pub tools: u64,
     /// Tool calls that failed.
     pub tool_errors: u64,
+    /// Tool calls that did what they should and that a hook comes before.
+    pub hooked_tools: u64,
+    /// Tool calls that a hook judged before they ran.
+    pub judged: u64,
     /// What the turn used.
     pub usage: Usage,
     /// The model that answered.
@@ -49,6 +53,7 @@ impl Tally {
             AgentEvent::Text { text, .. } => self.hear(text),
             AgentEvent::ToolStart { .. } => self.tools += 1,
             AgentEvent::ToolEnd { ok, .. } => self.tool_errors += u64::from(!ok),
+            AgentEvent::Judged => self.judged += 1,
             AgentEvent::Result(result) => {
                 self.hear(result.text.as_deref().unwrap_or_default());
                 self.results += 1;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use super::look::LookArgs;
+use super::{look::LookArgs, safety_args::SafetyArgs};
 use crate::{
     agent::Permissions,
     driver::{fingerprints, millis},
@@ -59,20 +59,8 @@ pub(super) struct LoopArgs {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     max_time: Option<String>,
 
-    /// Contain the agent: auto (the first kind that works), embedded, bwrap, landlock, seatbelt, sbx, docker, none
-    #[arg(
-        long,
-        value_name = "LEVEL",
-        num_args = 0..=1,
-        require_equals = false,
-        default_missing_value = "auto",
-        value_parser = clap::builder::PossibleValuesParser::new(Choice::NAMES.map(|(name, _)| name))
-    )]
-    sandbox: Option<String>,
-
-    /// Do not contain the agent
-    #[arg(long, conflicts_with = "sandbox")]
-    no_sandbox: bool,
+    #[command(flatten)]
+    safety: SafetyArgs,
 
     /// Exit with this code when a limit is reached
     #[arg(long, value_name = "CODE")]
@@ -126,8 +114,9 @@ impl LoopArgs {
 
     /// The flags as a caller inside a sandbox may pass them on; those that would change its sandbox are refused.
     pub(super) fn flags_inside(&self) -> Result<Vec<(String, Option<String>)>> {
-        if self.config.is_some() || self.sandbox.is_some() || self.no_sandbox {
-            return Err(Error::new("--sandbox, --no-sandbox and --config cannot be given inside a sandbox")
+        if self.config.is_some() || self.safety.is_given() {
+            let flags = "--sandbox, --no-sandbox, --no-guard and --config";
+            return Err(Error::new(format!("{flags} cannot be given inside a sandbox"))
                 .hint("leave them out: a part of a task runs in a sandbox like the caller's"));
         }
         let valued = [
@@ -170,8 +159,9 @@ impl LoopArgs {
         };
         set("agent", self.agent.as_ref().map(|command| json!({"command": command})));
         set("retries", self.retries.map(Value::from));
-        let level = if self.no_sandbox { Some("none") } else { self.sandbox.as_deref() };
-        set("sandbox", level.map(|level| json!({"level": level})));
+        for (key, value) in self.safety.layer() {
+            set(key, value);
+        }
         let streams = match (self.stream_agent_output, self.no_stream_agent_output) {
             (_, true) => Some(false),
             (true, false) => Some(true),
@@ -243,6 +233,8 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
         territory: Territory::Tree,
         session_log: false,
         stories: None,
+        session: None,
+        guard: settings.guard,
         count_in_prompt: settings.include_iteration_count_in_prompt,
         truncate_chars: settings.output_truncate_chars,
         scm: settings.scm.clone(),

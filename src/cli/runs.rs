@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::session::bound_to;
 use crate::{
     engine::event::Event,
     error::{Error, Result},
@@ -42,7 +43,7 @@ fn is_child(run: &RunDir) -> bool {
 /// The run of the project that is running.
 pub(super) fn running(project: &Path) -> Result<RunDir> {
     let runs = RunDir::of_project(project)?;
-    let running = runs.into_iter().rev().filter(|run| process(run).is_some());
+    let running = runs.into_iter().rev().filter(|run| process(run).is_some() || bound_to(run).is_some());
     // One that others started for a part comes after one that a person started.
     let mut running: Vec<RunDir> = running.collect();
     running.sort_by_key(is_child);

@@ -11,7 +11,7 @@ use clap::Args;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{look::settings_of, print, runs};
+use super::{look::settings_of, print, runs, session::bound_to};
 use crate::{
     agent::{self, AgentEvent},
     engine::event::Event,
@@ -87,9 +87,9 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
 }
 
 fn listed<'a>(run: &'a RunDir, id: &'a str, folded: &'a Folded) -> Listed<'a> {
-    let is_running = runs::process(run).is_some();
-    let standing = Standing::of(is_running, folded.state.outcome());
-    let doing = is_running.then(|| doing(run, folded)).flatten();
+    let has_process = runs::process(run).is_some();
+    let standing = Standing::of(has_process || bound_to(run).is_some(), folded.state.outcome());
+    let doing = has_process.then(|| doing(run, folded)).flatten();
     Listed { id, folded, standing, doing, now: Timestamp::now() }
 }
 
@@ -101,7 +101,7 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
         let name = plan.gates.get(ended.gate).map(|gate| gate.check.name());
         json!({"name": name, "passed": ended.failure.is_none(), "code": ended.code, "ms": ended.ms})
     });
-    let next = listed.standing.commands(listed.id, &started.setup).into_iter().map(|(_, command)| command);
+    let next = listed.commands().into_iter().map(|(_, command)| command);
     json!({
         "run": listed.id,
         "standing": listed.standing.word(),

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::{print, runs};
+use super::{print, runs, session::bound_to};
 use crate::{
     error::{Error, Result},
+    hook::{begin::cancel, store::Store},
     process, sandbox,
 };
 
@@ -32,6 +33,11 @@ pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
         Some(id) => runs::by_id(id)?,
         None => runs::running(project)?,
     };
+    if let Some(conversation) = bound_to(&run) {
+        cancel(&Store::of(&conversation)?, &run, "cancelled by the user");
+        print(&format!("cancelled run {}; the agent is let go when it next stops\n", run.id()))?;
+        return Ok(0);
+    }
     let pid = runs::process(&run).ok_or_else(|| Error::new(format!("run {} is not running", run.id())))?;
     process::ask_to_stop(pid, args.now)?;
     let how = if args.now { "now" } else { "after the running operation" };

@@ -20,7 +20,7 @@ use crate::{
     git::{self, Change, Git, index_lock::is_locked, refusal, scm_spec, succeeded},
     process::{Happening, Sink, Spec, Waited},
     prompt::{commit_message, message_from_task, truncate},
-    sandbox::Sandbox,
+    sandbox::{Sandbox, spool::FOLDER},
     setup::{MessageFrom, Scm},
 };
 
@@ -255,8 +255,10 @@ impl Driver {
         let answer = writable.join(format!("message-{asked}.txt"));
         let call = Call {
             prompt: MESSAGE_PROMPT,
+            streams_input: false,
             output: Output::Text { answer: &answer.to_string_lossy() },
             iteration,
+            spool: &folder.join(FOLDER),
             stdout: copied_to(&folder.join(format!("message-{asked}.out"))),
             stderr: Sink::Null,
         };

@@ -1,5 +1,7 @@
 //! Takes in what an agent prints during a turn.
 
+use std::collections::HashSet;
+
 use crate::{
     agent::{Adapter, AgentEvent, Parser, turn::Tally},
     claim::{Scanner, echo::Echo},
@@ -13,6 +15,9 @@ const STDERR_TAIL: usize = 2000;
 /// Takes in what an agent prints during a turn.
 pub(super) struct Listener {
     parser: Box<dyn Parser>,
+    adapter: &'static dyn Adapter,
+    /// Tool calls on their way that a hook comes before.
+    hooked: HashSet<String>,
     pub(super) structured: bool,
     pub(super) tally: Tally,
     pub(super) scanner: Scanner,
@@ -23,9 +28,11 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    pub(super) fn new(adapter: &dyn Adapter, claims: &[Claim], prompt: &str) -> Self {
+    pub(super) fn new(adapter: &'static dyn Adapter, claims: &[Claim], prompt: &str) -> Self {
         Self {
             parser: adapter.parser(),
+            adapter,
+            hooked: HashSet::new(),
             structured: adapter.is_structured(),
             tally: Tally::default(),
             scanner: Scanner::new(claims),
@@ -43,15 +50,22 @@ impl Listener {
             return Heard::Something;
         }
         let mut heard = Heard::Something;
-        let Self { parser, tally, scanner, echo, .. } = self;
+        let Self { parser, adapter, hooked, tally, scanner, echo, .. } = self;
         parser.push(bytes, &mut |event| {
             take(tally, scanner, echo, &event);
+            tally.hooked_tools += u64::from(has_passed_hook(*adapter, hooked, &event));
             if matches!(event, AgentEvent::Result(_)) {
                 heard = Heard::Result;
             }
             show(&event);
         });
         heard
+    }
+
+    /// Begins to count anew: another turn of the same process.
+    pub(super) fn renew(&mut self, claims: &[Claim]) -> Tally {
+        self.scanner = Scanner::new(claims);
+        std::mem::take(&mut self.tally)
     }
 
     /// The stream has ended.
@@ -73,6 +87,18 @@ impl Listener {
     }
 }
 
+/// Whether a tool call has ended well that a hook comes before.
+fn has_passed_hook(adapter: &dyn Adapter, running: &mut HashSet<String>, event: &AgentEvent) -> bool {
+    match event {
+        AgentEvent::ToolStart { id, name, .. } if adapter.is_hooked(id, name) => {
+            running.insert(id.clone());
+            false
+        }
+        AgentEvent::ToolEnd { id, ok, .. } => running.remove(id) && *ok,
+        _ => false,
+    }
+}
+
 /// Only the agent's own words can claim anything.
 fn take(tally: &mut Tally, scanner: &mut Scanner, echo: &mut Option<Echo>, event: &AgentEvent) {
     tally.take(event);
@@ -88,6 +114,7 @@ fn take(tally: &mut Tally, scanner: &mut Scanner, echo: &mut Option<Echo>, event
         }
         AgentEvent::Started { .. }
         | AgentEvent::Subagent { .. }
+        | AgentEvent::Judged
         | AgentEvent::ToolStart { .. }
         | AgentEvent::ToolEnd { .. }
         | AgentEvent::Todo { .. }

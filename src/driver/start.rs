@@ -11,18 +11,24 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Driver, PROJECT_DIR, commit::Announced, ledger::Ledger, stories::Stories};
+use super::{
+    Driver, PROJECT_DIR,
+    commit::Announced,
+    hooking,
+    ledger::Ledger,
+    refuse::{check_names, refuse_conversation, refuse_exhausted, refuse_final},
+    stories::Stories,
+};
 use crate::{
     agent::Permissions,
     engine::{
-        Action, State, decide,
+        State,
         event::{Event, RunStarted, TasksJudged},
-        outcome::Outcome,
         plan::{Limits, Plan},
     },
     error::{Context, Error, Result},
     git::{self, Git},
-    journal::{self, Folded, Journal, run_dir::RunDir},
+    journal::{self, Journal, run_dir::RunDir},
     lock, own_files,
     process::{
         Supervisor,
@@ -133,6 +139,7 @@ impl Resume {
         let seen = size(&run);
         let mut folded = journal::fold(&run.journal())?;
         refuse_final(&folded, &run)?;
+        refuse_conversation(&folded, &run)?;
         let (setup, mut plan) = (folded.started.setup.clone(), folded.plan.clone());
         let had = plan.limits.iterations;
         plan.limits = limits(plan.limits);
@@ -179,6 +186,9 @@ impl Resume {
                     driver.announced = Some(Announced { at: entry.at, head, message });
                 }
                 Event::CommitEnded(_) => driver.announced = None,
+                Event::TurnEnded(turn) if driver.setup.session.is_some() => {
+                    driver.conversation = turn.session.or(driver.conversation.take());
+                }
                 _ => {}
             }
         }
@@ -277,6 +287,7 @@ impl Ground {
             let uncovered = level.uncovered().iter().map(|it| (*it).to_owned()).collect();
             ledger.record(Event::Sandboxed { level, uncovered });
         }
+        let hooks = hooking::hooks(&ledger.plan, &setup);
         Ok(Driver {
             ledger,
             setup,
@@ -291,22 +302,12 @@ impl Ground {
             bus_length: 0,
             sandbox,
             spool: None,
+            hooks,
+            conversation: None,
             asks_for_messages: true,
             stories,
             tree,
         })
-    }
-}
-
-/// The record is text, so the names in it must be.
-fn check_names(setup: &Setup) -> Result<()> {
-    let names = std::iter::once(setup.project.as_path())
-        .chain(setup.prompt.path())
-        .chain(setup.settings.keys().map(PathBuf::as_path));
-    match names.into_iter().find(|path| path.to_str().is_none()) {
-        Some(path) => Err(Error::new(format!("`{}` is not a name in UTF-8", path.display()))
-            .hint("rename it, or call it by a link with another name")),
-        None => Ok(()),
     }
 }
 
@@ -350,26 +351,6 @@ fn check_prompt(prompt: &PromptSource) -> Result<()> {
         return Err(Error::new(format!("the prompt file `{}` is empty", path.display())));
     }
     Ok(())
-}
-
-fn refuse_final(folded: &Folded, run: &RunDir) -> Result<()> {
-    if folded.state.outcome().is_some_and(Outcome::is_final) {
-        return Err(Error::new(format!("run {} is complete; there is nothing to resume", run.id())));
-    }
-    Ok(())
-}
-
-/// A run that is at a limit ends again at once unless the limit is raised.
-fn refuse_exhausted(plan: &Plan, state: &State) -> Result<()> {
-    if state.outcome().is_none() {
-        // It was killed before it could say so; now it does.
-        return Ok(());
-    }
-    let mut state = state.clone();
-    state.apply(plan, &Event::RunResumed { pid: 0, limits: plan.limits });
-    let Action::Finish(Outcome::Exhausted { limit }) = decide(plan, &state) else { return Ok(()) };
-    Err(Error::new(format!("the run is at its limit of {}", limit.name()))
-        .hint(format!("raise it: ralph resume {}", limit.raised(plan, state.spent()))))
 }
 
 /// A fingerprint of each settings file, to notice a change.

@@ -6,6 +6,7 @@
 mod assignment;
 mod checks;
 mod commits;
+pub(crate) mod early;
 mod files;
 mod left;
 

@@ -5,7 +5,7 @@ use std::{ffi::OsString, io, os::unix::process::ExitStatusExt, path::Path, time:
 use jiff::{Timestamp, Zoned};
 use rustix::process::Signal;
 
-use super::{Driver, PROJECT_DIR, listener::Listener, millis};
+use super::{Driver, PROJECT_DIR, hooking, listener::Listener, millis};
 use crate::{
     agent::{
         self, Adapter, Failure, FailureKind, FirstSignal, Output, Request,
@@ -13,12 +13,14 @@ use crate::{
     },
     engine::event::{Event, Turn, TurnEnd, TurnEnded},
     error::{Error, Result},
+    hook::{begin::CAP_VARIABLE, spool},
     journal::run_dir::{AGENT_STREAM, record, record_into},
     plain_file,
     plan_file::next_task,
     process::{Ended, Happening, Heard, Leftovers, Sink, Spec, guardian::RUN_VARIABLE},
     prompt::{Count, Feedback, compose},
     report::Reporter,
+    sandbox::spool::{FOLDER, VARIABLE},
     setup::{PlanFile, PromptSource, PromptVia, Setup, TaskFrom},
     task::Task,
     template::fill,
@@ -28,8 +30,12 @@ use crate::{
 /// How the agent is to be called for one turn.
 pub(super) struct Call<'a> {
     pub(super) prompt: &'a str,
+    /// Whether more messages follow the prompt.
+    pub(super) streams_input: bool,
     pub(super) output: Output<'a>,
     pub(super) iteration: u32,
+    /// Where its hooks report to.
+    pub(super) spool: &'a Path,
     pub(super) stdout: Sink,
     pub(super) stderr: Sink,
 }
@@ -52,10 +58,13 @@ impl Driver {
         let folder = self.run.turn(turn.iteration, turn.attempt);
         self.ledger.record(Event::TurnStarted(turn.clone()));
         self.record_prompt(&folder, turn.iteration, &prompt);
+        let first = self.first_message(&prompt);
         let call = Call {
-            prompt: &prompt,
+            prompt: first.as_deref().unwrap_or(&prompt),
+            streams_input: first.is_some(),
             output: Output::Stream,
             iteration: turn.iteration,
+            spool: &folder.join(FOLDER),
             stdout: copied_to(&folder.join(AGENT_STREAM)),
             stderr: copied_to(&folder.join("stderr.log")),
         };
@@ -63,9 +72,25 @@ impl Driver {
         let spec = self.agent_spec(call);
         self.ledger.reporters.detail(&format!("Agent command: {}", command_line(&spec)));
         self.ledger.reporters.detail(&format!("Prompt: {}", beginning(&prompt)));
-
         let mut listener = Listener::new(self.adapter(), &self.ledger.plan.claims, &prompt);
         let spec = self.contained(spec);
+        let ended = spec.and_then(|spec| match first {
+            Some(_) => self.converse(spec, &mut listener),
+            None => self.listen(spec, &mut listener),
+        });
+        let disturbed = self.leave_sandbox();
+        if self.ledger.state.is_in_turn() {
+            let mut ended = self.judge(ended, listener, &folder.join(FOLDER));
+            ended.end = disturbed.unwrap_or(ended.end);
+            self.remember_conversation(&ended);
+            self.ledger.record(Event::TurnEnded(Box::new(ended)));
+        }
+        self.notice_changed_settings();
+        Ok(())
+    }
+
+    /// Runs the agent to its end.
+    fn listen(&mut self, spec: Spec, listener: &mut Listener) -> io::Result<Ended> {
         let Self { supervisor, ledger, .. } = self;
         let mut attend = |happening: Happening<'_>| match happening {
             Happening::Output(stream, bytes) => {
@@ -79,13 +104,9 @@ impl Driver {
                 Heard::Something
             }
         };
-        let ended = spec.and_then(|spec| supervisor.run(spec, &mut attend));
+        let ended = supervisor.run(spec, &mut attend);
         listener.finish(&mut |event| ledger.reporters.agent(event));
-        let mut ended = self.judge(ended, listener);
-        ended.end = self.leave_sandbox().unwrap_or(ended.end);
-        self.ledger.record(Event::TurnEnded(Box::new(ended)));
-        self.notice_changed_settings();
-        Ok(())
+        ended
     }
 
     /// The adapter of this run's agent.
@@ -103,12 +124,15 @@ impl Driver {
             output: call.output,
             permissions: agent.permissions,
             prompt: by_argument.then_some(call.prompt),
+            hooks: self.hooks.as_ref(),
+            resume: self.conversation.as_deref(),
+            streams_input: call.streams_input,
         };
         Spec {
             program: self.program.clone().into_os_string(),
             args: adapter.arguments(&request).into_iter().map(OsString::from).collect(),
             dir: self.setup.project.clone(),
-            env: self.environment(call.iteration),
+            env: self.environment(call.iteration, call.spool),
             input: (!by_argument).then(|| call.prompt.as_bytes().to_vec()),
             stdout: call.stdout,
             stderr: call.stderr,
@@ -124,7 +148,7 @@ impl Driver {
         }
     }
 
-    fn environment(&self, iteration: u32) -> Vec<(OsString, Option<OsString>)> {
+    fn environment(&self, iteration: u32, spool: &Path) -> Vec<(OsString, Option<OsString>)> {
         let plan = &self.ledger.plan;
         let set = |name: &str, value: String| (OsString::from(name), Some(OsString::from(value)));
         let mut env = vec![
@@ -135,6 +159,12 @@ impl Driver {
             // A Claude Code inside a Claude Code refuses to start.
             (OsString::from("CLAUDECODE"), None),
         ];
+        if self.hooks.is_some() {
+            // Without the folder the hooks report nothing, but they do their work.
+            let _ = std::fs::create_dir_all(spool);
+            env.push((VARIABLE.into(), Some(spool.into())));
+            env.push(set(CAP_VARIABLE, "0".to_owned()));
+        }
         env.extend(self.task_environment());
         env.extend(self.setup.agent.env.iter().map(|(name, value)| set(name, value.clone())));
         env
@@ -143,6 +173,9 @@ impl Driver {
     /// What the turn is told.
     fn prompt(&mut self, turn: &Turn) -> Result<String> {
         let adapter = self.adapter();
+        if let Some(message) = self.session_message() {
+            return Ok(message);
+        }
         let base = self.base_prompt()?;
         let base = match self.setup.prompt {
             PromptSource::Template(_) => fill(&base, &self.variables(turn)),
@@ -228,7 +261,7 @@ impl Driver {
         }
     }
 
-    fn record_prompt(&mut self, folder: &Path, iteration: u32, prompt: &str) {
+    pub(super) fn record_prompt(&mut self, folder: &Path, iteration: u32, prompt: &str) {
         let folder_in_project = match &self.setup.assignment {
             // Others work on tasks at the same time.
             Some(assignment) => Task::of(assignment).run_folder(&self.run.id()),
@@ -242,10 +275,11 @@ impl Driver {
         }
     }
 
-    fn judge(&self, ended: io::Result<Ended>, listener: Listener) -> TurnEnded {
+    fn judge(&self, ended: io::Result<Ended>, listener: Listener, spool: &Path) -> TurnEnded {
         let view = self.ledger.plan.looks().then(|| self.look());
         let code = ended.as_ref().ok().and_then(|ended| ended.status?.code());
-        let (end, ms, leftovers) = match ended {
+        let hooks = self.hooks.as_ref().map(|_| spool::read(spool));
+        let (mut end, ms, leftovers) = match ended {
             Ok(ended) => (self.turn_end(&ended, &listener), millis(ended.took), ended.leftovers),
             Err(error) => {
                 let message = format!("it could not be started: {error}");
@@ -253,6 +287,9 @@ impl Driver {
             }
         };
         let tally = listener.tally;
+        if end == TurnEnd::Finished && hooking::is_unguarded(self.adapter().hooks(), &tally, hooks.as_ref()) {
+            end = TurnEnd::Unguarded;
+        }
         TurnEnded {
             claimed: end == TurnEnd::Finished && listener.scanner.claimed(),
             end,
@@ -264,6 +301,8 @@ impl Driver {
             tool_errors: tally.tool_errors,
             leftovers,
             denials: tally.denials,
+            session: tally.session,
+            hooks,
         }
     }
 

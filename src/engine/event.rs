@@ -256,6 +256,29 @@ pub struct TurnEnded {
     /// Tool calls that the agent's own permission rules refused.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub denials: Vec<String>,
+    /// The agent's own name of the conversation.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub session: Option<String>,
+    /// What ralph's hooks did in the agent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hooks: Option<HookReport>,
+}
+
+/// What ralph's hooks did in the agent during a turn, as they report it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct HookReport {
+    /// Tool calls that were judged before they ran.
+    pub judged: u64,
+    /// Those that were refused, each with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
+    /// Why the agent was not let go when it tried to stop.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<String>,
+    /// How full the context window was when the agent was told, in percent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<u8>,
 }
 
 /// How a turn ended.
@@ -272,6 +295,8 @@ pub enum TurnEnd {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<String>,
     },
+    /// The agent used tools, and the hook that guards them never ran.
+    Unguarded,
     /// The user ended it.
     Interrupted,
     /// Ralph died while it ran.

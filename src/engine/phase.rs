@@ -53,3 +53,10 @@ pub(super) enum Work {
     /// What the turn did, changed after the gates had passed: they decide for the second time.
     Changed,
 }
+
+impl super::State {
+    /// Whether a turn has begun and not ended.
+    pub fn is_in_turn(&self) -> bool {
+        self.phase == Phase::InTurn
+    }
+}

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fail_action::FailAction;
+use crate::{fail_action::FailAction, session::NoWork};
 
 /// The resolved rules of one run. They are written into the journal when the run starts and never change
 /// while it lasts, except that a resume may raise the limits.
@@ -148,6 +148,13 @@ pub enum Check {
     CleanTree,
     /// Every story is done.
     StoriesDone,
+    /// The agent has done something since the run began.
+    Work {
+        /// At least this many tool calls; where nobody counts them, a changed tree.
+        tool_calls: u32,
+        /// What happens otherwise.
+        otherwise: NoWork,
+    },
 }
 
 impl Check {
@@ -159,13 +166,18 @@ impl Check {
             Self::TaskRules => "task rules",
             Self::CleanTree => "clean tree",
             Self::StoriesDone => "every story done",
+            Self::Work { .. } => "work done",
         }
     }
 
     /// Whether it judges the work, rather than wait for something.
     pub fn judges(&self) -> bool {
         match self {
-            Self::Command { .. } | Self::TaskRules | Self::CleanTree | Self::StoriesDone => true,
+            Self::Command { .. }
+            | Self::Work { .. }
+            | Self::TaskRules
+            | Self::CleanTree
+            | Self::StoriesDone => true,
             Self::ChildrenEnded { .. } => false,
         }
     }

@@ -142,6 +142,8 @@ pub fn session(promise: &str, iterations: u32, proof_of_work: Vec<Gate>) -> Plan
         claims: vec![tag("promise", promise, Exact)],
         gates: proof_of_work,
         commit: CommitRule::Never,
+        // The agent's own program waits and tries again; a hook cannot.
+        failures: FailureRules { retry_delay_ms: 0, ..run("", vec![]).failures },
         limits: limits(iterations, 1),
         ..run("", vec![])
     }

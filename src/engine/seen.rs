@@ -6,6 +6,9 @@ use super::{
     plan::{Claim, Plan},
 };
 
+/// Why a run stands still whose hooks have vanished.
+pub(super) const UNGUARDED: &str = "the agent used tools, but ralph's hook that guards them was never called";
+
 /// What the agent waits for, if it does.
 pub(super) fn paused(plan: &Plan, turn: &TurnEnded) -> Option<String> {
     match &turn.end {

@@ -8,7 +8,7 @@ use super::{
     phase::{Judging, Pause, Phase, Work},
     plan::{Cause, Claim, CommitRule, OnFailure, Plan},
     round,
-    seen::{marked_as_paused, misplaced, paused, standing_claim},
+    seen::{UNGUARDED, marked_as_paused, misplaced, paused, standing_claim},
 };
 use crate::{
     agent::{Failure, FailureKind},
@@ -200,6 +200,7 @@ impl State {
             return;
         }
         match &turn.end {
+            TurnEnd::Unguarded => self.phase = Phase::Over(Outcome::Paused { reason: UNGUARDED.to_owned() }),
             TurnEnd::Failed(failure) => self.turn_failed(plan, turn, failure),
             TurnEnd::Finished | TurnEnd::Paused { .. } => self.judge(plan, turn),
             TurnEnd::Abandoned | TurnEnd::Interrupted => {}

@@ -59,6 +59,8 @@ fn ended(end: TurnEnd, line: &str) -> Event {
         tool_errors: 0,
         leftovers: vec![],
         denials: vec![],
+        session: None,
+        hooks: None,
     }))
 }
 

@@ -53,6 +53,11 @@ impl RunDir {
         Ok(Self { path: project_dir(project)?.join("runs").join(id) })
     }
 
+    /// The run whose folder this is.
+    pub(crate) fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
     /// The runs of a project, oldest first.
     pub(crate) fn of_project(project: &Path) -> Result<Vec<Self>> {
         Ok(runs_in(&project_dir(project)?))

@@ -8,7 +8,7 @@ use std::{
         unix::process::ExitStatusExt,
     },
     process::ExitStatus,
-    sync::mpsc::SyncSender,
+    sync::mpsc::{Receiver, SyncSender},
     thread,
 };
 
@@ -52,12 +52,17 @@ impl Child {
 }
 
 /// Starts the process and the thread that reports on it.
-pub(super) fn spawn(spec: Spec, serial: u64, sender: &SyncSender<Message>) -> io::Result<Child> {
+pub(super) fn spawn(
+    spec: Spec,
+    more: Option<Receiver<Vec<u8>>>,
+    serial: u64,
+    sender: &SyncSender<Message>,
+) -> io::Result<Child> {
     let mut outputs = Vec::new();
     let (stdin, input) = match spec.input {
-        Some(input) => {
-            let (theirs, ours) = pipe_with(PipeFlags::CLOEXEC)?;
-            (theirs, Some((ours, input)))
+        Some(first) => {
+            let (theirs, pipe) = pipe_with(PipeFlags::CLOEXEC)?;
+            (theirs, Some(Input { pipe, first, more }))
         }
         None => (nothing()?, None),
     };
@@ -91,14 +96,9 @@ pub(super) fn spawn(spec: Spec, serial: u64, sender: &SyncSender<Message>) -> io
 }
 
 /// Starts the threads that serve a process.
-fn attend(
-    child: &Child,
-    input: Option<(OwnedFd, Vec<u8>)>,
-    outputs: Vec<Output>,
-    reporter: Reporter,
-) -> io::Result<()> {
-    if let Some((pipe, input)) = input {
-        feed(pipe, input)?;
+fn attend(child: &Child, input: Option<Input>, outputs: Vec<Output>, reporter: Reporter) -> io::Result<()> {
+    if let Some(input) = input {
+        input.feed()?;
     }
     let group = child.group;
     let end = pidfd_open(group, PidfdFlags::empty()).ok();
@@ -138,19 +138,34 @@ fn nothing() -> io::Result<OwnedFd> {
     Ok(OpenOptions::new().read(true).write(true).open("/dev/null")?.into())
 }
 
-/// Writes the input of a process. A process that does not read it must not hold ralph, so what does not fit
-/// into the pipe is left to a thread.
-fn feed(pipe: OwnedFd, input: Vec<u8>) -> io::Result<()> {
-    fcntl_setfl(&pipe, OFlags::NONBLOCK)?;
-    let written = rustix::io::write(&pipe, &input).unwrap_or(0);
-    if written == input.len() {
-        return Ok(());
+/// What a process is told.
+struct Input {
+    pipe: OwnedFd,
+    first: Vec<u8>,
+    /// What comes later, until nobody can send any more.
+    more: Option<Receiver<Vec<u8>>>,
+}
+
+impl Input {
+    /// Writes the input of a process. A process that does not read it must not hold ralph, so what does not fit
+    /// into the pipe is left to a thread.
+    fn feed(self) -> io::Result<()> {
+        let Self { pipe, first, more } = self;
+        fcntl_setfl(&pipe, OFlags::NONBLOCK)?;
+        let written = rustix::io::write(&pipe, &first).unwrap_or(0);
+        if written == first.len() && more.is_none() {
+            return Ok(());
+        }
+        fcntl_setfl(&pipe, OFlags::empty())?;
+        let write = move || -> io::Result<()> {
+            let mut pipe = File::from(pipe);
+            // The error of a process that has gone is no news.
+            pipe.write_all(&first[written..])?;
+            more.into_iter().flatten().try_for_each(|text| pipe.write_all(&text))
+        };
+        thread::Builder::new().name("prompt".to_owned()).spawn(write)?;
+        Ok(())
     }
-    fcntl_setfl(&pipe, OFlags::empty())?;
-    // The error of a process that has gone is no news.
-    let write = move || File::from(pipe).write_all(&input[written..]);
-    thread::Builder::new().name("prompt".to_owned()).spawn(write)?;
-    Ok(())
 }
 
 /// Tells the loop about one process.

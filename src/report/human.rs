@@ -167,7 +167,7 @@ impl Reporter for Human {
         }
         let Palette { quiet, .. } = self.look.palette;
         let room = self.screen.columns();
-        if !matches!(event, AgentEvent::ToolStart { .. } | AgentEvent::ToolEnd { .. }) {
+        if !matches!(event, AgentEvent::ToolStart { .. } | AgentEvent::ToolEnd { .. } | AgentEvent::Judged) {
             self.tools.interrupted();
         }
         match event {
@@ -197,6 +197,7 @@ impl Reporter for Human {
                     ));
                 }
             }
+            AgentEvent::Judged => {}
             AgentEvent::Unknown { what } => self.detail(&format!("not understood: {what}")),
         }
     }

@@ -124,10 +124,22 @@ impl Listed<'_> {
         for line in self.details(style, margin) {
             let _ = writeln!(text, "{:margin$}{line}", "");
         }
-        for (what, command) in self.standing.commands(self.id, &self.folded.started.setup) {
+        for (what, command) in self.commands() {
             let _ = writeln!(text, "{:margin$}{quiet}{what}:{quiet:#} {command}", "");
         }
         text
+    }
+
+    /// What can be typed next, each with what it is for.
+    pub(crate) fn commands(&self) -> Vec<(&'static str, String)> {
+        let in_session =
+            self.folded.started.setup.session.as_ref().is_some_and(|session| session.id.is_some());
+        // A loop inside a conversation is started again there.
+        if in_session && self.standing != Standing::Running {
+            Vec::new()
+        } else {
+            self.standing.commands(self.id, &self.folded.started.setup)
+        }
     }
 
     fn facts(&self) -> Vec<String> {
@@ -171,6 +183,7 @@ impl Listed<'_> {
                 let name = one_line(plan.gates.get(ended.gate)?.check.name()).into_owned();
                 let how = match (&ended.failure, ended.code) {
                     (None, _) => "ok".to_owned(),
+                    (Some(_), None) if ended.log.is_empty() => "failed".to_owned(),
                     (Some(_), Some(code)) => format!("failed (exit {code})"),
                     (Some(_), None) => "failed (was ended)".to_owned(),
                 };

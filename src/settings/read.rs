@@ -14,6 +14,7 @@ use super::{
 };
 use crate::agent::Permissions;
 use crate::fail_action::FailAction;
+use crate::setup::Guard;
 
 pub(super) const PERMISSIONS: [(&str, Permissions); 2] =
     [("agent", Permissions::Agent), ("skip", Permissions::Skip)];
@@ -39,6 +40,7 @@ fn read_root(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     fields.set("retryDelay", &mut settings.retry_delay, duration);
     fields.object("limits", |fields| read_limits(fields, &mut settings.limits));
     fields.set("leftovers", &mut settings.leftovers, |node| choice(node, &Leftovers::NAMES));
+    fields.set("guard", &mut settings.guard, |node| choice(node, &Guard::NAMES));
     fields.object("plan", |fields| read_plan(fields, &mut settings.plan));
     fields.object("build", |fields| read_build(fields, &mut settings.build));
     fields.object("stories", |fields| read_stories(fields, &mut settings.stories));

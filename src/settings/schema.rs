@@ -8,7 +8,9 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
 use serde_json::{Map, Value, json};
 
-use super::{ColorWhen, FailAction, Leftovers, PromptVia, SandboxSettings, Settings, read::PERMISSIONS};
+use super::{
+    ColorWhen, FailAction, Guard, Leftovers, PromptVia, SandboxSettings, Settings, read::PERMISSIONS,
+};
 use crate::sandbox::{level::Choice, wanted::GatesRun};
 
 /// The schema of a settings file.
@@ -81,6 +83,10 @@ pub(super) fn permissions(_: &mut SchemaGenerator) -> Schema {
 
 pub(super) fn leftovers(_: &mut SchemaGenerator) -> Schema {
     choice(&Leftovers::NAMES)
+}
+
+pub(super) fn guard(_: &mut SchemaGenerator) -> Schema {
+    choice(&Guard::NAMES)
 }
 
 pub(super) fn color(_: &mut SchemaGenerator) -> Schema {

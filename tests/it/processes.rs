@@ -147,7 +147,7 @@ fn the_environment_of_an_agent() {
 fn check_arguments(name: &str, expected: &str) {
     let env = Env::new().agent(name, "cat >prompt; printf '%s\\n' \"$@\" >arguments; exit 1");
     let flags = json!({"agent": {"flags": ["--model 'a b'", "--fast"]}});
-    env.settings(flags).run_and(&["--retries", "0"], |env| {
+    env.settings(flags).run_and(&["--retries", "0", "--no-guard"], |env| {
         assert_eq!(env.read("arguments").trim_end().replace('\n', "|"), expected);
         assert_eq!(env.read("prompt"), "Do it.");
     });
@@ -178,7 +178,7 @@ fn an_agent_may_be_named_by_its_path() {
     env.program("claude", "cat >/dev/null; printf '%s\\n' \"$@\" >arguments; exit 1");
     let program = env.root().join("bin/claude").display().to_string();
     let env = env.settings(json!({"agent": {"command": program, "flags": []}}));
-    env.run(&["--retries", "0"]).exits(4);
+    env.run(&["--retries", "0", "--no-guard"]).exits(4);
     assert_eq!(env.read("arguments"), "-p\n--output-format\nstream-json\n--verbose\n");
 }
 

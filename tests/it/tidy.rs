@@ -11,6 +11,7 @@ const UPPER_FLOOR: &[&str] = &[
     "agents_md",
     "checkup",
     "claim",
+    "context",
     "dependencies",
     "detect",
     "duration",
@@ -23,6 +24,7 @@ const UPPER_FLOOR: &[&str] = &[
     "notes",
     "plan_file",
     "prompt",
+    "session",
     "setup",
     "stories",
     "template",
@@ -30,8 +32,15 @@ const UPPER_FLOOR: &[&str] = &[
 ];
 
 /// Files of the upper floor in modules that are not.
-const UPPER_ROOMS: [&str; 5] =
-    ["sandbox/hosts.rs", "sandbox/level.rs", "sandbox/policy.rs", "sandbox/seatbelt.rs", "sandbox/wanted.rs"];
+const UPPER_ROOMS: [&str; 7] = [
+    "hook/answer.rs",
+    "hook/input.rs",
+    "sandbox/hosts.rs",
+    "sandbox/level.rs",
+    "sandbox/policy.rs",
+    "sandbox/seatbelt.rs",
+    "sandbox/wanted.rs",
+];
 
 /// What the upper floor must not mention.
 const OUTER_WORLD: [&str; 10] = [

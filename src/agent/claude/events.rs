@@ -31,6 +31,8 @@ pub(super) struct SystemLine<'a> {
     #[serde(borrow)]
     pub(super) hook_name: Option<Raw<'a>>,
     #[serde(borrow)]
+    pub(super) hook_event: Option<Raw<'a>>,
+    #[serde(borrow)]
     pub(super) outcome: Option<Raw<'a>>,
     #[serde(borrow)]
     pub(super) content: Option<Raw<'a>>,

@@ -130,6 +130,9 @@ fn system(line: &SystemLine<'_>, emit: Emit<'_>) {
         "hook_response" if word(line.outcome) == "error" => {
             emit(AgentEvent::Progress { text: format!("hook {} failed", word(line.hook_name)) });
         }
+        "hook_response" if word(line.hook_event) == "PreToolUse" && word(line.outcome) == "success" => {
+            emit(AgentEvent::Judged);
+        }
         "informational" | "notification" => note(line.content.or(line.text), emit),
         "task_started" => {
             let task = line.description.map(Raw::short).unwrap_or_default();

@@ -36,7 +36,15 @@ impl<'a> Call<'a> {
     fn gives(self, expected: &str) {
         let Self { command, flags, output, permissions, prompt } = self;
         let flags: Vec<String> = flags.split_whitespace().map(str::to_owned).collect();
-        let request = Request { flags: &flags, output, permissions, prompt };
+        let request = Request {
+            flags: &flags,
+            output,
+            permissions,
+            prompt,
+            hooks: None,
+            resume: None,
+            streams_input: false,
+        };
         assert_eq!(adapter(command).arguments(&request).join(" "), expected);
     }
 }

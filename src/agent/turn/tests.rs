@@ -88,6 +88,8 @@ fn events_are_counted() {
         AgentEvent::Started { session: Some("s".to_owned()), model: Some("m".to_owned()) },
         tool(),
         AgentEvent::ToolEnd { id: "1".to_owned(), ok: false, output: Excerpt::default() },
+        AgentEvent::Judged,
+        AgentEvent::ToolEnd { id: "2".to_owned(), ok: true, output: Excerpt::default() },
         unknown(),
         AgentEvent::Limit(limit.clone()),
         result.clone(),
@@ -97,6 +99,8 @@ fn events_are_counted() {
         spoke: false,
         tools: 1,
         tool_errors: 1,
+        hooked_tools: 0,
+        judged: 1,
         usage: Usage { cost_usd: Some(1.0), input: 6, cached: 4, output: 2 },
         model: Some("m".to_owned()),
         session: Some("s".to_owned()),
@@ -104,7 +108,7 @@ fn events_are_counted() {
         failure: None,
         limit: Some(limit),
         denials: vec!["Bash".to_owned()],
-        recognised: 6,
+        recognised: 8,
         unknown: 1,
     };
     assert_eq!(counted, expected);

@@ -2,7 +2,7 @@
 
 use super::{assignment, files};
 use crate::{
-    driver::{Driver, PROJECT_DIR},
+    driver::{Driver, PROJECT_DIR, work},
     engine::{
         event::{Event, GateEnded},
         outcome::Outcome,
@@ -19,6 +19,11 @@ impl Driver {
         let gate = self.ledger.plan.gates[index].clone();
         let failure = match gate.check {
             Check::Command { .. } | Check::ChildrenEnded { .. } => return None,
+            Check::Work { tool_calls, otherwise } => {
+                let is_enough = u64::from(tool_calls) <= self.ledger.state.spent().tools;
+                let failure = work::judge(&mut self.ledger, is_enough, otherwise);
+                return Some(GateEnded { gate: index, failure, code: None, ms: 0, log: String::new() });
+            }
             Check::CleanTree => self.unclean_tree(),
             Check::TaskRules => self.broken_rules(),
             Check::StoriesDone => self.open_stories(),

@@ -102,6 +102,7 @@ impl Story {
                 Some(reason) => format!("it waits for someone outside: {reason}"),
                 None => "it waits for someone outside".to_owned(),
             }),
+            TurnEnd::Unguarded => Some("it used tools, and ralph's hook was never called".to_owned()),
             TurnEnd::Interrupted => Some("it was ended by the user".to_owned()),
             TurnEnd::Abandoned => Some("ralph was killed while it ran".to_owned()),
         };

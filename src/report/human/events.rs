@@ -83,6 +83,12 @@ impl Human {
                 self.alert(&format!("{mark} {bad}The agent failed: {}{bad:#}", printable(&failure.message)));
             }
             TurnEnd::Paused { .. } => self.line("The agent waits for someone outside."),
+            TurnEnd::Unguarded => {
+                let mark = self.look.marks.bad;
+                self.alert(&format!(
+                    "{mark} {bad}The agent used tools, and ralph's hook was never called.{bad:#}"
+                ));
+            }
             TurnEnd::Interrupted => self.line(&format!("{warn}The agent was ended.{warn:#}")),
             TurnEnd::Abandoned => {
                 self.line(&format!("{warn}The last turn was cut off; it runs again.{warn:#}"));
@@ -124,7 +130,11 @@ impl Human {
             self.line(&format!("{mark} {good}Guardrail passed:{good:#} {name} {quiet}({time}){quiet:#}"));
             return;
         }
-        let how = ended.code.map_or("was ended".to_owned(), |code| format!("exit code {code}"));
+        let how = match ended.code {
+            Some(code) => format!("exit code {code}"),
+            None if ended.log.is_empty() => "not enough".to_owned(),
+            None => "was ended".to_owned(),
+        };
         let mark = self.look.marks.bad;
         let action = format!("{:?}", gate.fail_action).to_uppercase();
         let facts = format!("({how}, {time}, {action})");

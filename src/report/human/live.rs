@@ -122,6 +122,7 @@ impl Live {
             AgentEvent::Started { .. } => self.now_doing(Doing::Thinking, now),
             AgentEvent::Todo { .. }
             | AgentEvent::Subagent { .. }
+            | AgentEvent::Judged
             | AgentEvent::Progress { .. }
             | AgentEvent::Limit(_)
             | AgentEvent::Unknown { .. } => {}

@@ -54,6 +54,8 @@ pub(crate) fn turn_ended(claimed: bool) -> Event {
         tool_errors,
         leftovers,
         denials,
+        session: None,
+        hooks: None,
     }))
 }
 

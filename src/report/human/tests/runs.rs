@@ -23,6 +23,8 @@ fn turn_ended(end: TurnEnd, claimed: bool) -> TurnEnded {
         claimed,
         view: None,
         code: None,
+        session: None,
+        hooks: None,
         ms: 61_000,
         usage,
         tools: 3,

@@ -1,0 +1,53 @@
+//! `ralph hook`: what the hooks of an agent call.
+
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+};
+
+use clap::{Args, ValueEnum};
+
+use crate::{
+    error::{REFUSED, Result},
+    hook::{self, Moment, Scope},
+};
+
+/// Answer a hook of Claude Code or Codex
+///
+/// Reads what the agent tells the hook from standard input and prints the answer. The plugin and the runs that
+/// ralph starts call this; there is no need to type it.
+///
+/// Example: ralph hook stop < input.json
+#[derive(Args, Debug)]
+pub(super) struct HookArgs {
+    /// What happened in the agent
+    #[arg(value_enum, value_name = "EVENT")]
+    event: Moment,
+
+    /// Have nothing to say outside of a loop, or in an agent that has ralph's hooks already
+    #[arg(long)]
+    in_loop_only: bool,
+}
+
+/// Answers.
+pub(super) fn main(args: &HookArgs) -> Result<u8> {
+    let scope = if args.in_loop_only { Scope::InLoopOnly } else { Scope::Always };
+    let answer = hook::answer(args.event, scope);
+    if let Some(reason) = answer.refusal() {
+        writeln!(io::stderr(), "{reason}")?;
+        return Ok(REFUSED);
+    }
+    io::stdout().write_all(answer.text().as_bytes())?;
+    Ok(0)
+}
+
+/// Recognises a call that needs no parser: agents wait for each one. Anything unusual is left to the parser.
+pub(super) fn quick(args: &[OsString]) -> Option<HookArgs> {
+    let words: Vec<&str> = args.iter().skip(1).map(|arg| arg.to_str()).collect::<Option<_>>()?;
+    let (event, in_loop_only) = match words[..] {
+        ["hook", event] => (event, false),
+        ["hook", event, "--in-loop-only"] | ["hook", "--in-loop-only", event] => (event, true),
+        _ => return None,
+    };
+    Some(HookArgs { event: Moment::from_str(event, false).ok()?, in_loop_only })
+}

@@ -1,0 +1,73 @@
+//! `ralph session`: the loop inside one conversation with an agent.
+
+mod cancel;
+mod run;
+mod start;
+mod status;
+
+use std::path::Path;
+
+use clap::{Args, Subcommand};
+
+use crate::{
+    error::{Error, Result},
+    hook::{begin, store},
+    journal::{self, run_dir::RunDir},
+};
+
+/// Keep an agent at one task inside its own conversation, until it makes a promise
+///
+/// The agent's stop hook calls ralph each time the agent tries to stop. Without the promise, the task is given to
+/// it again. The plugin starts such a loop when you type /ralph-loop.
+///
+/// Example: ralph session status
+#[derive(Args, Debug)]
+pub(super) struct SessionArgs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Start(start::StartArgs),
+    Cancel(cancel::CancelArgs),
+    Status(status::StatusArgs),
+    Run(Box<run::RunArgs>),
+}
+
+/// Does it.
+pub(super) fn main(args: &SessionArgs, project: &Path) -> Result<u8> {
+    match &args.command {
+        Command::Start(args) => start::main(args, project),
+        Command::Cancel(args) => cancel::main(args, project),
+        Command::Status(args) => status::main(args, project),
+        Command::Run(args) => run::main(args, project),
+    }
+}
+
+/// The conversation that is meant: the one that is named, or the one that ralph was called from.
+fn conversation(named: Option<&str>) -> Option<String> {
+    named.map(str::to_owned).or_else(begin::conversation)
+}
+
+/// The conversation whose loop goes on in this run.
+pub(super) fn bound_to(run: &RunDir) -> Option<String> {
+    let folded = journal::fold(&run.journal()).ok()?;
+    let id = folded.started.setup.session?.id?;
+    let bound = store::Store::of(&id).ok()?.run()?;
+    (folded.state.outcome().is_none() && bound.path() == run.path()).then_some(id)
+}
+
+/// The only conversation in a loop that works on this project.
+fn only_one(project: &Path) -> Result<String> {
+    let mut found: Vec<String> = RunDir::of_project(project)?.iter().filter_map(bound_to).collect();
+    match (found.len(), found.pop()) {
+        (1, Some(id)) => Ok(id),
+        (0, _) | (_, None) => {
+            Err(Error::new(format!("no conversation is in a loop in {}", project.display()))
+                .hint("`ralph session status` shows those that were"))
+        }
+        (several, Some(_)) => Err(Error::new(format!("{several} conversations are in a loop here"))
+            .hint("name one of them: --session-id ID; `ralph session status` lists them")),
+    }
+}

@@ -1,0 +1,157 @@
+//! `ralph session status`: the loops inside conversations, and why each turn was not the last.
+
+use std::{fmt::Write, path::Path};
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::{
+    cli::print,
+    engine::event::{Event, TurnEnd},
+    error::Result,
+    journal::{self, Folded, run_dir::RunDir},
+    prompt::first_line,
+    session::{InSession, marker, status},
+    setup::PromptSource,
+    term::fit::one_line,
+};
+
+/// Show the loops inside conversations and how they stand
+///
+/// The newest stands first, with what was found each time the agent tried to stop.
+///
+/// Example: ralph session status --json
+#[derive(Args, Debug)]
+pub(super) struct StatusArgs {
+    /// Only the loops of this conversation, of any project
+    #[arg(long, value_name = "ID")]
+    session_id: Option<String>,
+
+    /// Print one JSON object per loop
+    #[arg(long)]
+    json: bool,
+}
+
+/// How many loops a person wants to see.
+const MOST_SHOWN: usize = 5;
+
+/// Prints the loops, the newest first.
+pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
+    let wanted = args.session_id.as_deref();
+    let runs = if wanted.is_some() { RunDir::all()? } else { RunDir::of_project(project)? };
+    let mut loops: Vec<(RunDir, Folded)> = runs
+        .into_iter()
+        .rev()
+        .filter_map(|run| journal::fold(&run.journal()).ok().map(|folded| (run, folded)))
+        .filter(|(_, folded)| {
+            let session = folded.started.setup.session.as_ref();
+            session.is_some_and(|session| wanted.is_none_or(|wanted| session.id.as_deref() == Some(wanted)))
+        })
+        .collect();
+    if !args.json {
+        loops.truncate(MOST_SHOWN);
+    }
+    let mut out = String::new();
+    for (run, folded) in &loops {
+        if args.json {
+            let _ = writeln!(out, "{}", object(run, folded));
+        } else {
+            out.push_str(&text(run, folded));
+        }
+    }
+    if loops.is_empty() && !args.json {
+        out.push_str("no loops inside conversations yet; type /ralph-loop in your agent\n");
+    }
+    print(&out)?;
+    Ok(0)
+}
+
+/// What was found when the agent tried to stop.
+struct Stop {
+    iteration: u32,
+    found: &'static str,
+    why: Option<String>,
+}
+
+/// Every stop of a loop.
+fn stops(folded: &Folded) -> Vec<Stop> {
+    let (mut stops, mut iteration) = (Vec::<Stop>::new(), 0);
+    for entry in &folded.entries {
+        match &entry.event {
+            Event::TurnStarted(turn) => iteration = turn.iteration,
+            Event::TurnEnded(turn) => {
+                let (found, why) = match &turn.end {
+                    TurnEnd::Finished if turn.claimed => ("promise", None),
+                    TurnEnd::Finished => ("no promise", None),
+                    TurnEnd::Failed(failure) => ("failed", Some(failure.message.clone())),
+                    TurnEnd::Interrupted
+                    | TurnEnd::Abandoned
+                    | TurnEnd::Paused { .. }
+                    | TurnEnd::Unguarded => ("cut off", None),
+                };
+                stops.push(Stop { iteration, found, why });
+            }
+            Event::GateEnded(ended) => {
+                if let (Some(stop), Some(failure)) = (stops.last_mut(), &ended.failure) {
+                    (stop.found, stop.why) = ("promise rejected", Some(failure.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+    if let (Some(last), "PROMISE_ACCEPTED") = (stops.last_mut(), status(folded.state.outcome())) {
+        last.found = "promise accepted";
+    }
+    stops
+}
+
+/// How a loop stands. One whose conversation went away without a word is as good as cancelled.
+fn word(run: &RunDir, folded: &Folded) -> &'static str {
+    let is_left = folded.state.outcome().is_none() && hook_driven(folded) && super::bound_to(run).is_none();
+    if is_left { "STOPPED" } else { status(folded.state.outcome()) }
+}
+
+fn hook_driven(folded: &Folded) -> bool {
+    matches!(&folded.started.setup.session, Some(InSession { id: Some(_), .. }))
+}
+
+fn task(folded: &Folded) -> &str {
+    match &folded.started.setup.prompt {
+        PromptSource::Text(task) => task,
+        PromptSource::File(_) | PromptSource::Template(_) => "",
+    }
+}
+
+fn object(run: &RunDir, folded: &Folded) -> Value {
+    let log = stops(folded)
+        .into_iter()
+        .map(|stop| json!({"iteration": stop.iteration, "found": stop.found, "why": stop.why}));
+    json!({
+        "session": folded.started.setup.session.as_ref().and_then(|session| session.id.clone()),
+        "run": run.id(),
+        "status": word(run, folded),
+        "iteration": folded.state.position().0.min(folded.plan.limits.iterations),
+        "maxIterations": folded.plan.limits.iterations,
+        "promise": marker(&folded.plan),
+        "toolCalls": folded.state.spent().tools,
+        "task": task(folded),
+        "project": folded.started.setup.project,
+        "startedAt": folded.entries.first().map(|entry| entry.at),
+        "lastEventAt": folded.entries.last().map(|entry| entry.at),
+        "log": log.collect::<Vec<_>>(),
+    })
+}
+
+fn text(run: &RunDir, folded: &Folded) -> String {
+    let session = folded.started.setup.session.as_ref().and_then(|session| session.id.as_deref());
+    let of = folded.plan.limits.iterations;
+    let turn = folded.state.position().0.min(of);
+    let mut text = format!("{}  turn {turn} of {of}  {}\n", word(run, folded), run.id());
+    let _ = writeln!(text, "  conversation: {}", one_line(session.unwrap_or("ralph's own")));
+    let _ = writeln!(text, "  task: {}", one_line(&first_line(task(folded))));
+    for Stop { iteration, found, why } in stops(folded) {
+        let why = why.as_deref().map(|why| format!(": {}", one_line(&first_line(why)))).unwrap_or_default();
+        let _ = writeln!(text, "  turn {iteration}: {found}{why}");
+    }
+    text
+}

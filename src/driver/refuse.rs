@@ -1,0 +1,52 @@
+//! Runs that cannot begin or be resumed, and why.
+
+use std::path::PathBuf;
+
+use crate::{
+    engine::{Action, State, decide, event::Event, outcome::Outcome, plan::Plan},
+    error::{Error, Result},
+    journal::{Folded, run_dir::RunDir},
+    setup::Setup,
+};
+
+/// A run that is complete has nothing left to do.
+pub(super) fn refuse_final(folded: &Folded, run: &RunDir) -> Result<()> {
+    if folded.state.outcome().is_some_and(Outcome::is_final) {
+        return Err(Error::new(format!("run {} is complete; there is nothing to resume", run.id())));
+    }
+    Ok(())
+}
+
+/// Only the agent itself can go on with its conversation.
+pub(super) fn refuse_conversation(folded: &Folded, run: &RunDir) -> Result<()> {
+    if folded.started.setup.session.as_ref().is_some_and(|session| session.id.is_some()) {
+        return Err(Error::new(format!("run {} lives inside a conversation with an agent", run.id()))
+            .hint("start it again there: /ralph-loop"));
+    }
+    Ok(())
+}
+
+/// A run that is at a limit ends again at once unless the limit is raised.
+pub(super) fn refuse_exhausted(plan: &Plan, state: &State) -> Result<()> {
+    if state.outcome().is_none() {
+        // It was killed before it could say so; now it does.
+        return Ok(());
+    }
+    let mut state = state.clone();
+    state.apply(plan, &Event::RunResumed { pid: 0, limits: plan.limits });
+    let Action::Finish(Outcome::Exhausted { limit }) = decide(plan, &state) else { return Ok(()) };
+    Err(Error::new(format!("the run is at its limit of {}", limit.name()))
+        .hint(format!("raise it: ralph resume {}", limit.raised(plan, state.spent()))))
+}
+
+/// The record is text, so the names in it must be.
+pub(super) fn check_names(setup: &Setup) -> Result<()> {
+    let names = std::iter::once(setup.project.as_path())
+        .chain(setup.prompt.path())
+        .chain(setup.settings.keys().map(PathBuf::as_path));
+    match names.into_iter().find(|path| path.to_str().is_none()) {
+        Some(path) => Err(Error::new(format!("`{}` is not a name in UTF-8", path.display()))
+            .hint("rename it, or call it by a link with another name")),
+        None => Ok(()),
+    }
+}

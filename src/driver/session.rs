@@ -1,0 +1,276 @@
+//! The loop inside one conversation: the agent's stop hook asks, and what the engine decides is done.
+//!
+//! Each call is a process of its own that takes the run's lock, folds the journal, records, and lets go.
+
+use std::{
+    os::fd::OwnedFd,
+    thread,
+    time::{Duration, Instant},
+};
+
+use jiff::Timestamp;
+
+use super::{abandoned, ledger::Ledger, millis, work};
+use crate::{
+    engine::{
+        Action, State, decide,
+        event::{CommitEnd, Event, GateEnded, RunStarted, Turn, TurnEnd, TurnEnded, View, Why},
+        outcome::Outcome,
+        plan::{Check, Plan},
+    },
+    error::{Context, Error, Result},
+    gate,
+    git::Git,
+    journal::{self, Journal, run_dir::RunDir},
+    own_files,
+    process::{Supervisor, guardian::Guardian},
+    session::{InSession, reminder},
+    setup::{PromptSource, Setup},
+};
+
+/// How long another hook of the same conversation may take before this one gives up.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A turn that is over, as the hook knows it.
+pub(crate) struct Stopped {
+    pub(crate) end: TurnEnd,
+    /// The agent made the promise since it last tried to stop.
+    pub(crate) claimed: bool,
+    /// Tool calls since the loop began.
+    pub(crate) tools: u64,
+}
+
+/// What the agent may do now.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    /// It must go on, and is told this.
+    GoOn(String),
+    /// It may stop: the loop has ended so.
+    LetGo(Outcome),
+}
+
+/// One loop, with its journal locked.
+pub(crate) struct SessionLoop {
+    ledger: Ledger,
+    setup: Setup,
+    session: InSession,
+    run: RunDir,
+    /// When the current turn began.
+    since: Timestamp,
+    /// Where HEAD was when the loop began.
+    head: Option<String>,
+    supervisor: Option<Supervisor>,
+}
+
+/// Begins a loop, up to the agent's first turn.
+pub(crate) fn begin(plan: Plan, mut setup: Setup) -> Result<RunDir> {
+    let session = setup.session.clone().ok_or_else(|| Error::new("the loop has no conversation"))?;
+    let mut supervisor = Supervisor::new()?;
+    let mut head = None;
+    // What the tree is like is only evidence, so a git that does not answer is none.
+    if let Ok(Some(git)) = Git::find(&mut supervisor, &setup.project, "") {
+        head = git.head(&mut supervisor).unwrap_or_default();
+        let changes = git.changes(&mut supervisor).unwrap_or_default();
+        setup.dirty = changes.into_iter().map(|change| (change.key(), change.fingerprint)).collect();
+    }
+    let run = RunDir::create(&setup.project)?;
+    let journal = Journal::open(&run.journal())?;
+    let started = RunStarted {
+        run: run.id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: std::process::id(),
+        plan: plan.clone(),
+        setup: setup.clone(),
+    };
+    let ledger = Ledger::new(plan, State::default(), journal, Vec::new());
+    let (since, supervisor) = (Timestamp::now(), Some(supervisor));
+    let mut session = SessionLoop { ledger, setup, session, run: run.clone(), since, head, supervisor };
+    session.ledger.record(Event::RunStarted(Box::new(started)));
+    session.advance()?;
+    Ok(run)
+}
+
+impl SessionLoop {
+    /// Takes a loop up again. Nothing if it has ended.
+    pub(crate) fn open(run: &RunDir) -> Result<Option<Self>> {
+        let journal = lock(run)?;
+        let folded = journal::fold(&run.journal())?;
+        let setup = folded.started.setup;
+        let session =
+            setup.session.clone().ok_or_else(|| Error::new("the run is not a loop inside a conversation"))?;
+        if folded.state.outcome().is_some() {
+            return Ok(None);
+        }
+        let turns = || {
+            folded.entries.iter().filter_map(|entry| match &entry.event {
+                Event::TurnStarted(turn) => Some((entry.at, turn)),
+                _ => None,
+            })
+        };
+        let since = turns().next_back().map_or_else(Timestamp::now, |(at, _)| at);
+        let head = turns().next().and_then(|(_, turn)| turn.head.clone());
+        let ledger = Ledger::new(folded.plan, folded.state, journal, Vec::new());
+        Ok(Some(Self { ledger, setup, session, run: run.clone(), since, head, supervisor: None }))
+    }
+
+    /// When the current turn began.
+    pub(crate) fn since(&self) -> Timestamp {
+        self.since
+    }
+
+    /// The rules of the loop.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.ledger.plan
+    }
+
+    /// The current turn, from 1.
+    pub(crate) fn turn(&self) -> u32 {
+        self.ledger.state.position().0
+    }
+
+    /// Judges a turn that is over.
+    pub(crate) fn stop(mut self, stopped: Stopped) -> Result<Verdict> {
+        let before = self.ledger.state.spent().tools;
+        let took = Timestamp::now().duration_since(self.since).as_millis();
+        self.ledger.record(Event::TurnEnded(Box::new(TurnEnded {
+            end: stopped.end,
+            claimed: stopped.claimed,
+            ms: u64::try_from(took).unwrap_or(0),
+            tools: stopped.tools.saturating_sub(before),
+            session: self.session.id.clone(),
+            ..abandoned()
+        })));
+        let verdict = self.advance();
+        if let Some(supervisor) = self.supervisor.take() {
+            supervisor.goodbye();
+        }
+        verdict
+    }
+
+    /// Ends the loop before its time.
+    pub(crate) fn cancel(mut self, why: &str) -> Result<()> {
+        self.ledger.warn(why.to_owned());
+        self.ledger
+            .record(Event::TurnEnded(Box::new(TurnEnded { end: TurnEnd::Interrupted, ..abandoned() })));
+        self.ledger.stop_requested();
+        self.advance().map(drop)
+    }
+
+    /// Does what the engine decides until it is the agent's turn, or the end.
+    fn advance(&mut self) -> Result<Verdict> {
+        loop {
+            match decide(&self.ledger.plan, &self.ledger.state) {
+                Action::RunTurn(turn) => {
+                    let feedback = self.ledger.state.feedback().to_vec();
+                    let turn = Turn { head: self.head.clone(), ..turn };
+                    self.ledger.record(Event::TurnStarted(turn));
+                    let text = reminder(&self.ledger.plan, &self.session, self.task(), &feedback);
+                    return Ok(Verdict::GoOn(text));
+                }
+                Action::Finish(outcome) => {
+                    let exit_code = outcome.exit_code(&self.ledger.plan);
+                    self.ledger.record(Event::RunEnded { outcome: outcome.clone(), exit_code });
+                    return Ok(Verdict::LetGo(outcome));
+                }
+                Action::RunGate(index) => self.run_gate(index)?,
+                Action::AbandonTurn => self.ledger.record(Event::TurnEnded(Box::new(abandoned()))),
+                Action::Look | Action::JudgeTasks | Action::AwaitFiles(_) => {
+                    self.ledger.record(Event::Looked(View::default()));
+                }
+                Action::Commit => self.ledger.record(Event::CommitEnded(CommitEnd::NotWanted)),
+                // The conversation has waited already.
+                Action::StartWait(_) => {
+                    let until_ms = Timestamp::now().as_millisecond();
+                    self.ledger.record(Event::WaitStarted { until_ms, why: Why::Retry });
+                }
+                Action::WaitUntil(_) => self.ledger.record(Event::WaitEnded { ms: 0 }),
+            }
+        }
+    }
+
+    fn task(&self) -> &str {
+        match &self.setup.prompt {
+            PromptSource::Text(task) => task,
+            PromptSource::File(_) | PromptSource::Template(_) => "",
+        }
+    }
+
+    fn run_gate(&mut self, index: usize) -> Result<()> {
+        let gate = self.ledger.plan.gates[index].clone();
+        let started = Instant::now();
+        let ended = match &gate.check {
+            Check::Work { tool_calls, otherwise } => {
+                let counted = self.ledger.state.spent().tools;
+                let is_enough =
+                    u64::from(*tool_calls) <= counted || (counted == 0 && self.tree_has_changed()?);
+                let failure = work::judge(&mut self.ledger, is_enough, *otherwise);
+                let (ms, log) = (millis(started.elapsed()), String::new());
+                GateEnded { gate: index, failure, code: None, ms, log }
+            }
+            Check::Command { .. }
+            | Check::ChildrenEnded { .. }
+            | Check::TaskRules
+            | Check::CleanTree
+            | Check::StoriesDone => {
+                self.supervise(true)?;
+                let Self { ledger, setup, run, supervisor, .. } = self;
+                let (iteration, attempt) = ledger.state.position();
+                let name = gate::log_name(&ledger.plan.gates, index);
+                let place = gate::Place { setup, run, iteration, attempt, name: &name, sandbox: None };
+                let found = supervisor
+                    .as_mut()
+                    .and_then(|it| gate::check(it, &gate, place, &mut |happening| ledger.notice(happening)));
+                let found = found.ok_or_else(|| Error::new("the check was interrupted"))?;
+                let gate::Found { failure, code, ms, log } = found;
+                GateEnded { gate: index, failure, code, ms, log }
+            }
+        };
+        self.ledger.record(Event::GateEnded(ended));
+        Ok(())
+    }
+
+    /// Where nobody has counted tool calls, another tree or another HEAD is evidence of work.
+    fn tree_has_changed(&mut self) -> Result<bool> {
+        self.supervise(false)?;
+        let Self { supervisor: Some(supervisor), setup, head, .. } = self else { return Ok(false) };
+        let Ok(Some(git)) = Git::find(supervisor, &setup.project, "") else { return Ok(false) };
+        if git.head(supervisor).unwrap_or_default() != *head {
+            return Ok(true);
+        }
+        let changes = git.changes(supervisor).unwrap_or_default();
+        let now: std::collections::BTreeMap<_, _> =
+            changes.into_iter().map(|change| (change.key(), change.fingerprint)).collect();
+        Ok(now != setup.dirty)
+    }
+
+    /// Makes processes possible; guarded ones end with this process.
+    fn supervise(&mut self, guarded: bool) -> Result<()> {
+        if self.supervisor.is_none() {
+            let mut supervisor = Supervisor::new()?;
+            if guarded {
+                let _ = own_files::hide(&self.setup.project);
+                let locks = [OwnedFd::from(self.ledger.journal.lock()?)];
+                let guardian =
+                    Guardian::start(&self.run.id(), &locks).context("cannot start the guardian")?;
+                supervisor.guarded(guardian);
+            }
+            self.supervisor = Some(supervisor);
+        }
+        Ok(())
+    }
+}
+
+/// Opens the journal; another hook of the conversation may be at it for a moment.
+fn lock(run: &RunDir) -> Result<Journal> {
+    // A run that is gone must not come back as an empty journal.
+    fs_err::metadata(run.journal())?;
+    let started = Instant::now();
+    loop {
+        match Journal::open(&run.journal()) {
+            Err(_) if journal::is_running(&run.journal()) && started.elapsed() < PATIENCE => {
+                thread::sleep(Duration::from_millis(10));
+            }
+            result => return result,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Begins and cancels the loop of a conversation, for the hook and for the command.
+
+use std::{env, path::Path};
+
+use serde_json::json;
+
+use super::store::Store;
+use crate::{
+    driver::session::{self, SessionLoop},
+    engine::{
+        plan::{Check, Gate, Plan, When},
+        presets,
+    },
+    error::{Error, Result},
+    fail_action::FailAction,
+    journal::run_dir::RunDir,
+    session::{InSession, MIN_TOOL_CALLS, NoWork, PROMISE, contract, typed::Ask},
+    settings::{self, Settings},
+    setup::{PromptSource, Setup, Timeouts},
+};
+
+/// A loop that has begun.
+pub(crate) struct Begun {
+    pub(crate) run: RunDir,
+    /// What the agent must know.
+    pub(crate) contract: String,
+    /// What the user should know.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Holds its stops back this often in a row, unless told otherwise.
+const USUAL_CAP: u32 = 8;
+/// Lifts that.
+pub(crate) const CAP_VARIABLE: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
+
+/// Begins a loop in a conversation. One that it was in ends.
+pub(crate) fn begin(ask: &Ask, conversation: &str, project: &Path) -> Result<Begun> {
+    let project = fs_err::canonicalize(project)?;
+    let settings = if ask.guardrails { settings_of(&project)? } else { Settings::default() };
+    let plan = plan(ask, &settings)?;
+    let store = Store::of(conversation)?;
+    if let Some(earlier) = store.run() {
+        cancel(&store, &earlier, "another loop was started in this conversation");
+    }
+    let iterations = plan.limits.iterations;
+    let contract = contract(&plan, &ask.task);
+    let run = session::begin(plan, setup(ask, conversation, &project, &settings))?;
+    store.bind(&run)?;
+    let mut notes =
+        vec![format!("the loop has begun, with at most {iterations} turns; /cancel-ralph ends it")];
+    if host() == "claude" && USUAL_CAP < iterations && env::var_os(CAP_VARIABLE).is_none() {
+        notes.push(format!(
+            "Claude Code lets an agent go after {USUAL_CAP} stops in a row without a tool call between them; start \
+             it with {CAP_VARIABLE}=0 to lift that"
+        ));
+    }
+    Ok(Begun { run, contract, notes })
+}
+
+/// Ends a loop before its time, whatever its record is like; says whether it was still going on.
+pub(crate) fn cancel(store: &Store, run: &RunDir, why: &str) -> bool {
+    let cancelled = SessionLoop::open(run).and_then(|session| match session {
+        Some(session) => session.cancel(why).map(|()| true),
+        None => Ok(false),
+    });
+    store.unbind(run);
+    cancelled.unwrap_or(true)
+}
+
+/// The rules of the loop.
+pub(crate) fn plan(ask: &Ask, settings: &Settings) -> Result<Plan> {
+    let iterations = ask.max_iterations.ok_or_else(|| {
+        Error::new("a loop needs a limit").hint("say how many turns it may have: --max-iterations 10")
+    })?;
+    let tool_calls = ask.min_tool_calls.unwrap_or(MIN_TOOL_CALLS);
+    let otherwise = ask.no_work.unwrap_or_default();
+    let gate =
+        |check: Check| Gate { check, when: When::Claimed, fail_action: FailAction::Append, hint: None };
+    let mut gates = Vec::new();
+    if otherwise != NoWork::Accept {
+        gates.push(gate(Check::Work { tool_calls, otherwise }));
+    }
+    if ask.guardrails {
+        if settings.guardrails.is_empty() {
+            return Err(Error::new("the settings have no guardrails that could check the promise")
+                .hint("write some: ralph init"));
+        }
+        gates.extend(settings.guardrails.iter().map(|guardrail| Gate {
+            hint: guardrail.hint.clone(),
+            ..gate(Check::Command { command: guardrail.command.clone() })
+        }));
+    }
+    Ok(presets::session(ask.promise.as_deref().unwrap_or(PROMISE), iterations, gates))
+}
+
+/// The agent whose conversation this is, as far as its variables tell.
+fn host() -> &'static str {
+    if env::var_os("CODEX_SESSION_ID").is_some() { "codex" } else { "claude" }
+}
+
+/// The conversation that this process was started from, as far as the agent's variables tell.
+pub(crate) fn conversation() -> Option<String> {
+    ["CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "CODEX_THREAD_ID"]
+        .into_iter()
+        .find_map(|name| env::var(name).ok())
+}
+
+fn settings_of(project: &Path) -> Result<Settings> {
+    let agent = json!({"agent": {"command": host()}});
+    let loaded = settings::load(project, None, agent).map_err(|error| {
+        let hints = error.hints.clone();
+        hints.into_iter().fold(Error::new(error), Error::hint)
+    })?;
+    Ok(loaded.settings)
+}
+
+fn setup(ask: &Ask, conversation: &str, project: &Path, settings: &Settings) -> Setup {
+    let timeouts =
+        Timeouts { gate_ms: settings.limits.gate_timeout.map(crate::driver::millis), ..Timeouts::default() };
+    Setup {
+        session: Some(InSession { id: Some(conversation.to_owned()), ultrawork: ask.ultrawork }),
+        truncate_chars: settings.output_truncate_chars,
+        timeouts,
+        ..Setup::new(project, host(), PromptSource::Text(ask.task.clone()))
+    }
+}

@@ -1,0 +1,37 @@
+//! Processes that ralph does not watch: a command in the foreground, another ralph.
+
+use std::{io, process::Command};
+
+use rustix::process::Signal;
+
+/// Runs a command in the foreground, as a shell would; returns its exit code. Signals from the terminal reach
+/// the command itself, so ralph only waits.
+pub(crate) fn foreground(command: &mut Command) -> io::Result<u8> {
+    let ignored = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let handler = signal_hook::flag::register(signal_hook::consts::SIGINT, ignored)?;
+    let status = command.status();
+    signal_hook::low_level::unregister(handler);
+    Ok(status?.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(crate::error::INTERRUPTED))
+}
+
+/// Asks another ralph to stop: as the first signal does, or as the second.
+pub(crate) fn ask_to_stop(pid: u32, now: bool) -> io::Result<()> {
+    let signal = if now { Signal::QUIT } else { Signal::USR1 };
+    let pid = rustix::process::Pid::from_raw(pid.cast_signed()).ok_or(io::ErrorKind::NotFound)?;
+    Ok(rustix::process::kill_process(pid, signal)?)
+}
+
+/// Ends another ralph without asking; its guardian cleans up after it.
+pub(crate) fn end_at_once(pid: i32) {
+    if let Some(pid) = rustix::process::Pid::from_raw(pid) {
+        // It may have gone meanwhile.
+        let _ = rustix::process::kill_process(pid, Signal::KILL);
+    }
+}
+
+/// Ends ralph as `kill -9` does: nothing is cleaned up.
+#[cfg(debug_assertions)]
+pub(crate) fn die() -> ! {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::KILL);
+    unreachable!("nobody survives SIGKILL")
+}
