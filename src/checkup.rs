@@ -38,8 +38,28 @@ pub struct Findings {
     pub runs: usize,
     /// The run that goes on in the project.
     pub running: Option<String>,
+    /// The hooks that are installed in agents.
+    pub hooks: Vec<HooksFound>,
     /// What could keep an agent contained here.
     pub containment: Vec<Containment>,
+}
+
+/// Hooks that are installed in an agent.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HooksFound {
+    /// The agent's name.
+    pub agent: &'static str,
+    /// Where they stand.
+    pub path: PathBuf,
+    /// The program that they call.
+    pub program: PathBuf,
+    /// Whether that program is there.
+    pub works: bool,
+    /// Whether they are what this program would install.
+    pub is_current: bool,
+    /// What brings them up to date.
+    pub mend: &'static str,
 }
 
 /// A means to keep an agent contained.
@@ -155,6 +175,8 @@ pub enum Group {
     Project,
     /// The record of runs.
     Record,
+    /// Hooks in agents.
+    Hooks,
     /// What could keep an agent contained.
     Containment,
 }
@@ -168,6 +190,7 @@ impl Group {
             Self::Git => "Git",
             Self::Project => "Project",
             Self::Record => "Record of runs",
+            Self::Hooks => "Hooks",
             Self::Containment => "Containment",
         }
     }

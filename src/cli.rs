@@ -16,6 +16,7 @@ mod loop_args;
 mod man;
 mod modes;
 mod plan;
+mod plugin;
 mod prompt;
 mod report;
 mod resume;
@@ -87,6 +88,7 @@ enum Command {
     Report(report::ReportArgs),
     Clean(clean::CleanArgs),
     Session(session::SessionArgs),
+    Plugin(plugin::PluginArgs),
     Hook(hook::HookArgs),
     Doctor(doctor::DoctorArgs),
     Sandbox(sandbox::SandboxArgs),
@@ -193,6 +195,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Bus(args) => bus::main(&args, &project),
         Command::Stories(args) => stories::main(&args, &project),
         Command::Session(args) => session::main(&args, &project),
+        Command::Plugin(args) => plugin::main(&args, &project),
         Command::Status(args) => status::main(&args, &project),
         Command::Logs(args) => logs::main(&args, &project),
         Command::Resume(args) => resume::main(&args, &project),

@@ -44,6 +44,7 @@ mod journal;
 mod lock;
 mod own_files;
 mod plain_file;
+mod plugin;
 mod process;
 mod report;
 mod scripted;

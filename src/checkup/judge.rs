@@ -11,8 +11,27 @@ const LITTLE_SPACE: u64 = 1 << 30;
 
 /// Returns every fact, group by group.
 pub fn judge(findings: &Findings) -> Vec<Fact> {
-    let parts = [agents, settings, git, project, record, containment];
+    let parts = [agents, settings, git, project, record, hooks, containment];
     parts.into_iter().flat_map(|part| part(findings)).collect()
+}
+
+fn hooks(findings: &Findings) -> Vec<Fact> {
+    if findings.hooks.is_empty() {
+        let text =
+            "/ralph-loop is not installed in Claude Code or Codex; runs that ralph starts do not need it";
+        return vec![fact(Group::Hooks, Level::Note, text).mend("ralph plugin install")];
+    }
+    let each = findings.hooks.iter().map(|found| {
+        let (agent, path, program) = (found.agent, found.path.display(), found.program.display());
+        let (level, text) = match (found.works, found.is_current) {
+            (false, _) => (Level::Warning, format!("{agent}: {path} calls {program}, which is not there")),
+            (true, false) => (Level::Warning, format!("{agent}: {path} is from another version of ralph")),
+            (true, true) => (Level::Good, format!("{agent}: {path}")),
+        };
+        let here = fact(Group::Hooks, level, text);
+        if level == Level::Good { here } else { here.mend(found.mend) }
+    });
+    each.collect()
 }
 
 /// Notes only: a run asks for what it needs by itself.

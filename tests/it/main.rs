@@ -17,6 +17,7 @@ mod loop_and_claims;
 mod modes;
 mod notify;
 mod pages;
+mod plugin;
 mod processes;
 mod pty;
 mod references;

@@ -15,12 +15,13 @@ use crate::{
         self,
         versions::{self, Version},
     },
-    checkup::{Agent, Findings, Git as GitFound, Place, Setting, Settings, Wanted},
+    checkup::{Agent, Findings, Git as GitFound, HooksFound, Place, Setting, Settings, Wanted},
     cli::runs,
     detect::AGENTS,
     error::Result,
     git::Git,
     journal::run_dir::{RunDir, state_dir},
+    plugin::{self, Codex},
     process::Supervisor,
     sandbox::level::Choice,
     settings::Inspected,
@@ -53,8 +54,27 @@ pub(super) fn examine(project: &Path, inspected: &Inspected) -> Result<Option<Fi
         state: state.as_deref().map(place),
         runs: RunDir::all().map_or(0, |runs| runs.len()),
         running: runs::running(project).ok().map(|run| run.id()),
+        hooks: installed_hooks(project),
         containment: contain::examine(&mut supervisor, &settings.sandbox.wanted("", Choice::Auto)),
     }))
+}
+
+/// The hooks that are installed in agents.
+fn installed_hooks(project: &Path) -> Vec<HooksFound> {
+    let this = env::current_exe().ok();
+    let claude = plugin::folder().ok().and_then(|folder| {
+        let program = plugin::installed(&folder)?;
+        let (agent, mend) = ("claude", "ralph plugin install");
+        let (works, is_current) = (program.exists(), plugin::is_current(&folder).unwrap_or(false));
+        Some(HooksFound { agent, path: folder, works, is_current, program, mend })
+    });
+    let codex = Codex::of_user().into_iter().chain([Codex::of_project(project)]).filter_map(|codex| {
+        let program = codex.installed()?;
+        let (agent, mend) = ("codex", "ralph plugin install --agent codex");
+        let (works, is_current) = (program.exists(), Some(&program) == this.as_ref());
+        Some(HooksFound { agent, path: codex.path, works, is_current, program, mend })
+    });
+    claude.into_iter().chain(codex).collect()
 }
 
 fn find(command: &str, project: &Path) -> Option<PathBuf> {

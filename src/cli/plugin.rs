@@ -1,0 +1,188 @@
+//! `ralph plugin`: ralph's hooks and commands in Claude Code and Codex.
+
+use std::{
+    env,
+    ffi::OsString,
+    fmt::Write,
+    path::{Path, PathBuf},
+};
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::json;
+
+use super::print;
+use crate::{
+    error::{Error, Result},
+    git::{refusal, scm_spec, succeeded},
+    plugin::{self, Codex, NAME},
+    process::Supervisor,
+};
+
+/// Install ralph's commands and hooks into Claude Code or Codex
+///
+/// The plugin brings /ralph-loop, /ulw-loop, /cancel-ralph and /ralph-plan. Its hooks have nothing to say outside of a
+/// loop. It is inside this program; nothing is downloaded.
+///
+/// Example: ralph plugin install
+#[derive(Args, Debug)]
+pub(super) struct PluginArgs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Install the plugin, or bring it up to date
+    Install(WhereArgs),
+    /// Show what is installed, and where
+    Show {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take the plugin away
+    Uninstall(WhereArgs),
+}
+
+#[derive(Args, Debug)]
+struct WhereArgs {
+    /// For all your projects (the default)
+    #[arg(long, conflicts_with = "project")]
+    user: bool,
+
+    /// For this project, and everyone who works on it
+    #[arg(long)]
+    project: bool,
+
+    /// The agent
+    #[arg(long, value_enum, default_value = "claude")]
+    agent: Host,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Host {
+    /// Claude Code
+    Claude,
+    /// Codex: hooks only, which it asks you to review
+    Codex,
+}
+
+impl WhereArgs {
+    fn scope(&self) -> &'static str {
+        if self.project { "project" } else { "user" }
+    }
+
+    fn codex(&self, project: &Path) -> Result<Codex> {
+        if self.project { Ok(Codex::of_project(project)) } else { Codex::of_user() }
+    }
+}
+
+/// Installs, shows, or takes away.
+pub(super) fn main(args: &PluginArgs, project: &Path) -> Result<u8> {
+    match &args.command {
+        Command::Install(args) => install(args, project)?,
+        Command::Show { json } => show(*json, project)?,
+        Command::Uninstall(args) => uninstall(args, project)?,
+    }
+    Ok(0)
+}
+
+fn install(args: &WhereArgs, project: &Path) -> Result<()> {
+    if args.agent == Host::Codex {
+        let codex = args.codex(project)?;
+        codex.install()?;
+        let path = codex.path.display();
+        return print(&format!(
+            "installed the hooks in {path}\nCodex asks you to review them when it next starts.\n"
+        ));
+    }
+    let mut claude = Claude::find(project)?;
+    let folder = plugin::folder()?;
+    plugin::write(&folder)?;
+    claude.call(&["plugin", "marketplace", "add", &folder.to_string_lossy()])?;
+    claude.call(&["plugin", "install", NAME, "--scope", args.scope()])?;
+    print(&format!(
+        "installed the plugin from {}\nIt is there in new conversations: /ralph-loop \"TASK\" --max-iterations 10\n",
+        folder.display()
+    ))
+}
+
+fn uninstall(args: &WhereArgs, project: &Path) -> Result<()> {
+    if args.agent == Host::Codex {
+        let codex = args.codex(project)?;
+        if codex.installed().is_none() {
+            return print(&format!("there are no hooks of ralph's in {}\n", codex.path.display()));
+        }
+        codex.uninstall()?;
+        return print(&format!("took the hooks out of {}\n", codex.path.display()));
+    }
+    let folder = plugin::folder()?;
+    if plugin::installed(&folder).is_none() {
+        return print("the plugin is not installed\n");
+    }
+    let mut claude = Claude::find(project)?;
+    claude.call(&["plugin", "uninstall", NAME, "--scope", args.scope()])?;
+    claude.call(&["plugin", "marketplace", "remove", "ralph"])?;
+    fs_err::remove_dir_all(&folder)?;
+    print("took the plugin away\n")
+}
+
+fn show(as_json: bool, project: &Path) -> Result<()> {
+    let folder = plugin::folder()?;
+    let program = plugin::installed(&folder);
+    let is_current = program.is_some() && plugin::is_current(&folder)?;
+    let codex: Vec<(PathBuf, PathBuf)> = [Codex::of_user()?, Codex::of_project(project)]
+        .into_iter()
+        .filter_map(|codex| codex.installed().map(|program| (codex.path, program)))
+        .collect();
+    if as_json {
+        let codex = codex.iter().map(|(path, program)| json!({"file": path, "program": program}));
+        let object = json!({
+            "claude": program.map(|program| json!({"folder": folder, "program": program, "current": is_current})),
+            "codex": codex.collect::<Vec<_>>(),
+        });
+        return print(&format!("{object}\n"));
+    }
+    let mut text = match program {
+        None => "Claude Code: not installed; ralph plugin install\n".to_owned(),
+        Some(program) => {
+            let state = if is_current { "up to date" } else { "out of date; ralph plugin install" };
+            format!("Claude Code: {} ({state})\n  calls {}\n", folder.display(), program.display())
+        }
+    };
+    if codex.is_empty() {
+        text.push_str("Codex: not installed; ralph plugin install --agent codex\n");
+    }
+    for (path, program) in codex {
+        let _ = writeln!(text, "Codex: {}\n  calls {}", path.display(), program.display());
+    }
+    print(&text)
+}
+
+/// Claude Code's own program, which keeps the list of plugins.
+struct Claude {
+    program: PathBuf,
+    project: PathBuf,
+    supervisor: Supervisor,
+}
+
+impl Claude {
+    fn find(project: &Path) -> Result<Self> {
+        let program = which::which_in("claude", env::var_os("PATH"), project).map_err(|_| {
+            Error::new("cannot find Claude Code, which keeps the list of its plugins")
+                .hint("install it, or put the folder with `claude` on your PATH")
+        })?;
+        Ok(Self { program, project: project.to_owned(), supervisor: Supervisor::new()? })
+    }
+
+    fn call(&mut self, args: &[&str]) -> Result<()> {
+        const MOST: usize = 64 * 1024;
+        let words = args.iter().map(OsString::from).collect();
+        let spec = scm_spec(self.program.clone().into_os_string(), &self.project, "", words);
+        let captured = self.supervisor.capture(spec, MOST)?;
+        if succeeded(&captured) {
+            return Ok(());
+        }
+        Err(Error::new(format!("`claude {}` failed: {}", args.join(" "), refusal(&captured))))
+    }
+}

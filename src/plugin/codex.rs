@@ -1,0 +1,112 @@
+//! Ralph's hooks in Codex: entries in a `hooks.json` that may have others'.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Value, json};
+
+use super::{called, command};
+use crate::error::{Context, Error, Result};
+
+/// The events that Codex has, each with what ralph is asked.
+const EVENTS: [(&str, &str); 6] = [
+    ("SessionStart", "session-start"),
+    ("UserPromptSubmit", "user-prompt-submit"),
+    ("PreToolUse", "pre-tool-use"),
+    ("PostToolUse", "post-tool-use"),
+    ("Stop", "stop"),
+    ("SessionEnd", "session-end"),
+];
+
+/// A hooks file of Codex's.
+pub(crate) struct Codex {
+    pub(crate) path: PathBuf,
+}
+
+impl Codex {
+    /// The user's own.
+    pub(crate) fn of_user() -> Result<Self> {
+        let home = env::var_os("CODEX_HOME").map(PathBuf::from);
+        let home = home.or_else(|| env::var_os("HOME").map(|home| Path::new(&home).join(".codex")));
+        let home = home.ok_or_else(|| Error::new("there is no home directory to install into"))?;
+        Ok(Self { path: home.join("hooks.json") })
+    }
+
+    /// The project's.
+    pub(crate) fn of_project(project: &Path) -> Self {
+        Self { path: project.join(".codex/hooks.json") }
+    }
+
+    /// The program that the file's entries of ours call.
+    pub(crate) fn installed(&self) -> Option<PathBuf> {
+        let mut hooks = self.read().ok()?;
+        let command = super::commands(&mut hooks).find(|hook| is_ours(hook))?;
+        command.as_str().and_then(called).map(|(_, program)| PathBuf::from(program))
+    }
+
+    /// Adds our entries; earlier ones of ours are replaced, others' stay.
+    pub(crate) fn install(&self) -> Result<()> {
+        let mut hooks = without_ours(self.read()?);
+        let program = env::current_exe()?;
+        for (event, name) in EVENTS {
+            let hook = json!({"type": "command", "command": command(&program, name)?});
+            let entries = &mut hooks["hooks"][event];
+            if !entries.is_array() {
+                *entries = json!([]);
+            }
+            if let Some(entries) = entries.as_array_mut() {
+                entries.push(json!({"hooks": [hook]}));
+            }
+        }
+        self.write(&hooks)
+    }
+
+    /// Takes our entries out.
+    pub(crate) fn uninstall(&self) -> Result<()> {
+        let hooks = without_ours(self.read()?);
+        if hooks == json!({"hooks": {}}) {
+            return Ok(fs_err::remove_file(&self.path)?);
+        }
+        self.write(&hooks)
+    }
+
+    fn read(&self) -> Result<Value> {
+        let text = match fs_err::read(&self.path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(json!({"hooks": {}})),
+            text => text?,
+        };
+        let hooks: Value =
+            serde_json::from_slice(&text).context(format!("{} is no JSON", self.path.display()))?;
+        if !hooks["hooks"].is_object() {
+            return Err(Error::new(format!("{} is not a file with hooks", self.path.display())));
+        }
+        Ok(hooks)
+    }
+
+    fn write(&self, hooks: &Value) -> Result<()> {
+        fs_err::create_dir_all(self.path.parent().unwrap_or(&self.path))?;
+        // Renamed into place: a file that is cut in the middle would take the user's own hooks away.
+        let new = self.path.with_extension("json.ralph");
+        fs_err::write(&new, format!("{hooks:#}\n"))?;
+        Ok(fs_err::rename(new, &self.path)?)
+    }
+}
+
+fn without_ours(mut hooks: Value) -> Value {
+    if let Some(events) = hooks["hooks"].as_object_mut() {
+        for entries in events.values_mut().filter_map(Value::as_array_mut) {
+            entries.retain(|entry| {
+                let hooks = entry["hooks"].as_array().map(Vec::as_slice).unwrap_or_default();
+                hooks.is_empty() || !hooks.iter().all(|hook| is_ours(&hook["command"]))
+            });
+        }
+        events.retain(|_, entries| entries.as_array().is_none_or(|entries| !entries.is_empty()));
+    }
+    hooks
+}
+
+fn is_ours(command: &Value) -> bool {
+    command.as_str().is_some_and(|command| command.starts_with("test -x ") && called(command).is_some())
+}
