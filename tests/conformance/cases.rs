@@ -49,14 +49,15 @@ pub(crate) fn completes_a_loop_in_a_sandbox(ground: Ground) {
     let mut world = ground.steps([Step::default().and(write), Step::text(DONE), message]);
     world.set("scm", json!({"tasks": ["commit"]}));
     world.set("guardrails", json!([{"command": "grep -q hello greeting.txt && ! touch ../outside"}]));
-    let port: u16 = world.server.url().rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
-    world.set_own("sandbox", &json!({"level": "embedded", "loopbackPorts": [port]}));
+    world.contain();
     let outcome = world.run("Write the greeting.");
     outcome.expect("done", 0, 1);
     assert_eq!(world.git(&["log", "-1", "--format=%s"]), "Add the greeting of the LLAMA", "{outcome}");
     assert!(!world.project().join(".mcp.json").exists(), "{outcome}");
     assert_eq!(outcome.of("sandboxed").len(), 1, "{outcome}");
     assert!(!world.project().join("../outside").exists(), "{outcome}");
+    // What the hooks inside report reaches ralph.
+    assert_eq!(outcome.turns()[0]["hooks"]["judged"], 1, "{outcome}");
 }
 
 pub(crate) fn is_committed_with_its_own_message(ground: Ground) {

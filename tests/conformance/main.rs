@@ -8,9 +8,11 @@ mod agents;
 mod cases;
 mod claude_cases;
 mod codex_cases;
+mod hook_cases;
 mod installed;
 mod outcome;
 mod processes;
+mod session_cases;
 mod story_cases;
 mod world;
 
@@ -75,6 +77,18 @@ conformance! {
         crate::claude_cases::commands_reach_the_model as commands_reach_the_model,
         crate::claude_cases::a_used_up_quota_waits_for_its_reset as a_used_up_quota_waits_for_its_reset,
         crate::claude_cases::subagents_are_counted_and_not_believed as subagents_are_counted_and_not_believed,
+        crate::hook_cases::own_files_are_refused as own_files_are_refused,
+        crate::hook_cases::the_context_is_announced as the_context_is_announced,
+        crate::hook_cases::a_turn_that_commits_nothing_is_held as a_turn_that_commits_nothing_is_held,
+        crate::hook_cases::a_file_of_the_projects_switches_no_hook_off as a_file_of_the_projects_switches_no_hook_off,
+        crate::hook_cases::tools_without_the_hook_stop_the_run as tools_without_the_hook_stop_the_run,
+        crate::session_cases::a_plugin_loop_stops_on_the_promise as a_plugin_loop_stops_on_the_promise,
+        crate::session_cases::a_plugin_loop_ends_at_its_limit as a_plugin_loop_ends_at_its_limit,
+        crate::session_cases::more_than_eight_stops_in_a_row_are_held as more_than_eight_stops_in_a_row_are_held,
+        crate::session_cases::the_installed_plugin_has_its_commands as the_installed_plugin_has_its_commands,
+        crate::session_cases::other_prompts_start_nothing as other_prompts_start_nothing,
+        crate::session_cases::goes_on_with_one_conversation as goes_on_with_one_conversation,
+        crate::session_cases::guardrails_check_the_promise as guardrails_check_the_promise,
     }
     codex {
         cases::plans_and_builds as plans_and_builds,
@@ -83,6 +97,11 @@ conformance! {
         cases::shows_the_todo_list as shows_the_todo_list,
         cases::completes_a_loop_in_a_sandbox as completes_a_loop_in_a_sandbox,
         crate::codex_cases::a_used_up_quota_is_no_overload as a_used_up_quota_is_no_overload,
+        crate::hook_cases::own_files_are_refused as own_files_are_refused,
+        crate::hook_cases::a_turn_that_commits_nothing_is_held as a_turn_that_commits_nothing_is_held,
+        crate::session_cases::goes_on_with_one_conversation as goes_on_with_one_conversation,
+        crate::session_cases::guardrails_check_the_promise as guardrails_check_the_promise,
+        crate::session_cases::codex_is_held_by_its_hooks as codex_is_held_by_its_hooks,
     }
     copilot {
         cases::waits_longer_on_429 as waits_longer_on_429,

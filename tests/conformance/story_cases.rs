@@ -72,7 +72,7 @@ fn acts(shell: fn(&str) -> Block) -> [Block; 8] {
     ]
 }
 
-fn furnish(world: &World) {
+pub(crate) fn furnish(world: &World) {
     let stories = ["US-1", "US-2", "US-3"].map(|id| {
         json!({
             "id": id, "title": format!("Story {id}"), "description": "", "acceptanceCriteria": ["it is there"],

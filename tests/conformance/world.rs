@@ -96,6 +96,13 @@ impl World {
         fs::write(path, json!({key: value}).to_string()).expect("settings");
     }
 
+    /// Has the agent work in a sandbox from which it can reach its model.
+    pub(crate) fn contain(&self) {
+        let port: u16 =
+            self.server.url().rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+        self.set_own("sandbox", &json!({"level": "embedded", "loopbackPorts": [port]}));
+    }
+
     /// Sets a variable of the agent's environment; nothing takes it away.
     pub(crate) fn set_variable(&mut self, name: &str, value: Option<&str>) {
         let variables = self.settings["agent"]["env"].as_object_mut().expect("agents have variables");
@@ -108,6 +115,54 @@ impl World {
     /// Runs ralph to its end.
     pub(crate) fn run(&self, prompt: &str) -> Outcome {
         self.start(prompt).end()
+    }
+
+    /// Adds flags of the agent's.
+    pub(crate) fn add_flags(&mut self, flags: &[&str]) {
+        let all = self.settings["agent"]["flags"].as_array_mut().expect("agents have flags");
+        all.extend(flags.iter().map(|flag| json!(flag)));
+    }
+
+    /// Runs the agent itself, without ralph around it, with these arguments and this prompt.
+    pub(crate) fn agent(&self, args: &[&str], prompt: &str) -> String {
+        let input = self.path.join("prompt.txt");
+        fs::write(&input, prompt).expect("a prompt");
+        let ralph = Path::new(env!("CARGO_BIN_EXE_ralph")).parent().expect("a folder");
+        let usual = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::iter::once(ralph.to_owned()).chain(std::env::split_paths(&usual));
+        let variables = self.settings["agent"]["env"].as_object().expect("agents have variables");
+        let flags = self.settings["agent"]["flags"].as_array().expect("agents have flags");
+        let flags =
+            flags.iter().filter_map(Value::as_str).flat_map(|flag| shell_words::split(flag).expect("words"));
+        let output = self
+            .command(&self.program.file)
+            .args(args)
+            .args(flags)
+            .env("PATH", std::env::join_paths(path).expect("a path"))
+            .envs(variables.iter().map(|(name, value)| (name, value.as_str().expect("a text"))))
+            .stdin(File::open(input).expect("a prompt"))
+            .output()
+            .expect("the agent");
+        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(output.status.success(), "{}\n{}", said(&output.stdout), said(&output.stderr));
+        said(&output.stdout)
+    }
+
+    /// Calls ralph and returns what it prints. The agent is on its path.
+    pub(crate) fn ralph(&self, args: &[&str]) -> String {
+        let bin = self.path.join("bin");
+        if !bin.exists() {
+            fs::create_dir(&bin).expect("a folder");
+            std::os::unix::fs::symlink(&self.program.file, bin.join(self.agent.name)).expect("a link");
+        }
+        let usual = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::iter::once(bin).chain(std::env::split_paths(&usual));
+        let mut command = self.command(env!("CARGO_BIN_EXE_ralph"));
+        let command = command.args(args).env("PATH", std::env::join_paths(path).expect("a path"));
+        let output = command.stdin(Stdio::null()).output().expect("ralph");
+        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(output.status.success(), "ralph {args:?}: {}{}", said(&output.stdout), said(&output.stderr));
+        said(&output.stdout)
     }
 
     /// Starts ralph.
