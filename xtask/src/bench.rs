@@ -8,6 +8,7 @@ mod clock;
 mod floors;
 mod growth;
 mod guard;
+mod hook;
 mod iteration;
 mod place;
 mod sandbox;
@@ -51,6 +52,7 @@ pub(crate) fn main(effort: Effort) -> Result<ExitCode> {
         ("iterations", iteration::measure),
         ("guardrails", iteration::measure_guardrails),
         ("streams", stream::measure),
+        ("hooks", hook::measure),
         ("signals", stop::measure),
         ("sandbox", sandbox::measure),
         ("the guard", guard::measure),
