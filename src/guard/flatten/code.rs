@@ -15,7 +15,11 @@ impl Flattener<'_> {
         let language = script::language(&one.program)?;
         let inline = one.values(language.letters, language.names);
         if !inline.is_empty() {
-            return Some(inline.join("\n"));
+            let code = inline.join("\n");
+            if text::sources(&code).any(programs::is_fetched) {
+                self.obstacle(super::Obstacle::FetchedCode(text::shown(&code)));
+            }
+            return Some(code);
         }
         if one.program == "awk" {
             return one.operands(&["-F", "-v", "-f"]).first().map(|code| (*code).to_owned());

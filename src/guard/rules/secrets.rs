@@ -56,6 +56,7 @@ pub(super) const RULES: &[Rule] = &[
             "env",
             "printenv",
             "env | grep -i token",
+            "env | grep -v PATH",
             "printenv ANTHROPIC_API_KEY",
             "echo $GITHUB_TOKEN",
             "export -p",
@@ -67,6 +68,7 @@ pub(super) const RULES: &[Rule] = &[
             "env NODE_ENV=test npm test",
             "echo $HOME",
             "env | cut -d= -f1",
+            "env | grep PATH",
             "[ -n \"$GITHUB_TOKEN\" ]",
             "echo \"${TOKEN:+set}\"",
         ],
@@ -179,7 +181,31 @@ fn prints_only_names(scene: &Scene<'_>) -> bool {
         "grep -q",
         "awk -F= '{print $1}'",
     ];
-    scene.one.feeds.iter().any(|next| names.iter().any(|name| next.starts_with(name)))
+    scene.one.feeds.iter().any(|next| names.iter().any(|name| next.starts_with(name)) || picks_harmless(next))
+}
+
+/// `env | grep PATH` shows what holds no secret.
+fn picks_harmless(next: &str) -> bool {
+    let harmless = [
+        "PATH",
+        "HOME",
+        "LANG",
+        "LC_",
+        "SHELL",
+        "TERM",
+        "NODE_ENV",
+        "VIRTUAL_ENV",
+        "PYTHON",
+        "RUST",
+        "CARGO_HOME",
+    ];
+    let words: Vec<&str> = next.split(' ').collect();
+    let [grep, options @ .., pattern] = &words[..] else { return false };
+    let pattern = pattern.trim_start_matches('^').trim_end_matches('=');
+    ["grep", "rg"].contains(grep)
+        && options.iter().all(|option| ["-i", "-E", "-w", "-n"].contains(option))
+        && harmless.iter().any(|name| pattern.starts_with(name))
+        && pattern.bytes().all(|next| next.is_ascii_alphanumeric() || next == b'_')
 }
 
 /// `echo $TOKEN | docker login --password-stdin` shows nothing.
