@@ -7,6 +7,8 @@
 pub(crate) mod bwrap;
 mod docker;
 mod embedded;
+mod exec;
+mod git_rules;
 pub mod hosts;
 mod inside;
 mod landlock;
@@ -91,6 +93,8 @@ pub(crate) struct Sandbox {
     watched: BTreeMap<PathBuf, String>,
     /// Of containers, which must be told apart.
     id: String,
+    /// What the settings would open, and is not there.
+    absent: Vec<String>,
     /// The agent's program, which some kinds start in a way of its own.
     agent_program: PathBuf,
 }
@@ -150,22 +154,29 @@ impl Sandbox {
         }
         let variable = |name: &str| env.get(name).cloned().or_else(|| env::var(name).ok());
         let login = Login::prepare(agent, &state, &variable)?;
+        places.hidden.extend(survey::real(login::hidden(agent, &variable)));
+        let (hooks, files) = git_rules::protect(&mut places, supervisor);
         let own =
             [&tmp, &cache, &state].map(std::fs::canonicalize).into_iter().collect::<io::Result<Vec<_>>>()?;
-        places.own = own.into_iter().chain(login::state_folders(agent)).collect();
-        let opened = wanted.writable.iter().filter_map(|text| survey::resolve(text, project));
-        places.writable = opened.chain(work.and_then(|path| std::fs::canonicalize(path).ok())).collect();
+        places.own = own;
+        let opened = wanted.writable.iter().map(|text| (text, survey::resolve(text, project)));
+        let (opened, absent): (Vec<_>, Vec<_>) = opened.partition(|(_, path)| path.is_some());
+        let absent = absent.into_iter().map(|(text, _)| text.clone()).collect();
+        places.writable = opened
+            .into_iter()
+            .filter_map(|(_, path)| path)
+            .chain(work.and_then(|path| std::fs::canonicalize(path).ok()))
+            .collect();
         let mut env = environment(&wanted, &cache, agent);
         env.extend(login.iter().filter_map(Login::variables));
         let policy =
             Policy { layers: Vec::new(), tmp, hosts: wanted.hosts.clone(), env, processes: wanted.processes };
         let (rules, log) = (folder.join("sandbox.json"), folder.join("contacts.jsonl"));
         let read = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
-        let git_hooks = places.git.as_ref().map(|git| git.common.join("hooks"));
         let lock = run_dir::project_dir(project)
             .map_err(|error| io::Error::other(error.to_string()))?
             .join("stand-ins.lock");
-        let stand_ins = StandIns::of(project, git_hooks, &lock)?;
+        let stand_ins = StandIns::of(project, hooks, files, &lock)?;
         let (watched, project, agent_program) = (BTreeMap::new(), project.to_owned(), program.to_owned());
         let sandbox = Self {
             wanted,
@@ -179,6 +190,7 @@ impl Sandbox {
             stand_ins,
             watched,
             id,
+            absent,
             agent_program,
         };
         if sandbox.level() == Level::Sbx {
@@ -187,51 +199,28 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    /// Runs a command inside, in the foreground. Returns its exit code, and whom it wanted to talk to.
-    pub(crate) fn try_command(
-        wanted: Wanted,
-        agent: &'static str,
-        project: &Path,
-        command: &[OsString],
-    ) -> io::Result<(u8, Vec<Contact>)> {
-        let folder = tempfile::Builder::new().prefix("ralph-sandbox-").tempdir()?;
-        let folder_path = std::fs::canonicalize(folder.path())?;
-        let mut supervisor = Supervisor::new()?;
-        let occasion = Occasion {
-            project,
-            agent,
-            program: Path::new(""),
-            env: &BTreeMap::new(),
-            work: None,
-            folder: &folder_path,
-            cache: folder_path.join("cache"),
-            id: format!("exec-{}", std::process::id()),
-        };
-        let mut sandbox = Self::prepare(wanted, occasion, &mut supervisor)?;
-        let (program, args) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-        let spec = sandbox.wrap(plain(program, args, project))?;
-        let mut inside = std::process::Command::new(&spec.program);
-        inside.args(&spec.args).current_dir(project);
-        for (name, value) in &spec.env {
-            match value {
-                Some(value) => inside.env(name, value),
-                None => inside.env_remove(name),
-            };
-        }
-        let code = crate::process::foreground(&mut inside);
-        let contacts = sandbox.contacts();
-        sandbox.finish(&mut supervisor);
-        Ok((code?, contacts))
-    }
-
     /// Its kind.
     pub(crate) fn level(&self) -> Level {
         self.wanted.level()
     }
 
+    /// What a person should know of it from the start.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let absent = self.absent.iter();
+        absent
+            .map(|path| format!("sandbox.writable: `{path}` is not there, so it cannot be opened"))
+            .collect()
+    }
+
     /// A folder that can be written inside and read outside.
     pub(crate) fn tmp(&self) -> &Path {
         &self.policy.tmp
+    }
+
+    /// Whether a path leads to what nobody inside sees.
+    pub(crate) fn hides(&self, path: &Path) -> bool {
+        let hidden = || self.places.hidden.iter().chain(&self.places.secrets);
+        std::fs::canonicalize(path).is_ok_and(|real| hidden().any(|hidden| real.starts_with(hidden)))
     }
 
     /// Makes a process one that runs inside.
@@ -240,7 +229,8 @@ impl Sandbox {
         let mut places = self.places.clone();
         places.own.extend(written_folders(&spec));
         let layers = policy::layers(&places);
-        let is_there = |layer: &Layer| layer.path.symlink_metadata().is_ok_and(|it| !it.is_symlink());
+        // Through a link a path leads to a place that has its own layer.
+        let is_there = |layer: &Layer| std::fs::canonicalize(&layer.path).is_ok_and(|it| it == layer.path);
         self.policy.layers = layers.into_iter().filter(is_there).collect();
         match self.level() {
             Level::Embedded | Level::Bwrap | Level::Landlock => {
@@ -256,6 +246,8 @@ impl Sandbox {
 
     /// Looks at what is protected, before the agent has its turn.
     pub(crate) fn begin_turn(&mut self) {
+        // Before the look; if they cannot be made the turn cannot begin, which says why.
+        let _ = self.stand_ins.make();
         self.watched = watched::look(&self.places);
         if let Some(login) = &mut self.login {
             login.renew();
@@ -329,11 +321,6 @@ fn seatbelt_wrap(policy: &Policy, spec: Spec) -> Spec {
     Spec { program: "sandbox-exec".into(), args, env, ..spec }
 }
 
-/// A process with nothing special about it.
-fn plain(program: &OsString, args: &[OsString], dir: &Path) -> Spec {
-    git::scm_spec(program.clone(), dir, "", args.to_vec())
-}
-
 /// Which of these files git tracks: a tracked file that cannot be read breaks commits.
 fn tracked(supervisor: &mut Supervisor, project: &Path, paths: &[PathBuf]) -> Vec<PathBuf> {
     if paths.is_empty() {
@@ -352,6 +339,10 @@ fn environment(wanted: &Wanted, cache: &Path, agent: &str) -> BTreeMap<String, O
     let mut env = BTreeMap::new();
     let mut set = |name: &str, value: String| env.insert(name.to_owned(), Some(value));
     set(VARIABLE, wanted.level().name().to_owned());
+    // Where ralph's own commands look, whatever an agent's variables say.
+    if let Ok(state) = run_dir::state_dir() {
+        set("RALPH_STATE_DIR", state.display().to_string());
+    }
     // What tools keep to be faster the next time.
     for (name, folder) in [
         ("XDG_CACHE_HOME", ""),

@@ -8,6 +8,7 @@ use crate::{
     error::{Error, Result},
     journal::{self, run_dir::RunDir},
     process::is_alive,
+    sandbox::is_inside,
     setup::Role,
 };
 
@@ -66,5 +67,6 @@ pub(super) fn process(run: &RunDir) -> Option<u32> {
         Event::RunResumed { pid, .. } => process = Some(pid),
         _ => {}
     });
-    process.filter(|pid| read.is_ok() && is_alive(pid.cast_signed()))
+    // From inside a sandbox no process outside is to be seen.
+    process.filter(|pid| read.is_ok() && (is_inside() || is_alive(pid.cast_signed())))
 }

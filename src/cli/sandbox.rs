@@ -139,11 +139,5 @@ fn exec(level: Option<&str>, command: &[OsString], project: &Path) -> Result<u8>
         wanted.level = choice;
     }
     wanted.level = Choice::Level(self_test::choose(&mut Supervisor::new()?, &wanted)?);
-    let (code, contacts) = Sandbox::try_command(wanted, agent, project, command)?;
-    for contact in contacts {
-        if let Some(why) = contact.refused {
-            super::warn(&format!("the sandbox refused a connection to {}: {why}", contact.host));
-        }
-    }
-    Ok(code)
+    Ok(Sandbox::try_command(wanted, agent, project, command, &mut |text| super::warn(text))?)
 }

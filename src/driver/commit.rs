@@ -18,6 +18,7 @@ use crate::{
     engine::event::{CommitEnd, Event},
     error::Result,
     git::{self, Change, Git, index_lock::is_locked, refusal, scm_spec, succeeded},
+    plain_file,
     process::{Happening, Sink, Spec, Waited},
     prompt::{commit_message, message_from_task, truncate},
     sandbox::{Sandbox, spool::FOLDER},
@@ -285,6 +286,6 @@ fn short(id: &str) -> &str {
 
 /// What the agent wrote into its answer file, if it writes one.
 fn written(answer: &Path) -> Option<String> {
-    let text = std::fs::read(answer).ok()?;
+    let text = plain_file::read_itself(answer, MOST as u64).ok()?;
     Some(String::from_utf8_lossy(&text).into_owned()).filter(|text| !text.trim().is_empty())
 }

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     engine::event::{Event, TurnEnd},
     git::scm_spec,
+    plain_file,
     process::Spec,
     sandbox::spool::VARIABLE,
     task::Task,
@@ -37,6 +38,14 @@ impl Driver {
                 self.ledger.warn(format!("the agent cannot start other runs in this turn: {error}"));
             }
         }
+    }
+
+    /// The contents of a file, for the agent: nothing that its sandbox hides from it.
+    pub(super) fn read_for_agent(&self, path: &Path) -> io::Result<Vec<u8>> {
+        if self.sandbox.as_ref().is_some_and(|sandbox| sandbox.hides(path)) {
+            return Err(io::Error::other("it leads to what the sandbox hides from the agent"));
+        }
+        plain_file::read(path).map(String::into_bytes)
     }
 
     /// The same process inside.

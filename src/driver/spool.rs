@@ -7,13 +7,12 @@ use std::{
     ffi::OsString,
     fs::{File, OpenOptions},
     io::{self, BufRead, BufReader, Read, Write},
-    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     thread::{self, JoinHandle},
 };
 
 use rustix::{
-    fs::{CWD, FileType, Mode, OFlags, mknodat},
+    fs::{CWD, FileType, Mode, mknodat},
     io::Errno,
 };
 
@@ -21,6 +20,7 @@ use crate::{
     error::{Error, Result},
     job_request::{Answer, JobRequest, MOST, is_name},
     journal::run_dir::record,
+    plain_file,
     sandbox::spool::{ANSWERS, FOLDER, PIPE},
     task::{Task, child, enlist::short_title, keeper::others_running, store},
 };
@@ -142,14 +142,7 @@ impl Caller {
 
 /// A request that is a plain file: a link could lead to what the caller must not see, a pipe could hold ralph.
 fn read(path: &Path) -> Result<JobRequest> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    let metadata = file.metadata()?;
-    let not_understood = || Error::new("ralph outside of the sandbox does not understand the request");
-    if !metadata.is_file() || MOST < metadata.len() {
-        return Err(not_understood());
-    }
-    let mut text = Vec::new();
-    file.take(MOST).read_to_end(&mut text)?;
-    serde_json::from_slice(&text).map_err(|_| not_understood())
+    let text = plain_file::read_itself(path, MOST).ok();
+    let request = text.and_then(|text| serde_json::from_slice(&text).ok());
+    request.ok_or_else(|| Error::new("ralph outside of the sandbox does not understand the request"))
 }

@@ -287,6 +287,9 @@ impl Ground {
             let uncovered = level.uncovered().iter().map(|it| (*it).to_owned()).collect();
             ledger.record(Event::Sandboxed { level, uncovered });
         }
+        for warning in sandbox.iter().flat_map(Sandbox::warnings) {
+            ledger.warn(warning);
+        }
         let hooks = hooking::hooks(&ledger.plan, &setup);
         Ok(Driver {
             ledger,

@@ -206,7 +206,8 @@ impl Driver {
             TaskFrom::Fixed(task) => (Some(task.clone()), None),
             TaskFrom::PlanFile => {
                 let next = self.setup.plan_file.as_ref().and_then(|PlanFile { path, specs }| {
-                    next_task(&plain_file::read(&self.setup.project.join(path)).ok()?, specs)
+                    let text = self.read_for_agent(&self.setup.project.join(path)).ok()?;
+                    next_task(&String::from_utf8_lossy(&text), specs)
                 });
                 let (task, spec) = match next {
                     Some(task) => (task.title, task.spec),
@@ -244,7 +245,7 @@ impl Driver {
             PromptSource::Text(text) => return Ok(text.clone()),
             PromptSource::File(path) | PromptSource::Template(path) => path.clone(),
         };
-        match std::fs::read(&path) {
+        match self.read_for_agent(&path) {
             Ok(bytes) => {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 self.base_prompt = Some(text.clone());
@@ -268,8 +269,15 @@ impl Driver {
             None => self.setup.project.join(PROJECT_DIR),
         };
         let in_project = folder_in_project.join(format!("prompt_{iteration:03}.txt"));
-        for path in [folder.join("prompt.md"), in_project] {
-            if let Err(error) = record(&path, prompt.as_bytes()) {
+        let own = folder.join("prompt.md");
+        let recorded = record(&own, prompt.as_bytes());
+        let copied = match self.sandbox {
+            // The agent may have put a link there, to a place that it cannot write itself.
+            Some(_) => plain_file::replace(&in_project, prompt.as_bytes()),
+            None => record(&in_project, prompt.as_bytes()),
+        };
+        for (path, result) in [(own, recorded), (in_project, copied)] {
+            if let Err(error) = result {
                 self.ledger.reporters.detail(&format!("cannot write {}: {error}", path.display()));
             }
         }

@@ -4,14 +4,14 @@
 
 use std::{
     env,
-    fs::{File, OpenOptions},
-    io::{self, BufRead, BufReader, Read, Write},
+    fs::OpenOptions,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
 
-use crate::{engine::event::HookReport, sandbox::spool::VARIABLE};
+use crate::{engine::event::HookReport, plain_file, sandbox::spool::VARIABLE};
 
 const FILE: &str = "hooks.jsonl";
 /// More than any agent calls tools in a turn.
@@ -49,9 +49,9 @@ pub(crate) fn add(folder: &Path, note: &Note) -> io::Result<()> {
 /// What the hooks of a turn report.
 pub(crate) fn read(folder: &Path) -> HookReport {
     let mut report = HookReport::default();
-    let Ok(file) = File::open(folder.join(FILE)) else { return report };
-    let lines = BufReader::new(file.take(MOST_BYTES)).split(b'\n');
-    for note in lines.map_while(Result::ok).filter_map(|line| serde_json::from_slice(&line).ok()) {
+    // The agent may have put a link or a pipe there.
+    let Ok(text) = plain_file::read_itself(&folder.join(FILE), MOST_BYTES) else { return report };
+    for note in text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()) {
         match note {
             Note::Allowed => report.judged += 1,
             Note::Refused(reason) => {

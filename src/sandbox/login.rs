@@ -4,6 +4,8 @@
 //! the environment are enough. Without them the credential is copied in before a turn, and a well-formed change of
 //! it (a token that was renewed) is copied back after the turn, because an old token would log the user out.
 
+mod kinds;
+
 use std::{
     io::{self, Write},
     os::unix::fs::symlink,
@@ -13,70 +15,41 @@ use std::{
 use serde_json::Value;
 
 use super::survey::home;
+use crate::plain_file;
+use kinds::{ELSEWHERE, KINDS, Kind};
 
-/// How an agent keeps its state.
-struct Kind {
-    name: &'static str,
-    /// The variable that says where.
-    variable: &'static str,
-    /// Where it is otherwise, in the user's home.
-    folder: &'static str,
-    credential: &'static str,
-    /// Variables that make a login unnecessary.
-    keys: &'static [&'static str],
-    /// What is copied: the agent may change its copy.
-    copied: &'static [&'static str],
-    /// What is only read.
-    linked: &'static [&'static str],
+/// The largest login.
+const MOST: u64 = 1024 * 1024;
+
+/// Where other agents keep their logins, and the own agent the one that it has a copy of: nobody inside sees them.
+pub(super) fn hidden(agent: &str, variable: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
+    let Some(home) = home() else { return Vec::new() };
+    let is_known = KINDS.iter().any(|kind| kind.name == agent);
+    let mut all: Vec<PathBuf> = ELSEWHERE.iter().map(|name| home.join(name)).collect();
+    for kind in &KINDS {
+        let folders = [Some(home.join(kind.folder)), kind.theirs(variable)];
+        // Of a program that ralph does not know nobody knows what it needs of them beside the logins.
+        let is_whole = is_known && kind.name != agent;
+        let login = kind.credential.or(kind.copied.first().copied()).unwrap_or_default();
+        let of = |folder: PathBuf| if is_whole { folder } else { folder.join(login) };
+        all.extend(folders.into_iter().flatten().map(of));
+    }
+    all
 }
 
-const KINDS: [Kind; 2] = [
-    Kind {
-        name: "claude",
-        variable: "CLAUDE_CONFIG_DIR",
-        folder: ".claude",
-        credential: ".credentials.json",
-        keys: &[
-            "ANTHROPIC_API_KEY",
-            "ANTHROPIC_AUTH_TOKEN",
-            "CLAUDE_CODE_OAUTH_TOKEN",
-            "CLAUDE_CODE_USE_BEDROCK",
-            "CLAUDE_CODE_USE_VERTEX",
-        ],
-        copied: &["settings.json", ".claude.json"],
-        linked: &["CLAUDE.md", "agents", "commands", "skills", "output-styles", "plugins", "rules"],
-    },
-    Kind {
-        name: "codex",
-        variable: "CODEX_HOME",
-        folder: ".codex",
-        credential: "auth.json",
-        keys: &["OPENAI_API_KEY", "CODEX_API_KEY"],
-        copied: &["config.toml"],
-        linked: &["AGENTS.md", "prompts", "skills", "rules"],
-    },
-];
-
-/// The folders that other agents keep their state in; they are written where they are.
-pub(super) fn state_folders(agent: &str) -> Vec<PathBuf> {
-    let names: &[&str] = match agent {
-        "amp" => &[".local/share/amp", ".cache/amp"],
-        "gemini" => &[".gemini"],
-        "qwen" => &[".qwen"],
-        "opencode" => &[".local/share/opencode", ".local/state/opencode", ".cache/opencode"],
-        "copilot" => &[".copilot"],
-        "pi" => &[".pi"],
-        _ => &[],
-    };
-    let Some(home) = home() else { return Vec::new() };
-    let folders = names.iter().map(|name| home.join(name));
-    // An agent that was never used has none yet, and could not make it inside.
-    folders.filter_map(|it| std::fs::create_dir_all(&it).ok().and_then(|()| it.canonicalize().ok())).collect()
+impl Kind {
+    /// The user's folder.
+    fn theirs(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+        let set = variable(self.variable).filter(|value| !value.is_empty());
+        let set = set.map(|folder| PathBuf::from(folder).join(self.below));
+        set.or_else(|| home().map(|home| home.join(self.folder)))
+    }
 }
 
 /// The login of an agent that has a folder of its own inside.
 pub(super) struct Login {
     variable: &'static str,
+    /// What the variable is set to.
     folder: PathBuf,
     credential: Option<Credential>,
 }
@@ -97,34 +70,36 @@ impl Login {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> io::Result<Option<Self>> {
         let Some(kind) = KINDS.iter().find(|kind| kind.name == agent) else { return Ok(None) };
-        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-        let theirs =
-            set(kind.variable).map(PathBuf::from).or_else(|| home().map(|home| home.join(kind.folder)));
         let folder = state.join(kind.name);
-        fs_err::create_dir_all(&folder)?;
-        let Some(theirs) = theirs else {
-            return Ok(Some(Self { variable: kind.variable, folder, credential: None }));
-        };
+        let own = folder.join(kind.below);
+        // A turn of this run may have put a link in its place.
+        if std::fs::canonicalize(&own).is_ok_and(|real| real != own) {
+            return Err(io::Error::other(format!("{} is a link", own.display())));
+        }
+        fs_err::create_dir_all(&own)?;
+        let mut login = Self { variable: kind.variable, folder, credential: None };
+        let Some(theirs) = kind.theirs(variable) else { return Ok(Some(login)) };
         for name in kind.copied {
             // Claude keeps this one beside its folder unless the variable names the folder.
             let beside = theirs.parent().map(|dir| dir.join(name)).filter(|_| *name == ".claude.json");
             let from = Some(theirs.join(name)).filter(|it| it.is_file()).or(beside);
-            if let Some(from) = from.filter(|from| from.is_file() && !folder.join(name).exists()) {
-                fs_err::copy(from, folder.join(name))?;
+            if let Some(from) = from.filter(|from| from.is_file() && !own.join(name).exists()) {
+                plain_file::replace(&own.join(name), &fs_err::read(from)?)?;
             }
         }
         for name in kind.linked {
-            let (from, to) = (theirs.join(name), folder.join(name));
-            if from.exists() && to.symlink_metadata().is_err() {
-                symlink(from, to)?;
-            }
+            link(&theirs.join(name), &own.join(name))?;
         }
-        let credential = kind.keys.iter().all(|key| set(key).is_none()).then(|| Credential {
-            theirs: theirs.join(kind.credential),
-            copy: folder.join(kind.credential),
+        if kind.has_neighbours {
+            link_neighbours(&theirs, &login.folder)?;
+        }
+        let has_key = kind.keys.iter().any(|key| variable(key).is_some_and(|value| !value.is_empty()));
+        login.credential = kind.credential.filter(|_| !has_key).map(|name| Credential {
+            theirs: theirs.join(name),
+            copy: own.join(name),
             known: None,
         });
-        Ok(Some(Self { variable: kind.variable, folder, credential }))
+        Ok(Some(login))
     }
 
     /// What tells the agent where its folder is.
@@ -138,7 +113,7 @@ impl Login {
         let theirs = std::fs::read(&credential.theirs).ok();
         if theirs != credential.known
             && let Some(bytes) = &theirs
-            && write_private(&credential.copy, bytes).is_ok()
+            && plain_file::replace(&credential.copy, bytes).is_ok()
         {
             credential.known = theirs;
         }
@@ -155,7 +130,7 @@ impl Login {
     pub(super) fn keep(&mut self) {
         let Some(credential) = &mut self.credential else { return };
         let Some(known) = &credential.known else { return };
-        let Ok(copy) = std::fs::read(&credential.copy) else { return };
+        let Ok(copy) = plain_file::read_itself(&credential.copy, MOST) else { return };
         let is_theirs_unchanged = std::fs::read(&credential.theirs).is_ok_and(|theirs| theirs == *known);
         if copy != *known
             && is_theirs_unchanged
@@ -165,6 +140,19 @@ impl Login {
             credential.known = Some(copy);
         }
     }
+}
+
+fn link(from: &Path, to: &Path) -> io::Result<()> {
+    if from.exists() && to.symlink_metadata().is_err() { symlink(from, to) } else { Ok(()) }
+}
+
+/// Lets other programs find their own, read-only, where the agent has its folder.
+fn link_neighbours(theirs: &Path, folder: &Path) -> io::Result<()> {
+    let entries = theirs.parent().map(std::fs::read_dir).into_iter().flatten().flatten().flatten();
+    for entry in entries.filter(|entry| Some(entry.file_name().as_os_str()) != theirs.file_name()) {
+        link(&entry.path(), &folder.join(entry.file_name()))?;
+    }
+    Ok(())
 }
 
 /// Whether a credential has the shape of the one before: no agent can break the user's login by its own.
@@ -218,7 +206,7 @@ mod tests {
             "CLAUDE_CONFIG_DIR" => Some(theirs.display().to_string()),
             _ => keys.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()),
         };
-        let state = root.path().join("state");
+        let state = std::fs::canonicalize(root.path()).expect("a path").join("state");
         let mut login = Login::prepare("claude", &state, &set).expect("it can be made").expect("it has one");
         login.renew();
         World {
@@ -238,6 +226,30 @@ mod tests {
         }
         assert!(folder.join("skills").is_symlink());
         assert_eq!(world.login.variables().expect("one").0, "CLAUDE_CONFIG_DIR");
+    }
+
+    #[test]
+    fn links_in_the_place_of_a_login_lead_nowhere() {
+        let mut world = world(&[]);
+        let folder = world.copy.parent().expect("a folder").to_owned();
+        let victim = folder.join("../../victim");
+        std::fs::write(&victim, r#"{"token":{"access":"x","refresh":"y","until":3}}"#).expect("a file");
+        let victim = std::fs::canonicalize(victim).expect("a path");
+        std::fs::remove_file(&world.copy).expect("the copy");
+        symlink(&victim, &world.copy).expect("a link");
+        let before = std::fs::read(&world.theirs).expect("a file");
+        world.login.keep();
+        assert_eq!(std::fs::read(&world.theirs).expect("a file"), before);
+        std::fs::write(&world.theirs, r#"{"token":{"access":"n","refresh":"n","until":4}}"#).expect("a file");
+        world.login.renew();
+        assert!(!std::fs::read_to_string(&victim).expect("a file").contains("\"n\""));
+        assert!(!world.copy.is_symlink());
+        // The whole folder, in a run that goes on.
+        let elsewhere = std::fs::canonicalize(folder.join("..")).expect("a path").join("elsewhere");
+        std::fs::rename(&folder, &elsewhere).expect("it can be moved");
+        symlink(&elsewhere, &folder).expect("a link");
+        let state = folder.parent().expect("a folder");
+        assert!(Login::prepare("claude", state, &|_| None).is_err());
     }
 
     #[test]
@@ -268,6 +280,57 @@ mod tests {
         assert_eq!(read(&world.copy), newer);
         world.login.forget();
         assert!(!world.copy.exists());
+    }
+
+    #[test]
+    fn every_agent_has_a_folder_of_its_own() {
+        let root = tempfile::tempdir().expect("a folder");
+        for kind in &KINDS {
+            let place = root.path().join("home").join(kind.name);
+            let theirs = place.join(kind.below);
+            std::fs::create_dir_all(theirs.parent().expect("a folder").join("neighbour")).expect("a folder");
+            for name in kind.credential.iter().chain(kind.copied) {
+                std::fs::create_dir_all(&theirs).expect("a folder");
+                std::fs::write(theirs.join(name), r#"{"token":"a"}"#).expect("a file");
+            }
+            let set = |name: &str| (name == kind.variable).then(|| place.display().to_string());
+            let state = std::fs::canonicalize(root.path()).expect("a path").join("state");
+            let mut login = Login::prepare(kind.name, &state, &set).expect("it works").expect("it has one");
+            login.renew();
+            let (name, value) = login.variables().expect("one");
+            let folder = PathBuf::from(value.expect("a folder"));
+            assert_eq!((name.as_str(), folder.as_path()), (kind.variable, &*state.join(kind.name)));
+            let own = folder.join(kind.below);
+            for name in kind.credential.iter().chain(kind.copied) {
+                let mode = std::fs::metadata(own.join(name)).expect("a copy").permissions();
+                assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode) & 0o77, 0, "{name}");
+            }
+            assert_eq!(folder.join("neighbour").is_symlink(), kind.has_neighbours, "{}", kind.name);
+            // A program that renews its login does so in its own folder, and the user has it afterwards.
+            if let Some(credential) = kind.credential {
+                std::fs::write(own.join(credential), r#"{"token":"b"}"#).expect("a file");
+                login.keep();
+                let kept = std::fs::read_to_string(theirs.join(credential)).expect("a file");
+                assert_eq!(kept, r#"{"token":"b"}"#);
+            }
+        }
+    }
+
+    #[test]
+    fn logins_of_others_are_hidden() {
+        let Some(home) = home() else { return };
+        let hidden = hidden("claude", &|_| None);
+        for path in [".claude/.credentials.json", ".codex", ".pi/agent", ".local/share/amp", ".copilot"] {
+            assert!(hidden.contains(&home.join(path)), "{path}");
+        }
+        assert!(!hidden.contains(&home.join(".claude")));
+        let hidden = super::hidden("", &|name| (name == "CODEX_HOME").then(|| "/there".to_owned()));
+        for path in
+            [home.join(".codex/auth.json"), "/there/auth.json".into(), home.join(".copilot/config.json")]
+        {
+            assert!(hidden.contains(&path), "{path:?} {hidden:?}");
+        }
+        assert!(!hidden.contains(&home.join(".codex")));
     }
 
     #[test]

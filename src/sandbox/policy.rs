@@ -71,6 +71,22 @@ pub const PINNED: [&str; 1] = [".github"];
 /// What must stay as it is inside a repository.
 pub const PROTECTED_GIT: [&str; 4] = ["hooks", "config", "commondir", "config.worktree"];
 
+/// What nobody inside sees of the machine: what only the superuser may read, who may be who runs the agent.
+pub const SYSTEM_SECRETS: [&str; 12] = [
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/krb5.keytab",
+    "/etc/ssl/private",
+    "/etc/pki/tls/private",
+    "/etc/wireguard",
+    "/etc/NetworkManager/system-connections",
+    "/run/secrets",
+    "/var/run/secrets",
+    "/var/lib/kubelet",
+];
+
 /// What nobody inside sees of a home.
 pub const SECRETS: [&str; 17] = [
     ".ssh",
@@ -97,14 +113,16 @@ pub const SECRETS: [&str; 17] = [
 pub struct Places {
     /// The project.
     pub project: PathBuf,
-    /// The user's home.
-    pub home: Option<PathBuf>,
     /// The repository, if the project is in one.
     pub git: Option<GitPlaces>,
     /// The folders of tasks.
     pub tasks: Vec<PathBuf>,
     /// Files with secrets in the project.
     pub secrets: Vec<PathBuf>,
+    /// Secrets of the user and of the machine, and logins of agents.
+    pub hidden: Vec<PathBuf>,
+    /// What else makes git run programs.
+    pub git_rules: Vec<PathBuf>,
     /// What the protected paths that are links lead to.
     pub led_to: Vec<PathBuf>,
     /// What the settings open, and what the loop needs.
@@ -129,12 +147,23 @@ pub fn layers(places: &Places) -> Vec<Layer> {
     let mut layers = Vec::new();
     let mut add = |path: PathBuf, access| layers.push(Layer { path, access });
     let project = &places.project;
-    for secret in places.home.iter().flat_map(|home| SECRETS.map(|name| home.join(name))) {
-        add(secret, Access::Hide);
+    for secret in &places.hidden {
+        add(secret.clone(), Access::Hide);
     }
     add(project.clone(), Access::Write);
     for path in PINNED {
         add(project.join(path), Access::Write);
+    }
+    // A folder with something protected in it could be moved away with it, but for being mounted itself.
+    for path in places.led_to.iter().chain(&places.git_rules) {
+        let roots = places.git.iter().flat_map(|git| [&git.common, &git.dir]).chain([project]);
+        let root = roots.filter(|root| path.starts_with(root)).max_by_key(|root| root.components().count());
+        let Some(root) = root else { continue };
+        let between = path.ancestors().skip(1).take_while(|above| *above != root.as_path());
+        let is_closed = |dir: &Path| PROTECTED.iter().any(|name| dir.starts_with(project.join(name)));
+        for above in between.filter(|above| !is_closed(above)) {
+            add(above.to_owned(), Access::Write);
+        }
     }
     for path in PROTECTED {
         add(project.join(path), Access::Read);
@@ -158,7 +187,7 @@ pub fn layers(places: &Places) -> Vec<Layer> {
             add(link.clone(), Access::Read);
         }
     }
-    for path in &places.led_to {
+    for path in places.led_to.iter().chain(&places.git_rules) {
         add(path.clone(), Access::Read);
     }
     for secret in &places.secrets {
@@ -195,7 +224,8 @@ mod tests {
     fn places() -> Places {
         Places {
             project: "/work/project".into(),
-            home: Some("/home/me".into()),
+            hidden: SECRETS.map(|name| Path::new("/home/me").join(name)).to_vec(),
+            git_rules: vec!["/work/project/.git/modules/one/config".into()],
             git: Some(GitPlaces {
                 dir: "/work/project/.git".into(),
                 common: "/work/project/.git".into(),
@@ -240,11 +270,35 @@ mod tests {
             ("/work/project/.git/index", Access::Write),
             ("/work/project/.git/config", Access::Read),
             ("/work/project/.git/hooks/pre-commit", Access::Read),
+            ("/work/project/.git/modules/one/config", Access::Read),
+            ("/work/project/.git/modules/one/index", Access::Write),
             ("/work/project/.env", Access::Hide),
             ("/state/tmp/x", Access::Write),
         ] {
             assert_eq!(access(&layers, path), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn nothing_is_moved_away_with_what_is_protected_in_it() {
+        let git_rules = [
+            "/work/project/.git/modules/one/config",
+            "/work/project/.claude/a/hooks",
+            "/work/project/a/b/hooks",
+        ];
+        let layers = layers(&Places { git_rules: git_rules.map(PathBuf::from).to_vec(), ..places() });
+        let layer =
+            |path: &str| layers.iter().find(|layer| layer.path == Path::new(path)).map(|layer| layer.access);
+        for path in [
+            "/work/project/.git/modules",
+            "/work/project/.git/modules/one",
+            "/work/project/a/b",
+            "/work/project/a",
+        ] {
+            assert_eq!(layer(path), Some(Access::Write), "{path}");
+        }
+        assert_eq!(layer("/work/project/.claude"), Some(Access::Read));
+        assert_eq!(layer("/work/project/.claude/a"), None);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Empty folders in the place of protected paths that are not there, so that nobody inside makes them. They are
-//! made before each process and removed when the run ends.
+//! made before each process and removed when the run ends. Where git would stumble over a folder it is a file that
+//! says nothing.
 
 use std::{
     fs::File,
-    io,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -12,18 +13,26 @@ use super::policy::{OPEN, PINNED, PROTECTED};
 /// The stand-ins of a project, for one of the sandboxes that need them.
 pub(super) struct StandIns {
     project: PathBuf,
-    git_hooks: Option<PathBuf>,
+    /// Folders for hooks of git.
+    hooks: Vec<PathBuf>,
+    /// Files of git with what stands in them.
+    files: Vec<(PathBuf, &'static str)>,
     /// Shared with all sandboxes of the project: whoever removes a stand-in uncovers what it covers for the others.
     lock: File,
 }
 
 impl StandIns {
     /// Takes part in those of a project; `lock` is a file of the project's own.
-    pub(super) fn of(project: &Path, git_hooks: Option<PathBuf>, lock: &Path) -> io::Result<Self> {
+    pub(super) fn of(
+        project: &Path,
+        hooks: Vec<PathBuf>,
+        files: Vec<(PathBuf, &'static str)>,
+        lock: &Path,
+    ) -> io::Result<Self> {
         std::fs::create_dir_all(lock.parent().unwrap_or(lock))?;
         let lock = File::options().create(true).append(true).open(lock)?;
         lock.lock_shared()?;
-        Ok(Self { project: project.to_owned(), git_hooks, lock })
+        Ok(Self { project: project.to_owned(), hooks, files, lock })
     }
 
     /// Makes what is missing.
@@ -31,6 +40,13 @@ impl StandIns {
         for path in self.all() {
             if path.symlink_metadata().is_err() && !self.is_below_a_file(&path) {
                 fs_err::create_dir_all(&path)?;
+            }
+        }
+        for (path, text) in &self.files {
+            match File::options().write(true).create_new(true).open(path) {
+                Ok(mut file) => file.write_all(text.as_bytes())?,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(())
@@ -47,12 +63,17 @@ impl StandIns {
             // Anything but an empty folder is not ours and stays.
             let _ = std::fs::remove_dir(&path);
         }
+        for (path, text) in &self.files {
+            if std::fs::read(path).is_ok_and(|found| found == text.as_bytes()) {
+                let _ = std::fs::remove_file(path);
+            }
+        }
         let _ = self.lock.unlock();
     }
 
     fn all(&self) -> impl DoubleEndedIterator<Item = PathBuf> + '_ {
         let inside = PROTECTED.into_iter().chain(OPEN).map(|name| self.project.join(name));
-        inside.chain(self.git_hooks.clone())
+        inside.chain(self.hooks.iter().cloned())
     }
 
     /// Where somebody keeps a file instead of a folder, there is nothing to make.
@@ -74,12 +95,14 @@ mod tests {
         std::fs::write(project.join(".claude/settings.json"), "{}").expect("a file");
         std::fs::write(project.join(".codex"), "not a folder").expect("a file");
         let lock = tempfile::NamedTempFile::new().expect("a file");
-        let of = || StandIns::of(project, None, lock.path()).expect("a lock");
+        let own = project.join("config.worktree");
+        let of = || StandIns::of(project, Vec::new(), vec![(own.clone(), "")], lock.path()).expect("a lock");
         let (one, other) = (of(), of());
         one.make().expect("they can be made");
         for path in [".mcp.json", ".ralph-active", ".github/hooks", ".claude/rules", ".ralph/tasks"] {
             assert!(project.join(path).is_dir(), "{path}");
         }
+        assert!(own.is_file());
         one.remove();
         assert!(project.join(".mcp.json").is_dir(), "another sandbox needs it");
         drop(one);

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::policy::{GitPlaces, PROTECTED, Places};
+use super::policy::{GitPlaces, PROTECTED, Places, SECRETS, SYSTEM_SECRETS};
 
 /// As many folders are searched for secrets.
 const MOST_FOLDERS: usize = 5_000;
@@ -16,17 +16,42 @@ const SKIPPED: [&str; 8] =
 
 /// The places of a project, without what belongs to a single run.
 pub(super) fn survey(project: &Path) -> Places {
-    let home = home();
     Places {
         git: git(project),
         tasks: folders(&project.join(".ralph/tasks")),
         secrets: secrets(project),
         led_to: PROTECTED.into_iter().filter_map(|name| led_to(&project.join(name))).collect(),
-        home,
+        hidden: hidden(),
         project: project.to_owned(),
-        writable: Vec::new(),
-        own: Vec::new(),
+        ..Places::default()
     }
+}
+
+/// The secrets of the user and of the machine that are there, each where it really is.
+fn hidden() -> Vec<PathBuf> {
+    let homes = home().into_iter().chain(home_of_record());
+    let of_homes = homes.flat_map(|home| SECRETS.map(|name| home.join(name)));
+    let system = SYSTEM_SECRETS.map(PathBuf::from);
+    let keys = std::fs::read_dir("/etc/ssh").into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_key = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("ssh_host_") && name.ends_with("_key")
+    };
+    real(of_homes.chain(system).chain(keys.filter(is_key)))
+}
+
+/// Those that are there, without links.
+pub(super) fn real(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    paths.into_iter().filter_map(|path| std::fs::canonicalize(path).ok()).collect()
+}
+
+/// The home that the machine has for this user, whatever the environment says.
+fn home_of_record() -> Option<PathBuf> {
+    let user = rustix::process::geteuid().as_raw().to_string();
+    let list = std::fs::read_to_string("/etc/passwd").ok()?;
+    let fields = list.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let mut own = fields.filter(|fields| fields.get(2) == Some(&user.as_str()));
+    std::fs::canonicalize(own.next()?.get(5).filter(|home| !home.is_empty())?).ok()
 }
 
 /// The user's home, without links.
@@ -66,10 +91,9 @@ fn folders(dir: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Where a protected path leads to, if it is a link.
+/// Where a protected path leads to, if it is a link or in a folder that is one.
 fn led_to(path: &Path) -> Option<PathBuf> {
-    path.symlink_metadata().ok().filter(std::fs::Metadata::is_symlink)?;
-    std::fs::canonicalize(path).ok()
+    std::fs::canonicalize(path).ok().filter(|real| real != path)
 }
 
 /// Files whose names say that they hold secrets, tracked or not. The nearest ones first.
@@ -85,8 +109,10 @@ fn secrets(project: &Path) -> Vec<PathBuf> {
             let name = name.to_string_lossy();
             if kind.is_dir() && !SKIPPED.contains(&name.as_ref()) {
                 waiting.push_back(entry.path());
-            } else if kind.is_file() && name.starts_with(".env") {
+            } else if name.starts_with(".env") && kind.is_file() {
                 found.push(entry.path());
+            } else if name.starts_with(".env") && kind.is_symlink() {
+                found.extend(real([entry.path()]).into_iter().filter(|target| target.is_file()));
             }
         }
     }
@@ -105,9 +131,13 @@ mod tests {
             std::fs::create_dir_all(path(file).parent().expect("a folder")).expect("a folder");
             std::fs::write(path(file), "").expect("a file");
         }
+        std::os::unix::fs::symlink("environment", path(".env.link")).expect("a link");
         let mut found = secrets(root.path());
         found.sort();
-        assert_eq!(found, [path(".env"), path(".env.local"), path("app/.env")]);
+        let led_to = std::fs::canonicalize(path("environment")).expect("a path");
+        let mut expected = vec![path(".env"), path(".env.local"), path("app/.env"), led_to];
+        expected.sort();
+        assert_eq!(found, expected);
     }
 
     #[test]

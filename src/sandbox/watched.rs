@@ -23,7 +23,7 @@ pub(super) fn look(places: &Places) -> BTreeMap<PathBuf, String> {
     let dirs = places.git.iter().flat_map(|git| [git.common.clone(), git.dir.clone()]);
     let of_git = dirs.flat_map(|dir| PROTECTED_GIT.map(|name| dir.join(name)));
     let mut found = BTreeMap::new();
-    for path in protected.chain(of_ralph).chain(of_git) {
+    for path in protected.chain(of_ralph).chain(of_git).chain(places.git_rules.iter().cloned()) {
         add(&path, &mut found);
     }
     found.retain(|path, _| !places.writable.iter().any(|open| path.starts_with(open)));

@@ -4,6 +4,8 @@ mod attacker;
 mod levels;
 mod loops;
 mod parts;
+mod rules;
+mod swaps;
 
 use std::{
     fs,
@@ -217,7 +219,7 @@ const PROCESSES: [&str; 3] = ["ptrace", "signal", "through-process"];
 const NETWORK: [&str; 3] = ["unix-socket", "tcp", "udp"];
 const KERNEL: [&str; 3] = ["netlink", "unshare", "mount"];
 /// What protects the loop and the agent, existing or not.
-const PROTECTED: [&str; 12] = [
+const PROTECTED: [&str; 14] = [
     ".ralph/settings.json",
     ".ralph/settings.local.json",
     ".ralph-active",
@@ -226,9 +228,11 @@ const PROTECTED: [&str; 12] = [
     ".claude/hooks/x",
     ".codex/config.toml",
     ".gemini/settings.json",
+    ".qwen/settings.json",
     ".opencode/x",
     ".github/hooks/x",
     ".mcp.json",
+    ".git/commondir",
     ".git/hooks/pre-commit",
 ];
 

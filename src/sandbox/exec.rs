@@ -1,0 +1,62 @@
+//! Runs any command inside, for a person who wants to try things.
+
+use std::{collections::BTreeMap, ffi::OsString, io, path::Path};
+
+use super::{Occasion, Sandbox, wanted::Wanted};
+use crate::{
+    engine::event::Contact,
+    git,
+    process::{Spec, Supervisor},
+};
+
+impl Sandbox {
+    /// Runs a command inside, in the foreground. Returns its exit code; what a person should know is noticed.
+    pub(crate) fn try_command(
+        wanted: Wanted,
+        agent: &'static str,
+        project: &Path,
+        command: &[OsString],
+        notice: &mut dyn FnMut(&str),
+    ) -> io::Result<u8> {
+        let folder = tempfile::Builder::new().prefix("ralph-sandbox-").tempdir()?;
+        let folder_path = std::fs::canonicalize(folder.path())?;
+        let mut supervisor = Supervisor::new()?;
+        let occasion = Occasion {
+            project,
+            agent,
+            program: Path::new(""),
+            env: &BTreeMap::new(),
+            work: None,
+            folder: &folder_path,
+            cache: folder_path.join("cache"),
+            id: format!("exec-{}", std::process::id()),
+        };
+        let mut sandbox = Self::prepare(wanted, occasion, &mut supervisor)?;
+        for warning in sandbox.warnings() {
+            notice(&warning);
+        }
+        let (program, args) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let spec = sandbox.wrap(plain(program, args, project))?;
+        let mut inside = std::process::Command::new(&spec.program);
+        inside.args(&spec.args).current_dir(project);
+        for (name, value) in &spec.env {
+            match value {
+                Some(value) => inside.env(name, value),
+                None => inside.env_remove(name),
+            };
+        }
+        let code = crate::process::foreground(&mut inside);
+        for Contact { host, refused } in sandbox.contacts() {
+            if let Some(why) = refused {
+                notice(&format!("the sandbox refused a connection to {host}: {why}"));
+            }
+        }
+        sandbox.finish(&mut supervisor);
+        code
+    }
+}
+
+/// A process with nothing special about it.
+fn plain(program: &OsString, args: &[OsString], dir: &Path) -> Spec {
+    git::scm_spec(program.clone(), dir, "", args.to_vec())
+}
