@@ -15,6 +15,7 @@ mod refuse;
 mod sandboxed;
 pub(crate) mod session;
 mod spool;
+mod standstill;
 mod start;
 pub(crate) mod stories;
 mod turn;
@@ -40,8 +41,9 @@ use crate::{
     error::Result,
     gate,
     git::{self, Git},
-    journal::run_dir::RunDir,
+    journal::run_dir::{RunDir, fnv},
     process::{Supervisor, Waited},
+    prompt::already_failing,
     report::Reporter,
     sandbox::{Sandbox, wanted::GatesRun},
     setup::Setup,
@@ -67,6 +69,8 @@ pub(crate) struct Driver {
     /// The agent's program, found on the path.
     program: PathBuf,
     git: Option<Git>,
+    /// The repository whose files tell whether anything comes of the work, also where ralph does not commit.
+    repository: Option<Git>,
     /// The last prompt that could be read, in case its file goes away.
     base_prompt: Option<String>,
     /// Commits announced by an earlier process of this run and never reported.
@@ -125,6 +129,7 @@ impl Driver {
                     self.ledger.record(Event::TurnEnded(Box::new(abandoned())));
                 }
                 Action::JudgeTasks => self.judge_tasks(false),
+                Action::RunBaseline(gate) => self.run_baseline(gate),
                 Action::RunGate(gate) => self.run_gate(gate),
                 Action::Commit => self.commit(),
                 Action::AwaitFiles(files) => self.await_files(&files),
@@ -178,28 +183,39 @@ impl Driver {
         if let Some(ended) = self.check_in_process(index) {
             return self.ledger.record(Event::GateEnded(ended));
         }
+        let (iteration, attempt) = self.ledger.state.position();
+        let is_old = self.ledger.state.baseline().still_fails(index);
+        if let Some(mut ended) = self.run_command(index, iteration, attempt) {
+            ended.failure = ended.failure.map(|text| if is_old { already_failing(&text) } else { text });
+            self.ledger.record(Event::GateEnded(ended));
+        }
+    }
+
+    /// Checks a gate before the first turn; what it finds is held against nobody.
+    fn run_baseline(&mut self, index: usize) {
+        self.ledger.reporters.baseline_started(&self.ledger.plan.gates[index]);
+        self.ledger.reporters.flush();
+        if let Some(ended) = self.run_command(index, 0, 1) {
+            self.ledger.record(Event::BaselineEnded(ended));
+        }
+    }
+
+    /// Runs the command of a gate; nothing when somebody ended it.
+    fn run_command(&mut self, index: usize, iteration: u32, attempt: u32) -> Option<GateEnded> {
         let Self { ledger, setup, run, supervisor, sandbox, .. } = self;
-        let (iteration, attempt) = ledger.state.position();
         let gate = ledger.plan.gates[index].clone();
         let name = gate::log_name(&ledger.plan.gates, index);
         let sandbox = sandbox.as_mut().filter(|_| setup.sandbox.gates == GatesRun::Inside);
         let place = gate::Place { setup, run, iteration, attempt, name: &name, sandbox };
         let found = gate::check(supervisor, &gate, place, &mut |happening| ledger.notice(happening));
-        if let Some(gate::Found { failure, code, ms, log }) = found {
-            ledger.record(Event::GateEnded(GateEnded { gate: index, failure, code, ms, log }));
-        }
         self.note_contacts();
+        let gate::Found { failure, code, ms, log, likeness } = found?;
+        Some(GateEnded { gate: index, failure, code, ms, log, likeness })
     }
 
     fn start_wait(&mut self, wait: Wait) {
-        let now = Timestamp::now().as_millisecond();
-        let after = |ms: u64| now.saturating_add_unsigned(ms);
-        let (until_ms, why) = match wait {
-            Wait::For(ms, why) => (after(ms), why),
-            Wait::ForQuota { resets_at, at_most_ms } => {
-                (resets_at.saturating_mul(1000).clamp(now, after(at_most_ms)), Why::UsageLimit)
-            }
-        };
+        let chance = fnv(self.run.id().as_bytes());
+        let (until_ms, why) = wait.until(Timestamp::now().as_millisecond(), chance);
         self.ledger.record(Event::WaitStarted { until_ms, why });
         if why == Why::UsageLimit {
             self.notify(Occasion::Waiting, "the usage limit is reached", None);
@@ -224,6 +240,7 @@ impl Driver {
             if supervisor.wait(Instant::now() + piece, &mut || ledger.tick()) == Waited::StopRequested {
                 return ledger.stop_requested();
             }
+            ledger.tick();
         }
     }
 
@@ -262,6 +279,7 @@ fn abandoned() -> TurnEnded {
         denials: Vec::new(),
         session: None,
         hooks: None,
+        tree: None,
     }
 }
 

@@ -3,6 +3,7 @@
 //! Invariant: nothing here reads a clock, a file or a process. A driver performs the actions and reports
 //! events. The same events always give the same state, which is how a run is resumed, watched and tested.
 
+pub mod baseline;
 pub mod event;
 pub mod outcome;
 mod phase;
@@ -13,9 +14,11 @@ mod spent;
 mod state;
 #[cfg(test)]
 mod tests;
+mod wait;
 
 pub use spent::Spent;
 pub use state::State;
+pub use wait::Wait;
 
 use event::{Mode, Turn, View, Why};
 use outcome::{Exhausted, Outcome};
@@ -33,6 +36,8 @@ pub enum Action {
     AbandonTurn,
     /// Judge what a turn that was cut off did to the task list.
     JudgeTasks,
+    /// Check this gate of the plan, before the first turn.
+    RunBaseline(usize),
     /// Check this gate of the plan.
     RunGate(usize),
     /// Commit what passed the gates. If a commit was announced already, see first whether it was made.
@@ -45,20 +50,6 @@ pub enum Action {
     WaitUntil(i64),
     /// The run is over.
     Finish(Outcome),
-}
-
-/// How long to wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
-    /// This many milliseconds.
-    For(u64, Why),
-    /// Until the quota comes back, in seconds since 1970, but at most this many milliseconds.
-    ForQuota {
-        /// When it comes back.
-        resets_at: i64,
-        /// What is left of the longest wait.
-        at_most_ms: u64,
-    },
 }
 
 /// The next action. Every state has one.
@@ -79,13 +70,24 @@ pub fn decide(plan: &Plan, state: &State) -> Action {
             Some(gate) => Action::RunGate(gate),
             None => Action::Commit,
         },
+        Phase::Pausing(Pause::For(ms, Why::UsageLimit)) => {
+            Action::StartWait(Wait::For((*ms).min(patience_left(plan, state)), Why::UsageLimit))
+        }
         Phase::Pausing(Pause::For(ms, why)) => Action::StartWait(Wait::For(*ms, *why)),
-        Phase::Pausing(Pause::Quota { resets_at }) => Action::StartWait(Wait::ForQuota {
+        Phase::Pausing(Pause::Quota { resets_at, at_least_ms }) => Action::StartWait(Wait::ForQuota {
             resets_at: *resets_at,
-            at_most_ms: plan.limits.max_wait_ms.saturating_sub(state.spent.quota_ms),
+            at_least_ms: *at_least_ms,
+            at_most_ms: patience_left(plan, state),
         }),
         Phase::Waiting { until_ms, .. } => Action::WaitUntil(*until_ms),
     }
+}
+
+/// How long a quota may still be waited for: waits have a limit of their own, and they are part of the run's time.
+fn patience_left(plan: &Plan, state: &State) -> u64 {
+    let of_waits = plan.limits.max_wait_ms.saturating_sub(state.spent.quota_ms);
+    let of_time = plan.limits.total_ms.map(|limit| limit.saturating_sub(state.spent.ms));
+    of_time.map_or(of_waits, |of_time| of_time.min(of_waits))
 }
 
 fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
@@ -107,6 +109,9 @@ fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
             return Action::Finish(Outcome::Unready { reason: "there is no story list".to_owned() });
         }
     };
+    if let Some(gate) = state.baseline.next(plan) {
+        return Action::RunBaseline(gate);
+    }
     Action::RunTurn(Turn {
         iteration: state.iteration,
         attempt: state.attempt,
@@ -116,6 +121,7 @@ fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
         spec: None,
         story,
         tasks: None,
+        tree: None,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read},
+    io::{self, Read, Seek, SeekFrom},
     os::unix::process::ExitStatusExt,
     path::Path,
     time::Duration,
@@ -18,6 +18,7 @@ use crate::{
     prompt::{Ended, GateFailure, OUTPUT_HEADING, gate_message, slug, truncate},
     sandbox::Sandbox,
     setup::Setup,
+    stuck::likeness::Likeness,
     watch::{self, Cause},
 };
 
@@ -41,6 +42,8 @@ pub(crate) struct Found {
     pub(crate) ms: u64,
     /// Relative to the project.
     pub(crate) log: String,
+    /// Of all that it printed, when it failed.
+    pub(crate) likeness: Option<String>,
 }
 
 /// Checks one gate that is a command. Nothing when the user ended it: then it has found nothing.
@@ -69,7 +72,7 @@ pub(crate) fn check(
         // A machine that cannot start a process for the moment fails the gate, not the run.
         Err(error) => {
             let failure = format!("Guardrail \"{command}\" could not be started: {error}.");
-            return Some(Found { failure: Some(failure), code: None, ms: 0, log });
+            return Some(Found { failure: Some(failure), code: None, ms: 0, log, likeness: None });
         }
     };
     // For people and the agent; the one that counts is the run's.
@@ -96,7 +99,8 @@ pub(crate) fn check(
         }
     });
     let code = if let Ended::Code(code) = how { Some(code) } else { None };
-    Some(Found { failure, code, ms: millis(ended.took), log })
+    let likeness = failure.as_ref().and_then(|_| likeness(how, &kept).ok());
+    Some(Found { failure, code, ms: millis(ended.took), log, likeness })
 }
 
 /// A command may fail only because of where it ran.
@@ -146,6 +150,23 @@ fn spec(command: &str, place: &Place<'_>, log: io::Result<File>) -> io::Result<S
         limits: watch::Limits { total: timeouts.gate_ms.map(Duration::from_millis), idle: None },
         leftovers: if *keep_leftovers { Leftovers::Keep } else { Leftovers::Kill },
     })
+}
+
+/// What two failures for the same reason have in common. The end of an output says most; what is further away from it
+/// than this does not matter.
+fn likeness(how: Ended, log: &Path) -> io::Result<String> {
+    const MOST: u64 = 1024 * 1024;
+    let mut file = File::open(log)?;
+    let skipped = file.metadata()?.len().saturating_sub(MOST);
+    file.seek(SeekFrom::Start(skipped))?;
+    let mut likeness = Likeness::default();
+    likeness.push(format!("{how:?}\n").as_bytes());
+    let mut output = Vec::new();
+    file.take(MOST).read_to_end(&mut output)?;
+    // The first line may have lost its beginning.
+    let whole = if skipped == 0 { 0 } else { output.iter().position(|byte| *byte == b'\n').unwrap_or(0) };
+    likeness.push(&output[whole..]);
+    Ok(likeness.finish())
 }
 
 /// The first characters of a log, whatever its size.

@@ -1,11 +1,12 @@
 //! Calls git. Argument vectors only: a message that a model wrote must not be able to run anything.
 
+mod exclude;
 pub(crate) mod index_lock;
 
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
-    io::{self, Write},
+    io,
     os::unix::{
         ffi::{OsStrExt, OsStringExt},
         fs::{MetadataExt, PermissionsExt},
@@ -17,10 +18,13 @@ use std::{
 use rustix::process::Signal;
 
 use crate::{
+    engine::event::Tree,
     journal::run_dir::fnv,
     process::{Captured, Leftovers, Sink, Spec, Supervisor},
     watch,
 };
+
+pub(crate) use exclude::exclude_own_files;
 
 /// Everything git prints that ralph looks at fits in here, except the list of changes.
 const MOST: usize = 64 * 1024;
@@ -207,6 +211,17 @@ impl Git {
         Ok(changes)
     }
 
+    /// The files in short: HEAD, and a fingerprint of everything that is not as HEAD has it.
+    pub(crate) fn tree(&self, supervisor: &mut Supervisor) -> io::Result<Tree> {
+        let head = self.head(supervisor)?;
+        let mut all = Vec::new();
+        for change in self.changes(supervisor)? {
+            all.extend_from_slice(change.path.as_os_str().as_bytes());
+            all.extend_from_slice(format!("\0{}\0", change.fingerprint).as_bytes());
+        }
+        Ok(Tree { head, changes: format!("{:x}", fnv(&all)) })
+    }
+
     /// Commits these files as they are now and nothing else; returns what git printed if it refuses. `contain` makes
     /// each call one that runs where the agent runs.
     pub(crate) fn commit(
@@ -271,41 +286,6 @@ impl Git {
 /// Whether this is how git is called.
 pub(crate) fn is_git(command: &str) -> bool {
     Path::new(command).file_stem().is_some_and(|name| name == "git")
-}
-
-/// Keeps files of ralph out of git for this clone, whatever happens to `.ralph/.gitignore`.
-pub(crate) fn exclude_own_files(project: &Path) -> io::Result<()> {
-    const LINES: &str = "**/.ralph/*\n!**/.ralph/settings.json\n!**/.ralph/settings.schema.json\n!**/.ralph/prompts/\n!**/.ralph/implementation_plan.md\n.ralph-active\n";
-    let Some(exclude) = project.ancestors().map(|dir| dir.join(".git")).find_map(|it| exclude_file(&it))
-    else {
-        return Ok(());
-    };
-    let present = match fs_err::read(&exclude) {
-        Ok(present) => present,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(error),
-    };
-    if memchr::memmem::find(&present, LINES.as_bytes()).is_some() {
-        return Ok(());
-    }
-    if let Some(info) = exclude.parent() {
-        fs_err::create_dir_all(info)?;
-    }
-    // Appended: what the user keeps there must survive a full disk and a kill.
-    let gap = if present.is_empty() || present.ends_with(b"\n") { "" } else { "\n" };
-    let mut file = fs_err::OpenOptions::new().create(true).append(true).open(&exclude)?;
-    file.write_all(format!("{gap}# Runtime files of ralph.\n{LINES}").as_bytes())
-}
-
-/// Where a repository keeps patterns for this clone; `.git` is a file in worktrees and submodules.
-fn exclude_file(git: &Path) -> Option<PathBuf> {
-    if git.is_dir() {
-        return Some(git.join("info/exclude"));
-    }
-    let link = fs_err::read_to_string(git).ok()?;
-    let real = git.parent()?.join(link.strip_prefix("gitdir:")?.trim());
-    let common = fs_err::read_to_string(real.join("commondir")).unwrap_or_default();
-    Some(real.join(common.trim()).join("info/exclude"))
 }
 
 /// Files of ralph are never committed by ralph, ignored or not.

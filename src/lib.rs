@@ -26,6 +26,7 @@ pub mod sandbox;
 pub mod session;
 pub mod setup;
 pub mod stories;
+pub mod stuck;
 pub mod template;
 pub mod watch;
 

@@ -59,6 +59,7 @@ pub fn of_turn(plan: &Plan, state: &State, turn: &TurnEnded) -> Option<Note> {
         Action::StartWait(Wait::ForQuota { .. })
         | Action::WaitUntil(_)
         | Action::AbandonTurn
+        | Action::RunBaseline(_)
         | Action::RunGate(_)
         | Action::JudgeTasks
         | Action::Commit
@@ -116,16 +117,7 @@ mod tests {
         expected: Option<&str>,
     ) {
         let mut state = State::default();
-        let turn = Turn {
-            iteration,
-            attempt: 1,
-            mode: Mode::Work,
-            head: None,
-            task: None,
-            spec: None,
-            story: None,
-            tasks: None,
-        };
+        let turn = Turn { iteration, attempt: 1, mode: Mode::Work, ..Turn::default() };
         state.apply(plan, &Event::TurnStarted(turn));
         let turn = TurnEnded {
             end,
@@ -143,6 +135,7 @@ mod tests {
             denials: vec![],
             session: None,
             hooks: None,
+            tree: None,
         };
         state.apply(plan, &Event::TurnEnded(Box::new(turn.clone())));
         let note = of_turn(plan, &state, &turn);

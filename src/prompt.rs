@@ -147,6 +147,14 @@ pub fn gate_message(failure: &GateFailure<'_>) -> String {
     format!("Guardrail \"{command}\" {ended}.\n{hint}Output file: {log}{OUTPUT_HEADING}{output}")
 }
 
+/// What the agent is told of a check that it did not break.
+pub const ALREADY_FAILING: &str = "This check was already failing before the first iteration.";
+
+/// A failure message that ends with the remark that the check failed before the first iteration.
+pub fn already_failing(message: &str) -> String {
+    format!("{}\n{ALREADY_FAILING}", message.trim_end_matches('\n'))
+}
+
 /// Keeps the first `limit` characters of `text` and says so if there were more.
 pub fn truncate(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {

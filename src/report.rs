@@ -30,6 +30,8 @@ pub(crate) trait Reporter {
     fn agent(&mut self, _event: &AgentEvent) {}
     /// A gate is about to be checked.
     fn gate_started(&mut self, _gate: &Gate) {}
+    /// A gate is about to be checked before the first turn.
+    fn baseline_started(&mut self, _gate: &Gate) {}
     /// What only somebody who asked for details wants to know.
     fn detail(&mut self, _text: &str) {}
     /// It is this late: reporters have no clock of their own, so that a record is shown as it was.
@@ -61,6 +63,11 @@ impl Reporter for Vec<Box<dyn Reporter>> {
     fn gate_started(&mut self, gate: &Gate) {
         for reporter in self.iter_mut() {
             reporter.gate_started(gate);
+        }
+    }
+    fn baseline_started(&mut self, gate: &Gate) {
+        for reporter in self.iter_mut() {
+            reporter.baseline_started(gate);
         }
     }
     fn detail(&mut self, text: &str) {

@@ -21,6 +21,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::agent::Permissions;
+use crate::engine::presets::STUCK_AFTER;
 use crate::fail_action::FailAction;
 use crate::setup::{Guard, PromptVia, Scm};
 
@@ -50,6 +51,8 @@ pub(crate) struct Settings {
     pub(crate) agent: AgentSettings,
     /// The commands that must succeed before anything counts as done, in the order in which they run.
     pub(crate) guardrails: Vec<Guardrail>,
+    /// Run the guardrails once before the first iteration, so that the agent is told which were failing already.
+    pub(crate) baseline: bool,
     /// What is done with the changes when all guardrails pass. Without it, nothing is.
     pub(crate) scm: Option<Scm>,
     /// How often a failed iteration is tried again.
@@ -100,6 +103,7 @@ impl Default for Settings {
             include_iteration_count_in_prompt: false,
             agent: AgentSettings::default(),
             guardrails: Vec::new(),
+            baseline: true,
             scm: None,
             retries: 3,
             retry_delay: Duration::from_secs(1),
@@ -188,6 +192,9 @@ pub(crate) struct Limits {
     /// How many tokens the run may use, in and out.
     #[serde(serialize_with = "or_zero")]
     pub(crate) max_tokens: Option<u64>,
+    /// After how many iterations without progress the agent is told to try something else; one more ends the run.
+    #[serde(serialize_with = "or_zero")]
+    pub(crate) stuck_after: Option<u32>,
 }
 
 impl Default for Limits {
@@ -200,6 +207,7 @@ impl Default for Limits {
             max_wait: None,
             max_cost_usd: None,
             max_tokens: None,
+            stuck_after: Some(STUCK_AFTER),
         }
     }
 }

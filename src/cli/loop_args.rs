@@ -62,6 +62,10 @@ pub(super) struct LoopArgs {
     #[command(flatten)]
     safety: SafetyArgs,
 
+    /// Do not run the guardrails before the first iteration
+    #[arg(long)]
+    no_baseline: bool,
+
     /// Exit with this code when a limit is reached
     #[arg(long, value_name = "CODE")]
     limit_exit_code: Option<u8>,
@@ -162,6 +166,7 @@ impl LoopArgs {
         for (key, value) in self.safety.layer() {
             set(key, value);
         }
+        set("baseline", self.no_baseline.then_some(Value::from(false)));
         let streams = match (self.stream_agent_output, self.no_stream_agent_output) {
             (_, true) => Some(false),
             (true, false) => Some(true),
@@ -194,6 +199,8 @@ pub(super) fn tune(mut plan: Plan, settings: &Settings) -> Plan {
     limits.total_ms = settings.limits.total_time.map(millis);
     limits.cost_usd = settings.limits.max_cost_usd;
     limits.tokens = settings.limits.max_tokens;
+    plan.baseline &= settings.baseline;
+    plan.stuck_after = plan.stuck_after.and(settings.limits.stuck_after);
     plan.failures = plan.failures.with_retries(settings.retries);
     plan.failures.retry_delay_ms = millis(settings.retry_delay);
     plan

@@ -139,6 +139,7 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
             last_act(&run.turn(turn.iteration, turn.attempt).join(AGENT_STREAM), command)
                 .or_else(|| Some("the agent has said nothing yet".to_owned()))
         }
+        Event::BaselineEnded(_) => Some("running the gates before the first iteration".to_owned()),
         Event::TurnEnded(_) | Event::GateEnded(_) | Event::TasksJudged(_) => {
             Some("checking the work".to_owned())
         }

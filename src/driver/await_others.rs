@@ -52,6 +52,7 @@ impl Driver {
             code: None,
             ms,
             log: String::new(),
+            likeness: None,
         }));
     }
 

@@ -132,7 +132,8 @@ impl Talk<'_> {
                     };
                     let is_enough = u64::from(tool_calls) <= self.ledger.state.spent().tools;
                     let failure = work::judge(self.ledger, is_enough, otherwise);
-                    let ended = GateEnded { gate, failure, code: None, ms: 0, log: String::new() };
+                    let ended =
+                        GateEnded { gate, failure, code: None, ms: 0, log: String::new(), likeness: None };
                     self.ledger.record(Event::GateEnded(ended));
                 }
                 Action::RunTurn(turn) => {

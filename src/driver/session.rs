@@ -172,7 +172,14 @@ impl SessionLoop {
                     self.ledger.record(Event::RunEnded { outcome: outcome.clone(), exit_code });
                     return Ok(Verdict::LetGo(outcome));
                 }
-                Action::RunGate(index) => self.run_gate(index)?,
+                Action::RunBaseline(index) => {
+                    let ended = self.run_gate(index)?;
+                    self.ledger.record(Event::BaselineEnded(ended));
+                }
+                Action::RunGate(index) => {
+                    let ended = self.run_gate(index)?;
+                    self.ledger.record(Event::GateEnded(ended));
+                }
                 Action::AbandonTurn => self.ledger.record(Event::TurnEnded(Box::new(abandoned()))),
                 Action::Look | Action::JudgeTasks | Action::AwaitFiles(_) => {
                     self.ledger.record(Event::Looked(View::default()));
@@ -195,17 +202,17 @@ impl SessionLoop {
         }
     }
 
-    fn run_gate(&mut self, index: usize) -> Result<()> {
+    fn run_gate(&mut self, index: usize) -> Result<GateEnded> {
         let gate = self.ledger.plan.gates[index].clone();
         let started = Instant::now();
-        let ended = match &gate.check {
+        Ok(match &gate.check {
             Check::Work { tool_calls, otherwise } => {
                 let counted = self.ledger.state.spent().tools;
                 let is_enough =
                     u64::from(*tool_calls) <= counted || (counted == 0 && self.tree_has_changed()?);
                 let failure = work::judge(&mut self.ledger, is_enough, *otherwise);
                 let (ms, log) = (millis(started.elapsed()), String::new());
-                GateEnded { gate: index, failure, code: None, ms, log }
+                GateEnded { gate: index, failure, code: None, ms, log, likeness: None }
             }
             Check::Command { .. }
             | Check::ChildrenEnded { .. }
@@ -221,12 +228,10 @@ impl SessionLoop {
                     .as_mut()
                     .and_then(|it| gate::check(it, &gate, place, &mut |happening| ledger.notice(happening)));
                 let found = found.ok_or_else(|| Error::new("the check was interrupted"))?;
-                let gate::Found { failure, code, ms, log } = found;
-                GateEnded { gate: index, failure, code, ms, log }
+                let gate::Found { failure, code, ms, log, likeness } = found;
+                GateEnded { gate: index, failure, code, ms, log, likeness }
             }
-        };
-        self.ledger.record(Event::GateEnded(ended));
-        Ok(())
+        })
     }
 
     /// Where nobody has counted tool calls, another tree or another HEAD is evidence of work.

@@ -98,6 +98,7 @@ impl Start {
         ground.guard(&run, &journal)?;
         ground.git = ground.git.map(|git| git.marked(&run.id()));
         ground.note_version(&setup, &run);
+        ground.repository = ground.repository.map(|git| git.marked(&run.id()));
 
         let event = Event::RunStarted(Box::new(RunStarted {
             run: run.id(),
@@ -201,6 +202,7 @@ struct Ground {
     program: PathBuf,
     supervisor: Supervisor,
     git: Option<Git>,
+    repository: Option<Git>,
     tree: Vec<File>,
 }
 
@@ -219,7 +221,12 @@ impl Ground {
             }
             Territory::Shared => Vec::new(),
         };
-        Ok(Self { program, supervisor, git, tree })
+        let repository = match &git {
+            _ if plan.stuck_after.is_none() => None,
+            Some(git) => Some(git.clone()),
+            None => Git::find(&mut supervisor, &setup.project, run).ok().flatten(),
+        };
+        Ok(Self { program, supervisor, git, repository, tree })
     }
 
     /// Makes the run known to the others that work on its task, and leaves their processes alone.
@@ -280,7 +287,7 @@ impl Ground {
         run: RunDir,
         stories: Option<Stories>,
     ) -> Result<Driver> {
-        let Self { program, mut supervisor, git, tree } = self;
+        let Self { program, mut supervisor, git, repository, tree } = self;
         let sandbox =
             Sandbox::of_run(&setup, &run, &program, &mut supervisor).context("cannot prepare the sandbox")?;
         if let Some(level) = sandbox.as_ref().map(Sandbox::level) {
@@ -298,6 +305,7 @@ impl Ground {
             supervisor,
             program,
             git,
+            repository,
             base_prompt: None,
             announced: None,
             last_turn: None,

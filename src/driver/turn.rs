@@ -52,6 +52,8 @@ impl Driver {
             _ => self.task(),
         };
         self.before_story_turn(&mut turn)?;
+        turn.tree = self.tree();
+        self.warn_of_standstill(&turn);
         self.last_turn = Some(turn.clone());
         let prompt = self.prompt(&turn)?;
         self.note_bus_length();
@@ -82,6 +84,7 @@ impl Driver {
         if self.ledger.state.is_in_turn() {
             let mut ended = self.judge(ended, listener, &folder.join(FOLDER));
             ended.end = disturbed.unwrap_or(ended.end);
+            ended.tree = self.tree();
             self.remember_conversation(&ended);
             self.ledger.record(Event::TurnEnded(Box::new(ended)));
         }
@@ -311,6 +314,7 @@ impl Driver {
             denials: tally.denials,
             session: tally.session,
             hooks,
+            tree: None,
         }
     }
 

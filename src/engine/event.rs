@@ -35,6 +35,8 @@ pub enum Event {
     TurnEnded(Box<TurnEnded>),
     /// What a turn did to the task list was judged, and what it may not do was undone.
     TasksJudged(Box<TasksJudged>),
+    /// A gate was checked before the first turn.
+    BaselineEnded(GateEnded),
     /// A gate was checked.
     GateEnded(GateEnded),
     /// The agent was asked for a commit message.
@@ -151,6 +153,18 @@ pub struct Turn {
     /// A hash of the task list before the turn; the list itself is in the folder of the turn.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tasks: Option<String>,
+    /// The files before it, where there is git and somebody wants to know.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tree: Option<Tree>,
+}
+
+/// The files of the project in short: two that are equal have the same files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tree {
+    /// The commit that is checked out; nothing before the first.
+    pub head: Option<String>,
+    /// A fingerprint of everything that is not as that commit has it.
+    pub changes: String,
 }
 
 /// What kind of work a turn does.
@@ -262,6 +276,9 @@ pub struct TurnEnded {
     /// What ralph's hooks did in the agent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hooks: Option<HookReport>,
+    /// The files after it, where there is git and somebody wants to know.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tree: Option<Tree>,
 }
 
 /// What ralph's hooks did in the agent during a turn, as they report it.
@@ -318,6 +335,10 @@ pub struct GateEnded {
     pub ms: u64,
     /// Where the output is, relative to the project.
     pub log: String,
+    /// A number made from all that a failed gate printed, without times and the like: two that are equal failed for
+    /// the same reason.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub likeness: Option<String>,
 }
 
 /// How an attempt to commit ended.

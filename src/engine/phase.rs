@@ -27,7 +27,11 @@ pub(super) enum Phase {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Pause {
     For(u64, Why),
-    Quota { resets_at: i64 },
+    /// Until the service says that the quota is back, but no shorter than this.
+    Quota {
+        resets_at: i64,
+        at_least_ms: u64,
+    },
 }
 
 /// The work of a turn on its way through the gates.

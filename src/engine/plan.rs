@@ -36,6 +36,12 @@ pub struct Plan {
     /// Files of others that are waited for before the first turn. Relative to the project.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub awaits: Vec<String>,
+    /// Whether the gates are checked before the first turn, to know what was broken already.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub baseline: bool,
+    /// After how many iterations without progress the agent is told so; one more ends the run. Nothing means never.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub stuck_after: Option<u32>,
 }
 
 impl Plan {

@@ -12,6 +12,9 @@ pub const RETRIES: u32 = 3;
 
 const RETRY: OnFailure = OnFailure::Retry { retries: RETRIES };
 
+/// Iterations without progress before the agent is told so, unless the settings say otherwise.
+pub const STUCK_AFTER: u32 = 3;
+
 /// All waits for usage limits together, unless the settings say otherwise.
 pub const LONGEST_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -36,6 +39,8 @@ pub fn run(completion_response: &str, gates: Vec<Gate>) -> Plan {
         pause_file: None,
         pause_message: None,
         awaits: vec![],
+        baseline: true,
+        stuck_after: Some(STUCK_AFTER),
     }
 }
 
@@ -73,6 +78,8 @@ pub fn prompt() -> Plan {
         commit: CommitRule::IfChanged,
         failures: FailureRules { agent: once, commit: once, ..plan().failures },
         limits: limits(1, 0),
+        baseline: false,
+        stuck_after: None,
         ..plan()
     }
 }
@@ -90,6 +97,9 @@ pub fn task(done_file: &str, pause_file: &str, children_ended: Vec<Gate>) -> Pla
         pause_code: Some(42),
         pause_file: Some(pause_file.to_owned()),
         pause_message: Some("wait_without_restart".to_owned()),
+        baseline: false,
+        // A root agent that waits for others changes nothing for a while, and that is its work.
+        stuck_after: None,
         ..run("", vec![])
     }
 }
@@ -107,6 +117,8 @@ pub fn job() -> Plan {
         failures: FailureRules { agent: once, ..run("", vec![]).failures },
         limits: limits(1, 1),
         pause_code: Some(42),
+        baseline: false,
+        stuck_after: None,
         ..run("", vec![])
     }
 }
@@ -145,6 +157,8 @@ pub fn session(promise: &str, iterations: u32, proof_of_work: Vec<Gate>) -> Plan
         // The agent's own program waits and tries again; a hook cannot.
         failures: FailureRules { retry_delay_ms: 0, ..run("", vec![]).failures },
         limits: limits(iterations, 1),
+        baseline: false,
+        stuck_after: None,
         ..run("", vec![])
     }
 }

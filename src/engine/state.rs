@@ -1,7 +1,10 @@
 //! What the rules remember of a run, and how each event changes it.
 
+mod failed;
+
 use super::{
     Round, Spent,
+    baseline::Baseline,
     event::{CommitEnd, Event, GateEnded, Mode, TasksJudged, TurnEnd, TurnEnded, View, Why},
     next_gate,
     outcome::Outcome,
@@ -11,9 +14,9 @@ use super::{
     seen::{UNGUARDED, marked_as_paused, misplaced, paused, standing_claim},
 };
 use crate::{
-    agent::{Failure, FailureKind},
     fail_action::FailAction,
     prompt::Feedback,
+    stuck::{Progress, Verdict},
 };
 
 /// What the agent is told when it said that it was done and a gate says otherwise.
@@ -23,12 +26,6 @@ const REFUTED: &str = "You said that the work was complete, but the checks did n
 /// What the agent is told when a turn did to the task list what it may not do.
 const BROKEN: &str =
     "The last iteration broke the rules of the task list. Ralph has undone what was not allowed:";
-
-/// A quota that is refused this often without one finished turn between is not a wait, it is a wall.
-const LIMITED_TURNS_IN_A_ROW: u32 = 20;
-
-/// The longest rest before a retry.
-const LONGEST_RETRY_DELAY_MS: u64 = 5 * 60 * 1000;
 
 /// Everything the rules remember, derived from events alone.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +46,8 @@ pub struct State {
     pub(super) unjudged: bool,
     /// What it did that it may not do.
     broken: Option<String>,
+    pub(super) baseline: Baseline,
+    progress: Progress,
     pub(super) spent: Spent,
     pub(super) phase: Phase,
     ended: Option<Outcome>,
@@ -66,6 +65,8 @@ impl Default for State {
             mode: Mode::Work,
             unjudged: false,
             broken: None,
+            baseline: Baseline::default(),
+            progress: Progress::default(),
             spent: Spent::default(),
             phase: Phase::Idle,
             ended: None,
@@ -90,9 +91,15 @@ impl State {
                 (self.iteration, self.attempt, self.mode) = (turn.iteration, turn.attempt, turn.mode);
                 (self.unjudged, self.broken) = (plan.judges_tasks(), None);
                 self.phase = Phase::InTurn;
+                self.baseline.close();
+                self.progress.turn_started(turn);
             }
             Event::TurnEnded(turn) => self.turn_ended(plan, turn),
             Event::TasksJudged(judged) => self.tasks_judged(judged),
+            Event::BaselineEnded(gate) => {
+                self.spent.take_time(gate.ms);
+                self.baseline.take(gate);
+            }
             Event::GateEnded(gate) => self.gate_ended(plan, gate),
             Event::MessageAsked { usage, ms, .. } => {
                 self.spent.usage.add(*usage);
@@ -137,6 +144,16 @@ impl State {
         &self.spent
     }
 
+    /// What the gates said before the first iteration.
+    pub fn baseline(&self) -> &Baseline {
+        &self.baseline
+    }
+
+    /// What repeats, if the next turn is told that it must try something else.
+    pub fn repeats(&self) -> Option<&str> {
+        self.progress.told()
+    }
+
     /// How the run ended, if it did.
     pub fn outcome(&self) -> Option<&Outcome> {
         self.ended.as_ref()
@@ -148,7 +165,11 @@ impl State {
         match &mut self.phase {
             // Killed between the verdict and its record: nobody has seen it yet.
             Phase::Over(_) if !has_ended => {}
-            Phase::Over(outcome) if !outcome.is_final() => (self.phase, self.attempt) = (Phase::Idle, 1),
+            Phase::Over(outcome) if !outcome.is_final() => {
+                (self.phase, self.attempt) = (Phase::Idle, 1);
+                // Somebody has looked at it.
+                self.progress = Progress::default();
+            }
             Phase::Judging(judging) if judging.work == Work::None => self.phase = Phase::Idle,
             // Nobody knows what happened to the files meanwhile: every gate decides again.
             Phase::Judging(judging) => {
@@ -183,6 +204,7 @@ impl State {
     fn turn_ended(&mut self, plan: &Plan, turn: &TurnEnded) {
         self.spent.take_turn(turn);
         self.refuted = false;
+        self.progress.turn_ended(turn);
         let view = turn.view.as_ref();
         if matches!(turn.end, TurnEnd::Abandoned | TurnEnd::Interrupted) {
             // Not judged, so not counted: the same attempt runs again.
@@ -204,33 +226,6 @@ impl State {
             TurnEnd::Failed(failure) => self.turn_failed(plan, turn, failure),
             TurnEnd::Finished | TurnEnd::Paused { .. } => self.judge(plan, turn),
             TurnEnd::Abandoned | TurnEnd::Interrupted => {}
-        }
-    }
-
-    fn turn_failed(&mut self, plan: &Plan, turn: &TurnEnded, failure: &Failure) {
-        match failure.kind {
-            FailureKind::Permanent => self.give_up(Cause::Agent, &failure.message),
-            FailureKind::Limited { resets_at: Some(resets_at) } => {
-                self.limited_turns += 1;
-                let patience_left = self.spent.quota_ms < plan.limits.max_wait_ms
-                    && self.limited_turns <= LIMITED_TURNS_IN_A_ROW;
-                self.phase = if patience_left {
-                    Phase::Pausing(Pause::Quota { resets_at })
-                } else {
-                    Phase::Over(Outcome::Paused { reason: failure.message.clone() })
-                };
-            }
-            FailureKind::Transient | FailureKind::Overloaded | FailureKind::Limited { resets_at: None } => {
-                if plan.failures.agent == OnFailure::Ignore {
-                    return self.judge(plan, turn);
-                }
-                let delay_ms = plan
-                    .failures
-                    .retry_delay_ms
-                    .saturating_mul(patience(self.attempt, failure.kind))
-                    .min(LONGEST_RETRY_DELAY_MS);
-                self.fail(plan, Cause::Agent, &failure.message, delay_ms);
-            }
         }
     }
 
@@ -272,6 +267,8 @@ impl State {
                 Round::First => 0,
                 Round::Second => plan.gates.len(),
             };
+        self.baseline.judged(ended);
+        self.progress.gate_ended(ended);
         if let Some(text) = &ended.failure {
             judging.failed = true;
             self.feedback.push(Feedback { action: gate.fail_action, text: text.clone() });
@@ -314,6 +311,7 @@ impl State {
             }
             CommitEnd::Made { .. } => {
                 self.spent.commits += 1;
+                self.progress.committed();
                 self.passed(plan, judging);
             }
             CommitEnd::Changed if judging.work == Work::Fresh => {
@@ -354,23 +352,21 @@ impl State {
     }
 
     fn onward(&mut self, plan: &Plan) {
+        let verdict = self.progress.settle(plan, self.iteration);
         self.iteration = self.iteration.saturating_add(1);
         self.attempt = 1;
         self.phase = pause(plan.limits.rest_ms, Why::Rest);
+        match verdict {
+            Verdict::GoOn => {}
+            Verdict::Tell(text) => self.feedback.push(Feedback { action: FailAction::Append, text }),
+            // At the limit the run ends anyway, in the way that the user chose.
+            Verdict::Stop(_) if plan.limits.iterations < self.iteration => {}
+            Verdict::Stop(reason) => self.phase = Phase::Over(Outcome::Paused { reason }),
+        }
     }
 
     fn give_up(&mut self, cause: Cause, reason: &str) {
         self.phase = Phase::Over(Outcome::GaveUp { cause, reason: reason.to_owned() });
-    }
-}
-
-/// How many times the first delay: doubles with each attempt, and an overloaded service gets ten times more
-/// than an agent that stumbled.
-fn patience(attempt: u32, kind: FailureKind) -> u64 {
-    let doubled = 1_u64 << attempt.saturating_sub(1).min(16);
-    match kind {
-        FailureKind::Overloaded | FailureKind::Limited { .. } => 10 * doubled,
-        FailureKind::Transient | FailureKind::Permanent => doubled,
     }
 }
 

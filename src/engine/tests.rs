@@ -61,6 +61,7 @@ fn ended(end: TurnEnd, line: &str) -> Event {
         denials: vec![],
         session: None,
         hooks: None,
+        tree: None,
     }))
 }
 
@@ -68,6 +69,10 @@ fn ended(end: TurnEnd, line: &str) -> Event {
 fn judged(line: &str) -> Event {
     let broken = if line.is_empty() { vec![] } else { vec![line.to_owned()] };
     Event::TasksJudged(Box::new(TasksJudged { broken, ..TasksJudged::default() }))
+}
+
+fn gate_ended(gate: usize, failure: Option<String>) -> GateEnded {
+    GateEnded { gate, failure, code: Some(0), ms: 1, log: String::new(), likeness: None }
 }
 
 fn view(line: &str) -> View {
@@ -91,6 +96,7 @@ fn turn_end(line: &str) -> TurnEnd {
         _ if line.contains("pause") => TurnEnd::Paused { reason: None },
         _ if line.contains("cut") => TurnEnd::Interrupted,
         _ if line.contains("quota") => failed(FailureKind::Limited { resets_at: Some(77) }),
+        _ if line.contains("used up") => failed(FailureKind::Limited { resets_at: None }),
         _ if line.contains("overload") => failed(FailureKind::Overloaded),
         _ if line.contains("bad key") => failed(FailureKind::Permanent),
         _ if line.contains("fail") => failed(FailureKind::Transient),
@@ -151,6 +157,14 @@ fn check(plan: &Plan, script: &[&str], expected: &str) {
                 transcript.push("j".to_owned());
                 (String::new(), judged(&answer("judge")))
             }
+            Action::RunBaseline(gate) => {
+                let line = answer("base");
+                let failure = (!matches!(line.as_str(), "" | "ok" | "^C")).then(|| line.clone());
+                if script.iter().any(|line| line.starts_with("base")) {
+                    transcript.push(format!("b{gate}{}", if failure.is_some() { "!" } else { "" }));
+                }
+                (line, Event::BaselineEnded(gate_ended(gate, failure)))
+            }
             Action::RunGate(gate) => {
                 if plan.gates[gate].check == Check::TaskRules && state.is_unjudged() {
                     state.apply(plan, &judged(&answer("judge")));
@@ -160,10 +174,7 @@ fn check(plan: &Plan, script: &[&str], expected: &str) {
                 let rules = plan.gates[gate].check == Check::TaskRules;
                 let failure = failure.or(state.broken().filter(|_| rules).map(str::to_owned));
                 transcript.push(format!("g{gate}{}", if failure.is_some() { "!" } else { "" }));
-                (
-                    line,
-                    Event::GateEnded(GateEnded { gate, failure, code: Some(0), ms: 1, log: String::new() }),
-                )
+                (line, Event::GateEnded(gate_ended(gate, failure)))
             }
             Action::Commit => {
                 let line = answer("commit");
@@ -238,7 +249,144 @@ fn run_retries_a_failed_agent_with_back_off() {
         "Work1.1 (Retry 1000) Work1.2 (Retry 2000) Work1.3 c Work2.1 (Retry 1000) Work2.2 c Exhausted(Iterations)=1",
     );
     check(&run, &["turn overload", "turn claim"], "Work1.1 (Retry 10000) Work1.2 c Done=0");
+    // Not for ever longer.
+    let mut patient = run.clone();
+    patient.failures = patient.failures.with_retries(7);
+    check(
+        &patient,
+        &["turn overload"],
+        "Work1.1 (Retry 10000) Work1.2 (Retry 20000) Work1.3 (Retry 40000) Work1.4 (Retry 80000) Work1.5 \
+         (Retry 160000) Work1.6 (Retry 300000) Work1.7 (Retry 300000) Work1.8 GaveUp(Agent)=4",
+    );
     check(&run, &["turn bad key"], "Work1.1 GaveUp(Agent)=4");
+}
+
+#[test]
+fn the_gates_are_checked_before_the_first_iteration() {
+    let run = limited(2, presets::run("DONE", every(&["lint", "test"])));
+    check(
+        &run,
+        &["base ok", "base red", "turn a"],
+        "b0 b1! Work1.1 g0 g1 c Work2.1 g0 g1 c Exhausted(Iterations)=1",
+    );
+    check(&run, &["base ^C"], "b0 Interrupted=130");
+    let without = Plan { baseline: false, ..run.clone() };
+    check(&without, &["base red", "turn claim"], "Work1.1 g0 g1 c Done=0");
+    // Those that verify a claim have nothing to say before there is one.
+    let claimed = presets::run("DONE", vec![gate("approved", When::Claimed), gate("test", When::EveryTurn)]);
+    check(&claimed, &["base ok", "turn claim"], "b1 Work1.1 g1 g0 c Done=0");
+    // Nothing is checked for a run that cannot begin, or that is done.
+    let build = presets::build("plan.md", every(&["test"]));
+    check(&build, &["look", "base ok"], "Unready=2");
+    check(&limited(0, run), &["base ok"], "Exhausted(Iterations)=1");
+}
+
+#[test]
+fn what_failed_before_is_known_until_it_passes() {
+    let run = presets::run("DONE", every(&["lint", "test"]));
+    let mut state = State::default();
+    let mut apply = |event| {
+        state.apply(&run, &event);
+        [state.baseline().still_fails(0), state.baseline().still_fails(1)]
+    };
+    assert_eq!(apply(Event::BaselineEnded(gate_ended(0, Some("red".to_owned())))), [true, false]);
+    assert_eq!(apply(Event::BaselineEnded(gate_ended(1, None))), [true, false]);
+    apply(Event::TurnStarted(Turn { iteration: 1, attempt: 1, mode: Mode::Work, ..Turn::default() }));
+    apply(ended(TurnEnd::Finished, "a"));
+    assert_eq!(apply(Event::GateEnded(gate_ended(0, Some("red".to_owned())))), [true, false]);
+    assert_eq!(apply(Event::GateEnded(gate_ended(1, Some("red".to_owned())))), [true, false]);
+    apply(ended(TurnEnd::Finished, "a"));
+    assert_eq!(apply(Event::GateEnded(gate_ended(0, None))), [false, false]);
+    assert_eq!(apply(Event::GateEnded(gate_ended(0, Some("red".to_owned())))), [false, false]);
+    assert_eq!(state.baseline().failed().collect::<Vec<_>>(), [(0, true)]);
+}
+
+#[test]
+fn a_run_that_gets_nowhere_is_told_so_and_ends() {
+    let run = presets::run("DONE", every(&["test"]));
+    let told = "Work1.1 g0! Work2.1<red> g0! Work3.1<red> g0! Work4.1<red|There> g0! Paused=6";
+    check(&run, &["turn a", "gate red"], told);
+    // At the limit it ends as the user chose.
+    let four = "Work1.1 g0! Work2.1<red> g0! Work3.1<red> g0! Work4.1<red|There> g0! Exhausted(Iterations)=1";
+    check(&limited(4, run.clone()), &["turn a", "gate red"], four);
+    check(
+        &limited(6, Plan { stuck_after: None, ..run.clone() }),
+        &["turn a", "gate red"],
+        "Work1.1 g0! Work2.1<red> g0! Work3.1<red> g0! Work4.1<red> g0! Work5.1<red> g0! Work6.1<red> g0! \
+         Exhausted(Iterations)=1",
+    );
+    // Told, it tried something else.
+    check(
+        &limited(5, run),
+        &["turn a", "gate red", "gate red", "gate red", "gate bad"],
+        "Work1.1 g0! Work2.1<red> g0! Work3.1<red> g0! Work4.1<red|There> g0! Work5.1<bad> g0! \
+         Exhausted(Iterations)=1",
+    );
+    // What is retried ends by its retries.
+    let build = presets::build("plan.md", every(&["test"]));
+    let gave_up = "Work1.1 g0! Work1.2<red> g0! Work1.3<red> g0! Work1.4<red> g0! GaveUp(Gate)=3";
+    check(&build, &["look +plan.md", "gate red"], gave_up);
+    // A root agent may wait for its children as long as it likes.
+    let task = presets::task("DONE", "WAIT", vec![gate("children", When::Claimed)]);
+    check(
+        &limited(5, task),
+        &["look", "turn a +DONE", "gate busy"],
+        "Work1.1 g0! (Rest 1000) Work2.1<busy|You> g0! (Rest 1000) Work3.1<busy|You> g0! (Rest 1000) \
+         Work4.1<busy|You> g0! (Rest 1000) Work5.1<busy|You> g0! (Rest 1000) Exhausted(Iterations)=1",
+    );
+}
+
+#[test]
+fn a_stories_loop_that_gets_nowhere_ends_too() {
+    let stories = presets::stories(&["tasks.json".to_owned()], &["test".to_owned()], When::ChangedOrClaimed);
+    // What judges every change is checked before the first one; what verifies the whole is not.
+    check(
+        &limited(1, stories.clone()),
+        &["look +tasks.json", "base red", "turn +tasks.json"],
+        "b3! Implement1.1 g0 g1 g3 Exhausted(Iterations)=1",
+    );
+    let whole = presets::stories(&["tasks.json".to_owned()], &["test".to_owned()], When::Claimed);
+    check(
+        &limited(1, whole),
+        &["look +tasks.json", "base red", "turn +tasks.json"],
+        "Implement1.1 g0 g1 Exhausted(Iterations)=1",
+    );
+    // The same rule broken again and again.
+    check(
+        &stories,
+        &["look +tasks.json", "turn +tasks.json", "judge no"],
+        "Implement1.1 g0 g1! g3 Implement2.1<The> g0 g1! g3 Implement3.1<The> g0 g1! g3 Implement4.1<The|There> g0 g1! \
+         g3 Paused=6",
+    );
+}
+
+#[test]
+fn a_run_that_got_nowhere_begins_anew_when_it_is_resumed() {
+    let run = limited(20, presets::run("DONE", every(&["test"])));
+    let mut state = State::default();
+    let mut iterations = Vec::new();
+    for _ in 0..2 {
+        loop {
+            let event = match decide(&run, &state) {
+                Action::Finish(outcome) => {
+                    let says = format!("{outcome:?}");
+                    assert!(says.contains("no progress since iteration"), "{says}");
+                    state.apply(&run, &Event::RunEnded { outcome, exit_code: 6 });
+                    break;
+                }
+                Action::RunTurn(turn) => {
+                    iterations.push(turn.iteration);
+                    ended(TurnEnd::Finished, "a")
+                }
+                Action::RunGate(gate) => Event::GateEnded(gate_ended(gate, Some("red".to_owned()))),
+                Action::RunBaseline(gate) => Event::BaselineEnded(gate_ended(gate, None)),
+                other => panic!("{other:?}"),
+            };
+            state.apply(&run, &event);
+        }
+        state.apply(&run, &Event::RunResumed { pid: 1, limits: run.limits });
+    }
+    assert_eq!(iterations, [1, 2, 3, 4, 5, 6, 7, 8]);
 }
 
 #[test]
@@ -259,7 +407,23 @@ fn usage_limits_cost_no_attempt() {
         &["turn quota", "turn quota", "turn claim"],
         "Work1.1 (UsageLimit 77) Work1.1 (UsageLimit 77) Work1.1 c Done=0",
     );
+    // Nobody says when it comes back: ralph asks now and then, and no attempt is used up either.
+    check(
+        &run,
+        &["turn used up", "turn used up", "turn used up", "turn claim"],
+        "Work1.1 (UsageLimit 60000) Work1.1 (UsageLimit 120000) Work1.1 (UsageLimit 240000) Work1.1 c Done=0",
+    );
     let mut impatient = run.clone();
+    impatient.limits.max_wait_ms = 100_000;
+    check(
+        &impatient,
+        &["turn used up"],
+        "Work1.1 (UsageLimit 60000) Work1.1 (UsageLimit 40000) Work1.1 Paused=6",
+    );
+    // Waits are part of the run's time.
+    let mut short = run.clone();
+    short.limits.total_ms = Some(30_000);
+    check(&short, &["turn used up"], "Work1.1 (UsageLimit 29000) Exhausted(Time)=1");
     impatient.limits.max_wait_ms = 100;
     check(&impatient, &["turn quota"], "Work1.1 (UsageLimit 77) Work1.1 (UsageLimit 77) Work1.1 Paused=6");
     // A service that never lets anything through is not waited for for ever.
@@ -347,8 +511,7 @@ fn a_resumed_run_goes_on_where_it_was() {
     let started = |iteration, attempt| Event::TurnStarted(turn(iteration, attempt));
     let finished = || ended(TurnEnd::Finished, "a");
     let end = |outcome| Event::RunEnded { outcome, exit_code: 0 };
-    let ok =
-        |gate| Event::GateEnded(GateEnded { gate, failure: None, code: Some(0), ms: 1, log: String::new() });
+    let ok = |gate| Event::GateEnded(gate_ended(gate, None));
 
     // Killed in a turn: the same attempt again.
     assert_eq!(next_after_resume(&run, vec![started(1, 1)]), Action::AbandonTurn);

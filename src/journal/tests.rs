@@ -42,6 +42,7 @@ fn events_come_back_as_they_were() {
             code: Some(1),
             ms: 5,
             log: "x".to_owned(),
+            likeness: None,
         }),
         Event::CommitStarted { head: Some("abc".to_owned()), message: "m".to_owned() },
         Event::CommitEnded(CommitEnd::Failed { output: "no".to_owned() }),

@@ -62,7 +62,12 @@ pub(crate) struct Human {
     reviews: Vec<String>,
     /// What the run does with processes that a turn leaves behind.
     keeps_leftovers: bool,
+    /// Until when a usage limit is waited for, in milliseconds since 1970, and when that was said last.
+    limited: Option<(i64, Timestamp)>,
 }
+
+/// How often somebody without a status line is told that the wait goes on.
+const WAITING_AGAIN: Duration = Duration::from_mins(15);
 
 impl Human {
     /// Shows a run on `out`, and its end on `data`.
@@ -81,6 +86,7 @@ impl Human {
             has_gates: true,
             reviews: Vec::new(),
             keeps_leftovers: false,
+            limited: None,
         }
     }
 
@@ -102,11 +108,29 @@ impl Human {
     }
 }
 
+impl Human {
+    /// A status line counts down by itself; a log says now and then that the wait goes on.
+    fn still_waiting(&mut self, at: Timestamp) {
+        let Some((until_ms, said)) = self.limited else { return };
+        let left = u64::try_from(until_ms - at.as_millisecond()).unwrap_or(0);
+        if self.look.live || left == 0 || between(said, at) < WAITING_AGAIN {
+            return;
+        }
+        self.limited = Some((until_ms, at));
+        let Palette { quiet, .. } = self.look.palette;
+        let left = format_duration(Duration::from_secs(left.div_ceil(1000)));
+        self.line(&format!("{quiet}Still waiting for the usage limit: {left} left.{quiet:#}"));
+    }
+}
+
 impl Reporter for Human {
     fn event(&mut self, plan: &Plan, state: &State, entry: &Entry) {
         self.screen.moment(entry.at);
         let Palette { warn, quiet, .. } = self.look.palette;
         self.explain(plan, entry);
+        if !matches!(entry.event, Event::Warned { .. }) {
+            self.limited = None;
+        }
         match &entry.event {
             Event::RunStarted(started) => self.started(started),
             Event::RunResumed { .. } => {
@@ -128,6 +152,11 @@ impl Reporter for Human {
             }
             Event::TasksJudged(judged) => self.tasks_judged(judged),
             Event::ReviewsCounted(statistics) => self.reviews = statistics.lines(),
+            Event::BaselineEnded(ended) => {
+                if let Some(gate) = plan.gates.get(ended.gate) {
+                    self.baseline_ended(gate, ended);
+                }
+            }
             Event::CommitEnded(end) => self.committed(plan, end),
             Event::WaitStarted { until_ms, why } => {
                 let left =
@@ -137,6 +166,7 @@ impl Reporter for Human {
                     Why::Rest => {}
                     Why::Retry => self.line(&format!("{quiet}Trying again in {left}.{quiet:#}")),
                     Why::UsageLimit => {
+                        self.limited = Some((*until_ms, entry.at));
                         self.alert(&format!("{warn}The usage limit is reached: waiting {left}.{warn:#}"));
                     }
                 }
@@ -222,6 +252,14 @@ impl Reporter for Human {
         }
     }
 
+    fn baseline_started(&mut self, gate: &Gate) {
+        if self.look.live {
+            self.live.gate(gate, self.screen.now());
+        }
+        let Palette { quiet, .. } = self.look.palette;
+        self.line(&format!("{quiet}Before the first iteration: {}{quiet:#}", one_line(gate.check.name())));
+    }
+
     fn detail(&mut self, text: &str) {
         if self.look.verbose {
             let Palette { quiet, .. } = self.look.palette;
@@ -231,6 +269,7 @@ impl Reporter for Human {
 
     fn moment(&mut self, at: Timestamp) {
         self.screen.moment(at);
+        self.still_waiting(at);
     }
 
     fn wants_ticks(&self) -> bool {

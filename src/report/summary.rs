@@ -49,6 +49,16 @@ fn gates(plan: &Plan) -> String {
     }
 }
 
+/// Which gates failed before the first iteration, and which of them pass by now; nothing if none did.
+pub(crate) fn baseline(state: &State, plan: &Plan) -> Option<String> {
+    let gates = state.baseline().failed().filter_map(|(gate, mended)| {
+        let name = plan.gates.get(gate)?.check.name();
+        Some(if mended { format!("{name} (passed since)") } else { name.to_owned() })
+    });
+    let gates: Vec<String> = gates.collect();
+    (!gates.is_empty()).then(|| format!("failing before the first iteration: {}", gates.join(", ")))
+}
+
 /// What a run has used: turns, time, tools, commits, tokens, cost.
 pub(crate) fn spent(state: &State) -> Vec<String> {
     let spent = state.spent();

@@ -35,6 +35,7 @@ fn read_root(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     fields.set("includeIterationCountInPrompt", &mut settings.include_iteration_count_in_prompt, boolean);
     fields.object("agent", |fields| read_agent(fields, &mut settings.agent));
     settings.guardrails = fields.objects("guardrails", read_guardrail).unwrap_or_default();
+    fields.set("baseline", &mut settings.baseline, boolean);
     settings.scm = fields.object("scm", read_scm);
     fields.set("retries", &mut settings.retries, whole);
     fields.set("retryDelay", &mut settings.retry_delay, duration);
@@ -101,6 +102,7 @@ fn read_limits(fields: &mut Fields<'_, '_>, limits: &mut Limits) {
     fields.set("maxWait", &mut limits.max_wait, time_limit);
     fields.set("maxCostUsd", &mut limits.max_cost_usd, dollar_limit);
     fields.set("maxTokens", &mut limits.max_tokens, whole_limit);
+    fields.set("stuckAfter", &mut limits.stuck_after, whole_limit);
 }
 
 fn read_plan(fields: &mut Fields<'_, '_>, plan: &mut PlanSettings) {

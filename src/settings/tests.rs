@@ -82,12 +82,13 @@ fn the_example_of_the_seed_is_read() {
 fn every_new_key_is_read() {
     let settings = load_json(&json!({
         "agent": {"env": {"A": "1", "B": null}, "promptVia": "argument", "permissions": "skip"},
+        "baseline": false,
         "scm": {},
         "retries": 0,
         "retryDelay": "500ms",
         "limits": {
             "iterationTimeout": "1h30m", "idleTimeout": 0, "gateTimeout": 90, "totalTime": "2d", "maxWait": "1.5",
-            "maxCostUsd": 2.5, "maxTokens": 1_000_000
+            "maxCostUsd": 2.5, "maxTokens": 1_000_000, "stuckAfter": 5
         },
         "leftovers": "keep",
         "output": {"emoji": false, "color": "never", "timestamps": true, "maxLines": 1, "maxChars": 2},
@@ -106,8 +107,10 @@ fn every_new_key_is_read() {
         max_wait: Some(Duration::from_millis(1_500)),
         max_cost_usd: Some(2.5),
         max_tokens: Some(1_000_000),
+        stuck_after: Some(5),
     };
     assert_eq!(settings.limits, limits);
+    assert!(!settings.baseline);
     assert_eq!(settings.leftovers, Leftovers::Keep);
     let output =
         Output { emoji: Some(false), color: ColorWhen::Never, timestamps: true, max_lines: 1, max_chars: 2 };
@@ -117,8 +120,10 @@ fn every_new_key_is_read() {
 
 #[test]
 fn zero_switches_limits_off() {
-    let settings = load_json(&json!({"limits": {"idleTimeout": "0s", "maxCostUsd": 0, "maxTokens": 0}}));
-    assert_eq!(settings.limits, Limits { idle_timeout: None, ..Limits::default() });
+    let settings = load_json(
+        &json!({"limits": {"idleTimeout": "0s", "maxCostUsd": 0, "maxTokens": 0, "stuckAfter": 0}}),
+    );
+    assert_eq!(settings.limits, Limits { idle_timeout: None, stuck_after: None, ..Limits::default() });
 }
 
 #[test]

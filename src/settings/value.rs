@@ -60,8 +60,8 @@ pub(super) fn positive(node: &Node) -> Result<u32, String> {
 }
 
 /// Reads a limit that is a whole number; zero switches it off.
-pub(super) fn whole_limit(node: &Node) -> Result<Option<u64>, String> {
-    whole(node).map(|limit| Some(limit).filter(|limit| *limit > 0))
+pub(super) fn whole_limit<T: TryFrom<u64> + Default + PartialEq>(node: &Node) -> Result<Option<T>, String> {
+    whole(node).map(|limit| Some(limit).filter(|limit| *limit != T::default()))
 }
 
 /// Reads a limit in US dollars; zero switches it off.

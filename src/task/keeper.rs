@@ -134,6 +134,7 @@ impl Reporter for Keeper {
             Event::RunStarted(_)
             | Event::RunResumed { .. }
             | Event::Looked(_)
+            | Event::BaselineEnded(_)
             | Event::GateEnded(_)
             | Event::MessageAsked { .. }
             | Event::CommitStarted { .. }

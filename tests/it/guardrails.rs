@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::env::{Env, done, say, shell};
 
-/// One turn, these guardrails, and what the second turn is told.
+/// One turn, these guardrails, and what the second turn is told. Nobody looked before the first.
 #[track_caller]
 fn second_prompt(guardrails: Value) -> String {
     let env = Env::new().turns(json!([[say("Hm.")]])).settings(json!({ "guardrails": guardrails }));
-    env.run(&["-m", "2"]).exits(1);
+    env.run(&["-m", "2", "--no-baseline"]).exits(1);
     env.prompts().remove(1)
 }
 
@@ -70,7 +70,7 @@ fn output_is_cut_by_characters() {
             .settings(json!({"outputTruncateChars": limit}))
             .guardrails(&["cat output; exit 1"]);
         env.write("output", text);
-        env.run(&["-m", "2"]).exits(1);
+        env.run(&["-m", "2", "--no-baseline"]).exits(1);
         assert_eq!(env.read(".ralph/guardrail_001_cat_output_exit_1.log"), text);
         env.prompts()[1].split_once("Output (truncated):\n").expect("an output").1.to_owned()
     };
@@ -189,7 +189,7 @@ fn a_short_limit_is_told_as_it_is() {
 #[test]
 fn guardrails_are_named_when_they_begin_and_when_they_end() {
     let env = Env::new().turns(json!([[done()]])).guardrails(&["true", "false"]);
-    let output = env.run(&["-m", "1"]).exits(1);
+    let output = env.run(&["-m", "1", "--no-baseline"]).exits(1);
     let talk: Vec<&str> = output.stderr.lines().filter(|line| line.contains("uardrail")).collect();
     let begins = ["Running guardrail: true", "✅ Guardrail passed: true", "Running guardrail: false"];
     assert!(talk.iter().zip(begins).all(|(line, wanted)| line.starts_with(wanted)), "{talk:?}");

@@ -15,6 +15,7 @@ mod init;
 mod job;
 mod loop_and_claims;
 mod modes;
+mod nights;
 mod notify;
 mod pages;
 mod plugin;

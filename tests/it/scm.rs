@@ -570,7 +570,7 @@ fn what_changed_between_a_stop_and_a_resume_goes_through_every_gate() {
     let env = env.guardrails(&["grep -q good made.txt", slow]);
     let turns = json!([[write("made.txt", "good"), done()], [write("made.txt", "good again"), done()]]);
     let env = env.script(json!({"turns": turns, "text": text("Make the thing")}));
-    let ralph = env.start(&["run", "-p", "x"]);
+    let ralph = env.start(&["run", "-p", "x", "--no-baseline"]);
     env.await_file(".git/began");
     env.ralph(&["stop"]).exits(0);
     ralph.await_saying("Received signal");

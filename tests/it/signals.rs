@@ -20,7 +20,7 @@ const BUSY: &str = "setsid sh -c 'echo $$ >session.pid; exec sleep 310' >/dev/nu
 #[track_caller]
 fn check_first_signal(signal: Signal) {
     let env = Env::new().turns(json!([slow_turn(done())])).guardrails(&["touch checked"]);
-    let ralph = env.start(&["run", "-p", "x"]);
+    let ralph = env.start(&["run", "-p", "x", "--no-baseline"]);
     env.await_file("began");
     ralph.signal(signal);
     ralph.await_saying("Received signal, shutting down...");
@@ -92,7 +92,7 @@ fn a_third_signal_kills_the_turn() {
 fn a_signal_during_a_gate_lets_it_finish() {
     let gate = "touch began; while ! test -e began.go; do sleep 0.01; done";
     let env = Env::new().turns(json!([[done()]])).guardrails(&[gate, "touch second"]);
-    let ralph = env.start(&["run", "-p", "x"]);
+    let ralph = env.start(&["run", "-p", "x", "--no-baseline"]);
     env.await_file("began");
     ralph.signal(Signal::INT);
     ralph.await_saying("Received signal");

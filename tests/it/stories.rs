@@ -265,7 +265,9 @@ fn verify_commands_can_run_after_every_change() {
     );
     env.ralph(&["stories", "-n", "3"]).exits(1);
     let checks = std::fs::read_to_string(env.root().join("checks")).expect("checks");
-    assert_eq!(checks.lines().count(), 2, "after implement and fix, not after review");
+    assert_eq!(checks.lines().count(), 3, "before the first, after implement and fix, not after review");
+    let told = &env.prompts()[1];
+    assert!(told.contains("This check was already failing before the first iteration."), "{told}");
     assert!(env.prompts()[1].contains("failed with exit code 1"), "{}", env.prompts()[1]);
 }
 

@@ -27,6 +27,7 @@ const UPPER_FLOOR: &[&str] = &[
     "session",
     "setup",
     "stories",
+    "stuck",
     "template",
     "watch",
 ];

@@ -22,7 +22,8 @@ impl Driver {
             Check::Work { tool_calls, otherwise } => {
                 let is_enough = u64::from(tool_calls) <= self.ledger.state.spent().tools;
                 let failure = work::judge(&mut self.ledger, is_enough, otherwise);
-                return Some(GateEnded { gate: index, failure, code: None, ms: 0, log: String::new() });
+                let log = String::new();
+                return Some(GateEnded { gate: index, failure, code: None, ms: 0, log, likeness: None });
             }
             Check::CleanTree => self.unclean_tree(),
             Check::TaskRules => self.broken_rules(),
@@ -34,7 +35,7 @@ impl Driver {
         if let Some(failure) = &failure {
             let _ = record(&self.setup.project.join(&log), failure.as_bytes());
         }
-        Some(GateEnded { gate: index, failure, code: None, ms: 0, log })
+        Some(GateEnded { gate: index, failure, code: None, ms: 0, log, likeness: None })
     }
 
     fn broken_rules(&mut self) -> Option<String> {

@@ -5,7 +5,7 @@ use proptest::{prelude::*, test_runner::TestRng};
 use super::{
     super::{
         Action, State, decide,
-        event::{CommitEnd, Event, GateEnded, View, Why},
+        event::{CommitEnd, Event, GateEnded, Tree, View, Why},
         outcome::Outcome,
         plan::{Check, OnFailure, Plan, When},
     },
@@ -25,6 +25,7 @@ struct World {
 impl World {
     fn new(mut plan: Plan, rng: TestRng) -> Self {
         plan.limits.iterations = 4;
+        plan.stuck_after = plan.stuck_after.map(|_| 1);
         Self { plan, journal: Vec::new(), state: State::default(), rng, crashes: 0, turns: 0 }
     }
 
@@ -65,6 +66,11 @@ impl World {
         view(&line)
     }
 
+    fn random_tree(&mut self) -> Option<Tree> {
+        let (head, files) = (self.roll(20), self.roll(5));
+        (files < 4).then(|| Tree { head: Some((head / 19).to_string()), changes: (files / 3).to_string() })
+    }
+
     fn run_turn(&mut self) {
         self.turns += 1;
         let kinds =
@@ -77,6 +83,7 @@ impl World {
         let mut event = ended(turn_end(kind), kind);
         if let Event::TurnEnded(turn) = &mut event {
             turn.view = Some(self.random_view());
+            turn.tree = self.random_tree();
         }
         self.record(event);
     }
@@ -97,8 +104,9 @@ impl World {
                     self.record(Event::Looked(view));
                 }
                 Action::AbandonTurn => self.record(ended(super::TurnEnd::Abandoned, "")),
-                Action::RunTurn(turn) => {
+                Action::RunTurn(mut turn) => {
                     assert!(self.may_start(), "a turn was started in spite of {:?}", self.journal.last());
+                    turn.tree = self.random_tree();
                     assert!(turn.iteration <= self.plan.limits.iterations && turn.attempt <= 4, "{turn:?}");
                     self.record(Event::TurnStarted(turn));
                     if self.roll(12) == 0 {
@@ -108,6 +116,16 @@ impl World {
                     }
                 }
                 Action::JudgeTasks => self.judge_tasks(),
+                Action::RunBaseline(gate) => {
+                    let is_new = |event: &Event| match event {
+                        Event::TurnStarted(_) => false,
+                        Event::BaselineEnded(ended) => ended.gate != gate,
+                        _ => true,
+                    };
+                    assert!(self.journal.iter().all(is_new), "gate {gate} again");
+                    let failure = (self.roll(3) == 0).then(|| "no".to_owned());
+                    self.record(Event::BaselineEnded(super::gate_ended(gate, failure)));
+                }
                 Action::RunGate(gate) => {
                     let is_rules = self.plan.gates[gate].check == Check::TaskRules;
                     if is_rules && self.state.is_unjudged() {
@@ -125,6 +143,7 @@ impl World {
                         code: None,
                         ms: 1,
                         log: String::new(),
+                        likeness: None,
                     }));
                 }
                 Action::Commit => {
@@ -215,6 +234,12 @@ proptest! {
         let mut world = World::new(all().remove(preset), rng);
         let outcome = world.live();
         prop_assert_eq!(&world.replayed(), &world.state, "replaying the journal gives another state");
+        if let Outcome::Paused { reason } = &outcome
+            && reason.starts_with("no progress")
+        {
+            prop_assert!(world.plan.stuck_after.is_some());
+            prop_assert!(world.state.repeats().is_some(), "ended without a word to the agent");
+        }
         if outcome == Outcome::Done {
             prop_assert!(world.is_proven(), "done without proof: {:?}", world.journal);
         }
@@ -233,6 +258,7 @@ proptest! {
 #[test]
 fn worlds_are_not_boring() {
     let (mut done, mut gave_up, mut crashes, mut claimed_gates) = (0, 0, 0, 0);
+    let (mut stuck, mut baselines) = (0, 0);
     for seed in 0..200_u8 {
         for plan in all() {
             let rng = TestRng::from_seed(prop::test_runner::RngAlgorithm::ChaCha, &[seed; 32]);
@@ -240,9 +266,12 @@ fn worlds_are_not_boring() {
             match world.live() {
                 Outcome::Done => done += 1,
                 Outcome::GaveUp { .. } => gave_up += 1,
+                Outcome::Paused { reason } if reason.starts_with("no progress") => stuck += 1,
                 _ => {}
             }
             crashes += world.crashes;
+            let is_baseline = |event: &&Event| matches!(event, Event::BaselineEnded(_));
+            baselines += world.journal.iter().filter(is_baseline).count();
             claimed_gates += world
                 .journal
                 .iter()
@@ -252,6 +281,7 @@ fn worlds_are_not_boring() {
                 .count();
         }
     }
+    assert!(40 < stuck && 100 < baselines, "{stuck} {baselines}");
     assert!(
         100 < done && 100 < gave_up && 100 < crashes && 100 < claimed_gates,
         "{done} {gave_up} {crashes} {claimed_gates}"

@@ -95,6 +95,7 @@ impl Page<'_> {
                 ));
             }
         }
+        concerns.extend(summary::baseline(&self.folded.state, &self.folded.plan).map(|line| escape(&line)));
         let refuted = story.turns.iter().filter(|told| told.claimed && told.is_refused()).count();
         if 0 < refuted {
             concerns.push(format!(

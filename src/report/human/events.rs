@@ -11,7 +11,7 @@ use crate::{
         outcome::Outcome,
         plan::{Check, CommitRule, Gate, Plan},
     },
-    prompt::OUTPUT_HEADING,
+    prompt::{ALREADY_FAILING, OUTPUT_HEADING},
     report::{look::Marks, summary},
     term::{
         Palette,
@@ -150,7 +150,27 @@ impl Human {
         ));
         let output = ended.failure.as_deref().and_then(|text| text.split_once(OUTPUT_HEADING));
         let output = output.map_or("", |(_, output)| output.trim_end());
+        let is_old = output.ends_with(ALREADY_FAILING);
+        let output = output.strip_suffix(ALREADY_FAILING).unwrap_or(output).trim_end();
         self.excerpt(output, output.lines().count(), "");
+        if is_old {
+            self.line(&format!("  {quiet}It was already failing before the first iteration.{quiet:#}"));
+        }
+    }
+
+    /// Only what fails is worth a line before anything has been done.
+    pub(super) fn baseline_ended(&mut self, gate: &Gate, ended: &GateEnded) {
+        if ended.failure.is_none() {
+            return;
+        }
+        let Palette { warn, quiet, .. } = self.look.palette;
+        let how = ended.code.map_or("was ended".to_owned(), |code| format!("exit code {code}"));
+        let time = format_duration(Duration::from_millis(ended.ms));
+        let name = one_line(gate.check.name());
+        self.line(&format!(
+            "{warn}Already failing:{warn:#} {name} ({how}, {time}) {quiet}{}{quiet:#}",
+            ended.log
+        ));
     }
 
     pub(super) fn committed(&mut self, plan: &Plan, end: &CommitEnd) {
@@ -197,6 +217,10 @@ impl Human {
         let _ = writeln!(out, "{mark} {style}{line}{style:#}\n   {spent}");
         for line in std::mem::take(&mut self.reviews) {
             let _ = writeln!(out, "   {}", printable(&line));
+        }
+        if let Some(line) = summary::baseline(state, plan) {
+            let line = printable(&line).into_owned();
+            let _ = writeln!(out, "   {line}");
         }
         if !outcome.is_final() && !matches!(outcome, Outcome::Unready { .. }) {
             let raise = match outcome {

@@ -89,6 +89,7 @@ impl Live {
             | Event::Unknown => return,
             Event::Looked(_)
             | Event::TasksJudged(_)
+            | Event::BaselineEnded(_)
             | Event::GateEnded(_)
             | Event::CommitEnded(_)
             | Event::WaitEnded { .. } => Doing::Nothing,

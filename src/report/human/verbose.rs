@@ -27,7 +27,7 @@ impl Human {
                 self.detail(&format!("Iteration {}/{of} starting{retry}", turn.iteration));
             }
             Event::TurnEnded(turn) => self.explain_turn(plan, turn),
-            Event::GateEnded(ended) => {
+            Event::BaselineEnded(ended) | Event::GateEnded(ended) => {
                 let is_command = |gate: &Gate| matches!(gate.check, Check::Command { .. });
                 if !plan.gates.get(ended.gate).is_some_and(is_command) {
                     return;

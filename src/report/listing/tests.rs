@@ -56,12 +56,13 @@ pub(crate) fn turn_ended(claimed: bool) -> Event {
         denials,
         session: None,
         hooks: None,
+        tree: None,
     }))
 }
 
 pub(crate) fn checked(gate: usize, code: Option<i32>) -> Event {
     let failure = (code != Some(0)).then(|| "It failed.".to_owned());
-    Event::GateEnded(GateEnded { gate, failure, code, ms: 1_000, log: "log".to_owned() })
+    Event::GateEnded(GateEnded { gate, failure, code, ms: 1_000, log: "log".to_owned(), likeness: None })
 }
 
 pub(crate) fn ended(outcome: Outcome) -> Event {

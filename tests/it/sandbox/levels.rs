@@ -117,6 +117,8 @@ fn sbx_is_told_to_make_and_to_end_a_machine() {
         "ls --json".to_owned(),
         format!("create -q --name {name} text {project}"),
         format!("policy allow network --sandbox {name} example.com"),
+        // The guardrail runs before the first iteration, too.
+        format!("exec {name} sh -c cd \"$0\" && exec \"$@\" {project} sh -c true"),
         format!("run --name {name} --"),
         format!("exec {name} sh -c cd \"$0\" && exec \"$@\" {project} sh -c true"),
         format!("rm {name}"),

@@ -31,13 +31,14 @@ fn turn_ended(end: TurnEnd, claimed: bool) -> TurnEnded {
         tool_errors: 1,
         leftovers,
         denials,
+        tree: None,
     }
 }
 
 fn gate_ended(gate: usize, code: Option<i32>, output: Option<&str>) -> Event {
     let failure = output.map(|output| format!("Guardrail failed.{OUTPUT_HEADING}{output}"));
     let log = format!(".ralph/guardrail_001_gate_{gate}.log");
-    Event::GateEnded(GateEnded { gate, failure, code, ms: 1_234, log })
+    Event::GateEnded(GateEnded { gate, failure, code, ms: 1_234, log, likeness: None })
 }
 
 #[test]
@@ -155,4 +156,20 @@ fn verbose_says_how_long_and_why() {
             "Waited 2s",
         ]
     );
+}
+
+#[test]
+fn a_log_is_told_now_and_then_that_a_wait_goes_on() {
+    let mut shown = Shown::new(80, |_| {});
+    let until_ms = START + 3_600_000;
+    shown.event(Event::WaitStarted { until_ms, why: Why::UsageLimit });
+    for minute in 1..60 {
+        let at = Timestamp::from_millisecond(START + minute * 60_000).expect("a moment");
+        shown.human.moment(at);
+    }
+    shown.human.flush();
+    let told: Vec<String> =
+        shown.printed().lines().filter(|line| line.starts_with("Still waiting")).map(str::to_owned).collect();
+    let left = |minutes: u32| format!("Still waiting for the usage limit: {minutes}m left.");
+    assert_eq!(told, [left(45), left(30), left(15)]);
 }

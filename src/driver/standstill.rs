@@ -1,0 +1,21 @@
+//! What there is to see of progress: the files before and after a turn.
+
+use super::Driver;
+use crate::engine::event::{Event, Tree, Turn};
+
+impl Driver {
+    /// The files in short, where somebody wants to know whether they change.
+    pub(super) fn tree(&mut self) -> Option<Tree> {
+        let repository = self.repository.as_ref().filter(|_| self.ledger.plan.stuck_after.is_some())?;
+        repository.tree(&mut self.supervisor).ok()
+    }
+
+    /// Says once that the next turn is told that nothing comes of the work.
+    pub(super) fn warn_of_standstill(&mut self, turn: &Turn) {
+        let is_again = self.last_turn.as_ref().is_some_and(|last| last.iteration == turn.iteration);
+        if let Some(what) = self.ledger.state.repeats().filter(|_| !is_again) {
+            let text = format!("there is no progress: {what}; the agent is told to try something else");
+            self.ledger.record(Event::Warned { text });
+        }
+    }
+}

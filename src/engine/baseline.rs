@@ -1,0 +1,73 @@
+//! What the gates said before the first iteration, so that nobody is blamed for what was broken already.
+//!
+//! Invariant: no gate is checked for this once a turn has begun, not even after a resume.
+
+use super::{
+    event::GateEnded,
+    plan::{Check, Plan, When},
+};
+
+/// What the gates said before the first iteration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Baseline {
+    /// Gates before this one have been checked or do not apply.
+    next: usize,
+    /// A turn has begun.
+    over: bool,
+    failed: Vec<Failed>,
+}
+
+/// A gate that failed before the first iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Failed {
+    gate: usize,
+    /// It has passed since.
+    mended: bool,
+}
+
+impl Baseline {
+    /// The gate that is to be checked next, if any is. Only commands that judge turns: the others have nothing to say
+    /// before there is one.
+    pub(super) fn next(&self, plan: &Plan) -> Option<usize> {
+        if self.over || !plan.baseline {
+            return None;
+        }
+        (self.next..plan.gates.len()).find(|&gate| {
+            let gate = &plan.gates[gate];
+            gate.when != When::Claimed && matches!(gate.check, Check::Command { .. })
+        })
+    }
+
+    /// Takes in what a gate said before the first iteration.
+    pub(super) fn take(&mut self, ended: &GateEnded) {
+        if self.over {
+            return;
+        }
+        self.next = ended.gate.saturating_add(1);
+        if ended.failure.is_some() {
+            self.failed.push(Failed { gate: ended.gate, mended: false });
+        }
+    }
+
+    /// A turn begins.
+    pub(super) fn close(&mut self) {
+        self.over = true;
+    }
+
+    /// A gate was checked after a turn.
+    pub(super) fn judged(&mut self, ended: &GateEnded) {
+        if ended.failure.is_none() {
+            self.failed.iter_mut().filter(|it| it.gate == ended.gate).for_each(|it| it.mended = true);
+        }
+    }
+
+    /// Whether this gate failed before the first iteration and has not passed since.
+    pub fn still_fails(&self, gate: usize) -> bool {
+        self.failed.iter().any(|it| it.gate == gate && !it.mended)
+    }
+
+    /// The gates that failed before the first iteration, each with whether it has passed since.
+    pub fn failed(&self) -> impl Iterator<Item = (usize, bool)> {
+        self.failed.iter().map(|it| (it.gate, it.mended))
+    }
+}

@@ -1,0 +1,221 @@
+//! Whether anything comes of the iterations, folded from events.
+//!
+//! Two things are no progress: an iteration that leaves the files, the gates' findings and the task's state as they were,
+//! and a gate that fails for the same reason as before. A commit is progress, whoever made it. What ralph cannot see is
+//! never held against the agent: without git, only a gate that keeps failing is.
+
+pub mod likeness;
+
+use std::collections::BTreeMap;
+
+use crate::{
+    engine::{
+        event::{GateEnded, Tree, Turn, TurnEnded, View},
+        plan::Plan,
+    },
+    prompt::{ALREADY_FAILING, OUTPUT_HEADING},
+};
+
+/// How much of the last failing output stands in a diagnosis.
+const LINES_OF_OUTPUT: usize = 8;
+const CHARS_OF_LINE: usize = 200;
+
+/// What an iteration means for the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It goes on as before.
+    GoOn,
+    /// The next turn is told this.
+    Tell(String),
+    /// It ends, with this diagnosis.
+    Stop(String),
+}
+
+/// What the iterations have come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The iteration on its way.
+    current: Found,
+    /// The iteration before it.
+    last: Option<Found>,
+    /// Iterations in a row after which everything was as before.
+    idle: u32,
+    /// Gates that fail for the same reason, and for how many iterations.
+    failing: BTreeMap<usize, u32>,
+    /// What the next turn is told that repeats.
+    told: Option<String>,
+}
+
+/// What was found in one iteration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Found {
+    before: Option<Tree>,
+    after: Option<Tree>,
+    view: Option<View>,
+    claimed: bool,
+    committed: bool,
+    /// Why each gate failed; nothing where it passed.
+    gates: BTreeMap<usize, Option<Failure>>,
+}
+
+/// Why a gate failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Failure {
+    likeness: String,
+    /// The end of what it printed.
+    output: String,
+    log: String,
+}
+
+impl Progress {
+    /// A turn begins.
+    pub fn turn_started(&mut self, turn: &Turn) {
+        // Of the first turn of an iteration: what an attempt did that was cut off counts, too.
+        if self.current.before.is_none() {
+            self.current.before.clone_from(&turn.tree);
+        }
+    }
+
+    /// A turn is over.
+    pub fn turn_ended(&mut self, turn: &TurnEnded) {
+        self.current.after.clone_from(&turn.tree);
+        self.current.view.clone_from(&turn.view);
+        self.current.claimed = turn.claimed;
+    }
+
+    /// A gate was checked.
+    pub fn gate_ended(&mut self, ended: &GateEnded) {
+        let failure = ended.failure.as_ref().map(|text| Failure {
+            likeness: ended
+                .likeness
+                .clone()
+                .unwrap_or_else(|| likeness::likeness(&text.replace(&ended.log, ""))),
+            output: end_of(text.split_once(OUTPUT_HEADING).map_or(text, |(_, output)| output)),
+            log: ended.log.clone(),
+        });
+        self.current.gates.insert(ended.gate, failure);
+    }
+
+    /// Ralph committed what was done.
+    pub fn committed(&mut self) {
+        self.current.committed = true;
+    }
+
+    /// An iteration is over.
+    pub fn settle(&mut self, plan: &Plan, iteration: u32) -> Verdict {
+        let found = std::mem::take(&mut self.current);
+        let last = self.last.replace(found);
+        let Some(patience) = plan.stuck_after else { return Verdict::GoOn };
+        let Some(found) = &self.last else { return Verdict::GoOn };
+        self.idle = if found.is_idle(last.as_ref()) { self.idle.saturating_add(1) } else { 0 };
+        self.failing = found
+            .gates
+            .iter()
+            .filter(|_| !found.has_commit())
+            .filter_map(|(gate, failure)| {
+                let same = last.as_ref().is_some_and(|last| last.failed_like(*gate, failure.as_ref()));
+                let before = self.failing.get(gate).copied().unwrap_or(0);
+                failure.as_ref().map(|_| (*gate, if same { before.saturating_add(1) } else { 1 }))
+            })
+            .collect();
+        self.judge(plan, patience, iteration)
+    }
+
+    /// What repeats, if the next turn is told that.
+    pub fn told(&self) -> Option<&str> {
+        self.told.as_deref()
+    }
+
+    fn judge(&mut self, plan: &Plan, patience: u32, iteration: u32) -> Verdict {
+        let worst = self.failing.iter().max_by_key(|(_, times)| **times);
+        let (gate, times) = match worst {
+            Some((gate, times)) if self.idle <= *times => (Some(*gate), *times),
+            Some(_) | None => (None, self.idle),
+        };
+        if times < patience.max(1) {
+            self.told = None;
+            return Verdict::GoOn;
+        }
+        let name = gate.and_then(|gate| plan.gates.get(gate)).map(|gate| gate.check.name());
+        let what = match name {
+            Some(name) => format!("`{name}` fails in the same way each time"),
+            None => "the files, the checks and the task are as they were before".to_owned(),
+        };
+        if self.told.is_none() {
+            self.told = Some(what.clone());
+            return Verdict::Tell(escalation(&what, times));
+        }
+        let since = iteration.saturating_add(1).saturating_sub(times);
+        let failure = self.last.as_ref().and_then(|last| last.failure(gate));
+        Verdict::Stop(diagnosis(&what, since, failure))
+    }
+}
+
+impl Found {
+    fn has_commit(&self) -> bool {
+        let head = |tree: &Option<Tree>| tree.as_ref().map(|tree| tree.head.clone());
+        let moved =
+            matches!((head(&self.before), head(&self.after)), (Some(one), Some(other)) if one != other);
+        self.committed || moved
+    }
+
+    /// Whether everything is as it was before.
+    fn is_idle(&self, last: Option<&Self>) -> bool {
+        let has_same_files = self.before.is_some() && self.before == self.after;
+        let finds_the_same = |last: &Self| {
+            let findings = |found: &Self| -> Vec<(usize, Option<String>)> {
+                let likeness = |it: &Option<Failure>| it.as_ref().map(|it| it.likeness.clone());
+                found.gates.iter().map(|(gate, it)| (*gate, likeness(it))).collect()
+            };
+            (&last.view, last.claimed, findings(last)) == (&self.view, self.claimed, findings(self))
+        };
+        has_same_files && !self.committed && last.is_none_or(finds_the_same)
+    }
+
+    fn failed_like(&self, gate: usize, failure: Option<&Failure>) -> bool {
+        let before = self.gates.get(&gate).and_then(Option::as_ref);
+        matches!((before, failure), (Some(one), Some(other)) if one.likeness == other.likeness)
+    }
+
+    /// How this gate failed, or any.
+    fn failure(&self, gate: Option<usize>) -> Option<&Failure> {
+        match gate {
+            Some(gate) => self.gates.get(&gate).and_then(Option::as_ref),
+            None => self.gates.values().flatten().next(),
+        }
+    }
+}
+
+/// What the agent is told.
+fn escalation(what: &str, times: u32) -> String {
+    format!(
+        "There has been no progress for {times} iterations: {what}. What was tried does not help, so do not try it \
+         again. Read what the checks say as if for the first time, find out by an experiment which of your \
+         assumptions is wrong, and do something else. If it cannot be done without a person, say what you need. If \
+         there is no progress in this iteration either, the run ends."
+    )
+}
+
+/// What a person is told.
+fn diagnosis(what: &str, since: u32, failure: Option<&Failure>) -> String {
+    let told = format!("no progress since iteration {since}: {what}, also after the agent was told so");
+    match failure {
+        Some(Failure { output, log, .. }) if !output.is_empty() => {
+            format!("{told}; the end of what it printed ({log}):\n{output}")
+        }
+        Some(Failure { log, .. }) => format!("{told}; it printed nothing ({log})"),
+        None => told,
+    }
+}
+
+/// The last lines of an output, indented, none of them very long.
+fn end_of(output: &str) -> String {
+    let lines = output.lines().map(str::trim_end);
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty() && *line != ALREADY_FAILING).collect();
+    let last = &lines[lines.len().saturating_sub(LINES_OF_OUTPUT)..];
+    let short = |line: &&str| format!("   {}", line.chars().take(CHARS_OF_LINE).collect::<String>());
+    last.iter().map(short).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! What makes a loop safe to leave alone for a night: limits that pass, checks that were red before, loops that get nowhere.
+
+use serde_json::{Value, json};
+
+use crate::env::{Env, done, say, shell, write};
+
+/// An agent of this name that prints one recorded stream per call, the last one from then on.
+fn replays(env: Env, name: &str, streams: &[&str]) -> Env {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+    let cases: Vec<String> = (1..)
+        .zip(streams)
+        .map(|(call, stream)| format!("{call}) cat {fixtures}/{name}/{stream}.ndjson;;"))
+        .collect();
+    let counter = env.root().join("calls");
+    let counter = counter.display();
+    let script = format!(
+        "cat >/dev/null; echo x >>{counter}; case $(wc -l <{counter}) in {} *) cat {fixtures}/{name}/{}.ndjson;; esac",
+        cases.join(" "),
+        streams.last().expect("a stream"),
+    );
+    env.agent(name, &script)
+}
+
+fn calls(env: &Env) -> usize {
+    std::fs::read_to_string(env.root().join("calls")).expect("calls").lines().count()
+}
+
+#[test]
+fn a_used_up_quota_of_codex_is_asked_for_again_and_costs_no_iteration() {
+    let env = replays(Env::new(), "codex", &["quota", "quota", "text"]);
+    env.run(&["-m", "1", "--retries", "0"]).exits(1).says("The usage limit is reached");
+    assert_eq!(calls(&env), 3);
+    let positions: Vec<Value> =
+        env.events("turn_started").iter().map(|turn| turn["iteration"].clone()).collect();
+    assert_eq!(positions, [1, 1, 1]);
+    assert!(env.events("wait_started").iter().all(|wait| wait["why"] == "usage_limit"));
+}
+
+#[test]
+fn a_service_without_credit_ends_the_run() {
+    let env = replays(Env::new(), "codex", &["sse_quota"]);
+    env.run(&[]).exits(4).prints("Quota exceeded. Check your plan and billing details.");
+    assert_eq!(calls(&env), 1);
+    let env = replays(Env::new(), "claude", &["err401"]);
+    env.run(&[]).exits(4).prints("Gave up: the agent kept failing");
+    assert_eq!(calls(&env), 1);
+}
+
+#[test]
+fn an_overloaded_service_is_tried_again() {
+    for (agent, stream) in [("claude", "err529_forever"), ("claude", "err429"), ("codex", "err429")] {
+        let env = replays(Env::new(), agent, &[stream]);
+        env.run(&["--retries", "2"]).exits(4);
+        assert_eq!(calls(&env), 3, "{agent} {stream}");
+        assert!(env.events("wait_started").iter().all(|wait| wait["why"] == "retry"));
+    }
+}
+
+#[test]
+fn a_quota_that_is_nearly_used_up_is_waited_for_by_nobody() {
+    let env = replays(Env::new(), "claude", &["oauth_rl_warn"]);
+    env.run(&["-m", "1"]).exits(1).says_not("usage limit");
+    let env = Env::new().turns(json!([[say(
+        "429 Too Many Requests. You've hit your usage limit. rate_limit_event rejected. Quota exceeded."
+    )]]));
+    env.run(&["-m", "2"]).exits(1).says_not("The usage limit is reached");
+    assert!(env.events("wait_started").is_empty());
+}
+
+#[test]
+fn the_longest_wait_is_kept_to() {
+    let limit = json!({"event": {"type": "rate_limit_event",
+        "rate_limit_info": {"status": "rejected", "resetsAt": 4_000_000_000_u64}}});
+    let refused = json!({"result": {"is_error": true, "api_error_status": 429, "result": "Come back in a hundred years"}});
+    let env = Env::new().turns(json!([[limit, refused]])).settings(json!({"limits": {"maxWait": "20ms"}}));
+    env.run(&[]).exits(6).prints("Stopped: Come back in a hundred years");
+}
+
+#[test]
+fn what_failed_before_the_run_is_told_so() {
+    let turns = json!([
+        [write("a", ""), say("Hm.")],
+        [shell("touch old"), say("Hm.")],
+        [shell("rm old"), say("Hm.")],
+        [done()],
+    ]);
+    let env = Env::new().turns(turns).guardrails(&["test -e old", "test ! -e a || test -e old"]);
+    let output = env.run(&["-m", "4"]).exits(1);
+    let mark = "\nThis check was already failing before the first iteration.";
+    let prompts = env.prompts();
+    let failure = |name: &str| format!("Guardrail \"{name}\" failed with exit code 1.");
+    // The first gate was red, the second was broken by the agent.
+    assert_eq!(prompts[1].matches(mark).count(), 1, "{}", prompts[1]);
+    let (first, second) = prompts[1].split_once(&failure("test ! -e a || test -e old")).expect("both");
+    assert!(first.contains(&failure("test -e old")) && first.trim_end().ends_with(mark.trim()), "{first}");
+    assert!(!second.contains(mark), "{second}");
+    assert_eq!(prompts[2], "Do it.");
+    // It has passed since: who breaks it now has broken it.
+    assert!(prompts[3].contains(&failure("test -e old")) && !prompts[3].contains(mark), "{}", prompts[3]);
+    assert_eq!(env.events("baseline_ended").len(), 2);
+    let output = output
+        .says("Before the first iteration: test -e old")
+        .says("Already failing: test -e old (exit code 1, ")
+        .says("It was already failing before the first iteration.")
+        .prints("failing before the first iteration: test -e old (passed since)");
+    assert!(!output.stderr.contains("Already failing: test ! -e a"), "{}", output.stderr);
+    assert_eq!(env.read(".ralph/guardrail_000_test_e_old.log"), "");
+}
+
+#[test]
+fn the_gates_need_not_be_checked_beforehand() {
+    for (settings, flags) in
+        [(json!({"baseline": false}), &["-m", "1"][..]), (json!({}), &["-m", "1", "--no-baseline"])]
+    {
+        let env =
+            Env::new().turns(json!([[say("Hm.")]])).settings(settings).guardrails(&["echo >>ran; false"]);
+        env.run(flags).exits(1).says_not("Before the first iteration");
+        assert_eq!(env.read("ran"), "\n");
+    }
+}
+
+#[test]
+fn a_resume_does_not_look_again_at_what_was_before() {
+    let env = Env::new().turns(json!([[say("Hm.")]])).guardrails(&["echo >>ran; false"]);
+    env.run(&["-m", "1"]).exits(1);
+    env.ralph(&["resume", "-m", "2"]).exits(1);
+    assert_eq!((env.read("ran"), env.events("baseline_ended").len()), ("\n\n\n".to_owned(), 1));
+    assert!(env.prompts()[1].ends_with("This check was already failing before the first iteration."));
+}
+
+#[test]
+fn a_loop_that_gets_nowhere_ends() {
+    let env = Env::new()
+        .turns(json!([[say("Hm.")]]))
+        .guardrails(&["date +%T.%N; echo 1 test failed: week_53; exit 2"]);
+    env.run(&[])
+        .exits(6)
+        .says("warning: there is no progress: `date +%T.%N; echo 1 test failed: week_53; exit 2` fails in the same way")
+        .prints("Stopped: no progress since iteration 1: ")
+        .prints("   1 test failed: week_53")
+        .prints("go on with: ralph resume");
+    let prompts = env.prompts();
+    assert_eq!(prompts.len(), 4);
+    let told = "There has been no progress for 3 iterations: ";
+    assert!(!prompts[2].contains(told) && prompts[3].contains(told), "{}", prompts[3]);
+    // Whoever resumes it has done something about it.
+    env.ralph(&["resume"]).exits(6);
+    assert_eq!(env.prompts().len(), 8);
+}
+
+#[test]
+fn a_loop_that_changes_nothing_ends() {
+    let env = Env::new().with_git().turns(json!([[say("Hm.")]]));
+    env.run(&[])
+        .exits(6)
+        .prints("Stopped: no progress since iteration 1: the files, the checks and the task");
+    assert_eq!(env.prompts().len(), 4);
+    let env =
+        Env::new().with_git().turns(json!([[say("Hm.")]])).settings(json!({"limits": {"stuckAfter": 0}}));
+    env.run(&["-m", "6"]).exits(1);
+    assert_eq!(env.prompts().len(), 6);
+}
+
+#[test]
+fn a_loop_that_goes_on_with_its_work_goes_on() {
+    // Files change, though nothing is committed; and the same failure does not count against commits.
+    for commits in ["echo >>work", "echo >>work; git add work; git commit -qm more"] {
+        let env = Env::new().with_git().turns(json!([[shell(commits), say("More.")]]));
+        env.run(&["-m", "6"]).exits(1);
+        assert_eq!(env.prompts().len(), 6, "{commits}");
+    }
+    let commits = "echo >>work; git add work; git commit -qm more";
+    let env = Env::new().with_git().turns(json!([[shell(commits), say("More.")]])).guardrails(&["false"]);
+    env.run(&["-m", "6"]).exits(1);
+    // Where nobody sees the files, nobody says that they stand still.
+    let env = Env::new().turns(json!([[say("Hm.")]])).guardrails(&["true"]);
+    env.run(&["-m", "6"]).exits(1);
+}
