@@ -17,6 +17,7 @@ mod opencode;
 mod pi;
 mod qwen;
 pub(crate) mod raw;
+mod running;
 pub(crate) mod scripted;
 mod status;
 mod summary;
@@ -239,6 +240,8 @@ pub enum FailureKind {
         /// When the quota comes back, where the service says so.
         resets_at: Option<i64>,
     },
+    /// The agent's own limit on what a turn may cost is reached.
+    OwnCap,
     /// No attempt will work before a person acts: bad key, no credit.
     Permanent,
 }
@@ -260,6 +263,10 @@ pub trait Parser {
     fn push(&mut self, bytes: &[u8], emit: &mut dyn FnMut(AgentEvent));
     /// The stream has ended; an unterminated last line counts.
     fn finish(&mut self, emit: &mut dyn FnMut(AgentEvent));
+    /// What was used since the last result, as far as the stream says it meanwhile.
+    fn running(&self) -> Usage {
+        Usage::default()
+    }
 }
 
 /// One kind of agent: how it is called and how it is read.
@@ -326,6 +333,8 @@ pub struct Request<'a> {
     pub resume: Option<&'a str>,
     /// Whether messages come one by one on standard input, as [`Adapter::next_message`] has them.
     pub streams_input: bool,
+    /// What the turn may cost, in US dollars, for agents that keep to such a limit by themselves.
+    pub budget_usd: Option<f64>,
 }
 
 /// Hooks for an agent.

@@ -5,6 +5,7 @@
 
 mod assigned;
 mod await_others;
+mod budget;
 mod commit;
 mod conversation;
 mod hooking;
@@ -89,6 +90,8 @@ pub(crate) struct Driver {
     hooks: Option<Hooks>,
     /// The conversation that the next turn goes on with, where the run lives in one.
     conversation: Option<String>,
+    /// It was said that a budget cannot be measured.
+    metering_warned: bool,
     /// Not any more once it used the question to change files.
     asks_for_messages: bool,
     /// What there is to know of a stories loop.
@@ -108,6 +111,7 @@ impl Driver {
         if self.ledger.reporters.wants_ticks() {
             self.supervisor.ticking();
         }
+        self.warn_of_plain_program();
         loop {
             // Between operations nobody else takes notice of a signal.
             if self.supervisor.stop_requested() {

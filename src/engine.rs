@@ -20,6 +20,7 @@ pub use spent::Spent;
 pub use state::State;
 pub use wait::Wait;
 
+use crate::budget;
 use event::{Mode, Turn, View, Why};
 use outcome::{Exhausted, Outcome};
 use phase::{Judging, Pause, Phase};
@@ -133,13 +134,7 @@ fn exhausted(plan: &Plan, state: &State) -> Option<Exhausted> {
     if limits.total_ms.is_some_and(|limit| limit <= spent.ms) {
         return Some(Exhausted::Time);
     }
-    if limits.cost_usd.is_some_and(|limit| limit <= spent.usage.cost_usd.unwrap_or(0.0)) {
-        return Some(Exhausted::Cost);
-    }
-    if limits.tokens.is_some_and(|limit| limit <= spent.usage.tokens()) {
-        return Some(Exhausted::Tokens);
-    }
-    None
+    budget::reached(limits, &spent.usage, &spent.iteration)
 }
 
 /// The gates of every turn come first, all of them; those that verify a claim only when nothing failed.

@@ -7,6 +7,7 @@
 // Upper floor: values in, values out.
 pub mod agent;
 pub mod agents_md;
+pub mod budget;
 pub mod checkup;
 pub mod claim;
 pub mod context;

@@ -49,9 +49,14 @@ pub fn of_turn(plan: &Plan, state: &State, turn: &TurnEnded) -> Option<Note> {
             (Weight::Warning, format!("Agent failed with exit code {code}"))
         }
         (TurnEnd::Failed(failure), _) => (Weight::Warning, format!("Agent failed: {}", failure.message)),
-        (TurnEnd::Paused { .. } | TurnEnd::Unguarded | TurnEnd::Interrupted | TurnEnd::Abandoned, _) => {
-            return None;
-        }
+        (
+            TurnEnd::Paused { .. }
+            | TurnEnd::OverBudget { .. }
+            | TurnEnd::Unguarded
+            | TurnEnd::Interrupted
+            | TurnEnd::Abandoned,
+            _,
+        ) => return None,
     };
     let goes_on = match decide(plan, state) {
         Action::Look | Action::RunTurn(_) | Action::AwaitFiles(_) => true,

@@ -92,6 +92,8 @@ pub(crate) enum Heard {
     Something,
     /// The process should go now.
     Result,
+    /// The process must go now.
+    Enough,
 }
 
 /// How a process ended.
@@ -358,8 +360,10 @@ impl Supervisor {
         match message {
             Some(Message::Output { serial, stream, bytes }) if serial == self.serial => {
                 watch.output(now);
-                if listener(Happening::Output(stream, &bytes)) == Heard::Result {
-                    watch.result();
+                match listener(Happening::Output(stream, &bytes)) {
+                    Heard::Something => {}
+                    Heard::Result => watch.result(),
+                    Heard::Enough => return watch.enough(now),
                 }
             }
             Some(Message::Closed { serial }) if serial == self.serial => watch.pipe_closed(),

@@ -21,6 +21,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::agent::Permissions;
+use crate::budget::Price;
 use crate::engine::presets::STUCK_AFTER;
 use crate::fail_action::FailAction;
 use crate::setup::{Guard, PromptVia, Scm};
@@ -63,6 +64,10 @@ pub(crate) struct Settings {
     pub(crate) retry_delay: Duration,
     /// Where a run ends without being done. `0` switches a limit off.
     pub(crate) limits: Limits,
+    /// What a million tokens cost, in US dollars, by the beginning of a model's name (or the agent's): for agents that
+    /// report tokens and no cost.
+    #[schemars(schema_with = "schema::prices")]
+    pub(crate) prices: BTreeMap<String, Price>,
     /// What happens to processes that the agent leaves behind after a turn.
     #[schemars(schema_with = "schema::leftovers")]
     pub(crate) leftovers: Leftovers,
@@ -108,6 +113,7 @@ impl Default for Settings {
             retries: 3,
             retry_delay: Duration::from_secs(1),
             limits: Limits::default(),
+            prices: BTreeMap::new(),
             leftovers: Leftovers::Kill,
             guard: Guard::On,
             plan: PlanSettings::default(),
@@ -192,6 +198,13 @@ pub(crate) struct Limits {
     /// How many tokens the run may use, in and out.
     #[serde(serialize_with = "or_zero")]
     pub(crate) max_tokens: Option<u64>,
+    /// What one iteration may cost, in US dollars, all its attempts together.
+    #[serde(serialize_with = "or_zero")]
+    #[schemars(range(min = 0.0))]
+    pub(crate) iteration_cost_usd: Option<f64>,
+    /// How many tokens one iteration may use, in and out, all its attempts together.
+    #[serde(serialize_with = "or_zero")]
+    pub(crate) iteration_tokens: Option<u64>,
     /// After how many iterations without progress the agent is told to try something else; one more ends the run.
     #[serde(serialize_with = "or_zero")]
     pub(crate) stuck_after: Option<u32>,
@@ -207,6 +220,8 @@ impl Default for Limits {
             max_wait: None,
             max_cost_usd: None,
             max_tokens: None,
+            iteration_cost_usd: None,
+            iteration_tokens: None,
             stuck_after: Some(STUCK_AFTER),
         }
     }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::Permissions,
+    budget::Price,
     sandbox::wanted::Wanted,
     session::InSession,
     stories::{Budget, Review},
@@ -65,6 +66,9 @@ pub struct Setup {
     /// A shell command that is told when the run ends, waits, or needs a person.
     #[serde(default, skip_serializing_if = "is_default")]
     pub notify: Option<String>,
+    /// What tokens cost, by the beginning of a model's name, for agents that do not say it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub prices: BTreeMap<String, Price>,
     /// When a process has had enough time.
     pub timeouts: Timeouts,
     /// What contains the run.
@@ -105,6 +109,7 @@ impl Setup {
             truncate_chars: 0,
             scm: None,
             notify: None,
+            prices: BTreeMap::new(),
             timeouts: Timeouts::default(),
             sandbox: Wanted::default(),
             keep_leftovers: false,

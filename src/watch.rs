@@ -36,6 +36,8 @@ pub enum Cause {
     Idle,
     /// It had printed its result and did not go.
     Lingered,
+    /// It has used what it may use.
+    Enough,
     /// The user wanted it.
     Interrupt,
 }
@@ -114,6 +116,16 @@ impl Watch {
     /// The process itself has ended; its pipes may still be open.
     pub fn exited(&mut self, now: Instant) {
         self.phase = Phase::Draining { until: now + DRAIN, at_the_latest: now + LONGEST_DRAIN };
+    }
+
+    /// The process has used what it may use.
+    pub fn enough(&mut self, now: Instant) -> Order {
+        match self.phase {
+            Phase::Running => self.terminate(Cause::Enough, now),
+            Phase::Terminating { .. } | Phase::Killed { .. } | Phase::Draining { .. } | Phase::Over => {
+                self.tick(now)
+            }
+        }
     }
 
     /// The user wants the process to end. A second time skips the grace.
@@ -203,7 +215,11 @@ mod tests {
                 "exit" => watch.exited(now),
                 _ => {}
             }
-            let order = if input == "^C" { watch.interrupt(now) } else { watch.tick(now) };
+            let order = match input {
+                "^C" => watch.interrupt(now),
+                "enough" => watch.enough(now),
+                _ => watch.tick(now),
+            };
             if !matches!(order, Order::Wait | Order::WaitUntil(_)) {
                 seen.push(format!("{ms}:{order:?}"));
             }
@@ -259,6 +275,22 @@ mod tests {
     fn result_without_exit_is_reaped() {
         check(&[(1000, "result"), (20_000, "out"), (49_000, ""), (50_000, "")], "50000:Terminate Lingered");
         check(&[(1000, "result"), (2000, "exit"), (2000, "eof"), (2000, "eof")], "2000:Done");
+    }
+
+    #[test]
+    fn a_process_that_has_used_enough_is_ended_once() {
+        check(
+            &[
+                (1000, "enough"),
+                (2000, "enough"),
+                (3000, "out"),
+                (6000, ""),
+                (6000, "exit"),
+                (6000, "eof"),
+                (6000, "eof"),
+            ],
+            "1000:Terminate 6000:Kill 6000:Done Enough",
+        );
     }
 
     #[test]

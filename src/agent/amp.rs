@@ -51,6 +51,10 @@ struct AmpReader {
 }
 
 impl Reader for AmpReader {
+    fn running(&self) -> Usage {
+        self.usage
+    }
+
     fn read(&mut self, line: &str, emit: Emit<'_>) -> serde_json::Result<()> {
         let event = Envelope::read(line)?;
         match (word(event.kind), &event.message) {

@@ -39,6 +39,11 @@ impl Adapter for Claude {
             arguments.extend(["--input-format", "stream-json"]);
         }
         arguments.extend(request.resume.iter().flat_map(|conversation| ["--resume", conversation]));
+        let budget = request.budget_usd.map(|usd| format!("{usd:.4}"));
+        let capped = flags::contain(request.flags, &["--max-budget-usd"]);
+        if let Some(budget) = budget.as_deref().filter(|_| !capped && request.output == Output::Stream) {
+            arguments.extend(["--max-budget-usd", budget]);
+        }
         arguments.extend(given.flags.iter().map(String::as_str));
         arguments.extend(given.settings.iter().flat_map(|settings| ["--settings", settings]));
         arguments.extend(request.prompt.iter().flat_map(|prompt| ["--", prompt]));

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::lines::{Line, Lines};
-use super::{AgentEvent, Parser, summary};
+use super::{AgentEvent, Parser, Usage, summary};
 
 /// Where a reader puts the events that it finds.
 pub(super) type Emit<'a> = &'a mut dyn FnMut(AgentEvent);
@@ -18,6 +18,11 @@ pub(super) trait Reader {
 
     /// The stream has ended.
     fn end(&mut self, _emit: Emit<'_>) {}
+
+    /// What was used since the last result, as far as the stream says it meanwhile.
+    fn running(&self) -> Usage {
+        Usage::default()
+    }
 }
 
 /// A parser for one event per line.
@@ -35,6 +40,10 @@ impl<R: Reader> Parser for Ndjson<R> {
     fn finish(&mut self, emit: Emit<'_>) {
         self.lines.finish(&mut |line| take(&mut self.reader, &line, emit));
         self.reader.end(emit);
+    }
+
+    fn running(&self) -> Usage {
+        self.reader.running()
     }
 }
 

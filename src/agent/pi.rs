@@ -85,6 +85,10 @@ impl Reader for PiReader {
         Ok(())
     }
 
+    fn running(&self) -> Usage {
+        self.open.as_ref().map(|result| result.usage).unwrap_or_default()
+    }
+
     fn end(&mut self, emit: Emit<'_>) {
         if let Some(result) = self.open.take() {
             emit(AgentEvent::Result(result));

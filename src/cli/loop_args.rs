@@ -55,6 +55,14 @@ pub(super) struct LoopArgs {
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
 
+    /// End when one iteration has cost this much, in US dollars
+    #[arg(long, value_name = "USD")]
+    max_iteration_cost: Option<f64>,
+
+    /// End when one iteration has used this many tokens, in and out
+    #[arg(long, value_name = "N")]
+    max_iteration_tokens: Option<u64>,
+
     /// End after this time of work and waiting, such as 8h; 0 is no limit
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     max_time: Option<String>,
@@ -180,8 +188,12 @@ impl LoopArgs {
             ("totalTime", &self.max_time),
         ];
         let limits = limits.map(|(key, value)| (key, value.clone().map(Value::from)));
-        let budgets =
-            [("maxCostUsd", self.max_cost.map(Value::from)), ("maxTokens", self.max_tokens.map(Value::from))];
+        let budgets = [
+            ("maxCostUsd", self.max_cost.map(Value::from)),
+            ("maxTokens", self.max_tokens.map(Value::from)),
+            ("iterationCostUsd", self.max_iteration_cost.map(Value::from)),
+            ("iterationTokens", self.max_iteration_tokens.map(Value::from)),
+        ];
         let limits: Map<String, Value> = limits
             .into_iter()
             .chain(budgets)
@@ -199,6 +211,8 @@ pub(super) fn tune(mut plan: Plan, settings: &Settings) -> Plan {
     limits.total_ms = settings.limits.total_time.map(millis);
     limits.cost_usd = settings.limits.max_cost_usd;
     limits.tokens = settings.limits.max_tokens;
+    limits.iteration_cost_usd = settings.limits.iteration_cost_usd;
+    limits.iteration_tokens = settings.limits.iteration_tokens;
     plan.baseline &= settings.baseline;
     plan.stuck_after = plan.stuck_after.and(settings.limits.stuck_after);
     plan.failures = plan.failures.with_retries(settings.retries);
@@ -246,6 +260,7 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
         truncate_chars: settings.output_truncate_chars,
         scm: settings.scm.clone(),
         notify: settings.notify.clone(),
+        prices: settings.prices.clone(),
         timeouts: Timeouts {
             turn_ms: settings.limits.iteration_timeout.map(millis),
             idle_ms: settings.limits.idle_timeout.map(millis),

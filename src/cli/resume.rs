@@ -41,6 +41,14 @@ pub(super) struct ResumeArgs {
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
 
+    /// End when one iteration has cost this much, in US dollars
+    #[arg(long, value_name = "USD")]
+    max_iteration_cost: Option<f64>,
+
+    /// End when one iteration has used this many tokens
+    #[arg(long, value_name = "N")]
+    max_iteration_tokens: Option<u64>,
+
     #[command(flatten)]
     look: LookArgs,
 }
@@ -53,11 +61,14 @@ pub(super) fn main(args: &ResumeArgs, project: &Path) -> Result<u8> {
     };
     let (iterations, time) = (args.maximum_iterations, args.max_time.map(millis));
     let (cost_usd, tokens) = (args.max_cost, args.max_tokens);
+    let (iteration_cost, iteration_tokens) = (args.max_iteration_cost, args.max_iteration_tokens);
     let limits = move |limits: Limits| Limits {
         iterations: iterations.unwrap_or(limits.iterations),
         total_ms: time.or(limits.total_ms),
         cost_usd: cost_usd.or(limits.cost_usd),
         tokens: tokens.or(limits.tokens),
+        iteration_cost_usd: iteration_cost.or(limits.iteration_cost_usd),
+        iteration_tokens: iteration_tokens.or(limits.iteration_tokens),
         ..limits
     };
     // Only how things look is taken from the settings of today; the run keeps to those it started with.

@@ -9,7 +9,13 @@ use std::{
 
 use jiff::Timestamp;
 
-use super::{Driver, abandoned, ledger::Ledger, listener::Listener, millis, work};
+use super::{
+    Driver, abandoned,
+    budget::{keep_to_budget, worth},
+    ledger::Ledger,
+    listener::Listener,
+    millis, work,
+};
 use crate::{
     agent::{
         Adapter, Hooking,
@@ -66,7 +72,7 @@ impl Driver {
                 let heard = listener.hear(stream, bytes, &mut |event| talk.ledger.reporters.agent(event));
                 let heard = if heard == Heard::Result { talk.next(listener) } else { heard };
                 talk.ledger.reporters.flush();
-                heard
+                keep_to_budget(talk.ledger, talk.setup, listener, heard)
             }
             Happening::StopRequested | Happening::Tick => {
                 talk.ledger.notice(&happening);
@@ -98,6 +104,7 @@ impl Talk<'_> {
             return Heard::Result;
         }
         let claimed = listener.scanner.claimed();
+        let usage = worth(self.setup, listener);
         let tally = listener.renew(&self.ledger.plan.claims);
         // The caller knows more about a process that fails.
         if conclude(true, Exit::Code(0), &tally).is_err() {
@@ -111,7 +118,7 @@ impl Talk<'_> {
             end: if is_unguarded { TurnEnd::Unguarded } else { TurnEnd::Finished },
             claimed,
             ms: millis(self.since.elapsed()),
-            usage: tally.usage,
+            usage,
             tools: tally.tools,
             tool_errors: tally.tool_errors,
             denials: tally.denials,

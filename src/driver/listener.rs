@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use crate::{
-    agent::{Adapter, AgentEvent, Parser, turn::Tally},
+    agent::{Adapter, AgentEvent, Parser, Usage, turn::Tally},
     claim::{Scanner, echo::Echo},
-    engine::plan::Claim,
+    engine::{outcome::Exhausted, plan::Claim},
     process::{Heard, Stream},
 };
 
@@ -25,6 +25,8 @@ pub(super) struct Listener {
     echo: Option<Echo>,
     /// The end of standard error.
     stderr: Vec<u8>,
+    /// The budget that the turn has used up.
+    pub(super) over: Option<Exhausted>,
 }
 
 impl Listener {
@@ -38,6 +40,7 @@ impl Listener {
             scanner: Scanner::new(claims),
             echo: (!adapter.is_structured()).then(|| Echo::of(prompt)),
             stderr: Vec::new(),
+            over: None,
         }
     }
 
@@ -78,6 +81,11 @@ impl Listener {
         if let Some(echo) = echo {
             scanner.push(&echo.finish(), true);
         }
+    }
+
+    /// What was used since the last result, as far as the stream says it.
+    pub(super) fn running(&self) -> Usage {
+        self.parser.running()
     }
 
     /// The last thing said on standard error.

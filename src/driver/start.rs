@@ -315,6 +315,7 @@ impl Ground {
             spool: None,
             hooks,
             conversation: None,
+            metering_warned: false,
             asks_for_messages: true,
             stories,
             tree,

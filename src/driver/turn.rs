@@ -5,12 +5,19 @@ use std::{ffi::OsString, io, os::unix::process::ExitStatusExt, path::Path, time:
 use jiff::{Timestamp, Zoned};
 use rustix::process::Signal;
 
-use super::{Driver, PROJECT_DIR, hooking, listener::Listener, millis};
+use super::{
+    Driver, PROJECT_DIR,
+    budget::{keep_to_budget, worth},
+    hooking,
+    listener::Listener,
+    millis,
+};
 use crate::{
     agent::{
         self, Adapter, Failure, FailureKind, FirstSignal, Output, Request,
         turn::{Exit, conclude},
     },
+    budget::is_metered,
     engine::event::{Event, Turn, TurnEnd, TurnEnded},
     error::{Error, Result},
     hook::{begin::CAP_VARIABLE, spool},
@@ -86,7 +93,8 @@ impl Driver {
             ended.end = disturbed.unwrap_or(ended.end);
             ended.tree = self.tree();
             self.remember_conversation(&ended);
-            self.ledger.record(Event::TurnEnded(Box::new(ended)));
+            self.ledger.record(Event::TurnEnded(Box::new(ended.clone())));
+            self.warn_of_missing_figures(&ended);
         }
         self.notice_changed_settings();
         Ok(())
@@ -94,13 +102,13 @@ impl Driver {
 
     /// Runs the agent to its end.
     fn listen(&mut self, spec: Spec, listener: &mut Listener) -> io::Result<Ended> {
-        let Self { supervisor, ledger, .. } = self;
+        let Self { supervisor, ledger, setup, .. } = self;
         let mut attend = |happening: Happening<'_>| match happening {
             Happening::Output(stream, bytes) => {
                 ledger.reporters.moment(Timestamp::now());
                 let heard = listener.hear(stream, bytes, &mut |event| ledger.reporters.agent(event));
                 ledger.reporters.flush();
-                heard
+                keep_to_budget(ledger, setup, listener, heard)
             }
             Happening::StopRequested | Happening::Tick => {
                 ledger.notice(&happening);
@@ -130,6 +138,8 @@ impl Driver {
             hooks: self.hooks.as_ref(),
             resume: self.conversation.as_deref(),
             streams_input: call.streams_input,
+            // A process of several turns is measured turn by turn.
+            budget_usd: self.cost_left().filter(|_| !call.streams_input),
         };
         Spec {
             program: self.program.clone().into_os_string(),
@@ -297,6 +307,7 @@ impl Driver {
                 (TurnEnd::Failed(Failure { kind: FailureKind::Transient, message }), 0, Vec::new())
             }
         };
+        let usage = worth(&self.setup, &listener);
         let tally = listener.tally;
         if end == TurnEnd::Finished && hooking::is_unguarded(self.adapter().hooks(), &tally, hooks.as_ref()) {
             end = TurnEnd::Unguarded;
@@ -307,7 +318,7 @@ impl Driver {
             view,
             code,
             ms,
-            usage: tally.usage,
+            usage,
             tools: tally.tools,
             tool_errors: tally.tool_errors,
             leftovers,
@@ -319,6 +330,13 @@ impl Driver {
     }
 
     fn turn_end(&self, ended: &Ended, listener: &Listener) -> TurnEnd {
+        if let (Some(Cause::Enough), Some(limit)) = (ended.cause, listener.over) {
+            // It may have come to its end while it was told to.
+            let is_finished = 0 < listener.tally.results
+                && listener.tally.failure.is_none()
+                && !is_metered(&listener.running());
+            return if is_finished { TurnEnd::Finished } else { TurnEnd::OverBudget { limit } };
+        }
         let Some(exit) = exit(ended, &self.setup) else { return TurnEnd::Interrupted };
         if matches!((exit, self.ledger.plan.pause_code), (Exit::Code(code), Some(pause)) if code == pause) {
             return TurnEnd::Paused { reason: None };
@@ -366,7 +384,7 @@ fn exit(ended: &Ended, setup: &Setup) -> Option<Exit> {
         Some(Cause::Timeout) => Exit::TimedOut(limit(setup.timeouts.turn_ms)),
         Some(Cause::Idle) => Exit::Idle(limit(setup.timeouts.idle_ms)),
         Some(Cause::Lingered) => Exit::Lingered,
-        None => match ended.status {
+        Some(Cause::Enough) | None => match ended.status {
             Some(status) => {
                 status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or_default()), Exit::Code)
             }

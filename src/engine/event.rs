@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    outcome::Outcome,
+    outcome::{Exhausted, Outcome},
     plan::{Limits, Plan},
 };
 use crate::{
@@ -311,6 +311,11 @@ pub enum TurnEnd {
         /// What it said about that.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<String>,
+    },
+    /// It used up a budget, and ralph ended it.
+    OverBudget {
+        /// Which one.
+        limit: Exhausted,
     },
     /// The agent used tools, and the hook that guards them never ran.
     Unguarded,

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::agent::Usage;
+
 use super::{
     plan::{Cause, Plan},
     spent::Spent,
@@ -52,6 +54,10 @@ pub enum Exhausted {
     Cost,
     /// The tokens of the run.
     Tokens,
+    /// The cost of one iteration.
+    IterationCost,
+    /// The tokens of one iteration.
+    IterationTokens,
 }
 
 impl Exhausted {
@@ -62,6 +68,8 @@ impl Exhausted {
             Self::Time => "time",
             Self::Cost => "cost",
             Self::Tokens => "tokens",
+            Self::IterationCost => "cost per iteration",
+            Self::IterationTokens => "tokens per iteration",
         }
     }
 
@@ -69,14 +77,22 @@ impl Exhausted {
     pub fn raised(self, plan: &Plan, spent: &Spent) -> String {
         let limits = &plan.limits;
         let double = |limit: Option<u64>, used: u64| limit.unwrap_or(1).max(used).saturating_mul(2);
+        let double_cost = |limit: Option<f64>, usage: &Usage| {
+            (2.0 * limit.unwrap_or(1.0).max(usage.cost_usd.unwrap_or(0.0))).max(0.01)
+        };
         match self {
             Self::Iterations => format!("--max-iterations {}", limits.iterations.saturating_add(10)),
             Self::Time => format!("--max-time {}s", double(limits.total_ms, spent.ms).div_ceil(1000)),
-            Self::Cost => {
-                let used = spent.usage.cost_usd.unwrap_or(0.0);
-                format!("--max-cost {:.2}", (2.0 * limits.cost_usd.unwrap_or(1.0).max(used)).max(0.01))
-            }
+            Self::Cost => format!("--max-cost {:.2}", double_cost(limits.cost_usd, &spent.usage)),
             Self::Tokens => format!("--max-tokens {}", double(limits.tokens, spent.usage.tokens())),
+            Self::IterationCost => {
+                let cost = double_cost(limits.iteration_cost_usd, &spent.iteration);
+                format!("--max-iteration-cost {cost:.2}")
+            }
+            Self::IterationTokens => {
+                let tokens = double(limits.iteration_tokens, spent.iteration.tokens());
+                format!("--max-iteration-tokens {tokens}")
+            }
         }
     }
 }

@@ -305,4 +305,10 @@ pub struct Limits {
     /// Tokens in and out.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tokens: Option<u64>,
+    /// In US dollars, for one iteration in all its attempts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub iteration_cost_usd: Option<f64>,
+    /// Tokens in and out, for one iteration in all its attempts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub iteration_tokens: Option<u64>,
 }

@@ -176,5 +176,7 @@ fn limits(iterations: u32, exit_code: u8) -> Limits {
         total_ms: None,
         cost_usd: None,
         tokens: None,
+        iteration_cost_usd: None,
+        iteration_tokens: None,
     }
 }

@@ -1,13 +1,17 @@
 //! What a run has used. Sums stop at the largest number: a journal may be damaged, and agents report nonsense.
 
-use super::event::TurnEnded;
-use crate::agent::Usage;
+use super::event::{TurnEnd, TurnEnded};
+use crate::{agent::Usage, budget::is_metered};
 
 /// What the run has used so far, in all its processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
     /// Tokens and dollars.
     pub usage: Usage,
+    /// Of those, what the current iteration has used.
+    pub iteration: Usage,
+    /// Turns that came to their end and did not say what they used.
+    pub unmetered: u32,
     /// Time of turns, gates and waits.
     pub ms: u64,
     /// Time of waits for usage limits.
@@ -30,8 +34,16 @@ impl Spent {
         self.turns = self.turns.saturating_add(1);
         self.tools = self.tools.saturating_add(turn.tools);
         self.tool_errors = self.tool_errors.saturating_add(turn.tool_errors);
-        self.usage.add(turn.usage);
+        self.take_usage(turn.usage);
+        let is_unmetered = turn.end == TurnEnd::Finished && !is_metered(&turn.usage);
+        self.unmetered = self.unmetered.saturating_add(u32::from(is_unmetered));
         self.take_time(turn.ms);
+    }
+
+    /// Counts tokens and dollars.
+    pub(super) fn take_usage(&mut self, usage: Usage) {
+        self.usage.add(usage);
+        self.iteration.add(usage);
     }
 
     /// Counts time of a turn, a gate or a wait.

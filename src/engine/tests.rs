@@ -95,6 +95,8 @@ fn turn_end(line: &str) -> TurnEnd {
     match line {
         _ if line.contains("pause") => TurnEnd::Paused { reason: None },
         _ if line.contains("cut") => TurnEnd::Interrupted,
+        _ if line.contains("spent") => TurnEnd::OverBudget { limit: Exhausted::Cost },
+        _ if line.contains("own cap") => failed(FailureKind::OwnCap),
         _ if line.contains("quota") => failed(FailureKind::Limited { resets_at: Some(77) }),
         _ if line.contains("used up") => failed(FailureKind::Limited { resets_at: None }),
         _ if line.contains("overload") => failed(FailureKind::Overloaded),
@@ -454,8 +456,41 @@ fn budgets_end_a_run_between_turns() {
     run.limits.tokens = None;
     run.limits.total_ms = Some(1000);
     check(&run, &["turn a"], "Work1.1 c Exhausted(Time)=1");
+    // No budget ends a loop as if it were complete, whatever its last iteration does.
+    let mut plan = presets::plan();
+    plan.limits.cost_usd = Some(0.5);
+    check(&plan, &["turn a"], "Work1.1 c Exhausted(Cost)=1");
     // A claim that holds is done, whatever it cost.
     check(&run, &["turn claim"], "Work1.1 c Done=0");
+}
+
+#[test]
+fn an_iteration_has_a_budget_for_all_its_attempts() {
+    // Every turn costs half a dollar and 110 tokens.
+    let mut build = presets::build("plan.md", every(&["test"]));
+    build.limits.iteration_cost_usd = Some(1.0);
+    let script = ["look +plan.md", "turn a", "gate red", "gate ok", "gate red"];
+    check(
+        &build,
+        &script,
+        "Work1.1 g0! Work1.2<red> g0 c Work2.1 g0! Work2.2<red> g0! Exhausted(IterationCost)=1",
+    );
+    build.limits.iteration_cost_usd = None;
+    build.limits.iteration_tokens = Some(100);
+    check(&build, &["look +plan.md", "turn a", "gate red"], "Work1.1 g0! Exhausted(IterationTokens)=1");
+    check(&build, &["look +plan.md", "turn a", "turn claim"], "Work1.1 g0 c Work2.1 g0 c Done=0");
+}
+
+#[test]
+fn a_turn_that_is_ended_for_its_budget_is_not_tried_again() {
+    let mut run = presets::run("DONE", every(&["test"]));
+    check(&run, &["turn spent"], "Work1.1 Exhausted(Cost)=1");
+    // The agent kept to what was left of the budget.
+    run.limits.cost_usd = Some(1.0);
+    check(&run, &["turn a", "turn own cap"], "Work1.1 g0 c Work2.1 Exhausted(Cost)=1");
+    // It kept to a limit of the user's own: the turn is over, and the next goes on.
+    run.limits.cost_usd = Some(5.0);
+    check(&run, &["turn own cap", "turn claim"], "Work1.1 g0 c Work2.1 g0 c Done=0");
 }
 
 #[test]

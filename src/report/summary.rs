@@ -26,6 +26,12 @@ pub(crate) fn outcome(outcome: &Outcome, plan: &Plan) -> String {
         Outcome::Exhausted { limit: Exhausted::Time } => "Maximum time reached".to_owned(),
         Outcome::Exhausted { limit: Exhausted::Cost } => "Maximum cost reached".to_owned(),
         Outcome::Exhausted { limit: Exhausted::Tokens } => "Maximum number of tokens reached".to_owned(),
+        Outcome::Exhausted { limit: Exhausted::IterationCost } => {
+            "Maximum cost of an iteration reached".to_owned()
+        }
+        Outcome::Exhausted { limit: Exhausted::IterationTokens } => {
+            "Maximum number of tokens of an iteration reached".to_owned()
+        }
         Outcome::Paused { reason } => format!("Stopped: {reason}"),
         Outcome::Interrupted => "Interrupted".to_owned(),
         Outcome::Unready { reason } => reason.clone(),
@@ -75,6 +81,9 @@ pub(crate) fn spent(state: &State) -> Vec<String> {
     }
     if let Some(cost) = spent.usage.cost_usd {
         parts.push(format!("${cost:.2}"));
+    }
+    if 0 < spent.unmetered {
+        parts.push(count(spent.unmetered.into(), "unmetered turn"));
     }
     parts
 }

@@ -5,7 +5,7 @@ use super::fields::{Fields, read_object};
 use super::node::Node;
 use super::sandbox;
 use super::value::{
-    boolean, choice, command, dollar_limit, duration, filled, positive, string, time_limit, whole,
+    boolean, choice, command, dollar_limit, duration, filled, positive, price, string, time_limit, whole,
     whole_limit, words, wrong_type,
 };
 use super::{
@@ -13,6 +13,7 @@ use super::{
     Scm, Settings, StoriesSettings, TaskSettings,
 };
 use crate::agent::Permissions;
+use crate::budget::Price;
 use crate::fail_action::FailAction;
 use crate::setup::Guard;
 
@@ -40,6 +41,7 @@ fn read_root(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     fields.set("retries", &mut settings.retries, whole);
     fields.set("retryDelay", &mut settings.retry_delay, duration);
     fields.object("limits", |fields| read_limits(fields, &mut settings.limits));
+    settings.prices = fields.map("prices", read_price).unwrap_or_default();
     fields.set("leftovers", &mut settings.leftovers, |node| choice(node, &Leftovers::NAMES));
     fields.set("guard", &mut settings.guard, |node| choice(node, &Guard::NAMES));
     fields.object("plan", |fields| read_plan(fields, &mut settings.plan));
@@ -76,6 +78,13 @@ fn read_variable(name: &str, value: &Node) -> Result<String, String> {
     string(value).map(str::to_owned)
 }
 
+fn read_price(name: &str, value: &Node) -> Result<Price, String> {
+    if name.trim().is_empty() {
+        return Err("expected the beginning of a model's name".to_owned());
+    }
+    price(value)
+}
+
 fn read_guardrail(fields: &mut Fields<'_, '_>) -> Guardrail {
     fields.require("command");
     Guardrail {
@@ -102,6 +111,8 @@ fn read_limits(fields: &mut Fields<'_, '_>, limits: &mut Limits) {
     fields.set("maxWait", &mut limits.max_wait, time_limit);
     fields.set("maxCostUsd", &mut limits.max_cost_usd, dollar_limit);
     fields.set("maxTokens", &mut limits.max_tokens, whole_limit);
+    fields.set("iterationCostUsd", &mut limits.iteration_cost_usd, dollar_limit);
+    fields.set("iterationTokens", &mut limits.iteration_tokens, whole_limit);
     fields.set("stuckAfter", &mut limits.stuck_after, whole_limit);
 }
 

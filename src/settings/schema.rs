@@ -69,6 +69,20 @@ pub(super) fn variables(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
+pub(super) fn prices(_: &mut SchemaGenerator) -> Schema {
+    let dollars = json!({"type": "number", "minimum": 0});
+    json_schema!({
+        "type": "object",
+        "propertyNames": {"pattern": r"\S"},
+        "additionalProperties": {
+            "type": ["object", "null"],
+            "properties": {"input": dollars, "cached": {"type": ["number", "null"], "minimum": 0}, "output": dollars},
+            "required": ["input", "output"],
+            "additionalProperties": false,
+        },
+    })
+}
+
 pub(super) fn fail_action(_: &mut SchemaGenerator) -> Schema {
     choice(&FailAction::NAMES)
 }

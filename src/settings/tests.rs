@@ -88,8 +88,9 @@ fn every_new_key_is_read() {
         "retryDelay": "500ms",
         "limits": {
             "iterationTimeout": "1h30m", "idleTimeout": 0, "gateTimeout": 90, "totalTime": "2d", "maxWait": "1.5",
-            "maxCostUsd": 2.5, "maxTokens": 1_000_000, "stuckAfter": 5
+            "maxCostUsd": 2.5, "maxTokens": 1_000_000, "iterationCostUsd": 0.5, "iterationTokens": 1000, "stuckAfter": 5
         },
+        "prices": {"gpt-5": {"input": 1.25, "cached": 0.125, "output": 10}, "x": null},
         "leftovers": "keep",
         "output": {"emoji": false, "color": "never", "timestamps": true, "maxLines": 1, "maxChars": 2},
         "retention": "30d"
@@ -107,10 +108,14 @@ fn every_new_key_is_read() {
         max_wait: Some(Duration::from_millis(1_500)),
         max_cost_usd: Some(2.5),
         max_tokens: Some(1_000_000),
+        iteration_cost_usd: Some(0.5),
+        iteration_tokens: Some(1000),
         stuck_after: Some(5),
     };
     assert_eq!(settings.limits, limits);
     assert!(!settings.baseline);
+    let price = Price { input: 1.25, cached: Some(0.125), output: 10.0 };
+    assert_eq!(settings.prices, BTreeMap::from([("gpt-5".to_owned(), price)]));
     assert_eq!(settings.leftovers, Leftovers::Keep);
     let output =
         Output { emoji: Some(false), color: ColorWhen::Never, timestamps: true, max_lines: 1, max_chars: 2 };
@@ -474,7 +479,7 @@ fn the_reference_names_every_key_and_its_examples_are_good() {
 
 fn check_documented(page: &str, path: &str, value: &Value) {
     match value {
-        Value::Object(members) if path != "agent.env" => {
+        Value::Object(members) if !["agent.env", "prices"].contains(&path) => {
             let dot = if path.is_empty() { "" } else { "." };
             members
                 .iter()

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::node::{Content, Node};
+use crate::budget::Price;
 use crate::duration::{from_seconds, parse_duration};
 
 /// The most characters of a wrong value that a message repeats.
@@ -70,6 +71,24 @@ pub(super) fn dollar_limit(node: &Node) -> Result<Option<f64>, String> {
         number.as_f64().filter(|value| value.is_finite() && *value >= 0.0)
     })?;
     Ok(Some(dollars).filter(|dollars| *dollars > 0.0))
+}
+
+/// Reads what tokens cost.
+pub(super) fn price(node: &Node) -> Result<Price, String> {
+    const EXPECTED: &str = "a price such as {\"input\": 1.25, \"cached\": 0.125, \"output\": 10}";
+    let Content::Object(members) = &node.content else { return Err(wrong_type(EXPECTED, node)) };
+    let known = |key: &&String| matches!(key.as_str(), "input" | "cached" | "output");
+    if let Some(key) = members.keys().find(|key| !known(key)) {
+        return Err(format!("expected {EXPECTED}, found the key {key:?}"));
+    }
+    let dollars = |key: &str| match members.get(key).filter(|node| !node.is_null()) {
+        Some(node) => dollar_limit(node).map(|dollars| Some(dollars.unwrap_or(0.0))),
+        None => Ok(None),
+    };
+    let (Some(input), Some(output)) = (dollars("input")?, dollars("output")?) else {
+        return Err(format!("expected {EXPECTED}, found no input or no output"));
+    };
+    Ok(Price { input, cached: dollars("cached")?, output })
 }
 
 /// Reads a duration.

@@ -176,3 +176,108 @@ fn a_loop_that_goes_on_with_its_work_goes_on() {
     let env = Env::new().turns(json!([[say("Hm.")]])).guardrails(&["true"]);
     env.run(&["-m", "6"]).exits(1);
 }
+
+/// A message of the agent with what it used.
+fn spends(id: &str, input: u64, output: u64) -> Value {
+    json!({"event": {"type": "assistant", "parent_tool_use_id": null, "message": {
+        "id": id, "role": "assistant", "model": "scripted", "content": [{"type": "text", "text": "Still at it."}],
+        "usage": {"input_tokens": input, "output_tokens": output},
+    }}})
+}
+
+#[test]
+fn a_turn_is_ended_when_it_has_used_enough() {
+    // It would go on for ever.
+    let turn = json!([spends("a", 400, 1), spends("a", 400, 99), spends("b", 400, 101), "hang"]);
+    for (flags, limit, says) in [
+        (["--max-tokens", "1000"], "tokens", "Maximum number of tokens reached"),
+        (
+            ["--max-iteration-tokens", "900"],
+            "iteration_tokens",
+            "Maximum number of tokens of an iteration reached",
+        ),
+    ] {
+        let env = Env::new().turns(json!([turn, [done()]]));
+        let output = env.run(&flags).exits(1).says("The agent was ended at its limit of tokens").prints(says);
+        let ended = &env.events("turn_ended")[0];
+        assert_eq!((&ended["end"]["how"], &ended["end"]["limit"]), (&json!("over_budget"), &json!(limit)));
+        assert_eq!((&ended["usage"]["input"], &ended["usage"]["output"]), (&json!(800), &json!(200)));
+        assert_eq!(env.prompts().len(), 1, "{}", output.stderr);
+        env.nothing_left();
+        // The budget counts what was used before; more of it, and the same iteration runs again.
+        env.ralph(&["resume"]).exits(2).says("the run is at its limit of tokens");
+        env.ralph(&["resume", flags[0], "5000"]).exits(0);
+        let turns = env.events("turn_started");
+        assert_eq!((&turns[1]["iteration"], &turns[1]["attempt"]), (&json!(1), &json!(1)));
+    }
+}
+
+#[test]
+fn a_turn_that_came_to_its_end_is_judged_whatever_it_used() {
+    let result = json!({"result": {"usage": {"input_tokens": 5000, "output_tokens": 1}}});
+    let env = Env::new().turns(json!([[done(), result, {"event": {"type": "system", "subtype": "status"}}]]));
+    env.run(&["--max-tokens", "1000"]).exits(0).prints("Complete");
+}
+
+#[test]
+fn tokens_without_a_cost_are_priced() {
+    // 100 in and 20 out each time.
+    let price = |input: f64, output: f64| json!({"input": input, "output": output});
+    let env = replays(Env::new(), "codex", &["text"])
+        .settings(json!({"prices": {"fake": price(0.0, 1.0), "fake-model": price(1000.0, 5000.0)},
+            "agent": {"flags": ["--model", "fake-model-2"]}}));
+    env.run(&["--max-cost", "0.3"]).exits(1).prints("Maximum cost reached").prints("$0.40");
+    assert_eq!(calls(&env), 2);
+    let env =
+        replays(Env::new(), "codex", &["text"]).settings(json!({"prices": {"codex": price(0.0, 50_000.0)}}));
+    env.run(&["-m", "1"]).exits(1).prints("$1.00");
+}
+
+#[test]
+fn a_budget_that_nobody_can_measure_is_pointed_out() {
+    let unmetered = "warning: the agent is unmetered: it does not say what it uses";
+    let no_cost = "warning: the agent does not say what its tokens cost";
+    let env = replays(Env::new(), "codex", &["text"]);
+    let output = env.run(&["-m", "2", "--max-cost", "1"]).exits(1).says_not(unmetered);
+    assert_eq!(output.stderr.matches(no_cost).count(), 1, "{}", output.stderr);
+    env.run(&["-m", "1", "--max-tokens", "1000"]).exits(1).says_not(no_cost).says_not(unmetered);
+    // Any program, and a known one that says nothing.
+    let plain = Env::new().agent("helper", "cat >/dev/null; echo Hm.");
+    let scripted = Env::new().turns(json!([[say("Hm.")]]));
+    for env in [plain, scripted] {
+        let output = env.run(&["-m", "2", "--max-iteration-cost", "1"]).exits(1).prints("2 unmetered turns");
+        assert_eq!(output.stderr.matches(unmetered).count(), 1, "{}", output.stderr);
+        env.run(&["-m", "1"]).exits(1).says_not(unmetered);
+    }
+}
+
+#[test]
+fn claude_keeps_to_what_is_left_of_the_budget() {
+    let result = |cost: f64, more: &str| {
+        format!(
+            r#"{{"type":"result","subtype":"success","is_error":false,"result":"Hm.","num_turns":1,"total_cost_usd":{cost}{more}}}"#
+        )
+    };
+    let over = result(0.75, "")
+        .replace("success", "error_max_budget_usd")
+        .replace("\"is_error\":false", "\"is_error\":true");
+    let script = |env: &Env| {
+        let calls = env.root().join("calls");
+        format!(
+            "cat >/dev/null; echo \"$*\" >>{0}; case $(wc -l <{0}) in 1) echo '{1}';; *) echo '{over}'; exit 1;; esac",
+            calls.display(),
+            result(0.5, "")
+        )
+    };
+    let env = Env::new();
+    let text = script(&env);
+    let env = env.agent("claude", &text);
+    env.run(&["--max-cost", "1.25", "--max-iteration-cost", "1"]).exits(1).prints("Maximum cost reached");
+    let told = std::fs::read_to_string(env.root().join("calls")).expect("calls");
+    let budgets: Vec<&str> = told
+        .lines()
+        .filter_map(|line| line.split_once("--max-budget-usd "))
+        .map(|(_, after)| after.split(' ').next().unwrap_or_default())
+        .collect();
+    assert_eq!(budgets, ["1.0000", "0.7500"]);
+}

@@ -9,6 +9,7 @@ use std::{
 const UPPER_FLOOR: &[&str] = &[
     "agent",
     "agents_md",
+    "budget",
     "checkup",
     "claim",
     "context",

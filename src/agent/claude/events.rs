@@ -141,6 +141,11 @@ impl ResultLine<'_> {
         Some(total)
     }
 
+    /// Whether the program's own limit on cost ended the turn.
+    pub(super) fn is_over_budget(&self) -> bool {
+        word(self.subtype) == "error_max_budget_usd" || word(self.terminal_reason) == "budget_exhausted"
+    }
+
     /// Whether the turn went wrong; the subtype alone does not say it.
     pub(super) fn failed(&self) -> bool {
         let ended_badly = matches!(

@@ -94,6 +94,7 @@ mod tests {
             prompt: None,
             hooks: Some(&hooks),
             resume: None,
+            budget_usd: None,
             streams_input: false,
         });
         (given.flags, serde_json::from_str(&given.settings.expect("settings")).expect("JSON"))

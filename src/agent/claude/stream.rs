@@ -5,6 +5,7 @@ use crate::agent::conversation::{Conversation, note};
 use crate::agent::messages::{Envelope, TokenUsage, outcome};
 use crate::agent::ndjson::{Emit, Reader, unknown};
 use crate::agent::raw::{Raw, word};
+use crate::agent::running::Running;
 use crate::agent::{AgentEvent, Failure, FailureKind, Limit, TurnResult, Usage, status};
 
 /// One process of Claude Code, as far as it has told.
@@ -15,6 +16,8 @@ pub(super) struct Stream {
     cost_usd: f64,
     /// The same for the tokens of all models, subagents' included.
     total: Usage,
+    /// What the messages since the last result used.
+    running: Running,
     /// The last refusal for want of quota.
     refused: Option<Limit>,
     /// The program's word for the last error message that it wrote in the agent's place.
@@ -30,6 +33,7 @@ impl Reader for Stream {
                 if message.is_synthetic() && parent.is_none() {
                     word(event.error).clone_into(&mut self.error);
                 }
+                self.running.take(word(message.id), message.usage());
                 self.conversation.assistant(message, parent, emit);
             }
             ("user", Some(message)) => {
@@ -59,10 +63,15 @@ impl Reader for Stream {
         }
         Ok(())
     }
+
+    fn running(&self) -> Usage {
+        self.running.total()
+    }
 }
 
 impl Stream {
     fn result(&mut self, line: &ResultLine<'_>) -> TurnResult {
+        self.running = Running::default();
         let mut usage = self.tokens(line);
         if let Some(total) = line.total_cost_usd.and_then(Raw::read::<f64>) {
             usage.cost_usd = Some((total - self.cost_usd).max(0.0));
@@ -100,6 +109,9 @@ impl Stream {
     }
 
     fn failure_kind(&self, line: &ResultLine<'_>, error: &str) -> FailureKind {
+        if line.is_over_budget() {
+            return FailureKind::OwnCap;
+        }
         let codes = [word(line.api_error), word(line.api_error_type), error];
         let status = line.api_error_status.and_then(Raw::read);
         let kind =

@@ -9,10 +9,12 @@ struct Call<'a> {
     output: Output<'a>,
     permissions: Permissions,
     prompt: Option<&'a str>,
+    budget_usd: Option<f64>,
 }
 
 fn call(command: &str) -> Call<'_> {
-    Call { command, flags: "", output: Output::Stream, permissions: Permissions::Agent, prompt: None }
+    let (output, permissions) = (Output::Stream, Permissions::Agent);
+    Call { command, flags: "", output, permissions, prompt: None, budget_usd: None }
 }
 
 impl<'a> Call<'a> {
@@ -28,13 +30,17 @@ impl<'a> Call<'a> {
         Self { flags, ..self }
     }
 
+    fn budget(self, usd: f64) -> Self {
+        Self { budget_usd: Some(usd), ..self }
+    }
+
     fn prompt(self, prompt: &'a str) -> Self {
         Self { prompt: Some(prompt), ..self }
     }
 
     #[track_caller]
     fn gives(self, expected: &str) {
-        let Self { command, flags, output, permissions, prompt } = self;
+        let Self { command, flags, output, permissions, prompt, budget_usd } = self;
         let flags: Vec<String> = flags.split_whitespace().map(str::to_owned).collect();
         let request = Request {
             flags: &flags,
@@ -44,6 +50,7 @@ impl<'a> Call<'a> {
             hooks: None,
             resume: None,
             streams_input: false,
+            budget_usd,
         };
         assert_eq!(adapter(command).arguments(&request).join(" "), expected);
     }
@@ -77,6 +84,13 @@ fn commands_have_names() {
 fn claude() {
     let stream = "-p --output-format stream-json --verbose";
     let skip = "--dangerously-skip-permissions";
+    call("claude").budget(0.5).gives("-p --output-format stream-json --verbose --max-budget-usd 0.5000");
+    call("claude")
+        .budget(0.5)
+        .flags("--max-budget-usd=2")
+        .gives("-p --output-format stream-json --verbose --max-budget-usd=2");
+    call("claude").budget(0.5).text().gives("-p --output-format text");
+    call("codex").budget(0.5).gives("exec --json --skip-git-repo-check -s workspace-write -");
     call("claude").gives(stream);
     call("claude").skip().flags("--model opus").gives(&format!("{stream} {skip} --model opus"));
     call("claude").skip().flags(skip).gives(&format!("{stream} {skip}"));

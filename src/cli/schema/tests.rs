@@ -111,7 +111,9 @@ fn the_schema_takes_what_the_reader_takes_and_nothing_else() {
         [null], ["-a 'b c'", "-d"], {}, {"A": "b"}, {"A": ""}, {"A": null}, {"A": 1}, {"A=B": "c"}, {"": "c"},
         {"command": "make"}, {"command": ""}, {"command": null}, {"hint": "x"}, [{"command": "make"}], [{"hint": "x"}],
         [{}], [{"command": null}], [{"command": "make", "failAction": "append", "hint": ""}], {"tasks": ["commit"]},
-        {"idleTimeout": "30m"}, {"emoji": false},
+        {"idleTimeout": "30m"}, {"emoji": false}, {"A": {}}, {"A": {"input": 1, "output": 2.5}}, {"A": {"input": 1}},
+        {"A": {"input": 1, "output": 2, "cached": null}}, {"A": {"input": -1, "output": 2}},
+        {"A": {"input": 1, "output": 2, "x": 3}}, {" ": {"input": 1, "output": 2}},
     ]);
     let mut accepted = 0;
     for way in all_keys() {

@@ -87,6 +87,7 @@ fn stops(folded: &Folded) -> Vec<Stop> {
                     TurnEnd::Interrupted
                     | TurnEnd::Abandoned
                     | TurnEnd::Paused { .. }
+                    | TurnEnd::OverBudget { .. }
                     | TurnEnd::Unguarded => ("cut off", None),
                 };
                 stops.push(Stop { iteration, found, why });

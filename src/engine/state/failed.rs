@@ -9,7 +9,10 @@ use super::{
     },
     State,
 };
-use crate::agent::{Failure, FailureKind};
+use crate::{
+    agent::{Failure, FailureKind},
+    budget,
+};
 
 /// A quota that is refused this often without one finished turn between is not a wait, it is a wall.
 const LIMITED_TURNS_IN_A_ROW: u32 = 20;
@@ -24,6 +27,13 @@ impl State {
     pub(super) fn turn_failed(&mut self, plan: &Plan, turn: &TurnEnded, failure: &Failure) {
         match failure.kind {
             FailureKind::Permanent => self.give_up(Cause::Agent, &failure.message),
+            // The agent kept to a limit on cost, ours or the user's own. If it was the user's, the turn is judged as it is.
+            FailureKind::OwnCap => {
+                match budget::reached(&plan.limits, &self.spent.usage, &self.spent.iteration) {
+                    Some(limit) => self.phase = Phase::Over(Outcome::Exhausted { limit }),
+                    None => self.judge(plan, turn),
+                }
+            }
             FailureKind::Limited { resets_at } => self.limited(plan, resets_at, &failure.message),
             FailureKind::Transient | FailureKind::Overloaded => {
                 if plan.failures.agent == OnFailure::Ignore {
@@ -70,7 +80,7 @@ impl State {
 fn patience(attempt: u32, kind: FailureKind) -> u64 {
     match kind {
         FailureKind::Overloaded | FailureKind::Limited { .. } => 10 * doubled(attempt),
-        FailureKind::Transient | FailureKind::Permanent => doubled(attempt),
+        FailureKind::Transient | FailureKind::OwnCap | FailureKind::Permanent => doubled(attempt),
     }
 }
 

@@ -73,9 +73,11 @@ impl World {
 
     fn run_turn(&mut self) {
         self.turns += 1;
-        let kinds =
-            ["a", "a", "claim", "claim", "fail", "fail", "overload", "quota", "bad key", "pause", "cut"];
-        let kind = kinds[usize::try_from(self.roll(11)).unwrap_or(0)];
+        let kinds = [
+            "a", "a", "a", "a", "claim", "claim", "claim", "claim", "fail", "fail", "fail", "overload",
+            "quota", "used up", "own cap", "spent", "bad key", "pause", "cut",
+        ];
+        let kind = kinds[usize::try_from(self.roll(19)).unwrap_or(0)];
         // A turn that the user ended comes with a request to stop; others may.
         if kind == "cut" || self.roll(30) == 0 {
             self.record(Event::StopRequested);

@@ -59,7 +59,8 @@ impl Page<'_> {
             let to = last.at.to_zoned(self.zone.clone()).strftime("%H:%M");
             add(format_duration(whole(between(first.at, last.at))), &format!("{from} to {to}"));
         }
-        let cost = spent.usage.cost_usd.map_or("not reported".to_owned(), |cost| format!("${cost:.2}"));
+        let unknown = if 0 < spent.unmetered { "unmetered" } else { "not reported" };
+        let cost = spent.usage.cost_usd.map_or(unknown.to_owned(), |cost| format!("${cost:.2}"));
         add(cost, "cost");
         if 0 < spent.usage.tokens() {
             let Usage { input, cached, output, .. } = spent.usage;

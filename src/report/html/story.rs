@@ -103,6 +103,7 @@ impl Story {
                 None => "it waits for someone outside".to_owned(),
             }),
             TurnEnd::Unguarded => Some("it used tools, and ralph's hook was never called".to_owned()),
+            TurnEnd::OverBudget { limit } => Some(format!("it was ended at its limit of {}", limit.name())),
             TurnEnd::Interrupted => Some("it was ended by the user".to_owned()),
             TurnEnd::Abandoned => Some("ralph was killed while it ran".to_owned()),
         };

@@ -83,6 +83,9 @@ impl Human {
                 self.alert(&format!("{mark} {bad}The agent failed: {}{bad:#}", printable(&failure.message)));
             }
             TurnEnd::Paused { .. } => self.line("The agent waits for someone outside."),
+            TurnEnd::OverBudget { limit } => {
+                self.alert(&format!("{warn}The agent was ended at its limit of {}.{warn:#}", limit.name()));
+            }
             TurnEnd::Unguarded => {
                 let mark = self.look.marks.bad;
                 self.alert(&format!(

@@ -83,7 +83,7 @@ fn runs_are_listed() {
     complete.extend(passing);
     complete.extend([Event::CommitEnded(made), ended(Outcome::Done)]);
     let cause = crate::engine::plan::Cause::Agent;
-    let runs = [
+    let runs = vec![
         (
             true,
             Some(

@@ -71,6 +71,9 @@ fn kind(property: &Value) -> String {
         ("string", _) => "text".to_owned(),
         ("array", _) if property["items"]["type"] == "integer" => "array of whole numbers".to_owned(),
         ("array", _) => "array of strings".to_owned(),
+        ("object", _) if property.pointer("/additionalProperties/properties").is_some() => {
+            "object of prices".to_owned()
+        }
         ("object", _) => "object of strings".to_owned(),
         (other, _) => other.to_owned(),
     }

@@ -45,10 +45,28 @@ fn gate_ended(gate: usize, code: Option<i32>, output: Option<&str>) -> Event {
 fn a_whole_run() {
     check("run", |shown| {
         shown.event(Event::RunStarted(Box::new(started(&shown.plan))));
+        for gate in [0, 1] {
+            let check = shown.plan.gates[gate].clone();
+            shown.human.baseline_started(&check);
+            let failure = (gate == 1).then(|| "It failed.".to_owned());
+            let log = format!(".ralph/guardrail_000_gate_{gate}.log");
+            shown.event(Event::BaselineEnded(GateEnded {
+                gate,
+                failure,
+                code: Some(2),
+                ms: 1_234,
+                log,
+                likeness: None,
+            }));
+        }
         shown.event(turn(1, 1)).after(61_000);
         shown.event(Event::TurnEnded(Box::new(turn_ended(TurnEnd::Finished, true))));
         shown.event(gate_ended(0, Some(0), None));
-        shown.event(gate_ended(1, Some(2), Some("1\n2\n3\n4\n5\n6\n7\u{1b}[2J\n")));
+        shown.event(gate_ended(
+            1,
+            Some(2),
+            Some("1\n2\n3\n4\n5\n6\n7\u{1b}[2J\nThis check was already failing before the first iteration."),
+        ));
         shown.event(turn(2, 1)).after(30_000);
         shown.event(Event::TurnEnded(Box::new(turn_ended(TurnEnd::Finished, true))));
         shown.event(gate_ended(0, Some(0), None)).event(gate_ended(1, Some(0), None));
@@ -78,6 +96,7 @@ fn turns_end_in_many_ways() {
         for end in [
             TurnEnd::Failed(failure),
             TurnEnd::Paused { reason: None },
+            TurnEnd::OverBudget { limit: Exhausted::IterationCost },
             TurnEnd::Interrupted,
             TurnEnd::Abandoned,
         ] {
@@ -118,7 +137,14 @@ fn what_happens_beside_turns() {
 #[test]
 fn every_outcome_is_told() {
     check("outcomes", |shown| {
-        let limits = [Exhausted::Iterations, Exhausted::Time, Exhausted::Cost, Exhausted::Tokens];
+        let limits = [
+            Exhausted::Iterations,
+            Exhausted::Time,
+            Exhausted::Cost,
+            Exhausted::Tokens,
+            Exhausted::IterationCost,
+            Exhausted::IterationTokens,
+        ];
         let causes = [Cause::Agent, Cause::Gate, Cause::NoChange, Cause::Commit];
         let reason = || "the last failure".to_owned();
         let outcomes = [Outcome::Done, Outcome::Interrupted]
