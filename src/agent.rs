@@ -11,7 +11,7 @@ mod copilot;
 mod flags;
 mod gemini;
 mod lines;
-mod messages;
+pub(crate) mod messages;
 mod ndjson;
 mod opencode;
 mod pi;

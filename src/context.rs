@@ -5,7 +5,11 @@
 use memchr::memmem;
 use serde::Deserialize;
 
-use crate::agent::raw::{Raw, word};
+use crate::agent::{
+    Usage,
+    messages::TokenUsage,
+    raw::{Raw, word},
+};
 
 /// What is announced, in percent, each once.
 pub const THRESHOLDS: [u8; 5] = [50, 60, 70, 80, 90];
@@ -100,21 +104,7 @@ struct ClaudeLine<'a> {
 struct ClaudeMessage<'a> {
     #[serde(borrow)]
     model: Option<Raw<'a>>,
-    usage: ClaudeUsage,
-}
-
-/// The kinds of input do not overlap.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ClaudeUsage {
-    #[serde(rename = "input_tokens")]
-    input: u64,
-    #[serde(rename = "cache_creation_input_tokens")]
-    cache_creation: u64,
-    #[serde(rename = "cache_read_input_tokens")]
-    cache_read: u64,
-    #[serde(rename = "output_tokens")]
-    output: u64,
+    usage: TokenUsage,
 }
 
 fn of_claude(line: &[u8]) -> Option<Reading> {
@@ -125,9 +115,8 @@ fn of_claude(line: &[u8]) -> Option<Reading> {
         return None;
     }
     let message: ClaudeMessage<'_> = line.message.and_then(Raw::read)?;
-    let usage = message.usage;
-    let input = [usage.input, usage.cache_creation, usage.cache_read];
-    let tokens = input.into_iter().fold(usage.output, u64::saturating_add);
+    let usage = Usage::from(message.usage);
+    let tokens = usage.input.saturating_add(usage.output);
     // The program's own messages say that nothing was used.
     (0 < tokens).then(|| Reading { tokens, window: Some(window_of(word(message.model))) })
 }

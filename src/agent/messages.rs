@@ -78,7 +78,7 @@ impl Message<'_> {
 /// Tokens as Anthropic counts them: the kinds of input do not overlap.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct TokenUsage {
+pub(crate) struct TokenUsage {
     #[serde(rename = "input_tokens")]
     input: u64,
     #[serde(rename = "cache_creation_input_tokens")]
