@@ -24,6 +24,7 @@ use crate::{
     engine::{
         State,
         event::{Event, RunStarted},
+        outcome::Outcome,
         plan::Plan,
     },
     error::{Context, Error, Result},
@@ -188,8 +189,13 @@ impl Journal {
 
 /// Where the last whole line ends.
 fn end_of_last_line(file: &mut File) -> io::Result<u64> {
+    let end = file.seek(SeekFrom::End(0))?;
+    end_of_line_before(file, end)
+}
+
+/// Where the last line ends that ends before this place.
+fn end_of_line_before(file: &mut File, mut end: u64) -> io::Result<u64> {
     const STEP: u64 = 64 * 1024;
-    let mut end = file.seek(SeekFrom::End(0))?;
     while 0 < end {
         let start = end.saturating_sub(STEP);
         file.seek(SeekFrom::Start(start))?;
@@ -242,6 +248,20 @@ pub(crate) fn started(path: &Path) -> Option<Box<RunStarted>> {
     BufReader::new(File::open(path).ok()?).read_until(b'\n', &mut line).ok()?;
     match Entry::of_line(&line)?.event {
         Event::RunStarted(started) => Some(started),
+        _ => None,
+    }
+}
+
+/// How a run ended, if the last event says so: when, how, and what ralph exited with.
+pub(crate) fn end(path: &Path) -> Option<(Timestamp, Outcome, u8)> {
+    let mut file = File::open(path).ok()?;
+    let whole = end_of_last_line(&mut file).ok()?;
+    let before = end_of_line_before(&mut file, whole.checked_sub(1)?).ok()?;
+    let mut line = vec![0; usize::try_from(whole - before).ok()?];
+    file.seek(SeekFrom::Start(before)).ok()?;
+    io::Read::read_exact(&mut file, &mut line).ok()?;
+    match Entry::of_line(&line)? {
+        Entry { at, event: Event::RunEnded { outcome, exit_code } } => Some((at, outcome, exit_code)),
         _ => None,
     }
 }

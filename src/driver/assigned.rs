@@ -8,9 +8,10 @@ use std::{
 
 use super::Driver;
 use crate::{
+    journal::{self, Folded, run_dir::RunDir},
     prompt::{Surroundings, prompt_of_task},
     setup::{Assignment, Role},
-    task::{FOLDER_VARIABLE, TASK_VARIABLE, Task},
+    task::{FOLDER_VARIABLE, TASK_VARIABLE, Task, keeper::Keeper},
 };
 
 impl Driver {
@@ -59,6 +60,15 @@ impl Driver {
         let (messages, _) = bus.read_from(self.bus_length).ok()?;
         let asked = messages.into_iter().rfind(|message| message.kind.eq_ignore_ascii_case(kind))?;
         Some(asked.body.trim().to_owned())
+    }
+}
+
+/// Tells the others how a run of a task ended, in case it was killed before it could.
+pub(super) fn tell_of_end(folded: &Folded, run: &RunDir) {
+    let setup = &folded.started.setup;
+    let Some(assignment) = &setup.assignment else { return };
+    if !journal::is_running(&run.journal()) {
+        Keeper::new(assignment, setup, &run.id()).catch_up(folded);
     }
 }
 

@@ -13,6 +13,7 @@ use std::{
 
 use super::{
     Driver, PROJECT_DIR,
+    assigned::tell_of_end,
     commit::Announced,
     hooking,
     ledger::Ledger,
@@ -139,6 +140,7 @@ impl Resume {
         let size = |run: &RunDir| run.journal().metadata().map(|it| it.len()).ok();
         let seen = size(&run);
         let mut folded = journal::fold(&run.journal())?;
+        tell_of_end(&folded, &run);
         refuse_final(&folded, &run)?;
         refuse_conversation(&folded, &run)?;
         let (setup, mut plan) = (folded.started.setup.clone(), folded.plan.clone());

@@ -4,12 +4,16 @@
 
 use jiff::Timestamp;
 
-use super::{Records, Task, Tasks, record::Status, store};
+use super::{
+    Records, Task, Tasks,
+    record::{End, Status},
+    store,
+};
 use crate::{
     bus::{Bus, Draft},
     engine::{State, event::Event, outcome::Outcome, plan::Plan},
     error::Result,
-    journal::Entry,
+    journal::{Entry, Folded},
     notes::{self, Note, Weight},
     report::Reporter,
     setup::{Assignment, Role, Setup},
@@ -58,6 +62,13 @@ impl Keeper {
         self.check(posted);
     }
 
+    /// Says how the run ended, once for each time that it ends.
+    fn say_end(&mut self, Note { weight, text }: Note, at: Timestamp) {
+        let key = Some(format!("ended-{}-{}", self.run, at.as_millisecond()));
+        let posted = self.bus.post(Draft { key, ..self.draft(weight.kind(), text) });
+        self.check(posted);
+    }
+
     fn inform(&mut self, text: String) {
         self.say(Note { weight: Weight::Info, text });
     }
@@ -84,27 +95,37 @@ impl Keeper {
         self.check(posted);
     }
 
+    /// Makes up for what a run could not do because it was killed right after it noted its end.
+    pub(crate) fn catch_up(&mut self, folded: &Folded) {
+        let Some(Entry { at, event: Event::RunEnded { outcome, exit_code } }) = folded.entries.last() else {
+            return;
+        };
+        // A task that is wanted again says so by taking its file away.
+        if *outcome != Outcome::Done || self.role == Role::Child || self.task.done().is_file() {
+            self.ended(&folded.plan, outcome, *exit_code, *at);
+        }
+    }
+
     fn ended(&mut self, plan: &Plan, outcome: &Outcome, exit_code: u8, at: Timestamp) {
-        let status = status_of(outcome);
-        self.update(|record| {
-            record.status = status;
-            record.ended_at = Some(at);
-            record.exit_code = Some(exit_code);
-            record.group = None;
-        });
+        let status = Status::of(outcome);
+        let end = End { at, status, exit_code: Some(exit_code) };
+        self.update(|record| *record = record.clone().reconciled(Some(end), at));
         match (self.role, outcome) {
             (Role::Root, Outcome::Done) => self.completed(),
             (Role::Root, _) => {
                 if let Some(note) = notes::of_end(plan, outcome) {
-                    self.say(note);
+                    self.say_end(note, at);
                 }
             }
-            (Role::Child, Outcome::Done) => self.inform(format!("child run {} completed", self.run)),
+            (Role::Child, Outcome::Done) => {
+                let text = format!("child run {} completed", self.run);
+                self.say_end(Note { weight: Weight::Info, text }, at);
+            }
             (Role::Child, outcome) => {
                 let why =
                     notes::of_end(plan, outcome).map_or(String::new(), |note| format!(": {}", note.text));
                 let text = format!("child run {} {}{why}", self.run, status.word());
-                self.say(Note { weight: Weight::Warning, text });
+                self.say_end(Note { weight: Weight::Warning, text }, at);
             }
         }
     }
@@ -159,12 +180,4 @@ impl Reporter for Keeper {
 pub(crate) fn others_running(records: &Records, run: &str) -> Vec<String> {
     let running = records.values().filter(|record| record.status == Status::Running && record.run != run);
     running.map(|record| record.run.clone()).collect()
-}
-
-fn status_of(outcome: &Outcome) -> Status {
-    match outcome {
-        Outcome::Done => Status::Completed,
-        Outcome::Paused { .. } | Outcome::Interrupted => Status::Stopped,
-        Outcome::Exhausted { .. } | Outcome::Unready { .. } | Outcome::GaveUp { .. } => Status::Failed,
-    }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::setup::Role;
+use crate::{engine::outcome::Outcome, setup::Role};
 
 /// One run of a task: the loop that keeps its root agent going, or a child that an agent started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +66,15 @@ pub(crate) enum Status {
 }
 
 impl Status {
+    /// How a run stands that ended so.
+    pub(crate) fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Done => Self::Completed,
+            Outcome::Paused { .. } | Outcome::Interrupted => Self::Stopped,
+            Outcome::Exhausted { .. } | Outcome::Unready { .. } | Outcome::GaveUp { .. } => Self::Failed,
+        }
+    }
+
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -77,9 +86,24 @@ impl Status {
 }
 
 impl Record {
-    /// The record as it must be when its process has gone without a word; nothing if it is right as it is.
-    pub(crate) fn reconciled(&self, is_alive: bool, now: Timestamp) -> Option<Self> {
-        let is_stale = self.status == Status::Running && !is_alive;
-        is_stale.then(|| Self { status: Status::Failed, ended_at: Some(now), group: None, ..self.clone() })
+    /// Whether it says something that is not so.
+    pub(crate) fn is_stale(&self, is_alive: bool) -> bool {
+        self.status == Status::Running && !is_alive
     }
+
+    /// The record as it must be when its process has gone without a word here: as it ended, if it could still
+    /// note that in its journal.
+    pub(crate) fn reconciled(self, end: Option<End>, now: Timestamp) -> Self {
+        let gone = End { at: now, status: Status::Failed, exit_code: None };
+        let End { at, status, exit_code } = end.unwrap_or(gone);
+        Self { status, ended_at: Some(at), exit_code, group: None, ..self }
+    }
+}
+
+/// The end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct End {
+    pub(crate) at: Timestamp,
+    pub(crate) status: Status,
+    pub(crate) exit_code: Option<u8>,
 }

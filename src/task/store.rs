@@ -12,9 +12,13 @@ use std::{
 
 use jiff::Timestamp;
 
-use super::{Records, Task, record::Record};
+use super::{
+    Records, Task,
+    record::{End, Record, Status},
+};
 use crate::{
     error::{Context, Result},
+    journal::{self, run_dir::JOURNAL},
     lock,
     process::is_same_process,
     sandbox,
@@ -58,19 +62,30 @@ fn reconcile(task: &Task, record: Record) -> Record {
         // Nobody lives, as far as one sees from there.
         return record;
     }
-    let is_alive = |record: &Record| is_same_process(record.pid, record.pid_started);
-    let Some(right) = record.reconciled(is_alive(&record), Timestamp::now()) else { return record };
-    // It may have ended in the right way between the two looks; under the lock nobody changes it.
-    let Ok(_lock) = lock(task) else { return right };
-    let Ok(newest) = read(&record.paths.folder) else { return right };
-    match newest.reconciled(is_alive(&newest), Timestamp::now()) {
-        Some(right) => {
-            // A folder that cannot be written to is still read rightly.
-            let _ = write(&right);
-            right
-        }
-        None => newest,
+    let is_stale = |record: &Record| record.is_stale(is_same_process(record.pid, record.pid_started));
+    let right = |record: Record| {
+        let end = recorded_end(&record);
+        record.reconciled(end, Timestamp::now())
+    };
+    if !is_stale(&record) {
+        return record;
     }
+    // It may have ended in the right way between the two looks; under the lock nobody changes it.
+    let Ok(_lock) = lock(task) else { return right(record) };
+    let Ok(newest) = read(&record.paths.folder) else { return right(record) };
+    if !is_stale(&newest) {
+        return newest;
+    }
+    let right = right(newest);
+    // A folder that cannot be written to is still read rightly.
+    let _ = write(&right);
+    right
+}
+
+/// How the run ended by its journal: it may have been killed between the last line there and its record here.
+fn recorded_end(record: &Record) -> Option<End> {
+    let (at, outcome, exit_code) = journal::end(&record.paths.record.join(JOURNAL))?;
+    Some(End { at, status: Status::of(&outcome), exit_code: Some(exit_code) })
 }
 
 /// Held for moments only, by whoever changes a record.

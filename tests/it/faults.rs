@@ -8,7 +8,10 @@ use std::{collections::BTreeMap, fs, path::Path, thread};
 
 use serde_json::Value;
 
-use crate::env::{Env, Output, RALPH};
+use crate::{
+    env::{Env, Output, RALPH},
+    task::{messages, records},
+};
 use presets::{BUILD, Cut, HOPELESS, JOB, PLAN, PROMPT, Preset, RUN, STORIES, TASK};
 
 /// How many places are tried at the same time.
@@ -32,6 +35,8 @@ struct End {
     /// What git sees that is not committed.
     uncommitted: String,
     facts: Value,
+    /// What others who work on the same task are told about how it ended, each once.
+    told: Vec<String>,
 }
 
 impl Preset {
@@ -158,7 +163,18 @@ fn end(env: &Env, output: &Output, cut: Cut) -> End {
         files,
         uncommitted: env.git(&["status", "--porcelain"]),
         facts: facts.collect(),
+        told: if env.path(".ralph/tasks/t").exists() { told_others(env) } else { Vec::new() },
     }
+}
+
+/// What the record of the run says, and what is said of ends on the buses.
+fn told_others(env: &Env) -> Vec<String> {
+    let id = env.run_id();
+    let record = records(env).into_iter().find(|record| record["run"] == id.as_str()).expect("a record");
+    let record = format!("{} {}", record["status"], record["exitCode"]);
+    let posted = [messages(env, &["--task", "t"]), messages(env, &["--project"])].concat();
+    let ends = posted.into_iter().filter(|message| message.contains("complete"));
+    std::iter::once(record).chain(ends.map(|message| message.replace(&id, "ID"))).collect()
 }
 
 fn collect(project: &Path, folder: &Path, into: &mut BTreeMap<String, String>) {

@@ -33,7 +33,7 @@ pub(crate) fn bus(env: &Env) -> Vec<String> {
 }
 
 #[track_caller]
-fn messages(env: &Env, whose: &[&str]) -> Vec<String> {
+pub(crate) fn messages(env: &Env, whose: &[&str]) -> Vec<String> {
     let output = env.ralph(&[&["bus", "read", "--json"], whose].concat()).exits(0);
     let message = |line: &str| -> Value { serde_json::from_str(line).expect("JSON") };
     let text = |message: Value| {
@@ -491,14 +491,26 @@ fn a_record_of_a_process_that_has_gone_is_put_right() {
     let env = env(FINISH);
     run(&env, &[]).exits(0);
     let path = format!(".ralph/tasks/t/runs/{}/run.json", env.run_id());
-    // The number of a process that lives, but not of the one that it was.
-    let mut record: Value = serde_json::from_str(&env.read(&path)).expect("a record");
-    record["status"] = "running".into();
-    record["pid"] = std::process::id().into();
-    env.write(&path, &record.to_string());
-    assert_eq!(records(&env)[0]["status"], "failed");
-    let kept: Value = serde_json::from_str(&env.read(&path)).expect("a record");
-    assert_eq!(kept["status"], "failed");
+    let stale = || {
+        // The number of a process that lives, but not of the one that it was.
+        let mut record: Value = serde_json::from_str(&env.read(&path)).expect("a record");
+        (record["status"], record["pid"]) = ("running".into(), std::process::id().into());
+        env.write(&path, &record.to_string());
+    };
+    let put_right = || {
+        let listed = records(&env)[0]["status"].clone();
+        let kept: Value = serde_json::from_str(&env.read(&path)).expect("a record");
+        assert_eq!(kept["status"], listed);
+        listed
+    };
+    stale();
+    assert_eq!(put_right(), "completed", "its journal tells the end");
+    let journal = env.newest_run().join("journal.jsonl");
+    let text = fs::read_to_string(&journal).expect("a journal");
+    let cut = text.trim_end().rfind('\n').expect("lines") + 1;
+    fs::write(&journal, &text[..cut]).expect("a journal");
+    stale();
+    assert_eq!(put_right(), "failed");
 }
 
 #[test]
