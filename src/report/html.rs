@@ -3,6 +3,7 @@
 //! Invariant: everything that an agent or a gate said is escaped; the page has no script and loads nothing.
 
 mod chart;
+mod refused;
 mod sections;
 mod story;
 
@@ -13,6 +14,9 @@ use crate::{git::FileChange, journal::Folded};
 use story::Story;
 
 const STYLE: &str = include_str!("html/style.css");
+/// What is shown of a long prompt.
+const MOST_LINES: usize = 12;
+const MOST_CHARACTERS: usize = 1200;
 
 /// What the record does not say, or says elsewhere.
 pub(crate) struct Page<'a> {
@@ -44,15 +48,16 @@ impl Page<'_> {
         ];
         let pictures = pictures.map(|(title, svg)| section(title, svg));
         let body = [
-            self.heading(),
+            self.heading(&story),
             self.figures(&story),
+            section("What was asked", self.asked.as_deref().map(asked)),
             section("What to look at", self.concerns(&story)),
+            section("What was refused", Self::refused(&story)),
             section("What to type", Some(self.commands())),
             pictures.concat(),
             section("Commits", self.committed()),
             section("Files changed", self.changed()),
             section("Turns", self.turns(&story)),
-            section("What was asked", self.asked.as_ref().map(|text| format!("<pre>{}</pre>", escape(text)))),
         ];
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -62,6 +67,22 @@ impl Page<'_> {
             body.concat(),
         )
     }
+}
+
+/// The prompt; of a long one only the beginning can be seen until somebody asks for the rest.
+fn asked(text: &str) -> String {
+    let text = text.trim_end();
+    let cut = text.char_indices().nth(MOST_CHARACTERS).map_or(text.len(), |(at, _)| at);
+    let (start, rest) =
+        text.split_at(text.match_indices('\n').nth(MOST_LINES - 1).map_or(cut, |(at, _)| at.min(cut)));
+    if rest.is_empty() {
+        return format!("<pre>{}</pre>", escape(start));
+    }
+    let rest = escape(rest.strip_prefix('\n').unwrap_or(rest));
+    format!(
+        "<pre>{}</pre>\n<details><summary>the rest of it</summary><pre>{rest}</pre></details>",
+        escape(start)
+    )
 }
 
 /// A section with a heading; nothing when there is nothing to say.

@@ -64,7 +64,10 @@ impl Standing {
 
     /// What can be typed next, each with what it is for.
     pub(crate) fn commands(self, id: &str, setup: &Setup) -> Vec<(&'static str, String)> {
+        let in_session = setup.session.as_ref().is_some_and(|session| session.id.is_some());
         match (self, setup.root_task()) {
+            // A loop inside a conversation is started again there.
+            (_, _) if in_session && self != Self::Running => Vec::new(),
             // What the agent waits for stands in the way of a plain resume.
             (Self::Stopped, Some(task)) => vec![("go on with", format!("ralph task resume {task}"))],
             (_, _) => self.plain_commands(id),
@@ -132,14 +135,7 @@ impl Listed<'_> {
 
     /// What can be typed next, each with what it is for.
     pub(crate) fn commands(&self) -> Vec<(&'static str, String)> {
-        let in_session =
-            self.folded.started.setup.session.as_ref().is_some_and(|session| session.id.is_some());
-        // A loop inside a conversation is started again there.
-        if in_session && self.standing != Standing::Running {
-            Vec::new()
-        } else {
-            self.standing.commands(self.id, &self.folded.started.setup)
-        }
+        self.standing.commands(self.id, &self.folded.started.setup)
     }
 
     fn facts(&self) -> Vec<String> {

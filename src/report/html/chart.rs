@@ -87,7 +87,12 @@ pub(super) fn durations(turns: &[Told]) -> String {
                 write!(svg, "<text x=\"{middle:.1}\" y=\"{:.1}\">{}</text>", HEIGHT + 15.0, column.label());
         }
     }
-    framed(&svg, &[("good", "passed"), ("warn", "refused by a gate"), ("bad", "the agent failed")])
+    let has_cost = columns.iter().any(|column| 0.0 < column.cost());
+    let cost = if has_cost { ", the figure above it the cost" } else { "" };
+    let longest = format_duration(Duration::from_millis(longest));
+    let caption = format!("The height is the time (at most {longest}){cost}.");
+    let legend = [("good", "passed"), ("warn", "refused by a gate"), ("bad", "the agent failed")];
+    framed(&svg, &legend, &caption)
 }
 
 /// A row for each gate, a cell for each turn: passed, failed, not run.
@@ -120,16 +125,18 @@ pub(super) fn gates(turns: &[Told], gates: &[Gate]) -> String {
             );
         }
     }
-    framed(&svg, &[("good", "passed"), ("bad", "failed"), ("none", "not run")])
+    framed(&svg, &[("good", "passed"), ("bad", "failed"), ("none", "not run")], "")
 }
 
 /// The picture in a frame that can be scrolled on a small screen, and what its colours mean.
-fn framed(svg: &str, legend: &[(&str, &str)]) -> String {
+fn framed(svg: &str, legend: &[(&str, &str)], caption: &str) -> String {
     let legend = legend.iter().map(|(class, says)| {
         format!("<svg viewBox=\"0 0 12 12\"><rect class=\"{class}\" width=\"12\" height=\"12\" rx=\"2\"/></svg>{says}")
     });
     let legend = legend.collect::<Vec<_>>().join(" ");
-    format!("<div class=\"chart\">{svg}</svg></div>\n<p class=\"legend quiet\">{legend}</p>")
+    format!(
+        "<div class=\"chart\">{svg}</svg></div>\n<p class=\"legend quiet\">{legend} <span class=\"caption\">{caption}</span></p>"
+    )
 }
 
 fn open(label: &str, width: f64, height: f64) -> String {

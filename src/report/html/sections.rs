@@ -22,7 +22,7 @@ use crate::{
 const MOST_ROWS: usize = 400;
 
 impl Page<'_> {
-    pub(super) fn heading(&self) -> String {
+    pub(super) fn heading(&self, story: &Story) -> String {
         let started = &self.folded.started;
         let class = match self.standing {
             Standing::Complete => "good",
@@ -34,9 +34,10 @@ impl Page<'_> {
             _ => None,
         });
         let agent = Path::new(&started.setup.agent.command).file_name().unwrap_or_default();
+        let sandbox = story.sandbox.map(|level| format!(" · sandbox {}", level.name())).unwrap_or_default();
         format!(
             "<h1>ralph {} <span class=\"badge {class}\">{}</span></h1>\n<p>{}</p>\n\
-             <p class=\"quiet\">{} · run {} · agent {}</p>\n",
+             <p class=\"quiet\">{} · run {} · agent {}{sandbox}</p>\n",
             escape(&started.plan.mode),
             self.standing.word(),
             escape(&end.unwrap_or_else(|| "The run has not ended by itself.".to_owned())),
@@ -124,12 +125,6 @@ impl Page<'_> {
                 .iter()
                 .map(|text| format!("Left running after a turn: <code>{}</code>", escape(text))),
         );
-        concerns.extend(
-            story
-                .denials
-                .iter()
-                .map(|tool| format!("The agent's own rules refused <code>{}</code>.", escape(tool))),
-        );
         (!concerns.is_empty()).then(|| format!("<ul>\n<li>{}</li>\n</ul>", concerns.join("</li>\n<li>")))
     }
 
@@ -142,17 +137,19 @@ impl Page<'_> {
             _ => String::new(),
         };
         let typed = self.standing.commands(self.id, &self.folded.started.setup).into_iter();
-        let mut lines: Vec<String> =
-            typed.map(|(what, command)| format!("{command}{raise}    # {what}")).collect();
-        lines.push(format!("ralph logs {}    # all of it again", self.id));
+        let mut lines: Vec<(String, &str)> =
+            typed.map(|(what, command)| (format!("{command}{raise}"), what)).collect();
+        lines.push((format!("ralph logs {}", self.id), "all of it again"));
         if let Some((base, last)) = &self.range {
             let short = |id: &str| id.chars().take(12).collect::<String>();
             let (base, last) = (short(base), short(last));
-            lines.push(format!("git diff {base} {last}    # what it did"));
+            lines.push((format!("git diff {base} {last}"), "what it did"));
             lines
-                .push(format!("git revert --no-edit {base}..{last}    # take its commits back, by new ones"));
+                .push((format!("git revert --no-edit {base}..{last}"), "take its commits back, by new ones"));
         }
-        format!("<pre>{}</pre>", escape(&lines.join("\n")))
+        let width = lines.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+        let lines = lines.iter().map(|(command, what)| format!("{command:<width$}  # {what}"));
+        format!("<pre>{}</pre>", escape(&lines.collect::<Vec<_>>().join("\n")))
     }
 
     pub(super) fn committed(&self) -> Option<String> {
@@ -216,7 +213,7 @@ impl Page<'_> {
 }
 
 /// The rows, without most of the middle when there are very many.
-fn middle_cut(rows: &[String], columns: usize) -> String {
+pub(super) fn middle_cut(rows: &[String], columns: usize) -> String {
     if rows.len() <= MOST_ROWS {
         return rows.concat();
     }

@@ -2,13 +2,15 @@
 
 use jiff::Timestamp;
 
+use super::refused::Refusal;
 use crate::{
     agent::Usage,
     engine::{
-        event::{CommitEnd, Event, Turn, TurnEnd, TurnEnded},
+        event::{CommitEnd, Contact, Event, Turn, TurnEnd, TurnEnded},
         plan::CommitRule,
     },
     journal::{Entry, Folded},
+    sandbox::level::Level,
 };
 
 /// One turn and what was made of it.
@@ -46,7 +48,9 @@ pub(super) struct Story {
     pub(super) turns: Vec<Told>,
     pub(super) warnings: Vec<String>,
     pub(super) leftovers: Vec<String>,
-    pub(super) denials: Vec<String>,
+    pub(super) refusals: Vec<Refusal>,
+    /// What contains the run.
+    pub(super) sandbox: Option<Level>,
     /// How long it waited for quotas and between iterations.
     pub(super) waited_ms: u64,
     pub(super) resumes: u32,
@@ -84,14 +88,30 @@ impl Story {
             Event::CommitEnded(CommitEnd::Failed { .. }) => self.failed_commits += 1,
             Event::WaitEnded { ms } => self.waited_ms = self.waited_ms.saturating_add(*ms),
             Event::RunResumed { .. } => self.resumes += 1,
+            Event::Sandboxed { level, .. } => self.sandbox = Some(*level),
+            Event::Contacted { hosts } => {
+                for Contact { host, refused } in hosts {
+                    if let Some(why) = refused {
+                        self.refuse("the sandbox", &format!("connect to {host}"), why);
+                    }
+                }
+            }
             Event::Warned { text } if !self.warnings.contains(text) => self.warnings.push(text.clone()),
             _ => {}
         }
     }
 
     fn end_turn(&mut self, ended: &TurnEnded) {
-        for (all, new) in [(&mut self.leftovers, &ended.leftovers), (&mut self.denials, &ended.denials)] {
-            all.extend(new.iter().filter(|it| !all.contains(it)).cloned().collect::<Vec<_>>());
+        for leftover in &ended.leftovers {
+            if !self.leftovers.contains(leftover) {
+                self.leftovers.push(leftover.clone());
+            }
+        }
+        for tool in &ended.denials {
+            self.refuse("the agent's own rules", tool, "");
+        }
+        for refusal in ended.hooks.iter().flat_map(|hooks| &hooks.refused) {
+            self.refuse("the guard", refusal, "");
         }
         let Some(told) = self.turns.last_mut() else { return };
         (told.ms, told.usage, told.tools, told.claimed) = (ended.ms, ended.usage, ended.tools, ended.claimed);

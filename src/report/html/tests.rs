@@ -1,7 +1,11 @@
 //! The page as text; a browser looks at it in the whole-program tests.
 
 use super::*;
-use crate::report::listing::tests::{checked, ended, folded, turn, turn_ended};
+use crate::{
+    engine::event::{Contact, Event, HookReport},
+    report::listing::tests::{checked, ended, folded, turn, turn_ended},
+    sandbox::level::Level,
+};
 
 fn page(folded: &Folded) -> String {
     let files = vec![FileChange { path: "src/<b>.rs".to_owned(), added: Some(12), removed: None }];
@@ -56,6 +60,50 @@ fn nothing_that_anybody_said_is_markup() {
         assert!(!page.contains(loads), "{loads}");
     }
     assert_eq!(escape("a\u{1b}[31m'\0"), "a\u{fffd}[31m&#39;\u{fffd}");
+}
+
+#[test]
+fn what_was_refused_is_listed_once() {
+    let contact = |host: &str, refused: Option<&str>| Contact {
+        host: host.to_owned(),
+        refused: refused.map(str::to_owned),
+    };
+    let hosts =
+        vec![contact("evil.example:443", Some("not <on> the list")), contact("good.example:443", None)];
+    let mut guarded = turn_ended(false);
+    if let Event::TurnEnded(ended) = &mut guarded {
+        let refused = vec!["blocked: rm -rf ~".to_owned()];
+        ended.hooks = Some(HookReport { judged: 3, refused, ..HookReport::default() });
+        ended.denials = vec!["WebFetch".to_owned()];
+    }
+    let run = folded(vec![
+        Event::Sandboxed { level: Level::Embedded, uncovered: Vec::new() },
+        turn(1),
+        Event::Contacted { hosts: hosts.clone() },
+        turn_ended(false),
+        turn(2),
+        Event::Contacted { hosts },
+        guarded,
+    ]);
+    let page = page(&run);
+    assert!(page.contains(" · sandbox embedded<"), "{page}");
+    let row = "<td>the sandbox</td><td><code>connect to evil.example:443</code></td><td>not &lt;on&gt; the list</td>";
+    assert_eq!(page.matches(row).count(), 1, "{page}");
+    assert!(page.contains(">2 times<") && !page.contains("good.example"), "{page}");
+    assert!(page.contains("<td>the guard</td><td><code>blocked: rm -rf ~</code></td>"), "{page}");
+    assert!(page.contains("rules</td><td><code>WebFetch</code></td>"), "{page}");
+}
+
+#[test]
+fn of_a_long_prompt_the_beginning_is_seen() {
+    let text = |lines: usize| vec!["line"; lines].join("\n");
+    assert_eq!(asked(&text(12)), format!("<pre>{}</pre>", text(12)));
+    let long = asked(&text(15));
+    assert!(long.starts_with(&format!("<pre>{}</pre>\n<details>", text(12))), "{long}");
+    assert!(long.ends_with(&format!("<pre>{}</pre></details>", text(3))), "{long}");
+    let one_line = asked(&"ä".repeat(2000));
+    assert_eq!(one_line.matches('ä').count(), 2000);
+    assert!(one_line.contains("<details>"), "{one_line}");
 }
 
 #[test]

@@ -58,8 +58,20 @@ fn night() -> Env {
     }));
     let env = env.script(serde_json::from_str(NIGHT).expect("a script"));
     env.run(&[]).exits(0);
+    refuse(&env);
     env.ralph(&["report", "--file", "report.html"]).exits(0);
     env
+}
+
+/// Puts into the record what a sandbox would have refused: not every machine can contain anything.
+fn refuse(env: &Env) {
+    let journal = env.newest_run().join("journal.jsonl");
+    let text = fs::read_to_string(&journal).expect("a journal");
+    let end = text.lines().last().expect("the end");
+    let at = &serde_json::from_str::<Value>(end).expect("JSON")["at"];
+    let hosts = json!([{"host": "evil.example:443", "refused": "it is not on the list of hosts"}]);
+    let contacted = json!({"at": at, "event": "contacted", "hosts": hosts});
+    fs::write(&journal, text.replace(end, &format!("{contacted}\n{end}"))).expect("a journal");
 }
 
 /// Starts the browser on a page around the report.
@@ -203,19 +215,26 @@ fn a_browser_shows_the_report() {
     assert_eq!(by_day.facts["scripts"], 0);
     let headings: Vec<&str> = by_day.parts("headings").iter().filter_map(|it| it["text"].as_str()).collect();
     let expected = [
+        "What was asked",
         "What to look at",
+        "What was refused",
         "What to type",
         "Iterations",
         "Gates",
         "Commits",
         "Files changed",
         "Turns",
-        "What was asked",
     ];
     assert_eq!(headings, expected);
-    for words in
-        ["Complete: the agent said so", "$5.07", "Parse numbers", "15 of 20", "src/divide.sh", "git revert"]
-    {
+    for words in [
+        "Complete: the agent said so",
+        "$5.07",
+        "Parse numbers",
+        "15 of 20",
+        "src/divide.sh",
+        "git revert",
+        "evil.example",
+    ] {
         assert!(by_day.words().contains(words), "{words}: {}", by_day.words());
     }
     // The figures are one row, and nothing hangs over.
