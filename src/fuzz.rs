@@ -20,6 +20,7 @@ use crate::{
         event::{Event, Mode},
         presets,
     },
+    guard::{self, Decision, call::ToolCall},
     journal::{self, Entry, Folded},
     message, plan_file,
     prompt::{commit_message, slug, truncate},
@@ -44,7 +45,7 @@ pub const AGENTS: [&str; 10] =
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     ("stream", |bytes| {
         for agent in AGENTS {
             stream(agent, bytes);
@@ -54,6 +55,7 @@ pub const TARGETS: [Target; 6] = [
     ("settings", settings),
     ("tasks", tasks),
     ("bus", bus),
+    ("guard", guard),
     ("text", text),
 ];
 
@@ -185,6 +187,31 @@ pub fn bus(bytes: &[u8]) {
         let again = message::parse(message.format().as_bytes()).messages;
         assert_eq!(again.len(), 1, "{message:?}");
     }
+}
+
+/// Judges what an agent asks for: a command line, and what a hook may be given. What is forbidden stays forbidden,
+/// whatever follows it.
+pub fn guard(bytes: &[u8]) {
+    const FORBIDDEN: &str = "rm -rf ~";
+    let ctx = guard::Context::new("/home/dev/project", "/home/dev");
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let forbidden = format!("{FORBIDDEN}\n{text}");
+    for (command, is_forbidden) in [(text.clone(), false), (forbidden, true)] {
+        let verdict = guard::judge(&ToolCall::Shell { command }, &ctx);
+        assert!(!is_forbidden || verdict.decision == Decision::Block, "{FORBIDDEN} passes before {text:?}");
+        assert_eq!(verdict.message().is_some(), verdict.decision != Decision::Allow, "{text:?}");
+    }
+    let words = text.split(' ').map(str::to_owned).collect();
+    let _ = guard::judge(&ToolCall::Arguments { words }, &ctx);
+    for paths in [ToolCall::Write { paths: vec![text.clone()] }, ToolCall::Read { paths: vec![text.clone()] }]
+    {
+        let _ = guard::judge(&paths, &ctx);
+    }
+    let _ = (guard::allow::AllowList::read(&text), guard::corpus::read(&text));
+    let Ok(input) = serde_json::from_slice::<serde_json::Value>(bytes) else { return };
+    let [name, tool_input] = ["tool_name", "tool_input"].map(|key| &input[key]);
+    let _ = guard::judge_tool(name.as_str().unwrap_or("Bash"), tool_input, &ctx);
+    let _ = guard::judge_tool("Edit", &input, &ctx);
 }
 
 /// Reads the documents of a project and the answers of a model.

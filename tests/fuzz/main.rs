@@ -43,16 +43,33 @@ const ROOM: usize = 1 << 20;
 /// How many times its size: a line that is read as JSON, shown and kept.
 const TIMES: usize = 60;
 
+/// Command lines, each with what the guard should make of it.
+const COMMANDS: &str = include_str!("../fixtures/guard/corpus.tsv");
+
 /// All recorded streams.
 fn recordings() -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let mut streams = Vec::new();
-    for agent in AGENTS {
-        let files = fs::read_dir(folder.join(agent)).into_iter().flatten().flatten();
-        streams.extend(files.map(|file| fs::read(file.path()).expect("a recording")));
-    }
-    assert!(50 < streams.len(), "the recordings were not found");
+    let mut streams: Vec<Vec<u8>> =
+        AGENTS.iter().flat_map(|agent| files(&format!("tests/fixtures/{agent}"))).collect();
+    streams.extend(files("fuzz/recordings/stream"));
+    assert!(150 < streams.len(), "the recordings were not found");
     streams
+}
+
+/// What the hooks of agents are given, and command lines.
+fn tool_calls() -> Vec<Vec<u8>> {
+    let mut calls = files("fuzz/recordings/guard");
+    assert!(20 < calls.len(), "the recordings were not found");
+    calls.extend(COMMANDS.lines().filter_map(|line| Some(line.rsplit_once('\t')?.1.as_bytes().to_vec())));
+    calls
+}
+
+/// The contents of all files of a folder, in the order of their names.
+fn files(folder: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut paths: Vec<_> =
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path()).collect();
+    paths.sort();
+    paths.iter().map(|path| fs::read(path).expect("a recording")).collect()
 }
 
 /// The lines of all recordings.
@@ -148,6 +165,11 @@ proptest! {
     }
 
     #[test]
+    fn tool_calls_may_be_spoiled(bytes in spoiled(tool_calls())) {
+        check(target("guard"), &bytes.0);
+    }
+
+    #[test]
     fn documents_may_be_spoiled(bytes in spoiled(lines_of(PLAN))) {
         check(target("text"), &bytes.0);
     }
@@ -172,6 +194,9 @@ fn what_is_whole_is_understood() {
     target("settings")(SETTINGS.as_bytes());
     target("tasks")(TASKS.as_bytes());
     target("bus")(BUS.as_bytes());
+    for call in tool_calls() {
+        target("guard")(&call);
+    }
     assert_eq!(ralph::message::parse(BUS.as_bytes()).messages.len(), 2);
     assert_eq!(ralph::stories::read(TASKS).problems, []);
 }
