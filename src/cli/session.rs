@@ -52,10 +52,11 @@ fn conversation(named: Option<&str>) -> Option<String> {
 
 /// The conversation whose loop goes on in this run.
 pub(super) fn bound_to(run: &RunDir) -> Option<String> {
-    let folded = journal::fold(&run.journal()).ok()?;
-    let id = folded.started.setup.session?.id?;
+    // The first line and the last: whoever lists runs asks this of each.
+    let journal = run.journal();
+    let id = journal::started(&journal)?.setup.session?.id?;
     let bound = store::Store::of(&id).ok()?.run()?;
-    (folded.state.outcome().is_none() && bound.path() == run.path()).then_some(id)
+    (bound.path() == run.path() && journal::end(&journal).is_none()).then_some(id)
 }
 
 /// The only conversation in a loop that works on this project.
