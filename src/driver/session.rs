@@ -130,6 +130,20 @@ impl SessionLoop {
 
     /// Judges a turn that is over.
     pub(crate) fn stop(mut self, stopped: Stopped) -> Result<Verdict> {
+        let verdict = self.end_turn(stopped);
+        if let Some(supervisor) = self.supervisor.take() {
+            supervisor.goodbye();
+        }
+        verdict
+    }
+
+    fn end_turn(&mut self, stopped: Stopped) -> Result<Verdict> {
+        if !self.ledger.state.is_in_turn()
+            // The hook before this one was killed before it could say what follows from its turn.
+            && let Verdict::LetGo(outcome) = self.advance()?
+        {
+            return Ok(Verdict::LetGo(outcome));
+        }
         let before = self.ledger.state.spent().tools;
         let took = Timestamp::now().duration_since(self.since).as_millis();
         self.ledger.record(Event::TurnEnded(Box::new(TurnEnded {
@@ -140,18 +154,16 @@ impl SessionLoop {
             session: self.session.id.clone(),
             ..abandoned()
         })));
-        let verdict = self.advance();
-        if let Some(supervisor) = self.supervisor.take() {
-            supervisor.goodbye();
-        }
-        verdict
+        self.advance()
     }
 
     /// Ends the loop before its time.
     pub(crate) fn cancel(mut self, why: &str) -> Result<()> {
         self.ledger.warn(why.to_owned());
-        self.ledger
-            .record(Event::TurnEnded(Box::new(TurnEnded { end: TurnEnd::Interrupted, ..abandoned() })));
+        if self.ledger.state.is_in_turn() {
+            self.ledger
+                .record(Event::TurnEnded(Box::new(TurnEnded { end: TurnEnd::Interrupted, ..abandoned() })));
+        }
         self.ledger.stop_requested();
         self.advance().map(drop)
     }

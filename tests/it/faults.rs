@@ -1,6 +1,7 @@
 //! Sudden death at every place there is: ralph is killed at each event of its journal, for each kind of loop,
 //! and a resume reaches the end that the run would have reached by itself.
 
+mod in_session;
 mod presets;
 mod surroundings;
 
@@ -12,7 +13,7 @@ use crate::{
     env::{Env, Output, RALPH},
     task::{messages, records},
 };
-use presets::{BUILD, Cut, HOPELESS, JOB, PLAN, PROMPT, Preset, RUN, STORIES, TASK};
+use presets::{BUILD, Cut, HOPELESS, JOB, PLAN, PROMPT, Preset, RUN, SESSION, STORIES, TASK};
 
 /// How many places are tried at the same time.
 const WORKERS: usize = 4;
@@ -40,11 +41,6 @@ struct End {
 }
 
 impl Preset {
-    fn env(&self) -> Env {
-        let env = Env::new().with_git().agent("worker", &format!("prompt=$(cat)\n{}", self.agent));
-        (self.prepare)(env)
-    }
-
     /// Runs it without a fault; returns the end and the number of events.
     #[track_caller]
     fn unharmed(&self, env: &Env) -> (End, usize) {
@@ -261,6 +257,11 @@ fn task_survives_a_kill_at_every_event() {
 #[test]
 fn job_survives_a_kill_at_every_event() {
     JOB.check();
+}
+
+#[test]
+fn session_survives_a_kill_at_every_event() {
+    SESSION.check();
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::{
     hook::{ask, recorded},
 };
 
-const PROMISE: &str = "<promise>DONE</promise>";
+pub(crate) const PROMISE: &str = "<promise>DONE</promise>";
 
 /// A loop in the conversation `a`.
 #[track_caller]
@@ -42,7 +42,7 @@ fn stop_of(env: &Env, session: &str, says: &str) -> Option<String> {
     held(&ask(env, &["stop", "--in-loop-only"], &input))
 }
 
-fn held(answer: &Value) -> Option<String> {
+pub(crate) fn held(answer: &Value) -> Option<String> {
     if answer["decision"] != "block" {
         return None;
     }
@@ -51,7 +51,7 @@ fn held(answer: &Value) -> Option<String> {
 
 /// How the loops stand, the newest first.
 #[track_caller]
-fn loops(env: &Env) -> Vec<Value> {
+pub(crate) fn loops(env: &Env) -> Vec<Value> {
     let printed = env.ralph(&["session", "status", "--json"]).exits(0).stdout;
     printed.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }

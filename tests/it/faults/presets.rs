@@ -9,14 +9,45 @@ use crate::env::Env;
 pub(super) struct Preset {
     pub(super) prepare: fn(Env) -> Env,
     pub(super) args: &'static [&'static str],
-    /// What the agent does, in the language of the shell, with its prompt in `$prompt`.
+    /// What the agent does, in the language of the shell, with its prompt in `$prompt`; as [`Agent::Claude`] it
+    /// is given one message after the other.
     pub(super) agent: &'static str,
+    pub(super) kind: Agent,
     /// How the run ends.
     pub(super) code: i32,
     pub(super) outcome: &'static str,
     /// What happens to a turn that was cut off.
     pub(super) cut: Cut,
 }
+
+/// Which program the agent takes itself for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Agent {
+    Worker,
+    /// It answers each message in `$prompt` by calling `answer TEXT`, and stays for the next.
+    Claude,
+}
+
+impl Preset {
+    /// The world that it works in.
+    pub(super) fn env(&self) -> Env {
+        let env = Env::new().with_git();
+        (self.prepare)(match self.kind {
+            Agent::Worker => env.agent("worker", &format!("prompt=$(cat)\n{}", self.agent)),
+            Agent::Claude => {
+                env.agent("claude", &format!("{ANSWER}\nwhile read -r prompt; do\n{}\ndone", self.agent))
+            }
+        })
+    }
+}
+
+/// Answers as Claude Code does, with one call of a tool.
+const ANSWER: &str = r#"answer() {
+    echo '{"type":"system","subtype":"init","session_id":"s-1"}'
+    echo '{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{}}]},"parent_tool_use_id":null}'
+    printf '{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"%s"}]},"parent_tool_use_id":null}\n' "$1"
+    echo '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"","usage":{"input_tokens":3,"output_tokens":2}}'
+}"#;
 
 /// What happens to a turn that ralph did not live to see the end of.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,6 +81,7 @@ pub(super) const RUN: Preset = Preset {
                 echo "More to come." ;;
             3) echo "<response>DONE</response>" ;;
         esac"#,
+    kind: Agent::Worker,
     code: 0,
     outcome: "done",
     cut: Cut::IsRepeated,
@@ -62,6 +94,7 @@ pub(super) const PLAN: Preset = Preset {
     },
     args: &["plan", "2"],
     agent: r#"seq "$RALPH_ITERATION" >implementation_plan.md; echo "More to come.""#,
+    kind: Agent::Worker,
     code: 0,
     outcome: "exhausted",
     cut: Cut::IsRepeated,
@@ -88,6 +121,7 @@ pub(super) const BUILD: Preset = Preset {
             1) echo "One of two." ;;
             2) echo "<promise>COMPLETE</promise>" ;;
         esac"#,
+    kind: Agent::Worker,
     code: 0,
     outcome: "done",
     cut: Cut::IsRepeated,
@@ -100,6 +134,7 @@ pub(super) const PROMPT: Preset = Preset {
     },
     args: &["prompt", "ask.md"],
     agent: "echo seen >notes.md; echo Well.",
+    kind: Agent::Worker,
     code: 0,
     outcome: "done",
     cut: Cut::IsRepeated,
@@ -110,6 +145,7 @@ pub(super) const HOPELESS: Preset = Preset {
     prepare: |env| (BUILD.prepare)(env).settings(json!({"retries": 1})),
     args: &["build"],
     agent: "echo wrong >work-1; echo Hm.",
+    kind: Agent::Worker,
     code: 3,
     outcome: "gave_up",
     cut: Cut::IsRepeated,
@@ -120,6 +156,7 @@ pub(super) const TASK: Preset = Preset {
     args: &["task", "run", "--task", "t", "-p", "Do it."],
     agent: r#"echo "$RALPH_ITERATION" >"part-$RALPH_ITERATION"; echo working
         test "$RALPH_ITERATION" != 2 || echo done >"$TASK_FOLDER/DONE""#,
+    kind: Agent::Worker,
     code: 0,
     outcome: "done",
     cut: Cut::Counts,
@@ -133,9 +170,24 @@ pub(super) const JOB: Preset = Preset {
     },
     args: &["job", "--task", "t", "-p", "Do a part."],
     agent: "echo part >part; echo Well.",
+    kind: Agent::Worker,
     code: 0,
     outcome: "done",
     cut: Cut::IsRepeated,
+};
+
+/// One conversation that goes on, with a fresh process where the old one was killed.
+pub(super) const SESSION: Preset = Preset {
+    prepare: |env| env,
+    args: &["session", "run", "-m", "9", "Do it."],
+    agent: r#"
+        if ! test -e part-1; then echo 1 >part-1; answer "One of two."
+        elif ! test -e part-2; then echo 2 >part-2; answer "Two of two."
+        else answer "<promise>DONE</promise>"; fi"#,
+    kind: Agent::Claude,
+    code: 0,
+    outcome: "done",
+    cut: Cut::Counts,
 };
 
 /// Implemented, sent back, mended, approved; each turn commits its own work.
@@ -165,6 +217,7 @@ pub(super) const STORIES: Preset = Preset {
                 fi ;;
         esac
         git add code ralph && git commit --quiet -m "$did"; echo Well."#,
+    kind: Agent::Worker,
     code: 0,
     outcome: "done",
     cut: Cut::Counts,
