@@ -5,12 +5,15 @@
 //! minutes after many were deleted, as by an earlier measurement. `TMPDIR=/dev/shm` leaves the disk out.
 
 mod clock;
+mod crowd;
 mod floors;
 mod growth;
 mod guard;
 mod hook;
 mod iteration;
-mod place;
+pub(crate) mod long;
+mod page;
+pub(crate) mod place;
 mod sandbox;
 mod startup;
 mod stop;
@@ -42,11 +45,19 @@ impl Effort {
     }
 }
 
+/// What to do with the figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Figures {
+    Print,
+    /// Put them into the page, too.
+    Save,
+}
+
 /// Measures everything and prints the table.
-pub(crate) fn main(effort: Effort) -> Result<ExitCode> {
+pub(crate) fn main(effort: Effort, figures: Figures) -> Result<ExitCode> {
     let place = Place::new(cargo::release()?)?;
     let mut table = Table::default();
-    table.note(format!("measured in {}", std::env::temp_dir().display()));
+    table.note(format!("everything in {}", std::env::temp_dir().display()));
     for (what, measure) in [
         ("start-up", startup::measure as fn(&Place, Effort, &mut Table) -> Result<()>),
         ("iterations", iteration::measure),
@@ -57,10 +68,15 @@ pub(crate) fn main(effort: Effort) -> Result<ExitCode> {
         ("sandbox", sandbox::measure),
         ("the guard", guard::measure),
         ("growth", growth::measure),
+        ("long runs", long::measure),
+        ("fifty loops", crowd::measure),
     ] {
         say(&format!("measuring {what} ...\n"));
         measure(&place, effort, &mut table)?;
     }
     say(&format!("\n{table}"));
+    if figures == Figures::Save {
+        page::write(&table, place.program())?;
+    }
     Ok(if table.is_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -15,12 +15,14 @@ use std::{
 };
 
 use anyhow::{Result, bail};
+use bench::{Effort, Figures};
 
 const USAGE: &str = "\
 usage: cargo xtask <chore>
 
   ci                  run every check, and stop at the first that fails
-  bench [--quick]     measure ralph against its floors; fails if a limit is missed
+  bench [--quick]     measure ralph against its floors; fails if a limit is missed; --save writes the figures
+                      into docs/performance.md
   generate [--check]  write the schemas and the generated parts of the pages; fails if they are stale
   agents [NAME...]    run real agents on a scripted model; --help says more
   picture             record the demo in a terminal and draw docs/demo.svg
@@ -40,8 +42,9 @@ fn run() -> Result<ExitCode> {
     let words: Vec<String> = env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["ci"] => Ok(ci::main()),
-        ["bench"] => bench::main(bench::Effort::Full),
-        ["bench", "--quick"] => bench::main(bench::Effort::Quick),
+        ["bench"] => bench::main(Effort::Full, Figures::Print),
+        ["bench", "--save"] => bench::main(Effort::Full, Figures::Save),
+        ["bench", "--quick"] => bench::main(Effort::Quick, Figures::Print),
         ["agents", ..] => agents::main(&words[1..]),
         ["generate"] => generate::main(generate::Stale::Write),
         ["generate", "--check"] => generate::main(generate::Stale::Report),

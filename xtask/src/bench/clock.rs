@@ -1,6 +1,10 @@
 //! Runs programs and takes their time and memory.
 
-use std::{os::unix::process::ExitStatusExt, process::Command, time::Instant};
+use std::{
+    os::unix::process::ExitStatusExt,
+    process::{Child, Command},
+    time::Instant,
+};
 
 use anyhow::{Context, Result, ensure};
 
@@ -8,8 +12,10 @@ use super::table::seconds;
 
 /// What one run of a program took.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sample {
+pub(crate) struct Sample {
     pub(super) seconds: f64,
+    /// Of the processor, by the program and the children that it waited for.
+    pub(super) cpu: f64,
     /// The most memory that it had at any time, in bytes. Memory of this program counts too, as its children
     /// have it until they start another one; so this program must stay small.
     pub(super) peak: f64,
@@ -19,13 +25,21 @@ pub(super) struct Sample {
 pub(super) fn run(command: &mut Command, code: i32) -> Result<Sample> {
     let started = Instant::now();
     let child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
+    wait_for(&child, code, started).with_context(|| format!("{command:?}"))
+}
+
+/// Waits for a program that must end with this code.
+pub(super) fn wait_for(child: &Child, code: i32, started: Instant) -> Result<Sample> {
     let (status, usage) = wait(i32::try_from(child.id())?)?;
     let seconds = started.elapsed().as_secs_f64();
-    ensure!(status.code() == Some(code), "{command:?} ended with {status}, not with code {code}");
+    ensure!(status.code() == Some(code), "ended with {status}, not with code {code}");
     // The kernel counts in 1024 bytes.
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 bytes")]
     let peak = usage.ru_maxrss as f64 * 1024.0;
-    Ok(Sample { seconds, peak })
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 seconds")]
+    let time = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    let cpu = time(usage.ru_utime) + time(usage.ru_stime);
+    Ok(Sample { seconds, cpu, peak })
 }
 
 /// What takes part in a measurement: measures itself once.
@@ -48,6 +62,7 @@ pub(super) fn interleave<const N: usize>(
     }
     let medians = samples.each_ref().map(|samples| Sample {
         seconds: median(samples.iter().map(|sample| sample.seconds)),
+        cpu: median(samples.iter().map(|sample| sample.cpu)),
         peak: median(samples.iter().map(|sample| sample.peak)),
     });
     let parts = runners.iter().zip(&medians).map(|((name, _), sample)| {

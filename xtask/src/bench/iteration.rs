@@ -46,25 +46,35 @@ pub(super) fn measure(place: &Place, effort: Effort, table: &mut Table) -> Resul
     Ok(())
 }
 
-/// Measures what each further guardrail costs.
+/// Measures a whole iteration with two and with five guardrails, and what each further one costs.
 pub(super) fn measure_guardrails(place: &Place, effort: Effort, table: &mut Table) -> Result<()> {
     let bare = |count: usize| {
         let checks = "sh -c true; ".repeat(count);
         place.bash(&format!("for ((i = 0; i < 50; i++)); do \"$0\"; {checks} done"), &place.agent)
     };
     let ours = |count: usize| place.run(&place.agent, 50, &["--guardrail", "true"].repeat(count));
-    let ([bare_one, ours_one, bare_five, ours_five], note) = interleave(
+    let ([bare_none, ours_none, bare_two, ours_two, bare_five, ours_five], note) = interleave(
         effort.rounds(20),
         [
-            ("bash with 1", Box::new(|| bare(1))),
-            ("ralph with 1", Box::new(|| ours(1))),
+            ("bash with 0", Box::new(|| bare(0))),
+            ("ralph with 0", Box::new(|| ours(0))),
+            ("bash with 2", Box::new(|| bare(2))),
+            ("ralph with 2", Box::new(|| ours(2))),
             ("bash with 5", Box::new(|| bare(5))),
             ("ralph with 5", Box::new(|| ours(5))),
         ],
     )?;
-    let floor = (bare_five.seconds - bare_one.seconds) / (4.0 * 50.0);
-    let each = (ours_five.seconds - ours_one.seconds) / (4.0 * 50.0);
-    table.ratio("each further guardrail, against `sh -c true`", floor, each, 2.0);
+    let each = |run: Sample| run.seconds / 50.0;
+    table.ratio("iteration without a guardrail, against bash", each(bare_none), each(ours_none), 3.0);
+    table.ratio("  with 2 guardrails", each(bare_two), each(ours_two), 2.0);
+    table.ratio("  with 5 guardrails", each(bare_five), each(ours_five), 2.0);
+    let further = |five: Sample, two: Sample| (five.seconds - two.seconds) / (3.0 * 50.0);
+    table.ratio(
+        "each further guardrail, against `sh -c true`",
+        further(bare_five, bare_two),
+        further(ours_five, ours_two),
+        2.0,
+    );
     table.note(format!("guardrails in 50 iterations, {note}"));
     Ok(())
 }
@@ -74,9 +84,9 @@ fn alone(place: &Place) -> Result<Sample> {
     let mut command = Command::new(&place.agent);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let started = Instant::now();
-    let mut peak = 0.0;
-    for _ in FEW..MANY {
-        peak = clock::run(&mut command, 0)?.peak;
+    let mut last = clock::run(&mut command, 0)?;
+    for _ in FEW + 1..MANY {
+        last = clock::run(&mut command, 0)?;
     }
-    Ok(Sample { seconds: started.elapsed().as_secs_f64(), peak })
+    Ok(Sample { seconds: started.elapsed().as_secs_f64(), ..last })
 }

@@ -17,11 +17,11 @@ use super::{
 };
 
 /// The programs to measure and the folder to measure them in.
-pub(super) struct Place {
+pub(crate) struct Place {
     ralph: PathBuf,
-    pub(super) noop: PathBuf,
-    pub(super) agent: PathBuf,
-    pub(super) replay: PathBuf,
+    pub(crate) noop: PathBuf,
+    pub(crate) agent: PathBuf,
+    pub(crate) replay: PathBuf,
     folder: TempDir,
     /// The number of the current run.
     run: Cell<u32>,
@@ -29,7 +29,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Makes the folder and builds the floors.
-    pub(super) fn new(ralph: PathBuf) -> Result<Self> {
+    pub(crate) fn new(ralph: PathBuf) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("ralph-bench-").tempdir()?;
         let programs = folder.path().join("bin");
         fs_err::create_dir(&programs)?;
@@ -47,18 +47,18 @@ impl Place {
     }
 
     /// A path that all runs share.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// A path of the current run: `project`, `state`, `stdout` or `stderr`.
-    pub(super) fn current(&self, name: &str) -> PathBuf {
+    pub(crate) fn current(&self, name: &str) -> PathBuf {
         self.path(&format!("run-{}", self.run.get())).join(name)
     }
 
     /// Begins a run with an empty project and no record. Earlier ones stay until the end: ext4 is slow to
     /// create files for some seconds after many were deleted.
-    pub(super) fn renew(&self) -> Result<()> {
+    pub(crate) fn renew(&self) -> Result<()> {
         self.run.set(self.run.get() + 1);
         fs_err::create_dir(self.current(""))?;
         fs_err::create_dir(self.current("project"))?;
@@ -66,13 +66,13 @@ impl Place {
     }
 
     /// Removes what the current run left, if it is large.
-    pub(super) fn discard(&self) -> Result<()> {
+    pub(crate) fn discard(&self) -> Result<()> {
         Ok(fs_err::remove_dir_all(self.current("state"))?)
     }
 
     /// A program in the project with nothing of the caller's environment but the path. It prints into the
     /// files `stdout` and `stderr` of the run.
-    pub(super) fn command(&self, program: &Path) -> Result<Command> {
+    pub(crate) fn command(&self, program: &Path) -> Result<Command> {
         let mut command = Command::new(program);
         command.env_clear().env("PATH", env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.path("home")).env("RALPH_STATE_DIR", self.current("state"));
@@ -82,13 +82,18 @@ impl Place {
         Ok(command)
     }
 
+    /// The program that is measured.
+    pub(crate) fn program(&self) -> &Path {
+        &self.ralph
+    }
+
     /// A ralph in the project.
-    pub(super) fn ralph(&self) -> Result<Command> {
+    pub(crate) fn ralph(&self) -> Result<Command> {
         self.command(&self.ralph)
     }
 
     /// A whole `ralph run` in an empty project, which ends at its limit of iterations.
-    pub(super) fn run(&self, agent: &Path, iterations: u32, args: &[&str]) -> Result<Sample> {
+    pub(crate) fn run(&self, agent: &Path, iterations: u32, args: &[&str]) -> Result<Sample> {
         self.renew()?;
         let mut ralph = self.ralph()?;
         ralph.args(["run", "-p", "x", "--max-iterations", &iterations.to_string(), "--agent"]).arg(agent);
@@ -96,7 +101,7 @@ impl Place {
     }
 
     /// A script of bash, with the agent as `$0`.
-    pub(super) fn bash(&self, script: &str, program: &Path) -> Result<Sample> {
+    pub(crate) fn bash(&self, script: &str, program: &Path) -> Result<Sample> {
         let mut bash = self.command(Path::new("bash"))?;
         clock::run(bash.arg("-c").arg(script).arg(program), 0)
     }

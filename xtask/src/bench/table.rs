@@ -1,6 +1,9 @@
 //! The table of results.
 
-use std::{fmt, time::Duration};
+use std::{
+    fmt::{self, Write},
+    time::Duration,
+};
 
 /// What was measured, line by line.
 #[derive(Default)]
@@ -50,6 +53,21 @@ impl Table {
         self.notes.push(note);
     }
 
+    /// The same as a part of a page.
+    pub(super) fn markdown(&self) -> String {
+        let mut text =
+            "| measure (medians) | floor | ralph | ratio | at most |\n|---|--:|--:|--:|--:|\n".to_owned();
+        for Row { measure, floor, ours, value, limit, .. } in &self.rows {
+            let measure = measure.strip_prefix("  ").map_or(measure.clone(), |rest| format!("… {rest}"));
+            let _ = writeln!(text, "| {measure} | {floor} | {ours} | {value} | {limit} |");
+        }
+        text.push('\n');
+        for note in &self.notes {
+            let _ = writeln!(text, "- {note}");
+        }
+        text
+    }
+
     /// Whether no limit was missed.
     pub(super) fn is_met(&self) -> bool {
         self.rows.iter().all(|row| row.is_met)
@@ -71,12 +89,12 @@ impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{:<46}{:>11}{:>11}{:>9}{:>11}",
+            "{:<56}{:>11}{:>11}{:>9}{:>11}",
             "measure (medians)", "floor", "ours", "ratio", "at most"
         )?;
         for Row { measure, floor, ours, value, limit, is_met } in &self.rows {
             let verdict = if *is_met { "ok" } else { "MISSED" };
-            writeln!(f, "{measure:<46}{floor:>11}{ours:>11}{value:>9}{limit:>11}  {verdict}")?;
+            writeln!(f, "{measure:<56}{floor:>11}{ours:>11}{value:>9}{limit:>11}  {verdict}")?;
         }
         writeln!(f)?;
         self.notes.iter().try_for_each(|note| writeln!(f, "{note}"))

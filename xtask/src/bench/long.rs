@@ -1,0 +1,86 @@
+//! What it takes to look at a run of ten thousand iterations, and to go on with it.
+
+use std::{fmt::Write, path::PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::{
+    Effort,
+    clock::{self, Sample, interleave},
+    place::Place,
+    table::Table,
+};
+
+pub(crate) const ITERATIONS: u32 = 10_000;
+
+/// Measures `status` and `resume` of a long run.
+pub(super) fn measure(place: &Place, effort: Effort, table: &mut Table) -> Result<()> {
+    let journal = lengthen(place, ITERATIONS)?;
+    let record = fs_err::read(&journal)?;
+    let ([cat, status], note) = interleave(
+        effort.rounds(40),
+        [
+            ("cat", Box::new(|| clock::run(place.command("cat".as_ref())?.arg(&journal), 0))),
+            ("ralph status", Box::new(|| clock::run(place.ralph()?.arg("status"), 0))),
+        ],
+    )?;
+    table.ratio("status after 10,000 iterations, against `cat`", cat.seconds, status.seconds, 30.0);
+    table.memory("  its memory", status.peak, 40.0);
+    #[expect(clippy::cast_precision_loss, reason = "a few megabytes")]
+    let size = record.len() as f64 / 1e6;
+    table.note(format!("status of a journal of {size:.1} MB, {note}"));
+
+    let again = || -> Result<Sample> {
+        // Each resume goes on from the same place.
+        fs_err::write(&journal, &record)?;
+        let limit = (ITERATIONS + 1).to_string();
+        clock::run(place.ralph()?.args(["resume", "--max-iterations", &limit]), 1)
+    };
+    let mut resumed = Vec::new();
+    for _ in 0..effort.rounds(20) {
+        resumed.push(again()?);
+    }
+    let resume = clock::median(resumed.iter().map(|sample| sample.seconds));
+    let mut fresh = Vec::new();
+    for _ in 0..effort.rounds(20) {
+        fresh.push(place.run(&place.agent, 1, &[])?.seconds);
+    }
+    let fresh = clock::median(fresh.into_iter());
+    table.ratio("resume after 10,000 iterations, against a new run", fresh, resume, 30.0);
+    table.memory("  its memory", clock::median(resumed.iter().map(|sample| sample.peak)), 40.0);
+    table.note("resume and new run: one iteration each".to_owned());
+    Ok(())
+}
+
+/// Makes a run and has its journal tell of so many iterations, with two gates each; returns the journal.
+pub(crate) fn lengthen(place: &Place, iterations: u32) -> Result<PathBuf> {
+    place.run(&place.agent, 1, &["--guardrail", "true", "--guardrail", "test 1 = 1"])?;
+    let mut folders = vec![place.current("state")];
+    let journal = loop {
+        let folder = folders.pop().context("the run left no journal")?;
+        let found = folder.join("journal.jsonl");
+        if found.exists() {
+            break found;
+        }
+        folders.extend(
+            fs_err::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path())).filter(|it| it.is_dir()),
+        );
+    };
+    let text = fs_err::read_to_string(&journal)?;
+    let lines: Vec<&str> = text.lines().collect();
+    let [start, iteration @ .., end] = &lines[..] else { anyhow::bail!("the journal is too short") };
+    ensure!(iteration.len() < 20, "an iteration has {} events", iteration.len());
+    let mut start: Value = serde_json::from_str(start)?;
+    start["plan"]["limits"]["iterations"] = iterations.into();
+    let mut long = format!("{start}\n");
+    for number in 1..=iterations {
+        for line in iteration {
+            let line = line.replace("\"iteration\":1,", &format!("\"iteration\":{number},"));
+            let _ = writeln!(long, "{line}");
+        }
+    }
+    let _ = writeln!(long, "{end}");
+    fs_err::write(&journal, long)?;
+    Ok(journal)
+}
