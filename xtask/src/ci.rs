@@ -2,6 +2,7 @@
 //!
 //! It needs Rust and git; what else it needs it builds into the target folder. With npm it also installs the
 //! agents there that the tests run for real; without npm those tests are skipped by name, but not where `CI=true`.
+//! A browser and valgrind it installs from the packages of Debian where it may.
 
 use std::{
     path::{Path, PathBuf},
@@ -15,8 +16,9 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::{
     agents,
     cargo::{cargo, release, root, tools},
-    elf,
+    debian, elf,
     generate::{self, Stale},
+    instructions::{self, Then},
     say,
 };
 
@@ -33,7 +35,7 @@ struct Step {
     check: fn() -> Result<()>,
 }
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 13] = [
     Step {
         name: "format",
         repeat: "cargo fmt --all --check",
@@ -55,6 +57,7 @@ const STEPS: [Step; 11] = [
             Ok(())
         },
     },
+    Step { name: "browser", repeat: "apt-get install --yes chromium", check: debian::prepare },
     Step { name: "agents", repeat: "cargo xtask agents --install-only", check: agents::install_usual },
     Step {
         name: "test",
@@ -73,6 +76,7 @@ const STEPS: [Step; 11] = [
     Step { name: "dependencies", repeat: "cargo deny check licenses bans sources", check: dependencies },
     Step { name: "build", repeat: "cargo build --release --locked", check: || release().map(drop) },
     Step { name: "demo", repeat: "cargo run --release --locked -- demo", check: || demo(&release()?) },
+    Step { name: "instructions", repeat: "cargo xtask instructions", check: instructions },
     Step { name: "static", repeat: "cargo xtask ci", check: || static_program(&release()?) },
 ];
 
@@ -118,6 +122,15 @@ fn install_bwrap() {
 fn generated() -> Result<()> {
     let code = generate::main(Stale::Report)?;
     ensure!(code == ExitCode::SUCCESS, "type `cargo xtask generate` and commit what it writes");
+    Ok(())
+}
+
+fn instructions() -> Result<()> {
+    let code = instructions::main(Then::Compare)?;
+    ensure!(
+        code == ExitCode::SUCCESS,
+        "ralph does more than it did; if it must: `cargo xtask instructions --save`"
+    );
     Ok(())
 }
 

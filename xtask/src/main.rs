@@ -4,8 +4,10 @@ mod agents;
 mod bench;
 mod cargo;
 mod ci;
+mod debian;
 mod elf;
 mod generate;
+mod instructions;
 mod picture;
 
 use std::{
@@ -23,6 +25,8 @@ usage: cargo xtask <chore>
   ci                  run every check, and stop at the first that fails
   bench [--quick]     measure ralph against its floors; fails if a limit is missed; --save writes the figures
                       into docs/performance.md
+  instructions        count the instructions of typical calls; fails if there are a fifth more than saved;
+                      --save saves them
   generate [--check]  write the schemas and the generated parts of the pages; fails if they are stale
   agents [NAME...]    run real agents on a scripted model; --help says more
   picture             record the demo in a terminal and draw docs/demo.svg
@@ -45,6 +49,8 @@ fn run() -> Result<ExitCode> {
         ["bench"] => bench::main(Effort::Full, Figures::Print),
         ["bench", "--save"] => bench::main(Effort::Full, Figures::Save),
         ["bench", "--quick"] => bench::main(Effort::Quick, Figures::Print),
+        ["instructions"] => instructions::main(instructions::Then::Compare),
+        ["instructions", "--save"] => instructions::main(instructions::Then::Save),
         ["agents", ..] => agents::main(&words[1..]),
         ["generate"] => generate::main(generate::Stale::Write),
         ["generate", "--check"] => generate::main(generate::Stale::Report),
