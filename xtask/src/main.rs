@@ -29,7 +29,7 @@ usage: cargo xtask <chore>
                       --save saves them
   generate [--check]  write the schemas and the generated parts of the pages; fails if they are stale
   agents [NAME...]    run real agents on a scripted model; --help says more
-  picture             record the demo in a terminal and draw docs/demo.svg
+  picture             record the demo in a terminal and draw docs/demo.svg; take a picture of a report: docs/report.png
 ";
 
 fn main() -> ExitCode {
