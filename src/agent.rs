@@ -10,6 +10,7 @@ mod conversation;
 mod copilot;
 mod flags;
 mod gemini;
+pub mod hooking;
 mod lines;
 pub(crate) mod messages;
 mod ndjson;
@@ -29,6 +30,7 @@ pub mod versions;
 #[cfg(test)]
 mod tests;
 
+use hooking::{Hooking, Hooks};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +72,9 @@ pub enum AgentEvent {
         session: Option<String>,
         /// The model that answers.
         model: Option<String>,
+        /// The agent's own version, where it says so.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
     },
     /// The agent's own words; the only place where a claim counts.
     Text {
@@ -293,6 +298,14 @@ pub trait Adapter: Sync {
     fn hooks(&self) -> Hooking {
         Hooking::Never
     }
+    /// The first version that does not run a tool when the hook before it fails, where earlier ones do.
+    fn closes_hooks_since(&self) -> Option<&'static str> {
+        None
+    }
+    /// The variable without which it refuses to skip its own rules for the superuser.
+    fn skips_as_root_with(&self) -> Option<&'static str> {
+        None
+    }
     /// Whether a hook comes before this tool call: the service's own tools run where no hook is.
     fn is_hooked(&self, _id: &str, _name: &str) -> bool {
         true
@@ -335,35 +348,6 @@ pub struct Request<'a> {
     pub streams_input: bool,
     /// What the turn may cost, in US dollars, for agents that keep to such a limit by themselves.
     pub budget_usd: Option<f64>,
-}
-
-/// Hooks for an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hooks {
-    /// Ralph's own program, absolute.
-    pub program: String,
-    /// Whether ralph is asked when the agent tries to stop.
-    pub on_stop: bool,
-    /// What stands in the settings file that the user's flags name, for an agent that takes only one.
-    pub settings: Option<String>,
-}
-
-impl Hooks {
-    /// The command line for a shell that calls ralph for this event.
-    fn command(&self, event: &str) -> String {
-        format!("{} hook {event}", shell_words::quote(&self.program))
-    }
-}
-
-/// Whether an agent can carry hooks, and how it is seen that it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hooking {
-    /// It cannot.
-    Never,
-    /// Its stream shows each call.
-    Shown,
-    /// Only the hooks themselves tell.
-    Silent,
 }
 
 /// What the agent is asked to print.

@@ -32,7 +32,7 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
-    agent::Hooks,
+    agent::hooking::Hooks,
     engine::{
         Action, Wait, decide,
         event::{Event, GateEnded, Turn, TurnEnd, TurnEnded, View, Why},
@@ -88,6 +88,8 @@ pub(crate) struct Driver {
     spool: Option<spool::Spool>,
     /// The hooks that the agent gets.
     hooks: Option<Hooks>,
+    /// Whether it was said that they are not closed.
+    told_of_open_hooks: bool,
     /// The conversation that the next turn goes on with, where the run lives in one.
     conversation: Option<String>,
     /// It was said that a budget cannot be measured.

@@ -5,6 +5,7 @@
 
 pub mod baseline;
 pub mod event;
+pub mod judgement;
 pub mod outcome;
 mod phase;
 pub mod plan;

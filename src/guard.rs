@@ -20,7 +20,8 @@ mod tests;
 mod text;
 mod uses;
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use call::ToolCall;
@@ -46,6 +47,10 @@ pub struct Context {
     pub home: String,
     /// Folders for temporary files.
     pub temporary: Vec<String>,
+    /// Ralph's own folders outside of the project, as whole paths.
+    pub own: Vec<String>,
+    /// What the agent is told to write although it lies where it may not, as whole paths.
+    pub open: Vec<String>,
     /// Rules that the user has switched off, by id.
     pub allowed: Vec<String>,
 }
@@ -59,13 +64,15 @@ impl Context {
             cwd: project.to_owned(),
             home: home.to_owned(),
             temporary,
+            own: Vec::new(),
+            open: Vec::new(),
             allowed: Vec::new(),
         }
     }
 }
 
 /// What becomes of a tool call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
     /// It may run.

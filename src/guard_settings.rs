@@ -11,7 +11,13 @@ use std::{
 use crate::{
     error::{Error, Result},
     guard::{Context, allow::AllowList},
+    journal::run_dir::state_dir,
 };
+
+/// Names the plan that an agent works on.
+pub(crate) const PLAN_VARIABLE: &str = "RALPH_PLAN_FILE";
+/// Variables by which ralph tells an agent where to write, wherever that is.
+const OPEN: [&str; 2] = ["RUN_FOLDER", PLAN_VARIABLE];
 
 /// The context of a judgement, and what to warn about.
 #[derive(Debug)]
@@ -32,6 +38,10 @@ pub(crate) fn load(project: &Path, cwd: &Path) -> Result<Loaded> {
     }
     // A project below a folder for temporary files, as in tests, is no temporary file.
     ctx.temporary.retain(|folder| !project.starts_with(folder));
+    ctx.own.extend(state_dir().ok().iter().flat_map(|dir| [text(dir), text(&whole(dir))]));
+    ctx.own.extend(file(&home).parent().map(text));
+    let open = OPEN.into_iter().filter_map(env::var_os).map(PathBuf::from);
+    ctx.open = open.filter(|path| path.is_absolute()).map(|path| text(&whole(&path))).collect();
     let list = allow_list(&file(&home))?;
     let name = file(&home).display().to_string();
     let warnings = list.warnings().into_iter().map(|warning| format!("{name}: {warning}")).collect();

@@ -7,8 +7,8 @@ mod answer;
 pub(crate) mod begin;
 mod context;
 mod input;
+mod judge;
 mod looping;
-mod protect;
 pub(crate) mod spool;
 pub(crate) mod store;
 
@@ -23,8 +23,10 @@ pub(crate) use answer::Answer;
 use crate::{
     driver::stories,
     error::{Error, Result},
-    journal::run_dir::{RunDir, state_dir},
+    guard::Decision,
+    journal::run_dir::RunDir,
     process::{guardian::RUN_VARIABLE, is_alive},
+    story_files::ACTIVE,
 };
 use input::Input;
 use spool::Note;
@@ -104,13 +106,25 @@ fn pre_tool_use(scope: Scope, input: &Input<'_>) -> Result<Answer> {
     if scope == Scope::InLoopOnly && !is_in_loop(input)? {
         return Ok(Answer::let_go());
     }
-    let objection = protect::objection(input, state_dir().ok().as_deref());
-    if let Some(folder) = spool::folder() {
-        let note = objection.clone().map_or(Note::Allowed, Note::Refused);
+    let (verdict, judgement) = judge::judge(input)?;
+    if let Some(folder) = notebook(input) {
         // A disk that is full must not stop the work; that the hook ran is in the agent's own stream as well.
-        let _ = spool::add(&folder, &note);
+        let _ = spool::add(&folder, &Note::Judged(judgement));
     }
-    Ok(objection.map_or_else(Answer::let_go, |reason| Answer::deny(&reason)))
+    let message = verdict.message().unwrap_or_default();
+    Ok(match verdict.decision {
+        Decision::Allow => Answer::let_go(),
+        Decision::Warn => Answer::let_go().telling_user(&message),
+        Decision::Block => Answer::deny(&message),
+    })
+}
+
+/// Where the hooks of this agent write down what they did, if it is in a loop.
+fn notebook(input: &Input<'_>) -> Option<PathBuf> {
+    spool::folder().or_else(|| {
+        let store = Store::of(&input.session()?).ok()?;
+        store.run().map(|_| store.path().to_owned())
+    })
 }
 
 /// Counts a tool call, and says when the context window fills up.
@@ -153,7 +167,7 @@ fn stop(input: &Input<'_>) -> Result<Answer> {
 /// that cannot mend it is let go in the end: ralph judges the turn itself.
 fn early_feedback() -> Option<String> {
     let folder = spool::folder()?;
-    if MOST_HOLDS <= spool::read(&folder).held.len() {
+    if MOST_HOLDS <= spool::read(&folder).report.held.len() {
         return None;
     }
     // The folder of the run, of its turns, of the turn.
@@ -177,7 +191,7 @@ fn is_marked_active(input: &Input<'_>) -> bool {
         pid: i32,
     }
     let Some(project) = project(input) else { return false };
-    let mark = std::fs::read(project.join(protect::ACTIVE_MARK)).ok();
+    let mark = std::fs::read(project.join(ACTIVE)).ok();
     let mark = mark.and_then(|text| serde_json::from_slice::<Mark>(&text).ok());
     mark.is_some_and(|mark| is_alive(mark.pid))
 }

@@ -52,7 +52,7 @@ pub fn of_turn(plan: &Plan, state: &State, turn: &TurnEnded) -> Option<Note> {
         (
             TurnEnd::Paused { .. }
             | TurnEnd::OverBudget { .. }
-            | TurnEnd::Unguarded
+            | TurnEnd::Unguarded { .. }
             | TurnEnd::Interrupted
             | TurnEnd::Abandoned,
             _,

@@ -353,9 +353,10 @@ fn environment(wanted: &Wanted, cache: &Path, agent: &str) -> BTreeMap<String, O
     ] {
         set(name, cache.join(folder).display().to_string());
     }
-    if agent == "claude" && rustix::process::geteuid().is_root() {
-        // Else it refuses to work without its own rules for the superuser.
-        set("IS_SANDBOX", "1".to_owned());
+    if let Some(variable) = agent::adapter(agent).skips_as_root_with()
+        && rustix::process::geteuid().is_root()
+    {
+        set(variable, "1".to_owned());
     }
     env
 }

@@ -147,7 +147,8 @@ pub(crate) struct AgentSettings {
     /// How the prompt reaches an agent that ralph does not know.
     #[schemars(schema_with = "schema::prompt_via")]
     pub(crate) prompt_via: PromptVia,
-    /// Who decides what the agent may do: its own rules (`agent`), or nobody (`skip`). Without it, its own rules.
+    /// Who decides what the agent may do: its own rules (`agent`), or not they (`skip`). Without it `skip` where a sandbox or
+    /// the guard protects the run, else `agent`.
     #[schemars(schema_with = "schema::permissions")]
     pub(crate) permissions: Option<Permissions>,
 }

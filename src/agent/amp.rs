@@ -69,6 +69,7 @@ impl Reader for AmpReader {
                     "init" => emit(AgentEvent::Started {
                         session: line.session_id.and_then(Raw::text),
                         model: None,
+                        version: None,
                     }),
                     subtype => emit(unknown(format!("system/{subtype}"))),
                 }

@@ -9,8 +9,9 @@ mod stream;
 
 use serde_json::json;
 
+use super::hooking::Hooking;
 use super::ndjson::Ndjson;
-use super::{Adapter, Hooking, Output, Parser, Permissions, Request, flags};
+use super::{Adapter, Output, Parser, Permissions, Request, flags};
 use stream::Stream;
 
 /// Claude Code.
@@ -52,6 +53,15 @@ impl Adapter for Claude {
 
     fn parser(&self) -> Box<dyn Parser> {
         Box::<Ndjson<Stream>>::default()
+    }
+
+    /// Earlier ones pass over `onFailure`.
+    fn closes_hooks_since(&self) -> Option<&'static str> {
+        Some("2.1.325")
+    }
+
+    fn skips_as_root_with(&self) -> Option<&'static str> {
+        Some("IS_SANDBOX")
     }
 
     fn hooks(&self) -> Hooking {

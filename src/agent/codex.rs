@@ -7,8 +7,9 @@ mod events;
 mod failure;
 mod stream;
 
+use super::hooking::{Hooking, Hooks};
 use super::ndjson::Ndjson;
-use super::{Adapter, FirstSignal, Hooking, Hooks, Output, Parser, Permissions, Request, flags};
+use super::{Adapter, FirstSignal, Output, Parser, Permissions, Request, flags};
 use stream::Stream;
 
 /// Codex.

@@ -75,6 +75,7 @@ impl Reader for GeminiReader {
             "init" => emit(AgentEvent::Started {
                 session: event.session_id.and_then(Raw::text),
                 model: event.model.and_then(Raw::text),
+                version: None,
             }),
             "message" if word(event.role) == "assistant" => {
                 let text = event.content.and_then(Raw::text).unwrap_or_default();

@@ -106,7 +106,7 @@ impl OpencodeReader {
             && let Some(session) = event.session.and_then(Raw::text)
         {
             self.session = Some(session.clone());
-            emit(AgentEvent::Started { session: Some(session), model: None });
+            emit(AgentEvent::Started { session: Some(session), model: None, version: None });
         }
     }
 

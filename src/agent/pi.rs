@@ -50,7 +50,11 @@ impl Reader for PiReader {
         let event: Event<'_> = serde_json::from_str(line)?;
         match word(event.kind) {
             "session" => {
-                emit(AgentEvent::Started { session: event.id.and_then(Raw::text), model: None });
+                emit(AgentEvent::Started {
+                    session: event.id.and_then(Raw::text),
+                    model: None,
+                    version: None,
+                });
             }
             "message_end" => match event.message.and_then(Raw::read::<Message<'_>>) {
                 Some(message) if word(message.role) == "assistant" => self.assistant(&message, emit),
@@ -101,7 +105,7 @@ impl PiReader {
         let model = message.model.and_then(Raw::text);
         if model.is_some() && model != self.model {
             self.model.clone_from(&model);
-            emit(AgentEvent::Started { session: None, model });
+            emit(AgentEvent::Started { session: None, model, version: None });
         }
         let result = self.open.get_or_insert_default();
         result.usage.add(message.usage());

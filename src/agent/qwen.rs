@@ -140,6 +140,7 @@ fn system(line: &SystemLine<'_>, emit: Emit<'_>) {
         "init" => emit(AgentEvent::Started {
             session: line.session_id.and_then(Raw::text),
             model: line.model.and_then(Raw::text),
+            version: None,
         }),
         "retry" => {
             let retry = line.data.and_then(Raw::read::<Retry>).unwrap_or_default();

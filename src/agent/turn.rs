@@ -21,6 +21,8 @@ pub struct Tally {
     pub usage: Usage,
     /// The model that answered.
     pub model: Option<String>,
+    /// The agent's own version, where it says so.
+    pub version: Option<String>,
     /// The agent's own name of the conversation.
     pub session: Option<String>,
     /// How many times the agent considered its turn finished.
@@ -46,7 +48,8 @@ impl Tally {
         }
         self.recognised += 1;
         match event {
-            AgentEvent::Started { session, model } => {
+            AgentEvent::Started { session, model, version } => {
+                self.version = version.clone().or_else(|| self.version.take());
                 self.session = session.clone().or_else(|| self.session.take());
                 self.model = model.clone().or_else(|| self.model.take());
             }

@@ -26,7 +26,7 @@ use crate::{
     journal::{self, run_dir::RunDir},
     process::{detach::become_run, guardian::RUN_VARIABLE},
     sandbox,
-    setup::{PromptSource, Setup, Territory},
+    setup::{Guard, PromptSource, Setup, Territory},
     task::{
         Task, Tasks,
         child::{self, Logs, assignment, failed},
@@ -160,9 +160,15 @@ fn work(args: &JobArgs, task: &Task, prompt: PromptSource, run: &str, project: &
     driver.drive()
 }
 
-/// A part is contained as the whole is.
-fn contained(part: Setup, whole: Option<Setup>, permissions: Option<Permissions>) -> Setup {
-    let Some(whole) = whole.filter(|whole| whole.sandbox.level().contains()) else { return part };
+/// A part is contained and guarded as the whole is.
+fn contained(mut part: Setup, whole: Option<Setup>, permissions: Option<Permissions>) -> Setup {
+    let Some(whole) = whole else { return part };
+    if whole.guard == Guard::On {
+        part.guard = Guard::On;
+    }
+    if !whole.sandbox.level().contains() {
+        return part;
+    }
     let agent = crate::agent::adapter(&part.agent.command).name();
     let mut part = Setup { sandbox: whole.sandbox.for_agent(agent), ..part };
     part.agent.permissions = permissions.unwrap_or(Permissions::Skip);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{look::LookArgs, safety_args::SafetyArgs};
 use crate::{
-    agent::Permissions,
+    agent::{Permissions, hooking::Hooking},
     driver::{fingerprints, millis},
     duration::parse_duration,
     engine::plan::Plan,
@@ -19,7 +19,7 @@ use crate::{
         wanted::Wanted,
     },
     settings::{self, Leftovers, Loaded, Settings},
-    setup::{AgentSetup, MessageFrom, PromptSource, Setup, TaskFrom, Territory, Timeouts},
+    setup::{AgentSetup, Guard, MessageFrom, PromptSource, Setup, TaskFrom, Territory, Timeouts},
 };
 
 /// The flags that every loop has.
@@ -225,6 +225,18 @@ pub(super) fn setup(loaded: &Loaded, prompt: PromptSource, project: &Path) -> Se
     setup_with(loaded, prompt, project, Choice::Level(Level::None))
 }
 
+/// Who decides what the agent may do when the user does not say so: its own rules, unless something else protects
+/// the run.
+fn permissions(settings: &Settings, sandbox: &Wanted) -> Permissions {
+    let adapter = crate::agent::adapter(&settings.agent.command);
+    let is_contained = sandbox.level != Choice::Level(Level::None);
+    let is_guarded = settings.guard == Guard::On && adapter.hooks() != Hooking::Never;
+    let is_set = |name: &str| settings.agent.env.contains_key(name) || std::env::var_os(name).is_some();
+    let can_skip =
+        adapter.skips_as_root_with().is_none_or(|name| !rustix::process::geteuid().is_root() || is_set(name));
+    if is_contained || is_guarded && can_skip { Permissions::Skip } else { Permissions::Agent }
+}
+
 /// The same for a loop that has another sandbox where the settings name none.
 pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, usual: Choice) -> Setup {
     let settings = &loaded.settings;
@@ -238,12 +250,7 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
             flags: settings.agent.flags.clone(),
             env: settings.agent.env.clone(),
             prompt_via: settings.agent.prompt_via,
-            // Without anything that protects the run the agent's own rules hold, unless the user says otherwise.
-            permissions: settings.agent.permissions.unwrap_or(if sandbox == Wanted::default() {
-                Permissions::Agent
-            } else {
-                Permissions::Skip
-            }),
+            permissions: settings.agent.permissions.unwrap_or_else(|| permissions(settings, &sandbox)),
         },
         prompt,
         task: TaskFrom::Prompt,

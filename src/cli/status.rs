@@ -101,6 +101,8 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
         let name = plan.gates.get(ended.gate).map(|gate| gate.check.name());
         json!({"name": name, "passed": ended.failure.is_none(), "code": ended.code, "ms": ended.ms})
     });
+    let (judged, refused) = listed.judgements();
+    let guard = (0 < judged).then(|| json!({"judged": judged, "refused": refused}));
     let next = listed.commands().into_iter().map(|(_, command)| command);
     json!({
         "run": listed.id,
@@ -119,6 +121,7 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
         "gates": gates.collect::<Vec<_>>(),
         "sandbox": listed.level(),
         "hosts": listed.contacts(),
+        "guard": guard,
         "doing": listed.doing,
         "startedAt": entries.first().map(|entry| entry.at),
         "lastEventAt": entries.last().map(|entry| entry.at),
@@ -157,6 +160,7 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
         | Event::StopRequested
         | Event::Sandboxed { .. }
         | Event::Contacted { .. }
+        | Event::ToolCallsJudged { .. }
         | Event::Warned { .. }
         | Event::ReviewsCounted(_)
         | Event::RunEnded { .. }
@@ -168,7 +172,11 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
 fn is_aside(event: &Event) -> bool {
     matches!(
         event,
-        Event::Warned { .. } | Event::StopRequested | Event::Sandboxed { .. } | Event::Contacted { .. }
+        Event::Warned { .. }
+            | Event::StopRequested
+            | Event::Sandboxed { .. }
+            | Event::Contacted { .. }
+            | Event::ToolCallsJudged { .. }
     )
 }
 

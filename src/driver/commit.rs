@@ -18,6 +18,7 @@ use crate::{
     engine::event::{CommitEnd, Event},
     error::Result,
     git::{self, Change, Git, index_lock::is_locked, refusal, scm_spec, succeeded},
+    hook::spool,
     plain_file,
     process::{Happening, Sink, Spec, Waited},
     prompt::{commit_message, message_from_task, truncate},
@@ -274,6 +275,7 @@ impl Driver {
         let message = if succeeded(&captured) { commit_message(&said) } else { None };
         let ms = millis(captured.ended.took);
         self.note_contacts();
+        self.ledger.record_judgements(spool::take(&folder.join(FOLDER)).calls);
         self.ledger.record(Event::MessageAsked { message: message.clone(), usage: Usage::default(), ms });
         message
     }

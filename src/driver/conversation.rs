@@ -12,13 +12,14 @@ use jiff::Timestamp;
 use super::{
     Driver, abandoned,
     budget::{keep_to_budget, worth},
+    hooking::{Hooked, Seen},
     ledger::Ledger,
     listener::Listener,
     millis, work,
 };
 use crate::{
     agent::{
-        Adapter, Hooking,
+        Adapter,
         turn::{Exit, conclude},
     },
     engine::{
@@ -59,13 +60,17 @@ impl Driver {
 
     /// Runs a process that takes one message after the other, turn by turn, as long as the engine wants another.
     /// The turn in which it ends by itself is left to the caller.
-    pub(super) fn converse(&mut self, spec: Spec, listener: &mut Listener) -> io::Result<Ended> {
+    pub(super) fn converse(
+        &mut self,
+        spec: Spec,
+        listener: &mut Listener,
+        hooked: Option<&Hooked>,
+    ) -> io::Result<Ended> {
         let (sender, more) = channel();
         let adapter = self.adapter();
-        let is_hooked = self.hooks.is_some() && adapter.hooks() == Hooking::Shown;
         let Self { supervisor, ledger, setup, conversation, .. } = self;
         let (sender, since) = (Some(sender), Instant::now());
-        let mut talk = Talk { ledger, setup, adapter, conversation, sender, since, is_hooked };
+        let mut talk = Talk { ledger, setup, adapter, conversation, sender, since, hooked };
         let ended = supervisor.converse(spec, more, &mut |happening| match happening {
             Happening::Output(stream, bytes) => {
                 talk.ledger.reporters.moment(Timestamp::now());
@@ -93,8 +98,8 @@ struct Talk<'a> {
     /// Closed when nothing more will be said.
     sender: Option<Sender<Vec<u8>>>,
     since: Instant,
-    /// Whether the process has ralph's hooks, whose calls stand in its stream.
-    is_hooked: bool,
+    /// Who looks after the hooks of the process, if it has any.
+    hooked: Option<&'a Hooked>,
 }
 
 impl Talk<'_> {
@@ -112,10 +117,10 @@ impl Talk<'_> {
             self.sender = None;
             return Heard::Result;
         }
-        let is_unguarded = self.is_hooked && 0 < tally.hooked_tools && tally.judged == 0;
+        let seen = Seen::of(&tally);
         *self.conversation = tally.session.clone().or(self.conversation.take());
-        self.ledger.record(Event::TurnEnded(Box::new(TurnEnded {
-            end: if is_unguarded { TurnEnd::Unguarded } else { TurnEnd::Finished },
+        let mut ended = TurnEnded {
+            end: TurnEnd::Finished,
             claimed,
             ms: millis(self.since.elapsed()),
             usage,
@@ -124,7 +129,11 @@ impl Talk<'_> {
             denials: tally.denials,
             session: self.conversation.clone(),
             ..abandoned()
-        })));
+        };
+        if let Some(hooked) = self.hooked {
+            self.ledger.record_judgements(hooked.settle(&mut ended, seen));
+        }
+        self.ledger.record(Event::TurnEnded(Box::new(ended)));
         self.since = Instant::now();
         self.advance().unwrap_or(Heard::Result)
     }

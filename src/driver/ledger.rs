@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::{
-    engine::{State, event::Event, plan::Plan},
+    engine::{State, event::Event, judgement::Judgement, plan::Plan},
     journal::{Entry, Journal},
     process::Happening,
     report::Reporter,
@@ -79,6 +79,13 @@ impl Ledger {
     pub(super) fn show(&mut self, entry: &Entry) {
         self.reporters.event(&self.plan, &self.state, entry);
         self.reporters.flush();
+    }
+
+    /// Writes down what the guard thought of tool calls.
+    pub(super) fn record_judgements(&mut self, calls: Vec<Judgement>) {
+        if !calls.is_empty() {
+            self.record(Event::ToolCallsJudged { calls });
+        }
     }
 
     /// Says something that no rule depends on.

@@ -15,6 +15,7 @@ use crate::{
     engine::{
         Action, State, decide,
         event::{CommitEnd, Event, GateEnded, RunStarted, Turn, TurnEnd, TurnEnded, View, Why},
+        judgement::Judgement,
         outcome::Outcome,
         plan::{Check, Plan},
     },
@@ -38,6 +39,8 @@ pub(crate) struct Stopped {
     pub(crate) claimed: bool,
     /// Tool calls since the loop began.
     pub(crate) tools: u64,
+    /// What the guard thought of the calls of this turn.
+    pub(crate) calls: Vec<Judgement>,
 }
 
 /// What the agent may do now.
@@ -146,6 +149,7 @@ impl SessionLoop {
         }
         let before = self.ledger.state.spent().tools;
         let took = Timestamp::now().duration_since(self.since).as_millis();
+        self.ledger.record_judgements(stopped.calls);
         self.ledger.record(Event::TurnEnded(Box::new(TurnEnded {
             end: stopped.end,
             claimed: stopped.claimed,

@@ -1,6 +1,7 @@
 //! Everything that must be right before the first turn: a run that cannot work is refused before it begins.
 
 mod programs;
+mod protection;
 
 use std::{
     borrow::Cow,
@@ -21,7 +22,6 @@ use super::{
     stories::Stories,
 };
 use crate::{
-    agent::Permissions,
     engine::{
         State,
         event::{Event, RunStarted, TasksJudged},
@@ -77,6 +77,7 @@ impl Start {
     pub(crate) fn begin(self) -> Result<Driver> {
         let Self { plan, mut setup, run, drafts, reporters, warnings, settled } = self;
         check_names(&setup)?;
+        let odd_rules = protection::check_rules(&setup)?;
         if !drafts.iter().any(|(path, _)| setup.prompt.path() == Some(path)) {
             check_prompt(&setup.prompt)?;
         }
@@ -115,15 +116,10 @@ impl Start {
         if let Some(judged) = settled {
             ledger.record(Event::TasksJudged(Box::new(judged)));
         }
-        for warning in warnings {
+        for warning in warnings.into_iter().chain(odd_rules) {
             ledger.warn(warning);
         }
-        if !setup.sandbox.level().contains() && setup.agent.permissions == Permissions::Skip {
-            ledger.warn(
-                "nothing contains the agent, and its own permission rules are switched off; contain it: --sandbox"
-                    .to_owned(),
-            );
-        }
+        protection::warn(&mut ledger, &setup);
         if let Err(error) = hidden {
             ledger.warn(format!("ralph's files cannot be kept in {PROJECT_DIR}: {error}"));
         }
@@ -316,6 +312,7 @@ impl Ground {
             sandbox,
             spool: None,
             hooks,
+            told_of_open_hooks: false,
             conversation: None,
             metering_warned: false,
             asks_for_messages: true,

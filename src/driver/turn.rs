@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use super::{
     Driver, PROJECT_DIR,
     budget::{keep_to_budget, worth},
-    hooking,
+    hooking::Seen,
     listener::Listener,
     millis,
 };
@@ -20,14 +20,13 @@ use crate::{
     budget::is_metered,
     engine::event::{Event, Turn, TurnEnd, TurnEnded},
     error::{Error, Result},
-    hook::{begin::CAP_VARIABLE, spool},
     journal::run_dir::{AGENT_STREAM, record, record_into},
     plain_file,
     plan_file::next_task,
     process::{Ended, Happening, Heard, Leftovers, Sink, Spec, guardian::RUN_VARIABLE},
     prompt::{Count, Feedback, compose},
     report::Reporter,
-    sandbox::spool::{FOLDER, VARIABLE},
+    sandbox::spool::FOLDER,
     setup::{PlanFile, PromptSource, PromptVia, Setup, TaskFrom},
     task::Task,
     template::fill,
@@ -83,15 +82,21 @@ impl Driver {
         self.ledger.reporters.detail(&format!("Prompt: {}", beginning(&prompt)));
         let mut listener = Listener::new(self.adapter(), &self.ledger.plan.claims, &prompt);
         let spec = self.contained(spec);
+        let hooked = self.hooked(&folder);
         let ended = spec.and_then(|spec| match first {
-            Some(_) => self.converse(spec, &mut listener),
+            Some(_) => self.converse(spec, &mut listener, hooked.as_ref()),
             None => self.listen(spec, &mut listener),
         });
         let disturbed = self.leave_sandbox();
+        self.notice_open_hooks(listener.tally.version.as_deref());
         if self.ledger.state.is_in_turn() {
-            let mut ended = self.judge(ended, listener, &folder.join(FOLDER));
+            let seen = Seen::of(&listener.tally);
+            let mut ended = self.judge(ended, listener);
             ended.end = disturbed.unwrap_or(ended.end);
             ended.tree = self.tree();
+            if let Some(hooked) = hooked {
+                self.ledger.record_judgements(hooked.settle(&mut ended, seen));
+            }
             self.remember_conversation(&ended);
             self.ledger.record(Event::TurnEnded(Box::new(ended.clone())));
             self.warn_of_missing_figures(&ended);
@@ -172,12 +177,7 @@ impl Driver {
             // A Claude Code inside a Claude Code refuses to start.
             (OsString::from("CLAUDECODE"), None),
         ];
-        if self.hooks.is_some() {
-            // Without the folder the hooks report nothing, but they do their work.
-            let _ = std::fs::create_dir_all(spool);
-            env.push((VARIABLE.into(), Some(spool.into())));
-            env.push(set(CAP_VARIABLE, "0".to_owned()));
-        }
+        env.extend(self.hook_environment(spool));
         env.extend(self.task_environment());
         env.extend(self.setup.agent.env.iter().map(|(name, value)| set(name, value.clone())));
         env
@@ -296,11 +296,10 @@ impl Driver {
         }
     }
 
-    fn judge(&self, ended: io::Result<Ended>, listener: Listener, spool: &Path) -> TurnEnded {
+    fn judge(&self, ended: io::Result<Ended>, listener: Listener) -> TurnEnded {
         let view = self.ledger.plan.looks().then(|| self.look());
         let code = ended.as_ref().ok().and_then(|ended| ended.status?.code());
-        let hooks = self.hooks.as_ref().map(|_| spool::read(spool));
-        let (mut end, ms, leftovers) = match ended {
+        let (end, ms, leftovers) = match ended {
             Ok(ended) => (self.turn_end(&ended, &listener), millis(ended.took), ended.leftovers),
             Err(error) => {
                 let message = format!("it could not be started: {error}");
@@ -309,9 +308,6 @@ impl Driver {
         };
         let usage = worth(&self.setup, &listener);
         let tally = listener.tally;
-        if end == TurnEnd::Finished && hooking::is_unguarded(self.adapter().hooks(), &tally, hooks.as_ref()) {
-            end = TurnEnd::Unguarded;
-        }
         TurnEnded {
             claimed: end == TurnEnd::Finished && listener.scanner.claimed(),
             end,
@@ -324,7 +320,7 @@ impl Driver {
             leftovers,
             denials: tally.denials,
             session: tally.session,
-            hooks,
+            hooks: None,
             tree: None,
         }
     }

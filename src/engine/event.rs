@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    judgement::{HookReport, Judgement},
     outcome::{Exhausted, Outcome},
     plan::{Limits, Plan},
 };
@@ -82,6 +83,11 @@ pub enum Event {
     Contacted {
         /// To whom, each once.
         hosts: Vec<Contact>,
+    },
+    /// The guard judged tool calls of the agent before they ran.
+    ToolCallsJudged {
+        /// In the order in which they were asked for.
+        calls: Vec<Judgement>,
     },
     /// Something a person should know; no rule looks at it.
     Warned {
@@ -281,23 +287,6 @@ pub struct TurnEnded {
     pub tree: Option<Tree>,
 }
 
-/// What ralph's hooks did in the agent during a turn, as they report it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct HookReport {
-    /// Tool calls that were judged before they ran.
-    pub judged: u64,
-    /// Those that were refused, each with the reason.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub refused: Vec<String>,
-    /// Why the agent was not let go when it tried to stop.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub held: Vec<String>,
-    /// How full the context window was when the agent was told, in percent.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub context: Vec<u8>,
-}
-
 /// How a turn ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "how", rename_all = "snake_case")]
@@ -317,8 +306,12 @@ pub enum TurnEnd {
         /// Which one.
         limit: Exhausted,
     },
-    /// The agent used tools, and the hook that guards them never ran.
-    Unguarded,
+    /// The agent used tools and the hook that guards them never ran, or the turn changed files that can take it away.
+    Unguarded {
+        /// Those files, relative to the project.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        changed: Vec<String>,
+    },
     /// The user ended it.
     Interrupted,
     /// Ralph died while it ran.

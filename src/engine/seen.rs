@@ -6,8 +6,13 @@ use super::{
     plan::{Claim, Plan},
 };
 
-/// Why a run stands still whose hooks have vanished.
-pub(super) const UNGUARDED: &str = "the agent used tools, but ralph's hook that guards them was never called";
+/// Why a run stands still whose hooks have vanished, or could have.
+pub(super) fn unguarded(changed: &[String]) -> String {
+    if changed.is_empty() {
+        return "the agent used tools, but ralph's hook that guards them was never called".to_owned();
+    }
+    format!("the turn changed what can take ralph's guard away: {}", changed.join(", "))
+}
 
 /// What the agent waits for, if it does.
 pub(super) fn paused(plan: &Plan, turn: &TurnEnded) -> Option<String> {

@@ -10,7 +10,7 @@ use super::{
     outcome::Outcome,
     phase::{Judging, Pause, Phase, Work},
     plan::{Cause, OnFailure, Plan},
-    seen::{UNGUARDED, marked_as_paused, misplaced, paused, standing_claim},
+    seen::{marked_as_paused, misplaced, paused, standing_claim, unguarded},
 };
 use crate::{
     agent::Usage,
@@ -73,6 +73,7 @@ impl State {
             Event::RunStarted(_)
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
+            | Event::ToolCallsJudged { .. }
             | Event::Warned { .. }
             | Event::ReviewsCounted(_)
             | Event::Unknown => {}
@@ -218,7 +219,9 @@ impl State {
             return;
         }
         match &turn.end {
-            TurnEnd::Unguarded => self.phase = Phase::Over(Outcome::Paused { reason: UNGUARDED.to_owned() }),
+            TurnEnd::Unguarded { changed } => {
+                self.phase = Phase::Over(Outcome::Paused { reason: unguarded(changed) });
+            }
             TurnEnd::Failed(failure) => self.turn_failed(plan, turn, failure),
             TurnEnd::Finished | TurnEnd::Paused { .. } => self.judge(plan, turn),
             TurnEnd::Abandoned | TurnEnd::Interrupted | TurnEnd::OverBudget { .. } => {}

@@ -92,6 +92,7 @@ pub(crate) fn valued_options(program: &str) -> &'static [&'static str] {
             "--date",
             "-o",
         ],
+        "ralph" => &["-C", "--project-dir"],
         "docker" | "podman" | "nerdctl" | "docker-compose" => &[
             "-H",
             "--host",

@@ -3,6 +3,7 @@
 //! Invariant: fields that are absent or of an unexpected type are absent; only what is no JSON object is damaged.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::agent::raw::{Raw, word};
 
@@ -37,15 +38,9 @@ pub(crate) struct Input<'a> {
     prompt: Option<Raw<'a>>,
 }
 
-/// What a tool is about to do, as far as files are concerned.
+/// What a shell is about to do.
 #[derive(Debug, Default, Deserialize)]
 struct Arguments<'a> {
-    #[serde(borrow)]
-    file_path: Option<Raw<'a>>,
-    #[serde(borrow)]
-    notebook_path: Option<Raw<'a>>,
-    #[serde(borrow)]
-    path: Option<Raw<'a>>,
     #[serde(borrow)]
     command: Option<Raw<'a>>,
 }
@@ -92,15 +87,14 @@ impl<'a> Input<'a> {
         word(self.tool_name)
     }
 
-    /// The shell command of the tool, or the patch.
+    /// The shell command of the tool.
     pub(crate) fn command(&self) -> Option<String> {
-        self.arguments()?.command.and_then(Raw::text)
+        self.arguments.and_then(Raw::read::<Arguments<'_>>)?.command.and_then(Raw::text)
     }
 
-    /// The file that the tool is about to change, if it is such a tool.
-    pub(crate) fn file(&self) -> Option<String> {
-        let given = self.arguments()?;
-        given.file_path.or(given.notebook_path).or(given.path).and_then(Raw::text)
+    /// What the tool is given, whole.
+    pub(crate) fn tool_input(&self) -> Option<Value> {
+        self.arguments.and_then(Raw::read)
     }
 
     /// What the agent said last.
@@ -133,10 +127,6 @@ impl<'a> Input<'a> {
     pub(crate) fn prompt(&self) -> Option<String> {
         self.prompt.and_then(Raw::text)
     }
-
-    fn arguments(&self) -> Option<Arguments<'a>> {
-        self.arguments.and_then(Raw::read)
-    }
 }
 
 #[cfg(test)]
@@ -148,7 +138,7 @@ mod tests {
         let text = br#"{"session_id": 7, "tool_name": null, "tool_input": [], "background_tasks": "x",
                         "last_assistant_message": {"a": 1}, "cwd": false, "hook_event_name": []}"#;
         let input = Input::read(text).expect("an object");
-        assert_eq!((input.session(), input.tool(), input.file()), (None, "", None));
+        assert_eq!((input.session(), input.tool(), input.command()), (None, "", None));
         assert_eq!((input.last_message(), input.folder(), input.event()), (None, None, ""));
         assert!(!input.has_background_work());
     }

@@ -2,7 +2,7 @@
 
 use std::{fs::File, path::Path};
 
-use super::{Answer, Input, begin, context::end_of, project, store, store::Store};
+use super::{Answer, Input, begin, context::end_of, project, spool, store, store::Store};
 use crate::{
     agent::{Failure, FailureKind},
     claim::Scanner,
@@ -44,7 +44,8 @@ fn judge(input: &Input<'_>, store: &Store, run: &RunDir) -> Result<Answer> {
     }
     let claimed = has_promised(input, &session);
     let (turn, of) = (session.turn(), session.plan().limits.iterations);
-    let verdict = session.stop(Stopped { end: TurnEnd::Finished, claimed, tools: store.tools() })?;
+    let calls = spool::take(store.path()).calls;
+    let verdict = session.stop(Stopped { end: TurnEnd::Finished, claimed, tools: store.tools(), calls })?;
     Ok(match verdict {
         Verdict::GoOn(text) => {
             let found = if claimed { "the promise was refused" } else { "no promise" };
@@ -91,7 +92,8 @@ pub(super) fn stop_failure(input: &Input<'_>) -> Result<Answer> {
     let Some((store, run)) = bound(input)? else { return Ok(Answer::let_go()) };
     let Some(session) = SessionLoop::open(&run)? else { return Ok(Answer::let_go()) };
     let failure = Failure { kind: FailureKind::Transient, message: input.error() };
-    let stopped = Stopped { end: TurnEnd::Failed(failure), claimed: false, tools: store.tools() };
+    let calls = spool::take(store.path()).calls;
+    let stopped = Stopped { end: TurnEnd::Failed(failure), claimed: false, tools: store.tools(), calls };
     if let Verdict::LetGo(_) = session.stop(stopped)? {
         store.unbind(&run);
     }

@@ -32,6 +32,11 @@ impl Store {
         Self { path: spool.join(key(session)) }
     }
 
+    /// The folder itself.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The run of the loop that the conversation is in.
     pub(crate) fn run(&self) -> Option<RunDir> {
         let path = fs::read_to_string(self.path.join("loop")).ok()?;

@@ -1,6 +1,7 @@
 //! What a person sees of a run: talk on standard error, the summary on standard output.
 
 mod events;
+mod guard;
 mod live;
 mod sandbox;
 mod stories;
@@ -175,6 +176,7 @@ impl Reporter for Human {
             Event::Warned { text } => self.alert(&format!("{warn}warning:{warn:#} {}", printable(text))),
             Event::Sandboxed { level, uncovered } => self.sandboxed(*level, uncovered),
             Event::Contacted { hosts } => self.contacted(hosts),
+            Event::ToolCallsJudged { calls } => self.tool_calls_judged(calls),
             Event::RunEnded { outcome, .. } => self.ended(plan, state, outcome),
             Event::Looked(_)
             | Event::MessageAsked { .. }

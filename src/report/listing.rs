@@ -9,6 +9,7 @@ use crate::{
     duration::format_duration,
     engine::{
         event::{Contact, Event, GateEnded},
+        judgement::Judgement,
         outcome::Outcome,
     },
     journal::Folded,
@@ -192,6 +193,7 @@ impl Listed<'_> {
             lines.push(format!("{label}{flowed}"));
         }
         lines.extend(self.containment().map(|line| fitted(&line)));
+        lines.extend(self.refusals().map(|line| fitted(&line)));
         lines.extend(self.doing.as_deref().map(fitted));
         if style.with_project {
             // A path is for copying, so it stays whole.
@@ -233,6 +235,28 @@ impl Listed<'_> {
             _ => None,
         });
         hosts.flatten().cloned().collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// What the guard refused, the last first.
+    fn refusals(&self) -> Option<String> {
+        let (judged, refused) = self.judgements();
+        let last = refused.last()?.refusal();
+        Some(format!(
+            "guard: refused {} of {}, last: {last}",
+            refused.len(),
+            summary::count(judged, "tool call")
+        ))
+    }
+
+    /// How many tool calls the guard judged, and those that it refused.
+    pub(crate) fn judgements(&self) -> (u64, Vec<&Judgement>) {
+        let calls = self.folded.entries.iter().filter_map(|entry| match &entry.event {
+            Event::ToolCallsJudged { calls } => Some(calls),
+            _ => None,
+        });
+        let mut judged = 0;
+        let refused = calls.flatten().inspect(|_| judged += 1).filter(|call| call.is_refusal()).collect();
+        (judged, refused)
     }
 
     /// What the gates found when they were last checked.

@@ -167,6 +167,7 @@ impl Reporter for Keeper {
             | Event::ReviewsCounted(_)
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
+            | Event::ToolCallsJudged { .. }
             | Event::Unknown => {}
         }
     }

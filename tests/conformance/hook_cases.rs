@@ -3,7 +3,7 @@
 use std::fs;
 
 use scripted_model::{Step, Usage};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::story_cases::furnish;
 use crate::world::{Ground, can_contain};
@@ -17,13 +17,61 @@ pub(crate) fn own_files_are_refused(ground: Ground) {
     let outcome = world.run("Change the settings.");
     outcome.expect("done", 0, 1);
     assert!(!world.project().join(".ralph/settings.local.json").exists(), "{outcome}");
-    assert!(world.server.calls()[1].says("belongs to ralph"), "the model was not told why\n{outcome}");
+    assert!(world.server.calls()[1].says("harness-files"), "the model was not told why\n{outcome}");
     let hooks = &outcome.turns()[0]["hooks"];
+    assert_eq!((&hooks["judged"], &hooks["refused"]), (&json!(1), &json!(1)), "{outcome}");
+}
+
+/// Permissions are skipped, and still a destructive call does not run. The model is told why, and goes on.
+pub(crate) fn a_destructive_call_is_denied(ground: Ground) {
+    let shell = ground.agent.shell;
+    let world = ground.steps([
+        Step::default().and(shell("rm -rf .git && echo GONE")),
+        Step::default().and(shell("echo fine >fine.txt")),
+        Step::text(DONE),
+    ]);
+    let outcome = world.run("Tidy up.");
+    outcome.expect("done", 0, 1);
+    let told = &world.server.calls()[1];
+    assert!(
+        told.says("blocked by ralph's guard (") && !told.says("GONE\n"),
+        "the model was not told\n{outcome}"
+    );
+    assert!(world.project().join(".git").is_dir(), "{outcome}");
+    assert!(world.project().join("fine.txt").is_file(), "{outcome}");
+    let judged = outcome.of("tool_calls_judged");
+    let decisions: Vec<&Value> =
+        judged.iter().filter_map(|event| event["calls"].as_array()).flatten().collect();
     assert_eq!(
-        (&hooks["judged"], hooks["refused"].as_array().map(Vec::len)),
-        (&json!(1), Some(1)),
+        (&decisions[0]["decision"], &decisions[0]["tool"]),
+        (&json!("block"), &json!("Bash")),
         "{outcome}"
     );
+    assert_eq!((&decisions[1]["decision"], decisions.len()), (&json!("allow"), 2), "{outcome}");
+    assert!(outcome.stderr.contains("The guard refused: Bash rm -rf .git"), "{outcome}");
+    assert!(outcome.turns()[0]["denials"].is_null(), "nobody is sent to the agent's own rules\n{outcome}");
+}
+
+/// What the guard cannot see, a script does: it writes a file that is there to take the hook away.
+pub(crate) fn taking_the_hook_away_stops_the_run(ground: Ground) {
+    let shell = ground.agent.shell;
+    let world = ground.steps([
+        Step::default().and(shell("sh tidy.sh")),
+        Step::default().and(shell("echo two")),
+        Step::text(DONE),
+        Step::text(DONE),
+    ]);
+    let script = "mkdir -p .claude .codex\necho '{\"disableAllHooks\":true}' >.claude/settings.local.json\n";
+    fs::write(world.project().join("tidy.sh"), script).expect("a script");
+    let outcome = world.run("Tidy up.");
+    outcome.expect("paused", 6, 1);
+    let end = &outcome.turns()[0]["end"];
+    assert_eq!(
+        (&end["how"], &end["changed"]),
+        (&json!("unguarded"), &json!([".claude/settings.local.json"]))
+    );
+    let reason = outcome.of("run_ended")[0]["reason"].as_str().unwrap_or_default().to_owned();
+    assert!(reason.contains("can take ralph's guard away: .claude/settings.local.json"), "{outcome}");
 }
 
 /// The model is told that its context fills up, once.

@@ -9,6 +9,7 @@ mod doctor;
 mod env;
 mod faults;
 mod guard;
+mod guarded;
 mod guardrails;
 mod hook;
 mod init;

@@ -23,6 +23,8 @@ pub(super) struct SystemLine<'a> {
     #[serde(borrow)]
     pub(super) model: Option<Raw<'a>>,
     #[serde(borrow)]
+    pub(super) claude_code_version: Option<Raw<'a>>,
+    #[serde(borrow)]
     pub(super) error: Option<Raw<'a>>,
     #[serde(borrow)]
     pub(super) error_status: Option<Raw<'a>>,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::agent::{Hooks, Request};
+use crate::agent::{Request, hooking::Hooks};
 
 /// How long a hook may take, in seconds.
 const TIMEOUT: u32 = 60;

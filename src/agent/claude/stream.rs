@@ -130,6 +130,7 @@ fn system(line: &SystemLine<'_>, emit: Emit<'_>) {
         "init" => emit(AgentEvent::Started {
             session: line.session_id.and_then(Raw::text),
             model: line.model.and_then(Raw::text),
+            version: line.claude_code_version.and_then(Raw::text),
         }),
         "api_retry" => {
             let reason = line.error_status.or(line.error).map(Raw::short).unwrap_or_default();

@@ -26,7 +26,11 @@ impl Reader for Stream {
         let event: Event<'_> = serde_json::from_str(line)?;
         match (word(event.kind), &event.item) {
             ("thread.started", _) => {
-                emit(AgentEvent::Started { session: event.thread_id.and_then(Raw::text), model: None });
+                emit(AgentEvent::Started {
+                    session: event.thread_id.and_then(Raw::text),
+                    model: None,
+                    version: None,
+                });
             }
             ("turn.started", _) => {}
             ("item.started" | "item.updated", Some(item)) => self.progress(item, emit),

@@ -61,7 +61,7 @@ impl Stream {
         let model = data.model.and_then(Raw::text);
         if model.is_some() && model != self.model {
             self.model.clone_from(&model);
-            emit(AgentEvent::Started { session: None, model });
+            emit(AgentEvent::Started { session: None, model, version: None });
         }
     }
 
@@ -107,7 +107,7 @@ impl Stream {
     /// Only the result knows the session's name.
     fn finish(&mut self, event: &Event<'_>, emit: Emit<'_>) {
         if let Some(session) = event.session_id.and_then(Raw::text) {
-            emit(AgentEvent::Started { session: Some(session), model: None });
+            emit(AgentEvent::Started { session: Some(session), model: None, version: None });
         }
         let result = self.result(event.exit_code.and_then(Raw::read));
         emit(AgentEvent::Result(result));

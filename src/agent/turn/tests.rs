@@ -85,7 +85,7 @@ fn events_are_counted() {
     let result = AgentEvent::Result(TurnResult { usage, denials, ..TurnResult::default() });
     let limit = Limit { refused: true, resets_at: Some(5), window: None };
     let counted = tally(&[
-        AgentEvent::Started { session: Some("s".to_owned()), model: Some("m".to_owned()) },
+        AgentEvent::Started { session: Some("s".to_owned()), model: Some("m".to_owned()), version: None },
         tool(),
         AgentEvent::ToolEnd { id: "1".to_owned(), ok: false, output: Excerpt::default() },
         AgentEvent::Judged,
@@ -103,6 +103,7 @@ fn events_are_counted() {
         judged: 1,
         usage: Usage { cost_usd: Some(1.0), input: 6, cached: 4, output: 2 },
         model: Some("m".to_owned()),
+        version: None,
         session: Some("s".to_owned()),
         results: 2,
         failure: None,

@@ -88,7 +88,7 @@ fn stops(folded: &Folded) -> Vec<Stop> {
                     | TurnEnd::Abandoned
                     | TurnEnd::Paused { .. }
                     | TurnEnd::OverBudget { .. }
-                    | TurnEnd::Unguarded => ("cut off", None),
+                    | TurnEnd::Unguarded { .. } => ("cut off", None),
                 };
                 stops.push(Stop { iteration, found, why });
             }

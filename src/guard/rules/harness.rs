@@ -2,7 +2,8 @@
 
 use super::{Category, Check, Rule, Scene, Tier};
 use crate::guard::{
-    paths::{Place, Touch, touches},
+    invocation::Invocation,
+    paths::{Place, Touch, below, touches},
     programs::AGENTS,
     uses::Use,
 };
@@ -33,6 +34,7 @@ pub(super) const RULES: &[Rule] = &[
             "echo x > .claude/rules/a.md",
             "ls .git/hooks",
             "echo note > .ralph/tasks/a/notes.md",
+            "sed -i 's/- [ ]/- [x]/' .ralph/implementation_plan.md",
             "grep -rn .ralph-active src",
         ],
     },
@@ -76,14 +78,21 @@ pub(super) const RULES: &[Rule] = &[
         id: "harness-control",
         category: Category::Harness,
         tier: Tier::Block,
-        finds: "controls the loop it runs in",
+        finds: "controls the loop it runs in, or passes over the hooks of git",
         instead: "Say that you are done or stuck; ralph decides what follows.",
         check: Check::Scene(control),
         matches: &[
             "ralph stop",
             "ralph run -p x",
+            "ralph -p x",
             "ralph clean --all",
             "ralph resume",
+            "ralph stories",
+            "ralph stories run",
+            "ralph task stop a",
+            "ralph session cancel",
+            "ralph sandbox exec -- ls",
+            "ralph job --no-guard -p x",
             "git commit --no-verify -m x",
             "git -c core.hooksPath=/dev/null commit -m x",
         ],
@@ -94,7 +103,11 @@ pub(super) const RULES: &[Rule] = &[
             "ralph guard check 'ls'",
             "git commit -m x",
             "ralph bus post hi",
-            "ralph job x",
+            "ralph stories submit US-1 --note built",
+            "ralph stories request-changes US-1",
+            "ralph -C . stories list",
+            "ralph task list",
+            "ralph job -p x",
         ],
     },
 ];
@@ -146,7 +159,10 @@ const IN_HOME: [&str; 21] = [
 
 fn files(scene: &Scene<'_>) -> Option<String> {
     scene.file(|one| {
+        let is_in = |folders: &[String]| folders.iter().any(|folder| below(&one.path, folder).is_some());
         let guarded = match scene.place(&one.path) {
+            _ if is_in(&scene.ctx.open) => false,
+            _ if is_in(&scene.ctx.own) => true,
             Place::Project(rest) => is_guarded(&rest, &IN_PROJECT, one.kind) && !is_open(&rest),
             Place::Home(rest) => is_guarded(&rest, &IN_HOME, one.kind),
             _ => {
@@ -178,6 +194,9 @@ fn touches_hidden(rest: &str, name: &str) -> bool {
 
 /// What an agent may write in `.ralph`.
 fn is_open(rest: &str) -> bool {
+    if rest == ".ralph/implementation_plan.md" {
+        return true;
+    }
     let Some(inner) = rest.strip_prefix(".ralph/tasks/") else { return false };
     !inner.split('/').any(|part| part == "runs" || part == "TASK.md")
 }
@@ -239,15 +258,27 @@ fn agents(scene: &Scene<'_>) -> Option<String> {
     scene.found_if(!looks)
 }
 
+/// The commands of ralph that agents may type: they look, or take a step that ralph itself checks.
+const FOR_AGENTS: [&str; 6] = [
+    "ralph status|logs|report|bus|job|doctor|schema|completions|man|guard|demo|help",
+    "ralph stories list|check|submit|approve|request-changes",
+    "ralph task list",
+    "ralph session status",
+    "ralph plugin show",
+    "ralph sandbox check",
+];
+/// What would take away from a part of the work what keeps the whole safe.
+const UNSAFE_FLAGS: [&str; 4] = ["--no-guard", "--no-sandbox", "--sandbox", "--config"];
+
+fn is_for_agents(one: &Invocation) -> bool {
+    let is_unsafe =
+        |arg: &String| UNSAFE_FLAGS.contains(&arg.split_once('=').map_or(arg.as_str(), |(name, _)| name));
+    one.runs(&FOR_AGENTS) && !one.args.iter().any(is_unsafe)
+}
+
 fn control(scene: &Scene<'_>) -> Option<String> {
     let one = scene.one;
-    let drives = one.is(&["ralph"])
-        && one.words().first().is_some_and(|verb| {
-            ["run", "stop", "resume", "clean", "init", "task", "plan", "build", "prompt", "hook"]
-                .contains(verb)
-        })
-        && !one.is_question()
-        || one.is(&["ralph"]) && one.has("pf", &["prompt", "prompt-file"]) && !one.is_question();
+    let drives = one.is(&["ralph"]) && !one.is_question() && !is_for_agents(one);
     let skips = one.is(&["git"])
         && one
             .words()

@@ -96,6 +96,12 @@ impl Story {
                     }
                 }
             }
+            Event::ToolCallsJudged { calls } => {
+                for call in calls.iter().filter(|call| call.is_refusal()) {
+                    let what = format!("{} {}", call.tool, call.asked);
+                    self.refuse("the guard", what.trim_end(), call.rule.as_deref().unwrap_or_default());
+                }
+            }
             Event::Warned { text } if !self.warnings.contains(text) => self.warnings.push(text.clone()),
             _ => {}
         }
@@ -110,9 +116,6 @@ impl Story {
         for tool in &ended.denials {
             self.refuse("the agent's own rules", tool, "");
         }
-        for refusal in ended.hooks.iter().flat_map(|hooks| &hooks.refused) {
-            self.refuse("the guard", refusal, "");
-        }
         let Some(told) = self.turns.last_mut() else { return };
         (told.ms, told.usage, told.tools, told.claimed) = (ended.ms, ended.usage, ended.tools, ended.claimed);
         told.problem = match &ended.end {
@@ -122,8 +125,13 @@ impl Story {
                 Some(reason) => format!("it waits for someone outside: {reason}"),
                 None => "it waits for someone outside".to_owned(),
             }),
-            TurnEnd::Unguarded => Some("it used tools, and ralph's hook was never called".to_owned()),
             TurnEnd::OverBudget { limit } => Some(format!("it was ended at its limit of {}", limit.name())),
+            TurnEnd::Unguarded { changed } if changed.is_empty() => {
+                Some("it used tools, and ralph's hook was never called".to_owned())
+            }
+            TurnEnd::Unguarded { changed } => {
+                Some(format!("it changed what can take ralph's guard away: {}", changed.join(", ")))
+            }
             TurnEnd::Interrupted => Some("it was ended by the user".to_owned()),
             TurnEnd::Abandoned => Some("ralph was killed while it ran".to_owned()),
         };

@@ -2,7 +2,11 @@
 
 use super::*;
 use crate::{
-    engine::event::{Contact, Event, HookReport},
+    engine::{
+        event::{Contact, Event},
+        judgement::Judgement,
+    },
+    guard::Decision,
     report::listing::tests::{checked, ended, folded, turn, turn_ended},
     sandbox::level::Level,
 };
@@ -70,10 +74,16 @@ fn what_was_refused_is_listed_once() {
     };
     let hosts =
         vec![contact("evil.example:443", Some("not <on> the list")), contact("good.example:443", None)];
-    let mut guarded = turn_ended(false);
-    if let Event::TurnEnded(ended) = &mut guarded {
-        let refused = vec!["blocked: rm -rf ~".to_owned()];
-        ended.hooks = Some(HookReport { judged: 3, refused, ..HookReport::default() });
+    let call = |asked: &str, decision: Decision| Judgement {
+        tool: "Bash".to_owned(),
+        asked: asked.to_owned(),
+        decision,
+        rule: Some("delete-home".to_owned()),
+        found: None,
+    };
+    let calls = vec![call("ls", Decision::Allow), call("rm -rf ~", Decision::Block)];
+    let mut denied = turn_ended(false);
+    if let Event::TurnEnded(ended) = &mut denied {
         ended.denials = vec!["WebFetch".to_owned()];
     }
     let run = folded(vec![
@@ -83,14 +93,16 @@ fn what_was_refused_is_listed_once() {
         turn_ended(false),
         turn(2),
         Event::Contacted { hosts },
-        guarded,
+        Event::ToolCallsJudged { calls },
+        denied,
     ]);
     let page = page(&run);
     assert!(page.contains(" · sandbox embedded<"), "{page}");
     let row = "<td>the sandbox</td><td><code>connect to evil.example:443</code></td><td>not &lt;on&gt; the list</td>";
     assert_eq!(page.matches(row).count(), 1, "{page}");
     assert!(page.contains(">2 times<") && !page.contains("good.example"), "{page}");
-    assert!(page.contains("<td>the guard</td><td><code>blocked: rm -rf ~</code></td>"), "{page}");
+    assert!(page.contains("<td><code>Bash rm -rf ~</code></td><td>delete-home</td>"), "{page}");
+    assert!(!page.contains("Bash ls"), "{page}");
     assert!(page.contains("rules</td><td><code>WebFetch</code></td>"), "{page}");
 }
 

@@ -86,12 +86,7 @@ impl Human {
             TurnEnd::OverBudget { limit } => {
                 self.alert(&format!("{warn}The agent was ended at its limit of {}.{warn:#}", limit.name()));
             }
-            TurnEnd::Unguarded => {
-                let mark = self.look.marks.bad;
-                self.alert(&format!(
-                    "{mark} {bad}The agent used tools, and ralph's hook was never called.{bad:#}"
-                ));
-            }
+            TurnEnd::Unguarded { changed } => self.unguarded(changed),
             TurnEnd::Interrupted => self.line(&format!("{warn}The agent was ended.{warn:#}")),
             TurnEnd::Abandoned => {
                 self.line(&format!("{warn}The last turn was cut off; it runs again.{warn:#}"));

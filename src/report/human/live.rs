@@ -84,6 +84,7 @@ impl Live {
             }
             Event::Sandboxed { .. }
             | Event::Contacted { .. }
+            | Event::ToolCallsJudged { .. }
             | Event::Warned { .. }
             | Event::ReviewsCounted(_)
             | Event::Unknown => return,

@@ -58,6 +58,7 @@ impl Human {
             | Event::StopRequested
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
+            | Event::ToolCallsJudged { .. }
             | Event::Warned { .. }
             | Event::TasksJudged(_)
             | Event::ReviewsCounted(_)

@@ -29,7 +29,7 @@ fn result(cost_usd: Option<f64>, failure: Option<Failure>) -> AgentEvent {
 fn tools() {
     check("tools", |shown| {
         shown.agent([
-            AgentEvent::Started { session: None, model: Some("opus".to_owned()) },
+            AgentEvent::Started { session: None, model: Some("opus".to_owned()), version: None },
             say("I will look at ", false),
             say("the parser.\nThen I mend it.", true),
             start("1", "Read", "/home/ada/parser/src/main.rs", None),
@@ -111,7 +111,7 @@ fn odd_text_is_shown_with_care() {
             start("2", "Bash", &wide, None),
             say("evil \u{1b}[1A words ⏸️ 👩‍💻\r\n", false),
             AgentEvent::Progress { text: format!("thinking about {wide}") },
-            AgentEvent::Started { session: None, model: Some("model\u{1b}[2J".to_owned()) },
+            AgentEvent::Started { session: None, model: Some("model\u{1b}[2J".to_owned()), version: None },
             AgentEvent::Limit(Limit { refused: true, resets_at: None, window: None }),
         ]);
         let failure = Failure { kind: FailureKind::Transient, message: "no".to_owned() };

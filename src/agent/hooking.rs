@@ -1,0 +1,30 @@
+//! The hooks that an agent can carry.
+
+/// Hooks for an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hooks {
+    /// Ralph's own program, absolute.
+    pub program: String,
+    /// Whether ralph is asked when the agent tries to stop.
+    pub on_stop: bool,
+    /// What stands in the settings file that the user's flags name, for an agent that takes only one.
+    pub settings: Option<String>,
+}
+
+impl Hooks {
+    /// The command line for a shell that calls ralph for this event.
+    pub(super) fn command(&self, event: &str) -> String {
+        format!("{} hook {event}", shell_words::quote(&self.program))
+    }
+}
+
+/// Whether an agent can carry hooks, and how it is seen that it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hooking {
+    /// It cannot.
+    Never,
+    /// Its stream shows each call.
+    Shown,
+    /// Only the hooks themselves tell.
+    Silent,
+}

@@ -1,0 +1,39 @@
+//! What people see of the guard.
+
+use super::Human;
+use crate::{
+    engine::judgement::Judgement,
+    report::summary::count,
+    term::{Palette, printable},
+};
+
+/// As many refusals are shown after a turn; all are in the record.
+const MOST_SHOWN: usize = 5;
+
+impl Human {
+    /// What was refused in a turn, and why.
+    pub(super) fn tool_calls_judged(&mut self, calls: &[Judgement]) {
+        let Palette { warn, .. } = self.look.palette;
+        let refused: Vec<&Judgement> = calls.iter().filter(|call| call.is_refusal()).collect();
+        for call in refused.iter().take(MOST_SHOWN) {
+            let what = call.refusal();
+            self.alert(&format!("{warn}The guard refused:{warn:#} {}", printable(&what)));
+        }
+        let more = refused.len().saturating_sub(MOST_SHOWN);
+        if 0 < more {
+            self.alert(&format!("{warn}The guard refused {} more.{warn:#}", count(more as u64, "tool call")));
+        }
+    }
+
+    /// The hook was not there, or may not be there the next time.
+    pub(super) fn unguarded(&mut self, changed: &[String]) {
+        let Palette { bad, .. } = self.look.palette;
+        let mark = self.look.marks.bad;
+        let what = if changed.is_empty() {
+            "The agent used tools, and ralph's hook was never called.".to_owned()
+        } else {
+            format!("The turn changed what can take ralph's guard away: {}.", changed.join(", "))
+        };
+        self.alert(&format!("{mark} {bad}{}{bad:#}", printable(&what)));
+    }
+}

@@ -1,0 +1,197 @@
+//! Loops whose agent is guarded: what is judged, written down, shown, and what happens when the guard is in danger.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::{
+    env::{Env, Output, RALPH},
+    hook::{ask, recorded},
+};
+
+/// A stream of the real program's in which a hook was called before two tools.
+const STREAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/claude/hooks_judge.ndjson");
+
+/// An agent that has its calls judged as Claude Code does, and then does what `more` says.
+fn claude(calls: &[(&str, Value)], more: &str) -> Env {
+    claude_of("2.1.325", calls, more)
+}
+
+fn claude_of(version: &str, calls: &[(&str, Value)], more: &str) -> Env {
+    let mut script = "cat >/dev/null; printf '%s\\n' \"$@\" >arguments\n".to_owned();
+    for (tool, input) in calls {
+        let call = json!({"session_id": "s", "tool_name": tool, "tool_input": input}).to_string();
+        let call = call.replace('\'', "'\\''");
+        let place = "s|^{|{\"cwd\":\"$PWD\",|";
+        let place = place.replace('"', "\\\"");
+        let ask = format!("printf '%s' '{call}' | sed \"{place}\" | {RALPH} hook pre-tool-use >>answers\n");
+        script.push_str(&ask);
+    }
+    let done = "s|\"text\":\"done\"|\"text\":\"<response>DONE</response>\"|";
+    let stream = format!("sed -e '{done}' -e 's|2[.]1[.]325|{version}|' '{STREAM}'");
+    Env::new().agent("claude", &[&*script, more, &*stream].join("\n"))
+}
+
+fn bash(command: &str) -> (&'static str, Value) {
+    ("Bash", json!({"command": command}))
+}
+
+/// Every call that was judged, as it stands in the journal.
+fn judged(env: &Env) -> Vec<Value> {
+    let events = env.events("tool_calls_judged");
+    events.iter().filter_map(|event| event["calls"].as_array()).flatten().cloned().collect()
+}
+
+fn decisions(env: &Env) -> Vec<String> {
+    judged(env).iter().map(|call| call["decision"].as_str().expect("a decision").to_owned()).collect()
+}
+
+/// Puts a list of rules into the user's home.
+fn allow(env: &Env, text: &str) {
+    let folder = env.root().join("home/.config/ralph");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join("guard.json"), text).expect("a list");
+}
+
+#[test]
+fn every_judgement_is_recorded_and_refusals_are_shown() {
+    let calls = [
+        bash("cargo test"),
+        bash("git push --force"),
+        ("Write", json!({"file_path": ".ralph/settings.json", "content": "{}"})),
+        ("Edit", json!({"file_path": "src/main.rs"})),
+        ("mcp__tracker__list", json!({})),
+    ];
+    let env = claude(&calls, "");
+    let output: Output = env.run(&[]).exits(0);
+    let calls = judged(&env);
+    assert_eq!(decisions(&env), ["allow", "block", "block", "allow", "allow"]);
+    let refused = json!({"tool": "Bash", "asked": "git push --force", "decision": "block", "rule": "git-push-force",
+                         "found": "`git push --force`"});
+    assert_eq!(calls[1], refused);
+    assert_eq!(
+        (&calls[2]["rule"], &calls[2]["asked"]),
+        (&json!("harness-files"), &json!(".ralph/settings.json"))
+    );
+    assert_eq!(calls[4], json!({"tool": "mcp__tracker__list", "decision": "allow"}));
+    let hooks = &env.events("turn_ended")[0]["hooks"];
+    assert_eq!((&hooks["judged"], &hooks["refused"]), (&json!(5), &json!(2)));
+    output.says("The guard refused: Bash git push --force (git-push-force)");
+    env.ralph(&["status"])
+        .exits(0)
+        .prints("guard: refused 2 of 5 tool calls, last: Write .ralph/settings.json");
+    let status: Value =
+        serde_json::from_str(&env.ralph(&["status", "--json"]).exits(0).stdout).expect("JSON");
+    assert_eq!((&status["guard"]["judged"], &status["guard"]["refused"][0]), (&json!(5), &refused));
+    env.ralph(&["report", "--file", "report.html"]).exits(0);
+    assert!(
+        env.read("report.html")
+            .contains("<td>the guard</td><td><code>Bash git push --force</code></td><td>git-push-force</td>")
+    );
+    assert!(env.read("answers").contains("blocked by ralph's guard (git-push-force)"));
+}
+
+#[test]
+fn the_user_switches_rules_off_and_a_project_does_not() {
+    let env = claude(&[bash("git push --force")], "");
+    env.write(".config/ralph/guard.json", "{\"allow\": [\"git-push-force\"]}");
+    env.write(".ralph/guard.json", "{\"allow\": [\"git-push-force\"]}");
+    env.run(&[]).exits(0);
+    assert_eq!(decisions(&env), ["block"]);
+    allow(&env, "{\"allow\": [\"git-push-force\", \"git-pushforce\"]}");
+    env.run(&[]).exits(0).says("did you mean `git-push-force`?");
+    assert_eq!(decisions(&env), ["allow"]);
+    // A list that cannot be read would have every call refused.
+    allow(&env, "{\"allow\": ");
+    env.run(&[]).exits(2).says("not a list of rules to allow");
+    env.run(&["--no-guard"]).exits(0).says_not("guard.json");
+}
+
+#[test]
+fn what_agents_are_told_to_write_they_may_write() {
+    let calls = [
+        ("Edit", json!({"file_path": ".ralph/implementation_plan.md"})),
+        ("Write", json!({"file_path": ".ralph/tasks/a/notes.md"})),
+        ("Write", json!({"file_path": ".ralph/tasks/a/TASK.md"})),
+        bash("ralph stories submit US-1 --note built && ralph bus post --type INFO --body hi"),
+        bash("ralph job -p 'do a part'"),
+        bash("ralph stop"),
+        bash("ralph job --no-guard -p 'do a part'"),
+    ];
+    let env = claude(&calls, "");
+    env.run(&[]).exits(0);
+    assert_eq!(decisions(&env), ["allow", "allow", "block", "allow", "allow", "block", "block"]);
+}
+
+#[test]
+fn links_of_file_tools_are_followed() {
+    let calls = [
+        ("Write", json!({"file_path": "notes.md"})),
+        ("Write", json!({"file_path": "later.md"})),
+        ("Write", json!({"file_path": "folder/settings.json"})),
+        ("Write", json!({"file_path": "plain.md"})),
+    ];
+    let links = "ln -s .claude/settings.json notes.md; ln -s .ralph-active later.md; ln -s .claude folder";
+    let env = claude(&calls, "");
+    env.write(".claude/settings.json", "{}");
+    env.sh(links).exits(0);
+    env.run(&[]).exits(0);
+    assert_eq!(decisions(&env), ["block", "block", "block", "allow"]);
+}
+
+#[test]
+fn files_that_take_the_hook_away_stop_the_run() {
+    let env = claude(&[bash("sh tidy.sh")], "mkdir -p .claude; echo '{}' >.claude/settings.local.json");
+    env.run(&[])
+        .exits(6)
+        .says("The turn changed what can take ralph's guard away: .claude/settings.local.json.");
+    let ended = &env.events("turn_ended")[0];
+    assert_eq!((&ended["end"]["how"], &ended["claimed"]), (&json!("unguarded"), &json!(false)));
+    assert_eq!(env.events("run_ended")[0]["outcome"], "paused");
+    // They are there now, so the next turn changes nothing.
+    env.ralph(&["resume"]).exits(0);
+}
+
+#[test]
+fn a_guarded_agent_needs_no_rules_of_its_own() {
+    const SKIP: &str = "--dangerously-skip-permissions";
+    const WARNING: &str = "nothing contains the agent; ralph's guard judges what it does";
+    let env = claude(&[], "").variable("IS_SANDBOX", "1");
+    env.run(&[]).exits(0).says(WARNING);
+    assert!(env.read("arguments").contains(SKIP));
+    let env = claude(&[], "").variable("IS_SANDBOX", "1");
+    env.run(&["--no-guard"]).exits(0).says_not("nothing contains the agent");
+    assert!(!env.read("arguments").contains(SKIP));
+    let env = env.settings(json!({"agent": {"permissions": "skip"}}));
+    env.run(&["--no-guard"]).exits(0).says("its own permission rules are switched off");
+    assert!(env.read("arguments").contains(SKIP));
+    let env = env.settings(json!({"agent": {"permissions": "agent"}}));
+    env.run(&[]).exits(0).says_not("nothing contains the agent");
+    assert!(!env.read("arguments").contains(SKIP));
+}
+
+#[test]
+fn old_versions_are_named() {
+    let env = claude_of("2.1.197", &[], "");
+    env.run(&[]).exits(0).says("version 2.1.197 of the agent runs a tool when ralph's hook before it fails");
+    claude(&[], "").run(&[]).exits(0).says_not("of the agent runs a tool when");
+}
+
+#[test]
+fn a_loop_inside_a_conversation_is_guarded_and_recorded() {
+    let env = Env::new();
+    let start = ["session", "start", "--session-id", "s", "--max-iterations", "3", "Work."];
+    env.ralph(&start).exits(0);
+    let scope = ["pre-tool-use", "--in-loop-only"];
+    let mut call = recorded("claude-pre-tool-use-bash", "s");
+    call["cwd"] = json!(env.project());
+    for command in ["ls", "git reset --hard HEAD~3"] {
+        call["tool_input"]["command"] = json!(command);
+        ask(&env, &scope, &call);
+    }
+    ask(&env, &["stop", "--in-loop-only"], &recorded("claude-stop", "s"));
+    assert_eq!(decisions(&env), ["allow", "block"]);
+    // Another conversation in the same folder is nobody's loop.
+    call["session_id"] = json!("other");
+    assert_eq!(ask(&env, &scope, &call), Value::Null);
+}
