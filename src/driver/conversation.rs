@@ -2,7 +2,8 @@
 //! other is kept going.
 
 use std::{
-    io,
+    fs::File,
+    io::{self, Write},
     sync::mpsc::{Sender, channel},
     time::Instant,
 };
@@ -27,7 +28,8 @@ use crate::{
         event::{Event, GateEnded, TurnEnd, TurnEnded},
         plan::Check,
     },
-    process::{Ended, Happening, Heard, Spec},
+    journal::run_dir::{AGENT_STREAM, RunDir, record, record_into},
+    process::{Ended, Happening, Heard, Spec, Stream},
     prompt::Feedback,
     report::Reporter,
     session::{InSession, contract, reminder},
@@ -68,12 +70,15 @@ impl Driver {
     ) -> io::Result<Ended> {
         let (sender, more) = channel();
         let adapter = self.adapter();
-        let Self { supervisor, ledger, setup, conversation, .. } = self;
+        let Self { supervisor, ledger, setup, run, conversation, .. } = self;
         let (sender, since) = (Some(sender), Instant::now());
-        let mut talk = Talk { ledger, setup, adapter, conversation, sender, since, hooked };
+        let (iteration, attempt) = ledger.state.position();
+        let copy = record_into(&run.turn(iteration, attempt).join(AGENT_STREAM)).ok();
+        let mut talk = Talk { ledger, setup, run, adapter, conversation, sender, since, hooked, copy };
         let ended = supervisor.converse(spec, more, &mut |happening| match happening {
             Happening::Output(stream, bytes) => {
                 talk.ledger.reporters.moment(Timestamp::now());
+                talk.keep(stream, bytes);
                 let heard = listener.hear(stream, bytes, &mut |event| talk.ledger.reporters.agent(event));
                 let heard = if heard == Heard::Result { talk.next(listener) } else { heard };
                 talk.ledger.reporters.flush();
@@ -93,6 +98,7 @@ impl Driver {
 struct Talk<'a> {
     ledger: &'a mut Ledger,
     setup: &'a Setup,
+    run: &'a RunDir,
     adapter: &'static dyn Adapter,
     conversation: &'a mut Option<String>,
     /// Closed when nothing more will be said.
@@ -100,9 +106,18 @@ struct Talk<'a> {
     since: Instant,
     /// Who looks after the hooks of the process, if it has any.
     hooked: Option<&'a Hooked>,
+    /// Where the stream of the current turn is kept; nowhere if the disk refuses.
+    copy: Option<File>,
 }
 
 impl Talk<'_> {
+    /// Keeps what the agent prints with the turn it belongs to.
+    fn keep(&mut self, stream: Stream, bytes: &[u8]) {
+        if stream == Stream::Out && self.copy.as_mut().is_some_and(|copy| copy.write_all(bytes).is_err()) {
+            self.copy = None;
+        }
+    }
+
     /// A turn is over: records it, and gives the agent the next message or none.
     fn next(&mut self, listener: &mut Listener) -> Heard {
         if self.sender.is_none() || !self.ledger.state.is_in_turn() {
@@ -156,7 +171,11 @@ impl Talk<'_> {
                     let session = self.setup.session.as_ref()?;
                     let text = message(self.ledger, self.setup, session, self.adapter, false);
                     let line = self.adapter.next_message(&text)?;
+                    let folder = self.run.turn(turn.iteration, turn.attempt);
                     self.ledger.record(Event::TurnStarted(turn));
+                    // What people may want to read later; the loop does without.
+                    let _ = record(&folder.join("prompt.md"), text.as_bytes());
+                    self.copy = record_into(&folder.join(AGENT_STREAM)).ok();
                     self.sender.as_ref()?.send(line.into_bytes()).ok()?;
                     return Some(Heard::Something);
                 }

@@ -73,7 +73,12 @@ impl Driver {
             output: Output::Stream,
             iteration: turn.iteration,
             spool: &folder.join(FOLDER),
-            stdout: copied_to(&folder.join(AGENT_STREAM)),
+            // A conversation has several turns, each with a copy of its own.
+            stdout: if first.is_some() {
+                Sink::Pipe { copy: None }
+            } else {
+                copied_to(&folder.join(AGENT_STREAM))
+            },
             stderr: copied_to(&folder.join("stderr.log")),
         };
         self.enter_sandbox(&folder);

@@ -465,6 +465,16 @@ fn one_process_takes_one_message_after_the_other() {
     );
     assert!(turns.iter().all(|turn| turn["session"] == "s-1" && turn["usage"]["input"] == 3), "{turns:?}");
     env.ralph(&["session", "status"]).exits(0).prints("PROMISE_ACCEPTED").prints("turn 1: no promise");
+    let kept = |name: &str| fs::read_to_string(env.newest_run().join("turns").join(name)).expect("a file");
+    assert!(
+        kept("0001.1/agent.ndjson").contains("turn 1") && !kept("0001.1/agent.ndjson").contains("turn 2")
+    );
+    assert!(
+        kept("0002.1/agent.ndjson").contains("turn 2") && !kept("0002.1/agent.ndjson").contains("turn 1")
+    );
+    assert!(
+        kept("0002.1/prompt.md").contains("did not output") && kept("0003.1/agent.ndjson").contains("DONE")
+    );
     env.nothing_left();
 }
 
