@@ -2,6 +2,7 @@
 
 mod exclude;
 pub(crate) mod index_lock;
+mod near;
 
 use std::{
     collections::BTreeMap,

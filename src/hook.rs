@@ -21,7 +21,7 @@ use std::{
 pub(crate) use answer::Answer;
 
 use crate::{
-    driver::stories,
+    driver::stories::{self, early::Feedback},
     error::{Error, Result},
     guard::Decision,
     journal::run_dir::RunDir,
@@ -154,27 +154,36 @@ fn stop(input: &Input<'_>) -> Result<Answer> {
     if input.is_of_subagent() {
         return Ok(Answer::let_go());
     }
-    if let Some(reason) = early_feedback() {
-        if let Some(folder) = spool::folder() {
-            let _ = spool::add(&folder, &Note::Held(reason.clone()));
+    let Feedback { objection, warning } = early_feedback();
+    let answer = match objection {
+        Some(reason) => {
+            if let Some(folder) = spool::folder() {
+                let _ = spool::add(&folder, &Note::Held(reason.clone()));
+            }
+            Answer::hold(&reason)
         }
-        return Ok(Answer::hold(&reason));
-    }
-    looping::stop(input)
+        None => looping::stop(input)?,
+    };
+    Ok(match warning {
+        Some(text) => answer.telling_user(&format!("ralph: {text}")),
+        None => answer,
+    })
 }
 
 /// What the gates of the run that started this agent would object to, while the agent can still mend it. An agent
 /// that cannot mend it is let go in the end: ralph judges the turn itself.
-fn early_feedback() -> Option<String> {
-    let folder = spool::folder()?;
-    if MOST_HOLDS <= spool::read(&folder).report.held.len() {
-        return None;
-    }
+fn early_feedback() -> Feedback {
+    let Some(folder) = spool::folder() else { return Feedback::default() };
     // The folder of the run, of its turns, of the turn.
-    let run = RunDir::at(folder.ancestors().nth(3)?.to_owned());
-    stories::early::objection(&run).unwrap_or_else(|error| {
+    let Some(run) = folder.ancestors().nth(3).map(|path| RunDir::at(path.to_owned())) else {
+        return Feedback::default();
+    };
+    if MOST_HOLDS <= spool::read(&folder).report.held.len() {
+        return Feedback::default();
+    }
+    stories::early::look(&run).unwrap_or_else(|error| {
         store::log(&format!("{}: {error}", run.path().display()));
-        None
+        Feedback::default()
     })
 }
 

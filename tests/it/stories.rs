@@ -2,6 +2,7 @@
 
 mod cheats;
 mod commands;
+mod early;
 mod recovery;
 
 use serde_json::{Value, json};

@@ -13,39 +13,58 @@ use crate::{
     story_files::TASKS,
 };
 
-/// What stands against the end of the running turn; nothing if it may end.
-pub(crate) fn objection(run: &RunDir) -> Result<Option<String>> {
+/// What the checks find before a turn is over.
+#[derive(Debug, Default)]
+pub(crate) struct Feedback {
+    /// What stands against the end of the turn; nothing if it may end.
+    pub(crate) objection: Option<String>,
+    /// What could not be checked.
+    pub(crate) warning: Option<String>,
+}
+
+/// Checks the running turn of a run.
+pub(crate) fn look(run: &RunDir) -> Result<Feedback> {
     let folded = journal::fold(&run.journal())?;
     let setup = &folded.started.setup;
-    let Some(stories) = &setup.stories else { return Ok(None) };
+    let Some(stories) = &setup.stories else { return Ok(Feedback::default()) };
     let turn = folded.entries.iter().rev().find_map(|entry| match &entry.event {
         Event::TurnStarted(turn) => Some(turn),
         _ => None,
     });
-    let Some(turn) = turn.filter(|_| folded.state.is_in_turn()) else { return Ok(None) };
-    let mut found = broken_rules(setup, stories, run, turn)?;
+    let Some(turn) = turn.filter(|_| folded.state.is_in_turn()) else { return Ok(Feedback::default()) };
+    let (mut found, warning) = broken_rules(setup, stories, run, turn);
     found.extend(unclean_tree(setup, stories)?);
-    Ok((!found.is_empty()).then(|| found.join("\n\n")))
+    Ok(Feedback { objection: (!found.is_empty()).then(|| found.join("\n\n")), warning })
 }
 
 /// What is wrong with the list as it is, and with what the turn did to it.
-fn broken_rules(setup: &Setup, stories: &StoriesSetup, run: &RunDir, turn: &Turn) -> Result<Vec<String>> {
+fn broken_rules(
+    setup: &Setup,
+    stories: &StoriesSetup,
+    run: &RunDir,
+    turn: &Turn,
+) -> (Vec<String>, Option<String>) {
     let shown = stories.dir.join(TASKS);
     let Some(text) = files::read_text(&setup.project.join(&shown)) else {
-        return Ok(vec![format!("{} is gone.", shown.display())]);
+        return (vec![format!("{} is gone.", shown.display())], None);
     };
     let problems = check(&text, stories.review(), stories.review_cap);
     let mut found: Vec<String> =
         problems.iter().map(|it| format!("{}:{}: {it}", shown.display(), it.line)).collect();
-    let before = files::snapshot(run, turn)?;
-    let findings = files::judge(&setup.project, stories, &files::pinned(stories, run), &before, true);
-    found.extend(findings.judged.broken);
-    Ok(found)
+    match files::snapshot(run, turn) {
+        Ok(before) => {
+            let pins = files::pinned(stories, run);
+            found.extend(files::judge(&setup.project, stories, &pins, &before, true).judged.broken);
+            (found, None)
+        }
+        // Ralph has a copy of its own, and judges the turn by that.
+        Err(error) => (found, Some(error.to_string())),
+    }
 }
 
 fn unclean_tree(setup: &Setup, stories: &StoriesSetup) -> Result<Option<String>> {
+    let Some(git) = Git::near(&setup.project) else { return Ok(None) };
     let mut supervisor = Supervisor::new()?;
-    let Some(git) = Git::find(&mut supervisor, &setup.project, "")? else { return Ok(None) };
     let changes = git::since(&setup.dirty, git.changes(&mut supervisor)?);
     Ok(assignment::unclean(&changes, stories))
 }
