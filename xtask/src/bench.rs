@@ -17,6 +17,7 @@ pub(crate) mod place;
 mod sandbox;
 mod startup;
 mod stop;
+mod story_hook;
 mod stream;
 mod table;
 
@@ -64,6 +65,7 @@ pub(crate) fn main(effort: Effort, figures: Figures) -> Result<ExitCode> {
         ("guardrails", iteration::measure_guardrails),
         ("streams", stream::measure),
         ("hooks", hook::measure),
+        ("the stop hook of stories", story_hook::measure),
         ("signals", stop::measure),
         ("sandbox", sandbox::measure),
         ("the guard", guard::measure),

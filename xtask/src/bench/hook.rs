@@ -65,21 +65,8 @@ impl<'a> Case<'a> {
         let stories: Vec<Value> = (0..STORIES).map(|number| json!({"id": format!("US-{number}")})).collect();
         fs_err::create_dir(project.join("ralph"))?;
         fs_err::write(project.join("ralph/tasks.json"), json!({"userStories": stories}).to_string())?;
-        let case = Self { place, transcript: place.current("transcript.jsonl") };
+        let case = Self { place, transcript: long_transcript(place)? };
         clock::run(case.git()?.args(["init", "--quiet"]), 0)?;
-        let usage = json!({"input_tokens": 10, "cache_read_input_tokens": 40_000, "output_tokens": 100});
-        let line = json!({
-            "type": "assistant",
-            "timestamp": "2020-01-01T00:00:00.000Z",
-            "message": {
-                "role": "assistant",
-                "model": "claude-sonnet-4-5",
-                "content": [{"type": "text", "text": "x".repeat(8_000)}],
-                "usage": usage,
-            },
-        });
-        let line = format!("{line}\n");
-        fs_err::write(&case.transcript, line.repeat(TRANSCRIPT / line.len()))?;
         let turns = u32::MAX.to_string();
         clock::run(
             place.ralph()?.args(["session", "start", "--session-id", "bench", "-m", &turns, "Work."]),
@@ -113,4 +100,23 @@ impl<'a> Case<'a> {
     fn git(&self) -> Result<Command> {
         self.place.command(Path::new("git"))
     }
+}
+
+/// A transcript of 20 MB.
+pub(super) fn long_transcript(place: &Place) -> Result<PathBuf> {
+    let usage = json!({"input_tokens": 10, "cache_read_input_tokens": 40_000, "output_tokens": 100});
+    let line = json!({
+        "type": "assistant",
+        "timestamp": "2020-01-01T00:00:00.000Z",
+        "message": {
+            "role": "assistant",
+            "model": "claude-sonnet-4-5",
+            "content": [{"type": "text", "text": "x".repeat(8_000)}],
+            "usage": usage,
+        },
+    });
+    let line = format!("{line}\n");
+    let path = place.current("transcript.jsonl");
+    fs_err::write(&path, line.repeat(TRANSCRIPT / line.len()))?;
+    Ok(path)
 }

@@ -64,7 +64,8 @@ fn is_anything_left(line: &[u8]) -> bool {
     environments.any(|environment| environment.split(|byte| *byte == 0).any(|variable| variable == line))
 }
 
-fn until(what: &str, is_so: impl Fn() -> bool) -> Result<()> {
+/// Waits until it is so.
+pub(super) fn until(what: &str, is_so: impl Fn() -> bool) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     while !is_so() {
         (Instant::now() < deadline).then_some(()).with_context(|| format!("waited in vain for {what}"))?;
