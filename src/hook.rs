@@ -15,6 +15,7 @@ pub(crate) mod store;
 use std::{
     env,
     io::{self, Read},
+    panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
 };
 
@@ -74,8 +75,11 @@ pub(crate) fn answer(moment: Moment, scope: Scope) -> Answer {
     if is_extra {
         return Answer::let_go();
     }
-    let input = read.map_err(Error::from).and_then(|_| Ok(Input::read(&bytes)?));
-    match input.and_then(|input| respond(moment, scope, &input)) {
+    let answer = caught(|| {
+        read?;
+        respond(moment, scope, &Input::read(&bytes)?)
+    });
+    match answer {
         Ok(answer) => answer,
         Err(error) => {
             store::log(&format!("{moment:?}: {error}"));
@@ -87,6 +91,12 @@ pub(crate) fn answer(moment: Moment, scope: Scope) -> Answer {
             Answer::let_go()
         }
     }
+}
+
+/// Makes a panic an error: agents take a hook that crashes as one that has no objection.
+fn caught(work: impl FnOnce() -> Result<Answer>) -> Result<Answer> {
+    panic::catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_| Err(Error::new("ralph itself failed; its message is above")))
 }
 
 fn respond(moment: Moment, scope: Scope, input: &Input<'_>) -> Result<Answer> {
@@ -209,4 +219,16 @@ fn is_marked_active(input: &Input<'_>) -> bool {
 fn project(input: &Input<'_>) -> Option<PathBuf> {
     let given = env::var_os("CLAUDE_PROJECT_DIR").filter(|dir| Path::new(dir).is_dir());
     given.map(PathBuf::from).or_else(|| input.folder().map(PathBuf::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crash_is_an_error() {
+        let error = caught(|| panic!("a fault of ralph")).expect_err("a panic");
+        assert!(error.to_string().contains("ralph itself failed"), "{error}");
+        assert!(caught(|| Ok(Answer::let_go())).is_ok());
+    }
 }
