@@ -69,11 +69,17 @@ pub(crate) fn lengthen(place: &Place, iterations: u32) -> Result<PathBuf> {
     };
     let text = fs_err::read_to_string(&journal)?;
     let lines: Vec<&str> = text.lines().collect();
-    let [start, iteration @ .., end] = &lines[..] else { anyhow::bail!("the journal is too short") };
+    let [start, rest @ .., end] = &lines[..] else { anyhow::bail!("the journal is too short") };
+    // What the gates said before the first turn is said once.
+    let first = rest.iter().position(|line| line.contains("\"event\":\"turn_started\""));
+    let (before, iteration) = rest.split_at(first.context("the run had no turn")?);
     ensure!(iteration.len() < 20, "an iteration has {} events", iteration.len());
     let mut start: Value = serde_json::from_str(start)?;
     start["plan"]["limits"]["iterations"] = iterations.into();
     let mut long = format!("{start}\n");
+    for line in before {
+        let _ = writeln!(long, "{line}");
+    }
     for number in 1..=iterations {
         for line in iteration {
             let line = line.replace("\"iteration\":1,", &format!("\"iteration\":{number},"));
