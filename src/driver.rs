@@ -78,6 +78,8 @@ pub(crate) struct Driver {
     announced: Option<commit::Announced>,
     /// The last turn, as it was started.
     last_turn: Option<Turn>,
+    /// How long the wait on its way was going to be when it began.
+    planned_wait: Option<Duration>,
     /// Pinned files whose change was shown.
     shown_changes: BTreeSet<PathBuf>,
     /// How long the bus of the task was when the turn began.
@@ -221,7 +223,9 @@ impl Driver {
 
     fn start_wait(&mut self, wait: Wait) {
         let chance = fnv(self.run.id().as_bytes());
-        let (until_ms, why) = wait.until(Timestamp::now().as_millisecond(), chance);
+        let now = Timestamp::now();
+        let (until_ms, why) = wait.until(now.as_millisecond(), chance);
+        self.planned_wait = Some(left_at(until_ms, now));
         self.ledger.record(Event::WaitStarted { until_ms, why });
         if why == Why::UsageLimit {
             self.notify(Occasion::Waiting, "the usage limit is reached", None);
@@ -229,12 +233,10 @@ impl Driver {
     }
 
     fn wait(&mut self, until_ms: i64) {
-        let Self { supervisor, ledger, .. } = self;
-        let by_the_wall = || {
-            let left = until_ms.saturating_sub(Timestamp::now().as_millisecond());
-            Duration::from_millis(u64::try_from(left).unwrap_or(0))
-        };
-        let (started, longest) = (Instant::now(), by_the_wall());
+        let Self { supervisor, ledger, planned_wait, .. } = self;
+        let by_the_wall = || left_at(until_ms, Timestamp::now());
+        let planned = planned_wait.take().unwrap_or(Duration::MAX);
+        let (started, longest) = (Instant::now(), by_the_wall().min(planned));
         loop {
             let left = left(by_the_wall(), started.elapsed(), longest);
             if left.is_zero() {
@@ -264,6 +266,12 @@ impl Driver {
             self.ledger.record(Event::Warned { text });
         }
     }
+}
+
+/// What is left of a wait at this moment, by the clock on the wall.
+fn left_at(until_ms: i64, now: Timestamp) -> Duration {
+    let left = until_ms.saturating_sub(now.as_millisecond());
+    Duration::from_millis(u64::try_from(left).unwrap_or(0))
 }
 
 /// What is left of a wait. A clock on the wall that is put back must not make it longer than it was going to be.

@@ -18,6 +18,7 @@ use super::{
     commit::Announced,
     hooking,
     ledger::Ledger,
+    left_at,
     refuse::{check_names, refuse_conversation, refuse_exhausted, refuse_final},
     stories::Stories,
 };
@@ -181,6 +182,9 @@ impl Resume {
         for entry in folded.entries {
             match entry.event {
                 Event::TurnStarted(turn) => driver.last_turn = Some(turn),
+                Event::WaitStarted { until_ms, .. } => {
+                    driver.planned_wait = Some(left_at(until_ms, entry.at));
+                }
                 Event::CommitStarted { head, message } => {
                     driver.announced = Some(Announced { at: entry.at, head, message });
                 }
@@ -307,6 +311,7 @@ impl Ground {
             base_prompt: None,
             announced: None,
             last_turn: None,
+            planned_wait: None,
             shown_changes: std::collections::BTreeSet::new(),
             bus_length: 0,
             sandbox,

@@ -1,8 +1,9 @@
-//! What the machine, the agent and other programs can do to a run: full and read-only disks, locks that are left
-//! behind, folders that go away, stopped processes, lost terminals.
+//! What the machine, the agent and other programs can do to a run: full and read-only disks, a clock that is put
+//! back, locks that are left behind, folders that go away, stopped processes, lost terminals.
 
 use std::{fs, os::unix::process::ExitStatusExt, thread, time::Duration};
 
+use jiff::{SignedDuration, Timestamp, Zoned};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -94,6 +95,50 @@ fn a_read_only_record_stops_a_run_before_it_begins_and_can_still_be_read() {
     assert_eq!(output.stdout.matches("code 2").count(), 2, "{}{}", output.stdout, output.stderr);
     output.prints("limit").prints("read\n").says("Read-only file system");
     assert_eq!(env.prompts().len(), 1);
+}
+
+/// Has the newest run have happened an hour later than it did: as if the clock was put back since.
+fn put_clock_back(env: &Env) {
+    let run = env.newest_run();
+    let later = |at: &str| {
+        let at: Timestamp = at.parse().expect("a time");
+        format!("{:.3}", at + SignedDuration::from_hours(1))
+    };
+    let lines = env.journal().into_iter().map(|mut event| {
+        event["at"] = later(event["at"].as_str().expect("a time")).into();
+        if let Some(until) = event["until_ms"].as_i64() {
+            event["until_ms"] = (until + 3_600_000).into();
+        }
+        format!("{event}\n")
+    });
+    fs::write(run.join("journal.jsonl"), lines.collect::<String>()).expect("a journal");
+    let hour = Zoned::now() + SignedDuration::from_hours(1);
+    let id = format!("{}-0000", hour.strftime("%Y%m%d-%H%M%S"));
+    fs::rename(&run, run.with_file_name(id)).expect("a run");
+}
+
+#[test]
+fn a_clock_that_is_put_back_holds_nobody_up() {
+    let agent = "cat >/dev/null; test -e stumbled || { touch stumbled; exit 1; }
+        echo '<response>DONE</response>'";
+    let env = Env::new().agent("stumbling", agent).settings(json!({"retryDelay": "3s"}));
+    let ralph = env.start(&["run", "-p", "x"]);
+    poll("the wait", || env.runs().pop().and_then(|_| env.events("wait_started").pop()));
+    ralph.kill_9();
+    env.nothing_left();
+    put_clock_back(&env);
+    let of_the_future = env.run_id();
+    // The wait was one of seconds, and is not one of an hour.
+    env.ralph(&["resume"]).exits(0);
+    assert_eq!(env.events("turn_ended").len(), 2);
+    for look in [&["status"][..], &["logs"], &["report", "-f", "-"]] {
+        env.ralph(look).exits(0);
+    }
+    // What is begun now is newer, whatever its clock says.
+    env.ralph(&["run", "-p", "x"]).exits(0);
+    assert!(of_the_future < env.run_id(), "{} is not the newest", env.run_id());
+    let shown = env.ralph(&["status", "--json"]).exits(0).stdout;
+    assert!(shown.lines().next().expect("a run").contains(&env.run_id()), "{shown}");
 }
 
 /// A repository whose commits wait in a hook until `.git/go` is there.
