@@ -42,8 +42,10 @@ pub(super) fn measure(place: &Place, _effort: Effort, table: &mut Table) -> Resu
     table.memory("  memory of a loop", ours.peak, 12.0);
     table.ratio("  the whole, against bash", bare.seconds, ours.seconds, 1.5);
     let times = [bare, ours].map(|it| seconds(it.seconds)).join(" and ");
+    let processor = [bare, ours].map(|it| seconds(it.cpu)).join(" and ");
     table.note(format!(
-        "50 loops of {ITERATIONS} iterations of half a second each: bash and ralph took {times}"
+        "50 loops of {ITERATIONS} iterations of half a second each: bash and ralph took {times}, each loop \
+         {processor} of a processor, with its agents"
     ));
     Ok(())
 }
