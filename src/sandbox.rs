@@ -155,7 +155,8 @@ impl Sandbox {
         let variable = |name: &str| env.get(name).cloned().or_else(|| env::var(name).ok());
         let login = Login::prepare(agent, &state, &variable)?;
         places.hidden.extend(survey::real(login::hidden(agent, &variable)));
-        let (hooks, files) = git_rules::protect(&mut places, supervisor);
+        let (hooks, mut files) = git_rules::protect(&mut places, supervisor);
+        files.extend(login::expected(agent).iter().map(|(name, text)| (project.join(name), *text)));
         let own =
             [&tmp, &cache, &state].map(std::fs::canonicalize).into_iter().collect::<io::Result<Vec<_>>>()?;
         places.own = own;
@@ -168,7 +169,7 @@ impl Sandbox {
             .chain(work.and_then(|path| std::fs::canonicalize(path).ok()))
             .collect();
         let mut env = environment(&wanted, &cache, agent);
-        env.extend(login.iter().filter_map(Login::variables));
+        env.extend(login.iter().flat_map(Login::variables));
         let policy =
             Policy { layers: Vec::new(), tmp, hosts: wanted.hosts.clone(), env, processes: wanted.processes };
         let (rules, log) = (folder.join("sandbox.json"), folder.join("contacts.jsonl"));
@@ -344,8 +345,8 @@ fn environment(wanted: &Wanted, cache: &Path, agent: &str) -> BTreeMap<String, O
         set("RALPH_STATE_DIR", state.display().to_string());
     }
     // What tools keep to be faster the next time.
+    set("XDG_CACHE_HOME", cache.display().to_string());
     for (name, folder) in [
-        ("XDG_CACHE_HOME", ""),
         ("npm_config_cache", "npm"),
         ("YARN_CACHE_FOLDER", "yarn"),
         ("PIP_CACHE_DIR", "pip"),

@@ -37,6 +37,11 @@ pub(super) fn hidden(agent: &str, variable: &dyn Fn(&str) -> Option<String>) -> 
     all
 }
 
+/// Files that the agent must find in the project, with what stands in them.
+pub(super) fn expected(agent: &str) -> &'static [(&'static str, &'static str)] {
+    KINDS.iter().find(|kind| kind.name == agent).map_or(&[], |kind| kind.expected)
+}
+
 impl Kind {
     /// The user's folder.
     fn theirs(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
@@ -48,9 +53,8 @@ impl Kind {
 
 /// The login of an agent that has a folder of its own inside.
 pub(super) struct Login {
-    variable: &'static str,
-    /// What the variable is set to.
-    folder: PathBuf,
+    /// What tells the agent where its folder is, and where its other places are.
+    variables: Vec<(&'static str, PathBuf)>,
     credential: Option<Credential>,
 }
 
@@ -77,7 +81,7 @@ impl Login {
             return Err(io::Error::other(format!("{} is a link", own.display())));
         }
         fs_err::create_dir_all(&own)?;
-        let mut login = Self { variable: kind.variable, folder, credential: None };
+        let mut login = Self { variables: vec![(kind.variable, folder.clone())], credential: None };
         let Some(theirs) = kind.theirs(variable) else { return Ok(Some(login)) };
         for name in kind.copied {
             // Claude keeps this one beside its folder unless the variable names the folder.
@@ -91,7 +95,18 @@ impl Login {
             link(&theirs.join(name), &own.join(name))?;
         }
         if kind.has_neighbours {
-            link_neighbours(&theirs, &login.folder)?;
+            link_neighbours(&theirs, &folder)?;
+        }
+        for (name, usual) in kind.more {
+            let place = state.join(name.to_lowercase());
+            let set = variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+            fs_err::create_dir_all(place.join(kind.name))?;
+            if let Some(theirs) = set.or_else(|| home().map(|home| home.join(usual))) {
+                let theirs = theirs.join(kind.name);
+                copy_or_link(&theirs, &place.join(kind.name))?;
+                link_neighbours(&theirs, &place)?;
+            }
+            login.variables.push((name, place));
         }
         let has_key = kind.keys.iter().any(|key| variable(key).is_some_and(|value| !value.is_empty()));
         login.credential = kind.credential.filter(|_| !has_key).map(|name| Credential {
@@ -103,8 +118,10 @@ impl Login {
     }
 
     /// What tells the agent where its folder is.
-    pub(super) fn variables(&self) -> Option<(String, Option<String>)> {
-        Some((self.variable.to_owned(), Some(self.folder.to_str()?.to_owned())))
+    pub(super) fn variables(&self) -> impl Iterator<Item = (String, Option<String>)> {
+        let text =
+            |(name, path): &(&str, PathBuf)| Some(((*name).to_owned(), Some(path.to_str()?.to_owned())));
+        self.variables.iter().filter_map(text)
     }
 
     /// Copies the credential in, before a turn.
@@ -144,6 +161,21 @@ impl Login {
 
 fn link(from: &Path, to: &Path) -> io::Result<()> {
     if from.exists() && to.symlink_metadata().is_err() { symlink(from, to) } else { Ok(()) }
+}
+
+/// Copies the files of a folder and links its folders.
+fn copy_or_link(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(from).into_iter().flatten().flatten() {
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() {
+            link(&from, &to)?;
+        } else if let Ok(bytes) = std::fs::read(&from)
+            && !to.exists()
+        {
+            plain_file::replace(&to, &bytes)?;
+        }
+    }
+    Ok(())
 }
 
 /// Lets other programs find their own, read-only, where the agent has its folder.
@@ -225,7 +257,7 @@ mod tests {
             assert!(folder.join(name).is_file(), "{name}");
         }
         assert!(folder.join("skills").is_symlink());
-        assert_eq!(world.login.variables().expect("one").0, "CLAUDE_CONFIG_DIR");
+        assert_eq!(world.login.variables().next().expect("one").0, "CLAUDE_CONFIG_DIR");
     }
 
     #[test]
@@ -297,7 +329,7 @@ mod tests {
             let state = std::fs::canonicalize(root.path()).expect("a path").join("state");
             let mut login = Login::prepare(kind.name, &state, &set).expect("it works").expect("it has one");
             login.renew();
-            let (name, value) = login.variables().expect("one");
+            let (name, value) = login.variables().next().expect("one");
             let folder = PathBuf::from(value.expect("a folder"));
             assert_eq!((name.as_str(), folder.as_path()), (kind.variable, &*state.join(kind.name)));
             let own = folder.join(kind.below);

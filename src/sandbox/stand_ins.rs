@@ -1,6 +1,6 @@
 //! Empty folders in the place of protected paths that are not there, so that nobody inside makes them. They are
-//! made before each process and removed when the run ends. Where git would stumble over a folder it is a file that
-//! says nothing.
+//! made before each process and removed when the run ends. Where git or the agent would stumble over a folder it is a
+//! file that says what none would.
 
 use std::{
     fs::File,
@@ -15,7 +15,7 @@ pub(super) struct StandIns {
     project: PathBuf,
     /// Folders for hooks of git.
     hooks: Vec<PathBuf>,
-    /// Files of git with what stands in them.
+    /// Files with what stands in them.
     files: Vec<(PathBuf, &'static str)>,
     /// Shared with all sandboxes of the project: whoever removes a stand-in uncovers what it covers for the others.
     lock: File,
@@ -58,15 +58,15 @@ impl StandIns {
         if self.lock.try_lock().is_err() {
             return;
         }
-        let pinned = PINNED.into_iter().map(|name| self.project.join(name));
-        for path in self.all().rev().chain(pinned) {
-            // Anything but an empty folder is not ours and stays.
-            let _ = std::fs::remove_dir(&path);
-        }
         for (path, text) in &self.files {
             if std::fs::read(path).is_ok_and(|found| found == text.as_bytes()) {
                 let _ = std::fs::remove_file(path);
             }
+        }
+        let pinned = PINNED.into_iter().map(|name| self.project.join(name));
+        for path in self.all().rev().chain(pinned) {
+            // Anything but an empty folder is not ours and stays.
+            let _ = std::fs::remove_dir(&path);
         }
         let _ = self.lock.unlock();
     }

@@ -56,8 +56,10 @@ pub(crate) fn completes_a_loop_in_a_sandbox(ground: Ground) {
     assert!(!world.project().join(".mcp.json").exists(), "{outcome}");
     assert_eq!(outcome.of("sandboxed").len(), 1, "{outcome}");
     assert!(!world.project().join("../outside").exists(), "{outcome}");
-    // What the hooks inside report reaches ralph.
-    assert_eq!(outcome.turns()[0]["hooks"]["judged"], 1, "{outcome}");
+    // What the hooks inside report reaches ralph, where an agent has hooks.
+    if ["claude", "codex"].contains(&world.agent.name) {
+        assert_eq!(outcome.turns()[0]["hooks"]["judged"], 1, "{outcome}");
+    }
 }
 
 pub(crate) fn is_committed_with_its_own_message(ground: Ground) {

@@ -108,24 +108,29 @@ conformance! {
         crate::session_cases::codex_is_held_by_its_hooks as codex_is_held_by_its_hooks,
     }
     copilot {
+        cases::completes_a_loop_in_a_sandbox as completes_a_loop_in_a_sandbox,
         cases::waits_longer_on_429 as waits_longer_on_429,
         cases::waits_longer_on_500 as waits_longer_on_500,
     }
     gemini {
+        cases::completes_a_loop_in_a_sandbox as completes_a_loop_in_a_sandbox,
         cases::waits_longer_on_429 as waits_longer_on_429,
         cases::waits_longer_on_500 as waits_longer_on_500,
         cases::shows_the_todo_list as shows_the_todo_list,
     }
     opencode {
+        cases::completes_a_loop_in_a_sandbox as completes_a_loop_in_a_sandbox,
         cases::waits_longer_on_429 as waits_longer_on_429,
         cases::is_ended_when_it_retries_500_without_end as is_ended_when_it_retries_500_without_end,
         cases::shows_the_todo_list as shows_the_todo_list,
     }
     pi {
+        cases::completes_a_loop_in_a_sandbox as completes_a_loop_in_a_sandbox,
         cases::waits_longer_on_429 as waits_longer_on_429,
         cases::waits_longer_on_500 as waits_longer_on_500,
     }
     qwen {
+        cases::completes_a_loop_in_a_sandbox as completes_a_loop_in_a_sandbox,
         cases::is_ended_when_it_retries_429_without_end as is_ended_when_it_retries_429_without_end,
         cases::is_ended_when_it_retries_500_without_end as is_ended_when_it_retries_500_without_end,
         cases::shows_the_todo_list as shows_the_todo_list,

@@ -19,6 +19,11 @@ pub(super) struct Kind {
     pub(super) linked: &'static [&'static str],
     /// Whether others have their places beside it, by the same variable.
     pub(super) has_neighbours: bool,
+    /// Variables of more places, and where those are without them. Files of its folder there are copied, folders are
+    /// only read.
+    pub(super) more: &'static [(&'static str, &'static str)],
+    /// Files that it must find in the project, or it would fail to write them where nothing can be written.
+    pub(super) expected: &'static [(&'static str, &'static str)],
 }
 
 /// Nothing of its own.
@@ -32,6 +37,8 @@ const PLAIN: Kind = Kind {
     copied: &[],
     linked: &[],
     has_neighbours: false,
+    more: &[],
+    expected: &[],
 };
 
 /// All agents that ralph knows.
@@ -93,6 +100,11 @@ pub(super) const KINDS: [Kind; 8] = [
         copied: &["mcp-auth.json"],
         linked: &["bin"],
         has_neighbours: true,
+        more: &[("XDG_CONFIG_HOME", ".config"), ("XDG_STATE_HOME", ".local/state")],
+        expected: &[(
+            ".opencode/.gitignore",
+            "node_modules\npackage.json\npackage-lock.json\nbun.lock\n.gitignore",
+        )],
         ..PLAIN
     },
     Kind {
