@@ -103,10 +103,13 @@ pub(crate) fn check(
     Some(Found { failure, code, ms: millis(ended.took), log, likeness })
 }
 
+/// How a failure says that the gate was contained.
+pub(crate) const INSIDE: &str = "It ran inside the sandbox (";
+
 /// A command may fail only because of where it ran.
 fn said_inside(message: &str, level: &str) -> String {
     let where_it_ran = format!(
-        "\nIt ran inside the sandbox ({level}): outside of the project little can be written there, and only listed \
+        "\n{INSIDE}{level}): outside of the project little can be written there, and only listed \
          hosts can be reached."
     );
     message.replacen(OUTPUT_HEADING, &format!("{where_it_ran}{OUTPUT_HEADING}"), 1)

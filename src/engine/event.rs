@@ -120,6 +120,15 @@ pub struct Contact {
     pub refused: Option<String>,
 }
 
+impl Contact {
+    /// What the list of hosts must have for it: a name opens the ports of the web.
+    pub fn entry(&self) -> &str {
+        let is_address = |name: &str| name.contains(':') || name.parse::<std::net::IpAddr>().is_ok();
+        let named = [":443", ":80"].into_iter().find_map(|port| self.host.strip_suffix(port));
+        named.filter(|name| !is_address(name) && *name != "localhost").unwrap_or(&self.host)
+    }
+}
+
 /// Everything that a run starts from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunStarted {

@@ -4,6 +4,7 @@
 
 mod chart;
 mod refused;
+mod sandbox;
 mod sections;
 mod story;
 
@@ -58,6 +59,7 @@ impl Page<'_> {
             section("Commits", self.committed()),
             section("Files changed", self.changed()),
             section("Turns", self.turns(&story)),
+            section("Sandbox", self.contained()),
         ];
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

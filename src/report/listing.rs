@@ -230,11 +230,7 @@ impl Listed<'_> {
 
     /// Whom processes inside wanted to talk to, each once.
     pub(crate) fn contacts(&self) -> Vec<Contact> {
-        let hosts = self.folded.entries.iter().filter_map(|entry| match &entry.event {
-            Event::Contacted { hosts } => Some(hosts),
-            _ => None,
-        });
-        hosts.flatten().cloned().collect::<BTreeSet<_>>().into_iter().collect()
+        contacts(self.folded)
     }
 
     /// What the guard refused, the last first.
@@ -286,6 +282,15 @@ fn ago(since: Duration) -> String {
         seconds @ 3_600..86_400 => format!("{}h ago", seconds / 3_600),
         seconds => format!("{}d ago", seconds / 86_400),
     }
+}
+
+/// Whom processes inside the sandbox of a run wanted to talk to, each once.
+pub(crate) fn contacts(folded: &Folded) -> Vec<Contact> {
+    let hosts = folded.entries.iter().filter_map(|entry| match &entry.event {
+        Event::Contacted { hosts } => Some(hosts),
+        _ => None,
+    });
+    hosts.flatten().cloned().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 #[cfg(test)]

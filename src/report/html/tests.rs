@@ -55,6 +55,30 @@ fn a_run_is_told() {
 }
 
 #[test]
+fn whom_the_run_wanted_to_talk_to_is_told() {
+    use crate::{
+        engine::event::{Contact, Event},
+        sandbox::level::Level,
+    };
+    let contact = |host: &str, refused: Option<&str>| Contact {
+        host: host.to_owned(),
+        refused: refused.map(str::to_owned),
+    };
+    let hosts =
+        vec![contact("api.example.com:443", None), contact("<evil>:443", Some("not in the list of hosts"))];
+    let sandboxed = Event::Sandboxed { level: Level::Embedded, uncovered: vec!["much & more".to_owned()] };
+    let page =
+        page(&folded(vec![sandboxed, Event::Contacted { hosts: hosts.clone() }, Event::Contacted { hosts }]));
+    for expected in [
+        "embedded. Not covered: much &amp; more.",
+        "<p>Reached: <code>api.example.com:443</code>.</p>",
+        "<code>&lt;evil&gt;:443</code></td><td>not in the list of hosts",
+    ] {
+        assert_eq!(page.matches(expected).count(), 1, "{expected}\n{page}");
+    }
+}
+
+#[test]
 fn nothing_that_anybody_said_is_markup() {
     let page = page(&folded(vec![]));
     assert!(!page.contains("<script"), "{page}");

@@ -11,6 +11,7 @@ use crate::{
         outcome::Outcome,
         plan::{Check, CommitRule, Gate, Plan},
     },
+    gate::INSIDE,
     prompt::{ALREADY_FAILING, OUTPUT_HEADING},
     report::{look::Marks, summary},
     term::{
@@ -135,7 +136,9 @@ impl Human {
         };
         let mark = self.look.marks.bad;
         let action = format!("{:?}", gate.fail_action).to_uppercase();
-        let facts = format!("({how}, {time}, {action})");
+        let inside = ended.failure.as_deref().is_some_and(|text| text.contains(INSIDE));
+        let place = if inside { "inside the sandbox, " } else { "" };
+        let facts = format!("({how}, {place}{time}, {action})");
         let used = columns(mark) + " Guardrail failed:  ".len() + facts.len();
         let name = fit(&name, room(used)).into_owned();
         let used = used + columns(&name);

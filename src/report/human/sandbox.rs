@@ -22,9 +22,9 @@ impl Human {
         let Palette { warn, .. } = self.look.palette;
         for contact in hosts {
             if let Some(why) = &contact.refused {
-                let host = printable(&contact.host).into_owned();
+                let (host, entry) = (printable(&contact.host), printable(contact.entry()));
                 self.alert(&format!(
-                    "{warn}The sandbox refused a connection to {host}: {why}.{warn:#} To allow it: \"sandbox\": {{\"hosts\": [...]}}"
+                    "{warn}The sandbox refused a connection to {host}: {why}.{warn:#} To allow it: \"sandbox\": {{\"hosts\": [\"{entry}\"]}}"
                 ));
             }
         }

@@ -79,11 +79,11 @@ fn a_gate_says_where_it_ran() {
         return;
     }
     let env = world(json!([[done()]])).guardrails(&["touch ../outside"]);
-    env.run(&["--sandbox", "embedded", "-m", "2"]).exits(1);
+    env.run(&["--sandbox", "embedded", "-m", "2"]).exits(1).says("(exit code 1, inside the sandbox, ");
     assert!(env.prompts()[1].contains("It ran inside the sandbox (embedded)"), "{:?}", env.prompts());
     let env = world(json!([[done()]])).guardrails(&["touch ../outside"]);
     let env = env.settings(json!({"sandbox": {"level": "embedded", "gates": "outside"}}));
-    env.run(&["-m", "2"]).exits(0);
+    env.run(&["-m", "2"]).exits(0).says_not("inside the sandbox");
 }
 
 #[test]
@@ -140,10 +140,16 @@ fn whom_the_agent_wanted_to_talk_to_is_recorded() {
     let env = world(json!([[shell(&ask), done()]]));
     env.run(&["--sandbox", "embedded"])
         .exits(0)
-        .says("The sandbox refused a connection to evil.example.org:443: not in the list of hosts");
+        .says("The sandbox refused a connection to evil.example.org:443: not in the list of hosts")
+        .says(r#"To allow it: "sandbox": {"hosts": ["evil.example.org"]}"#);
     let host = &env.events("contacted")[0]["hosts"][0];
     assert_eq!(*host, json!({"host": "evil.example.org:443", "refused": "not in the list of hosts"}));
     env.ralph(&["status"]).exits(0).prints("refused evil.example.org:443");
+    let status: Value = serde_json::from_str(&env.ralph(&["status", "--json"]).stdout).expect("JSON");
+    assert_eq!(status["hosts"][0]["host"], "evil.example.org:443");
+    let report = env.ralph(&["report"]).exits(0).stdout;
+    let report = fs::read_to_string(report.trim()).unwrap_or(report);
+    assert!(report.contains("<code>evil.example.org:443</code>"), "{report}");
 }
 
 #[test]

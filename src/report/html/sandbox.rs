@@ -1,0 +1,23 @@
+//! How the run was contained, and whom it talked to; whom it wanted to talk to in vain stands with what was refused.
+
+use super::{Page, escape};
+use crate::{engine::event::Event, report::listing::contacts};
+
+impl Page<'_> {
+    /// The sandbox, what it leaves open, and the hosts; nothing where there was none.
+    pub(super) fn contained(&self) -> Option<String> {
+        let (level, uncovered) = self.folded.entries.iter().rev().find_map(|entry| match &entry.event {
+            Event::Sandboxed { level, uncovered } => Some((level, uncovered)),
+            _ => None,
+        })?;
+        let reached = contacts(self.folded).into_iter().filter(|contact| contact.refused.is_none());
+        let reached: Vec<String> =
+            reached.map(|contact| format!("<code>{}</code>", escape(&contact.host))).collect();
+        let hosts = match reached.as_slice() {
+            [] => "No host was reached.".to_owned(),
+            several => format!("Reached: {}.", several.join(", ")),
+        };
+        let (level, uncovered) = (escape(level.name()), escape(&uncovered.join("; ")));
+        Some(format!("<p>{level}. Not covered: {uncovered}.</p>\n<p>{hosts}</p>"))
+    }
+}
