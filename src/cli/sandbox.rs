@@ -14,7 +14,7 @@ use serde_json::json;
 use super::{look::settings_of, print};
 use crate::{
     driver::millis,
-    error::{REFUSED, Result},
+    error::{Error, REFUSED, Result},
     process::Supervisor,
     report::look::Marks,
     sandbox::{
@@ -22,7 +22,8 @@ use crate::{
         level::{Choice, Level},
         self_test,
     },
-    term::Palette,
+    settings::{self, Settings},
+    term::{Palette, Stream, Width, fit::flow},
 };
 
 /// Look at the sandboxes of this machine, and try things inside
@@ -54,7 +55,7 @@ enum SandboxCommand {
         level: Option<String>,
 
         /// The command
-        #[arg(last = true, required = true, value_name = "COMMAND")]
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "COMMAND")]
         command: Vec<OsString>,
     },
 }
@@ -119,7 +120,11 @@ fn check(as_json: bool, project: &Path) -> Result<u8> {
             };
             let _ = writeln!(text, "{mark} {strong}{:<9}{strong:#} {facts}", level.name());
             if obstacle.is_none() {
-                let _ = writeln!(text, "   {quiet}does not cover: {}{quiet:#}", level.uncovered().join("; "));
+                let label = "   does not cover: ";
+                let parts: Vec<String> = level.uncovered().iter().map(|it| (*it).to_owned()).collect();
+                let columns = Width::of(Stream::Out).columns();
+                let parts = flow(&parts, "; ", label.len(), label.len(), columns);
+                let _ = writeln!(text, "{quiet}{label}{parts}{quiet:#}");
             }
         }
         let _ = match auto {
@@ -132,7 +137,7 @@ fn check(as_json: bool, project: &Path) -> Result<u8> {
 }
 
 fn exec(level: Option<&str>, command: &[OsString], project: &Path) -> Result<u8> {
-    let settings = settings_of(project);
+    let settings = settings_for(project)?;
     let agent = crate::agent::adapter(&settings.agent.command).name();
     let mut wanted = settings.sandbox.wanted(agent, Choice::Auto);
     if let Some(choice) = level.and_then(Choice::named) {
@@ -140,4 +145,14 @@ fn exec(level: Option<&str>, command: &[OsString], project: &Path) -> Result<u8>
     }
     wanted.level = Choice::Level(self_test::choose(&mut Supervisor::new()?, &wanted)?);
     Ok(Sandbox::try_command(wanted, agent, project, command, &mut |text| super::warn(text))?)
+}
+
+/// The settings that a loop would have; whether they name an agent does not matter.
+fn settings_for(project: &Path) -> Result<Settings> {
+    let load = |flags| settings::load(project, None, flags);
+    let loaded = load(json!({})).or_else(|_| load(json!({"agent": {"command": "none"}})));
+    loaded.map(|loaded| loaded.settings).map_err(|error| {
+        let hints = error.hints.clone();
+        hints.into_iter().fold(Error::new(error), Error::hint)
+    })
 }

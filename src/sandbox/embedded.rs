@@ -94,7 +94,7 @@ fn start_command(policy: &Policy, command: &[OsString], link: &Link, proxy: u16)
         0 => {
             super::outside::restore_signals();
             let error = become_command(policy, command, proxy, Sockets::Internet);
-            let _ = link.send(&Message::Failed(inside::not_started(command, &error)), &[]);
+            let _ = link.send(&Message::NotStarted(inside::not_started(command, &error)), &[]);
             leave()
         }
         pid => Ok(pid),

@@ -46,9 +46,13 @@ impl Sandbox {
             };
         }
         let code = crate::process::foreground(&mut inside);
-        for Contact { host, refused } in sandbox.contacts() {
+        for contact in sandbox.contacts() {
+            let Contact { host, refused } = &contact;
             if let Some(why) = refused {
-                notice(&format!("the sandbox refused a connection to {host}: {why}"));
+                let entry = contact.entry();
+                notice(&format!(
+                    "the sandbox refused a connection to {host}: {why}; to allow it: \"sandbox\": {{\"hosts\": [\"{entry}\"]}}"
+                ));
             }
         }
         sandbox.finish(&mut supervisor);

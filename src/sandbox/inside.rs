@@ -92,7 +92,7 @@ pub(super) fn become_command(
 /// Why there is no command.
 pub(super) fn not_started(command: &[OsString], error: &io::Error) -> String {
     let program = command.first().map(|program| program.display().to_string()).unwrap_or_default();
-    format!("{program}: {error}")
+    format!("`{program}` inside the sandbox: {error}")
 }
 
 /// Keeps nothing that could be more than the user's own rights.

@@ -46,14 +46,15 @@ pub(super) fn start(policy: &Policy, command: &[OsString], theirs: Link) -> Resu
     match unsafe { libc::fork() } {
         -1 => Err(format!("cannot start a process: {}", io::Error::last_os_error())),
         0 => {
-            let failed = match enter(policy, &theirs) {
+            let failed = match enter(policy, &theirs).map_err(Message::Failed) {
                 Ok(proxy) => {
                     super::outside::restore_signals();
-                    not_started(command, &become_command(policy, command, proxy, Sockets::Connections))
+                    let error = become_command(policy, command, proxy, Sockets::Connections);
+                    Message::NotStarted(not_started(command, &error))
                 }
                 Err(error) => error,
             };
-            let _ = theirs.send(&Message::Failed(failed), &[]);
+            let _ = theirs.send(&failed, &[]);
             leave()
         }
         pid => {

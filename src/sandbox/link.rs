@@ -28,6 +28,8 @@ pub(super) enum Message {
     Listening(Vec<u16>),
     /// The command could not be started.
     Failed(String),
+    /// All is set up, but there is no such program or it cannot be run.
+    NotStarted(String),
     /// The command has ended, with this status of `wait`.
     Ended(i32),
 }

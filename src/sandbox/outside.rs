@@ -50,6 +50,10 @@ pub(crate) fn run(level: Level, policy: &Path, log: Option<&Path>, command: &[Os
                 proxy::serve(rules.hosts.clone(), sockets, &ports, log.take().unwrap_or_default())?;
             }
             Message::Failed(error) => return Err(not_set_up(&error)),
+            Message::NotStarted(error) => {
+                return Err(Error::new(format!("cannot start {error}"))
+                    .hint("it must be installed, and be seen inside: ralph sandbox exec -- sh"));
+            }
             Message::Ended(ended) => status = Some(ended),
         }
     }
