@@ -10,7 +10,14 @@ mod swaps;
 use std::{
     fs,
     net::{TcpListener, UdpSocket},
-    os::unix::{fs::PermissionsExt, net::UnixListener, process::CommandExt},
+    os::{
+        linux::net::SocketAddrExt,
+        unix::{
+            fs::PermissionsExt,
+            net::{SocketAddr, UnixListener},
+            process::CommandExt,
+        },
+    },
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::OnceLock,
@@ -76,7 +83,7 @@ struct Ground {
     port: u16,
     udp_port: u16,
     programs: PathBuf,
-    _servers: (TcpListener, UnixListener),
+    _sockets: [UnixListener; 2],
 }
 
 impl Ground {
@@ -87,10 +94,17 @@ impl Ground {
         fs::write(root.join("outside/file"), "before").expect("a file");
         let server = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = server.local_addr().expect("an address").port();
+        thread::spawn(move || {
+            for stream in server.incoming().flatten() {
+                thread::spawn(move || std::io::copy(&mut &stream, &mut &stream));
+            }
+        });
+        let name = SocketAddr::from_abstract_name(format!("ralph-it-{port}")).expect("a name");
+        let abstract_socket = UnixListener::bind_addr(&name).expect("a socket");
         let answering = UdpSocket::bind("127.0.0.1:0").expect("a port");
         let udp_port = answering.local_addr().expect("an address").port();
         thread::spawn(move || {
-            let mut bytes = [0; 16];
+            let mut bytes = [0; 64];
             while let Ok((length, from)) = answering.recv_from(&mut bytes) {
                 let _ = answering.send_to(&bytes[..length], from);
             }
@@ -102,7 +116,7 @@ impl Ground {
             victim.uid(NOBODY).gid(NOBODY);
         }
         let victim = victim.arg("600").stdout(Stdio::null()).spawn().expect("a process");
-        Self { env, user, victim, port, udp_port, programs, _servers: (server, socket) }
+        Self { env, user, victim, port, udp_port, programs, _sockets: [socket, abstract_socket] }
     }
 
     /// Runs an attack of this name, inside if a level is named.
@@ -214,9 +228,17 @@ fn attacks(level: &str, names: &[&str]) {
     }
 }
 
-const OUTSIDE: [&str; 4] = ["write-outside", "remove-outside", "link-swap", "hard-link"];
+const OUTSIDE: [&str; 7] = [
+    "write-outside",
+    "remove-outside",
+    "link-swap",
+    "folder-swap",
+    "hard-link",
+    "through-own-root",
+    "open-again",
+];
 const PROCESSES: [&str; 3] = ["ptrace", "signal", "through-process"];
-const NETWORK: [&str; 3] = ["unix-socket", "tcp", "udp"];
+const NETWORK: [&str; 6] = ["unix-socket", "abstract-socket", "tcp", "udp", "dns-udp", "dns-tcp"];
 const KERNEL: [&str; 3] = ["netlink", "unshare", "mount"];
 /// What protects the loop and the agent, existing or not.
 const PROTECTED: [&str; 14] = [
@@ -279,6 +301,7 @@ fn privileges_are_gone() {
         if works(level) {
             refused(level, As::Me, "chown", nothing);
             refused(level, As::Me, "device", nothing);
+            refused(level, As::Me, "become-another", nothing);
         }
     }
     // Set after the world was handed over, which would take the bit away.
@@ -322,9 +345,32 @@ fn protected_paths_stay_as_they_are() {
         }
     }
     if works("embedded") && can_be(As::Nobody) {
-        for path in [".claude/settings.json", ".mcp.json", ".git/hooks/pre-commit"] {
+        for path in PROTECTED {
             refused("embedded", As::Nobody, &format!("write {path}"), nothing);
         }
+        let there = |env: &Env| env.write(".claude/settings.json", "before");
+        for attack in ["write", "move-over", "move-away"] {
+            refused("embedded", As::Nobody, &format!("{attack} .claude/settings.json"), there);
+        }
+    }
+}
+
+#[test]
+fn nothing_that_is_open_is_inherited() {
+    for level in ["embedded", "bwrap", "landlock"].into_iter().filter(|level| works(level)) {
+        let env = Env::new();
+        // A folder outside, open for whoever comes next.
+        let write = "echo x >/proc/self/fd/9/written";
+        let outside = env.root().join("outside");
+        fs::create_dir(&outside).expect("a folder");
+        let open = format!("exec 9<'{}'", outside.display());
+        env.sh(&format!("{open}; {write}")).exits(0);
+        fs::remove_file(outside.join("written")).expect("it works outside");
+        let inside = format!("'{RALPH}' sandbox exec --level {level} -- sh -c 'ls /proc/self/fd; {write}'");
+        let output = env.sh(&format!("{open}; {inside}"));
+        assert_ne!(output.code, Some(0), "{output:?}");
+        assert!(output.stdout.starts_with("0\n1\n2\n3\n"), "{output:?}");
+        assert!(!output.stdout.contains('9') && !outside.join("written").exists(), "{output:?}");
     }
 }
 
@@ -389,11 +435,10 @@ fn secrets_are_not_seen() {
 
 #[test]
 fn the_proxy_lets_nobody_through_but_those_on_the_list() {
-    for level in ["embedded", "bwrap", "landlock"] {
-        if !works(level) {
-            continue;
-        }
-        let ground = Ground::new(As::Me);
+    let users = || [As::Me, As::Nobody].into_iter().filter(|user| can_be(*user));
+    let levels = ["embedded", "bwrap", "landlock"].into_iter().filter(|level| works(level));
+    for (level, user) in levels.flat_map(|level| users().map(move |user| (level, user))) {
+        let ground = Ground::new(user);
         let (server, other) = (ground.port, TcpListener::bind("127.0.0.1:0").expect("a port"));
         let other = other.local_addr().expect("an address").port();
         let own = json!({"sandbox": {"hosts": [format!("127.0.0.1:{server}")]}});
@@ -408,6 +453,7 @@ fn the_proxy_lets_nobody_through_but_those_on_the_list() {
             format!("[::1]:{server}"),
             "93.184.216.34:443".to_owned(),
             "169.254.169.254:80".to_owned(),
+            "metadata.google.internal:80".to_owned(),
         ] {
             let output = ground.attack(Some(level), &format!("proxy {target}"));
             assert_ne!(output.code, Some(0), "{target}: {output:?}");

@@ -7,7 +7,13 @@ use std::{
     env, fs,
     io::{self, Read, Write},
     net::{TcpStream, UdpSocket},
-    os::unix::{fs::symlink, net::UnixStream},
+    os::{
+        linux::net::SocketAddrExt,
+        unix::{
+            fs::symlink,
+            net::{SocketAddr, UnixStream},
+        },
+    },
     path::PathBuf,
     process::Command,
     time::Duration,
@@ -56,6 +62,19 @@ fn perform(name: &str, argument: &str) -> io::Result<()> {
             symlink(&outside, "swapped")?;
             fs::write("swapped/new", "x")
         }
+        "folder-swap" => {
+            fs::create_dir("folder")?;
+            fs::write("folder/new", "x")?;
+            fs::rename("folder", "folder.before")?;
+            symlink(&outside, "folder")?;
+            fs::write("folder/new", "x")
+        }
+        "through-own-root" => fs::write(format!("/proc/self/root{}", outside.join("new").display()), "x"),
+        "open-again" => {
+            let file = fs::File::open(outside.join("file"))?;
+            let again = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
+            fs::OpenOptions::new().append(true).open(again)?.write_all(b"x")
+        }
         "hard-link" => {
             fs::hard_link(outside.join("file"), "linked")?;
             fs::write("linked", "x")
@@ -82,16 +101,27 @@ fn perform(name: &str, argument: &str) -> io::Result<()> {
         }
         "mount" => mount(),
         "unix-socket" => UnixStream::connect(root().join("socket")).map(drop),
+        "abstract-socket" => {
+            let name = format!("ralph-it-{}", port());
+            let address = SocketAddr::from_abstract_name(name)?;
+            UnixStream::connect_addr(&address).map(drop)
+        }
         "netlink" => {
             Ok(rustix::net::socket(rustix::net::AddressFamily::NETLINK, rustix::net::SocketType::RAW, None)
                 .map(drop)?)
         }
         "tcp" => TcpStream::connect(("127.0.0.1", port())).map(drop),
-        "udp" => udp(),
+        "udp" => udp(b"hello"),
+        "dns-udp" => udp(&QUESTION),
+        "dns-tcp" => dns_tcp(),
         "proxy" => proxy(argument),
         "chown" => std::os::unix::fs::chown(write(PathBuf::from("mine")).map(|()| "mine")?, Some(4242), None),
         "device" => device(),
         "setuid" => setuid(),
+        "become-another" => {
+            // SAFETY: a call without pointers, in a process that does nothing else any more.
+            check(unsafe { libc::setresuid(4242, 4242, 4242) })
+        }
         "processes" => processes(argument.parse().expect("a number")),
         "read" => match fs::read_to_string(argument)?.as_str() {
             "" => Err(io::Error::other("it is empty")),
@@ -144,13 +174,26 @@ fn mount() -> io::Result<()> {
     if status.success() { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
 }
 
+/// A question of DNS: where is `x.test`?
+const QUESTION: [u8; 24] =
+    *b"\x00\x07\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x01x\x04test\x00\x00\x01\x00\x01";
+
+/// The same question by a connection, where it comes with its length.
+fn dns_tcp() -> io::Result<()> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port()))?;
+    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    stream.write_all(&[0, 24])?;
+    stream.write_all(&QUESTION)?;
+    stream.read_exact(&mut [0; 26])
+}
+
 /// Asks the server of the test, and waits for its answer: packets to nobody get lost quietly.
-fn udp() -> io::Result<()> {
+fn udp(question: &[u8]) -> io::Result<()> {
     let socket = UdpSocket::bind("127.0.0.1:0")?;
-    socket.set_read_timeout(Some(Duration::from_millis(300)))?;
+    socket.set_read_timeout(Some(Duration::from_secs(2)))?;
     let port = u16::try_from(number("ATTACK_UDP")).expect("a port");
-    socket.send_to(b"hello", ("127.0.0.1", port))?;
-    socket.recv(&mut [0; 16]).map(drop)
+    socket.send_to(question, ("127.0.0.1", port))?;
+    socket.recv(&mut [0; 64]).map(drop)
 }
 
 /// Asks the proxy that the environment names for a tunnel.
