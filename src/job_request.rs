@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Flags with a value that a caller inside may set.
-const WITH_VALUE: [&str; 11] = [
+const WITH_VALUE: [&str; 13] = [
     "agent",
     "retries",
     "iteration-timeout",
@@ -14,6 +14,8 @@ const WITH_VALUE: [&str; 11] = [
     "gate-timeout",
     "max-cost",
     "max-tokens",
+    "max-iteration-cost",
+    "max-iteration-tokens",
     "max-time",
     "limit-exit-code",
     "color",
@@ -21,8 +23,8 @@ const WITH_VALUE: [&str; 11] = [
 ];
 
 /// Flags without one.
-const SWITCHES: [&str; 5] =
-    ["verbose", "quiet", "timestamps", "stream-agent-output", "no-stream-agent-output"];
+const SWITCHES: [&str; 6] =
+    ["verbose", "quiet", "timestamps", "stream-agent-output", "no-stream-agent-output", "no-baseline"];
 
 /// The most bytes of a request.
 pub const MOST: u64 = 4 * 1024 * 1024;

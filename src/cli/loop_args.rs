@@ -47,7 +47,7 @@ pub(super) struct LoopArgs {
 
     /// End when this much was spent, in US dollars; 0 is no limit
     ///
-    /// Budgets are looked at between turns, where what was used is known.
+    /// Budgets are looked at between turns, and inside a turn where the agent says meanwhile what it uses.
     #[arg(long, value_name = "USD", value_parser = dollars)]
     max_cost: Option<f64>,
 
@@ -55,11 +55,11 @@ pub(super) struct LoopArgs {
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
 
-    /// End when one iteration has cost this much, in US dollars
-    #[arg(long, value_name = "USD")]
+    /// End when one iteration has cost this much, in US dollars; 0 is no limit
+    #[arg(long, value_name = "USD", value_parser = dollars)]
     max_iteration_cost: Option<f64>,
 
-    /// End when one iteration has used this many tokens, in and out
+    /// End when one iteration has used this many tokens, in and out; 0 is no limit
     #[arg(long, value_name = "N")]
     max_iteration_tokens: Option<u64>,
 
@@ -139,12 +139,15 @@ impl LoopArgs {
             ("gate-timeout", self.gate_timeout.clone()),
             ("max-cost", self.max_cost.map(|it| it.to_string())),
             ("max-tokens", self.max_tokens.map(|it| it.to_string())),
+            ("max-iteration-cost", self.max_iteration_cost.map(|it| it.to_string())),
+            ("max-iteration-tokens", self.max_iteration_tokens.map(|it| it.to_string())),
             ("max-time", self.max_time.clone()),
             ("limit-exit-code", self.limit_exit_code.map(|it| it.to_string())),
         ];
         let switches = [
             ("stream-agent-output", self.stream_agent_output),
             ("no-stream-agent-output", self.no_stream_agent_output),
+            ("no-baseline", self.no_baseline),
         ];
         let valued = valued.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Some(value?))));
         let switches =

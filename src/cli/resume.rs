@@ -29,23 +29,23 @@ pub(super) struct ResumeArgs {
     #[arg(short, long, visible_alias = "max-iterations", value_name = "N")]
     maximum_iterations: Option<u32>,
 
-    /// End after this time of work and waiting in all, such as 8h
+    /// End after this time of work and waiting in all, such as 8h; 0 is no limit
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     max_time: Option<Duration>,
 
-    /// End when this much was spent in all, in US dollars
+    /// End when this much was spent in all, in US dollars; 0 is no limit
     #[arg(long, value_name = "USD", value_parser = super::loop_args::dollars)]
     max_cost: Option<f64>,
 
-    /// End when this many tokens were used in all
+    /// End when this many tokens were used in all; 0 is no limit
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
 
-    /// End when one iteration has cost this much, in US dollars
-    #[arg(long, value_name = "USD")]
+    /// End when one iteration has cost this much, in US dollars; 0 is no limit
+    #[arg(long, value_name = "USD", value_parser = super::loop_args::dollars)]
     max_iteration_cost: Option<f64>,
 
-    /// End when one iteration has used this many tokens
+    /// End when one iteration has used this many tokens; 0 is no limit
     #[arg(long, value_name = "N")]
     max_iteration_tokens: Option<u64>,
 
@@ -64,15 +64,20 @@ pub(super) fn main(args: &ResumeArgs, project: &Path) -> Result<u8> {
     let (iteration_cost, iteration_tokens) = (args.max_iteration_cost, args.max_iteration_tokens);
     let limits = move |limits: Limits| Limits {
         iterations: iterations.unwrap_or(limits.iterations),
-        total_ms: time.or(limits.total_ms),
-        cost_usd: cost_usd.or(limits.cost_usd),
-        tokens: tokens.or(limits.tokens),
-        iteration_cost_usd: iteration_cost.or(limits.iteration_cost_usd),
-        iteration_tokens: iteration_tokens.or(limits.iteration_tokens),
+        total_ms: changed(time, limits.total_ms),
+        cost_usd: changed(cost_usd, limits.cost_usd),
+        tokens: changed(tokens, limits.tokens),
+        iteration_cost_usd: changed(iteration_cost, limits.iteration_cost_usd),
+        iteration_tokens: changed(iteration_tokens, limits.iteration_tokens),
         ..limits
     };
     // Only how things look is taken from the settings of today; the run keeps to those it started with.
     let reporters = args.look.reporters(&settings_of(project));
     let driver = Resume { run, limits: Box::new(limits), reporters }.begin()?;
     super::modes::drive(driver, !args.look.is_json())
+}
+
+/// A limit from here on: the new one, or the one that the run had. Zero is none.
+fn changed<T: Default + PartialEq>(new: Option<T>, had: Option<T>) -> Option<T> {
+    new.or(had).filter(|limit| *limit != T::default())
 }
