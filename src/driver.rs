@@ -3,11 +3,13 @@
 //! Invariant: what happened is in the journal before anything follows from it. A turn and a commit are
 //! recorded before they begin, so that a killed ralph is known to have been in the middle of one.
 
+mod abandon;
 mod assigned;
 mod await_others;
 mod budget;
 mod commit;
 mod conversation;
+mod ended;
 mod hooking;
 mod ledger;
 mod listener;
@@ -80,6 +82,8 @@ pub(crate) struct Driver {
     last_turn: Option<Turn>,
     /// How long the wait on its way was going to be when it began.
     planned_wait: Option<Duration>,
+    /// When an earlier process of this run started its last turn.
+    turn_began: Option<Timestamp>,
     /// Pinned files whose change was shown.
     shown_changes: BTreeSet<PathBuf>,
     /// How long the bus of the task was when the turn began.
@@ -132,10 +136,7 @@ impl Driver {
                     self.ledger.record(Event::Looked(view));
                 }
                 Action::RunTurn(turn) => self.run_turn(turn)?,
-                Action::AbandonTurn => {
-                    // The guardian of the process that died has ended what was left before it gave up its locks.
-                    self.ledger.record(Event::TurnEnded(Box::new(abandoned())));
-                }
+                Action::AbandonTurn => self.abandon_turn(),
                 Action::JudgeTasks => self.judge_tasks(false),
                 Action::RunBaseline(gate) => self.run_baseline(gate),
                 Action::RunGate(gate) => self.run_gate(gate),

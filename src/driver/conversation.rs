@@ -172,10 +172,11 @@ impl Talk<'_> {
                     let text = message(self.ledger, self.setup, session, self.adapter, false);
                     let line = self.adapter.next_message(&text)?;
                     let folder = self.run.turn(turn.iteration, turn.attempt);
+                    // Before the turn is on record: what stands in it from then on is this turn's.
+                    self.copy = record_into(&folder.join(AGENT_STREAM)).ok();
                     self.ledger.record(Event::TurnStarted(turn));
                     // What people may want to read later; the loop does without.
                     let _ = record(&folder.join("prompt.md"), text.as_bytes());
-                    self.copy = record_into(&folder.join(AGENT_STREAM)).ok();
                     self.sender.as_ref()?.send(line.into_bytes()).ok()?;
                     return Some(Heard::Something);
                 }

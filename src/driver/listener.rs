@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::{
     agent::{Adapter, AgentEvent, Parser, Usage, turn::Tally},
+    budget::is_metered,
     claim::{Scanner, echo::Echo},
     engine::{outcome::Exhausted, plan::Claim},
     process::{Heard, Stream},
@@ -25,6 +26,8 @@ pub(super) struct Listener {
     echo: Option<Echo>,
     /// The end of standard error.
     stderr: Vec<u8>,
+    /// Its last result was heard before the stream ended, and nothing was used after it.
+    pub(super) has_result: bool,
     /// The budget that the turn has used up.
     pub(super) over: Option<Exhausted>,
 }
@@ -40,6 +43,7 @@ impl Listener {
             scanner: Scanner::new(claims),
             echo: (!adapter.is_structured()).then(|| Echo::of(prompt)),
             stderr: Vec::new(),
+            has_result: false,
             over: None,
         }
     }
@@ -73,6 +77,7 @@ impl Listener {
 
     /// The stream has ended.
     pub(super) fn finish(&mut self, show: &mut dyn FnMut(&AgentEvent)) {
+        self.has_result = 0 < self.tally.results && !is_metered(&self.running());
         let Self { parser, tally, scanner, echo, .. } = self;
         parser.finish(&mut |event| {
             take(tally, scanner, echo, &event);

@@ -181,7 +181,9 @@ impl Resume {
         let mut driver = ground.driver(ledger, setup, run, stories)?;
         for entry in folded.entries {
             match entry.event {
-                Event::TurnStarted(turn) => driver.last_turn = Some(turn),
+                Event::TurnStarted(turn) => {
+                    (driver.last_turn, driver.turn_began) = (Some(turn), Some(entry.at));
+                }
                 Event::WaitStarted { until_ms, .. } => {
                     driver.planned_wait = Some(left_at(until_ms, entry.at));
                 }
@@ -312,6 +314,7 @@ impl Ground {
             announced: None,
             last_turn: None,
             planned_wait: None,
+            turn_began: None,
             shown_changes: std::collections::BTreeSet::new(),
             bus_length: 0,
             sandbox,

@@ -1,24 +1,14 @@
 //! Runs the agent once: prompt in, events out, and what they amount to.
 
-use std::{ffi::OsString, io, os::unix::process::ExitStatusExt, path::Path, time::Duration};
+use std::{ffi::OsString, io, path::Path, time::Duration};
 
 use jiff::{Timestamp, Zoned};
 use rustix::process::Signal;
 
-use super::{
-    Driver, PROJECT_DIR,
-    budget::{keep_to_budget, worth},
-    hooking::Seen,
-    listener::Listener,
-    millis,
-};
+use super::{Driver, PROJECT_DIR, budget::keep_to_budget, hooking::Seen, listener::Listener};
 use crate::{
-    agent::{
-        self, Adapter, Failure, FailureKind, FirstSignal, Output, Request,
-        turn::{Exit, conclude},
-    },
-    budget::is_metered,
-    engine::event::{Event, Turn, TurnEnd, TurnEnded},
+    agent::{self, Adapter, FirstSignal, Output, Request},
+    engine::event::{Event, Turn},
     error::{Error, Result},
     journal::run_dir::{AGENT_STREAM, record, record_into},
     plain_file,
@@ -30,7 +20,7 @@ use crate::{
     setup::{PlanFile, PromptSource, PromptVia, Setup, TaskFrom},
     task::Task,
     template::fill,
-    watch::{self, Cause},
+    watch,
 };
 
 /// How the agent is to be called for one turn.
@@ -64,6 +54,8 @@ impl Driver {
         let prompt = self.prompt(&turn)?;
         self.note_bus_length();
         let folder = self.run.turn(turn.iteration, turn.attempt);
+        // Before the turn is on record: what stands in them from then on is this turn's.
+        let (stdout, stderr) = (copied_to(&folder.join(AGENT_STREAM)), copied_to(&folder.join("stderr.log")));
         self.ledger.record(Event::TurnStarted(turn.clone()));
         self.record_prompt(&folder, turn.iteration, &prompt);
         let first = self.first_message(&prompt);
@@ -74,12 +66,8 @@ impl Driver {
             iteration: turn.iteration,
             spool: &folder.join(FOLDER),
             // A conversation has several turns, each with a copy of its own.
-            stdout: if first.is_some() {
-                Sink::Pipe { copy: None }
-            } else {
-                copied_to(&folder.join(AGENT_STREAM))
-            },
-            stderr: copied_to(&folder.join("stderr.log")),
+            stdout: if first.is_some() { Sink::Pipe { copy: None } } else { stdout },
+            stderr,
         };
         self.enter_sandbox(&folder);
         let spec = self.agent_spec(call);
@@ -300,64 +288,6 @@ impl Driver {
             }
         }
     }
-
-    fn judge(&self, ended: io::Result<Ended>, listener: Listener) -> TurnEnded {
-        let view = self.ledger.plan.looks().then(|| self.look());
-        let code = ended.as_ref().ok().and_then(|ended| ended.status?.code());
-        let (end, ms, leftovers) = match ended {
-            Ok(ended) => (self.turn_end(&ended, &listener), millis(ended.took), ended.leftovers),
-            Err(error) => {
-                let message = format!("it could not be started: {error}");
-                (TurnEnd::Failed(Failure { kind: FailureKind::Transient, message }), 0, Vec::new())
-            }
-        };
-        let usage = worth(&self.setup, &listener);
-        let tally = listener.tally;
-        TurnEnded {
-            claimed: end == TurnEnd::Finished && listener.scanner.claimed(),
-            end,
-            view,
-            code,
-            ms,
-            usage,
-            tools: tally.tools,
-            tool_errors: tally.tool_errors,
-            leftovers,
-            denials: tally.denials,
-            session: tally.session,
-            hooks: None,
-            tree: None,
-        }
-    }
-
-    fn turn_end(&self, ended: &Ended, listener: &Listener) -> TurnEnd {
-        if let (Some(Cause::Enough), Some(limit)) = (ended.cause, listener.over) {
-            // It may have come to its end while it was told to.
-            let is_finished = 0 < listener.tally.results
-                && listener.tally.failure.is_none()
-                && !is_metered(&listener.running());
-            return if is_finished { TurnEnd::Finished } else { TurnEnd::OverBudget { limit } };
-        }
-        let Some(exit) = exit(ended, &self.setup) else { return TurnEnd::Interrupted };
-        if matches!((exit, self.ledger.plan.pause_code), (Exit::Code(code), Some(pause)) if code == pause) {
-            return TurnEnd::Paused { reason: None };
-        }
-        if let Some(reason) = self.asked_to_pause() {
-            return TurnEnd::Paused { reason: Some(reason).filter(|reason| !reason.is_empty()) };
-        }
-        match conclude(listener.structured, exit, &listener.tally) {
-            Ok(()) => TurnEnd::Finished,
-            Err(mut failure) => {
-                if let (FailureKind::Transient, Exit::Code(code)) = (failure.kind, exit) {
-                    failure.kind = self.adapter().exit_means(code).unwrap_or(failure.kind);
-                }
-                if let Some(complaint) = listener.last_complaint() {
-                    failure.message = format!("{} ({complaint})", failure.message);
-                }
-                TurnEnd::Failed(failure)
-            }
-        }
-    }
 }
 
 /// A pipe with a copy; without the copy if the disk refuses it.
@@ -375,22 +305,4 @@ fn beginning(prompt: &str) -> String {
 fn command_line(spec: &Spec) -> String {
     let words = std::iter::once(&spec.program).chain(&spec.args);
     shell_words::join(words.map(|word| word.to_string_lossy()))
-}
-
-/// How the process ended, in the agent's terms; nothing if the user ended it.
-fn exit(ended: &Ended, setup: &Setup) -> Option<Exit> {
-    let limit = |ms: Option<u64>| Duration::from_millis(ms.unwrap_or_default());
-    Some(match ended.cause {
-        Some(Cause::Interrupt) => return None,
-        Some(Cause::Timeout) => Exit::TimedOut(limit(setup.timeouts.turn_ms)),
-        Some(Cause::Idle) => Exit::Idle(limit(setup.timeouts.idle_ms)),
-        Some(Cause::Lingered) => Exit::Lingered,
-        Some(Cause::Enough) | None => match ended.status {
-            Some(status) => {
-                status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or_default()), Exit::Code)
-            }
-            // Nobody knows how it ended, so it has not succeeded.
-            None => Exit::Signal(0),
-        },
-    })
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::env::{Env, done, say, shell, write};
+use crate::env::{Env, done, meet, say, shell, write};
 
 /// An agent of this name that prints one recorded stream per call, the last one from then on.
 fn replays(env: Env, name: &str, streams: &[&str]) -> Env {
@@ -210,6 +210,47 @@ fn a_turn_is_ended_when_it_has_used_enough() {
         let turns = env.events("turn_started");
         assert_eq!((&turns[1]["iteration"], &turns[1]["attempt"]), (&json!(1), &json!(1)));
     }
+}
+
+#[test]
+fn an_agent_that_never_says_that_it_is_done_is_ended_too() {
+    // These give no figure for the whole turn, only one for each message.
+    for name in ["opencode", "pi"] {
+        let stream = format!("{}/tests/fixtures/{name}/tool.ndjson", env!("CARGO_MANIFEST_DIR"));
+        let env = Env::new().agent(name, &format!("cat >/dev/null; head -n 14 {stream}; exec sleep 3072"));
+        env.run(&["--max-tokens", "100"]).exits(1).prints("Maximum number of tokens reached");
+        assert_eq!(env.events("turn_ended")[0]["end"]["how"], "over_budget", "{name}");
+        env.nothing_left();
+    }
+}
+
+#[test]
+fn a_limit_can_be_lifted() {
+    let expensive =
+        json!({"result": {"total_cost_usd": 3, "usage": {"input_tokens": 5000, "output_tokens": 1}}});
+    let env = Env::new().turns(json!([[say("Hm."), expensive], [done()]]));
+    env.run(&["--max-cost", "1", "--max-tokens", "1000"]).exits(1);
+    env.ralph(&["resume", "--max-cost", "0"]).exits(2).says("the run is at its limit of tokens");
+    env.ralph(&["resume", "--max-cost", "0", "--max-tokens", "0"]).exits(0);
+}
+
+#[test]
+fn what_a_killed_turn_used_counts() {
+    let [one, two] = meet("began");
+    let env = Env::new().turns(json!([[spends("a", 400, 99), spends("b", 400, 101), one, two], [done()]]));
+    let ralph = env.start(&["run", "-p", "x"]);
+    env.await_file("began");
+    ralph.kill_9();
+    env.ralph(&["resume", "--max-tokens", "1000"])
+        .exits(1)
+        .prints("Maximum number of tokens reached")
+        .prints("800 in / 200 out");
+    let ended = &env.events("turn_ended")[0];
+    assert_eq!((&ended["end"]["how"], &ended["usage"]["input"]), (&json!("abandoned"), &json!(800)));
+    assert_eq!(ended["usage"]["output"], 200);
+    assert_eq!(env.prompts().len(), 1);
+    // Once, however often the same turn is begun again.
+    env.ralph(&["resume", "--max-tokens", "5000"]).exits(0).prints("800 in / 200 out");
 }
 
 #[test]

@@ -39,6 +39,31 @@ fn the_end_is_told() {
 }
 
 #[test]
+fn waits_and_standstills_are_told() {
+    let limit = json!({"event": {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": 1}}});
+    let refused = json!({"result": {"is_error": true, "api_error_status": 429, "result": "Come back later"}});
+    let env = notified(json!([[limit, refused], [done()]]));
+    env.run(&[]).exits(0);
+    let told: Vec<Value> = self::told(&env).iter().map(|it| it["event"].clone()).collect();
+    assert_eq!(told, ["waiting", "done"]);
+
+    let env = notified(json!([[say("Hm.")]])).guardrails(&["echo week_53; false"]);
+    env.run(&[]).exits(6);
+    let told = self::told(&env);
+    let text = told[0]["text"].as_str().unwrap_or_default();
+    assert_eq!(
+        (told.len(), &told[0]["event"], &told[0]["exit_code"]),
+        (1, &json!("needs_person"), &json!(6))
+    );
+    assert!(text.contains("no progress since iteration 1") && text.contains("week_53"), "{text}");
+
+    let expensive = json!({"result": {"usage": {"input_tokens": 5000, "output_tokens": 1}}});
+    let env = notified(json!([[say("Hm."), expensive]]));
+    env.run(&["--max-tokens", "1000"]).exits(1);
+    assert_eq!(self::told(&env)[0]["event"], "limit");
+}
+
+#[test]
 fn a_program_that_asks_is_told_the_end() {
     let env = Env::new().turns(json!([[done()]]));
     let env = env.settings(json!({"notify": format!("'{}' status --json >status.json", crate::env::RALPH)}));

@@ -254,6 +254,20 @@ fn verify_commands_are_run_before_the_end() {
 }
 
 #[test]
+fn reviews_are_progress_and_standing_still_is_none() {
+    let list = |stories: &[Value]| verified(stories, &[]);
+    let back = |count| leaves(&list(&[sent_back("US-1", count, "Not yet.")]));
+    let again = |count| leaves(&list(&[submitted("US-1", count)]));
+    let turns = json!([again(0), back(1), again(1), back(2), again(2), back(3)]);
+    let env = project(&list(&[story("US-1")])).turns(turns);
+    env.ralph(&["stories", "-n", "6"]).exits(1).says_not("there is no progress");
+
+    let env = project(&list(&[story("US-1")])).turns(json!([[say("Hm.")]]));
+    env.ralph(&["stories"]).exits(6).prints("Stopped: no progress since iteration 1");
+    assert_eq!(env.prompts().len(), 4);
+}
+
+#[test]
 fn verify_commands_can_run_after_every_change() {
     let commands = ["echo checked >>../checks; false"];
     let list = |stories: &[Value]| verified(stories, &commands);

@@ -1,0 +1,44 @@
+//! A turn that was on its way when ralph was killed. What it had used by then stands in the copy of its stream.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+};
+
+use jiff::Timestamp;
+
+use super::{Driver, abandoned, budget::worth, listener::Listener};
+use crate::{
+    engine::event::{Event, TurnEnded},
+    journal::run_dir::AGENT_STREAM,
+    process::Stream,
+};
+
+impl Driver {
+    /// Records the end of such a turn, and counts what can be known of it.
+    pub(super) fn abandon_turn(&mut self) {
+        // The guardian of the process that died has ended what was left before it gave up its locks.
+        let ended = self.heard_of_turn().unwrap_or_else(|_| abandoned());
+        self.ledger.record(Event::TurnEnded(Box::new(ended)));
+    }
+
+    fn heard_of_turn(&self) -> io::Result<TurnEnded> {
+        let (iteration, attempt) = self.ledger.state.position();
+        let mut stream = File::open(self.run.turn(iteration, attempt).join(AGENT_STREAM))?;
+        let last_word = Timestamp::try_from(stream.metadata()?.modified()?).map_err(io::Error::other)?;
+        let mut listener = Listener::new(self.adapter(), &self.ledger.plan.claims, "");
+        let mut piece = vec![0; 64 * 1024];
+        loop {
+            match stream.read(&mut piece)? {
+                0 => break,
+                length => listener.hear(Stream::Out, &piece[..length], &mut |_| {}),
+            };
+        }
+        listener.finish(&mut |_| {});
+        let usage = worth(&self.setup, &listener);
+        let took = self.turn_began.map(|began| last_word.duration_since(began).as_millis());
+        let ms = took.and_then(|took| u64::try_from(took).ok()).unwrap_or(0);
+        let tally = listener.tally;
+        Ok(TurnEnded { ms, usage, tools: tally.tools, tool_errors: tally.tool_errors, ..abandoned() })
+    }
+}
