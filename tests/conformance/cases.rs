@@ -158,6 +158,29 @@ pub(crate) fn counts_what_the_server_sent(ground: Ground) {
     assert!(said.is_some() == expected.is_some() && off.abs() < 1e-9, "{said:?} {expected:?}\n{outcome}");
 }
 
+/// Agents that say meanwhile what they use are ended in the middle of a turn.
+pub(crate) fn is_ended_at_its_tokens(ground: Ground) {
+    let usage = Usage { input: 3000, output: 500, cache_read: 0, cache_write: 0 };
+    let sleeps = Step::text("This takes long.")
+        .and((ground.agent.shell)(&format!("echo started; {SLEEP}; echo never")))
+        .using(usage);
+    let looks = Step::text("First a look.").and((ground.agent.shell)("echo one")).using(usage);
+    let mut world = ground.steps([looks, sleeps, Step::text(DONE)]);
+    world.set("limits", json!({"iterationTimeout": "50s", "maxTokens": 3400}));
+    let outcome = world.run("Spend.");
+    outcome.expect("exhausted", 1, 1);
+    let turn = outcome.turns()[0];
+    assert_eq!(
+        (&turn["end"]["how"], &turn["end"]["limit"]),
+        (&json!("over_budget"), &json!("tokens")),
+        "{outcome}"
+    );
+    assert!(
+        3400 <= turn["usage"]["input"].as_u64().unwrap_or(0) + turn["usage"]["output"].as_u64().unwrap_or(0)
+    );
+    assert!(!world.runs(SLEEP), "{outcome}");
+}
+
 pub(crate) fn takes_a_prompt_of_200_kb(ground: Ground) {
     let world = ground.steps([Step::text(DONE)]);
     let prompt = format!("The FIRST word.\n{}\nThe LAST word.", "A line of words. ".repeat(200 * 1024 / 17));

@@ -3,7 +3,7 @@
 use std::fs;
 
 use jiff::Timestamp;
-use scripted_model::{Block, Script, Step};
+use scripted_model::{Block, Script, Step, Usage};
 use serde_json::json;
 
 use crate::world::Ground;
@@ -78,4 +78,20 @@ pub(crate) fn subagents_are_counted_and_not_believed(ground: Ground) {
     assert!(calls >= 3, "{outcome}");
     assert_eq!(turn["usage"]["output"], 20 * calls, "{outcome}");
     assert_eq!(turn["usage"]["input"], 100 * calls, "{outcome}");
+}
+
+/// Claude Code is told what is left of the budget and stops by itself; more money, and it goes on.
+pub(crate) fn keeps_to_the_budget(ground: Ground) {
+    let expensive = Usage { input: 2_000_000, output: 1000, cache_read: 0, cache_write: 0 };
+    let looks = Step::text("First a look.").and((ground.agent.shell)("echo one")).using(expensive);
+    let mut world = ground.steps([looks, Step::text(DONE)]);
+    world.set("limits", json!({"iterationTimeout": "50s", "maxCostUsd": 0.5}));
+    let outcome = world.run("Spend.");
+    outcome.expect("exhausted", 1, 1);
+    outcome.expect_failure("own_cap");
+    assert_eq!(outcome.of("run_ended")[0]["limit"], "cost", "{outcome}");
+    assert_eq!(world.server.calls().len(), 1, "{outcome}");
+    let spent = outcome.turns()[0]["usage"]["cost_usd"].as_f64().unwrap_or(0.0);
+    assert!(0.5 < spent, "{outcome}");
+    world.start_loop(&["resume", "--max-cost", "1000"]).end().expect("done", 0, 1);
 }

@@ -1,6 +1,7 @@
 //! What only Codex does.
 
 use scripted_model::{HttpError, Script, Step};
+use serde_json::Value;
 
 use crate::world::Ground;
 
@@ -16,4 +17,22 @@ pub(crate) fn a_used_up_quota_is_no_overload(ground: Ground) {
     let outcome = world.run("Try.");
     outcome.expect_failure("permanent");
     outcome.expect("gave_up", 4, 1);
+}
+
+/// A subscription's quota comes back by itself; Codex does not say when in a way that can be relied on.
+pub(crate) fn a_used_up_subscription_is_waited_for(ground: Ground) {
+    let error = HttpError {
+        status: 429,
+        kind: Some("usage_limit_reached".to_owned()),
+        code: None,
+        message: "The usage limit has been reached".to_owned(),
+    };
+    let refused = Step { error: Some(error), ..Step::default() };
+    let world = ground.steps([refused, Step::text("All is well. <response>DONE</response>")]);
+    let outcome = world.run("Try.");
+    outcome.expect("done", 0, 2);
+    outcome.expect_failure("limited");
+    assert_eq!(outcome.of("wait_started")[0]["why"], "usage_limit", "{outcome}");
+    let iterations: Vec<&Value> = outcome.of("turn_started").iter().map(|turn| &turn["iteration"]).collect();
+    assert_eq!(iterations, [1, 1], "a wait is no iteration\n{outcome}");
 }

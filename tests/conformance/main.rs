@@ -76,6 +76,8 @@ conformance! {
         crate::claude_cases::mentions_stay_text as mentions_stay_text,
         crate::claude_cases::commands_reach_the_model as commands_reach_the_model,
         crate::claude_cases::a_used_up_quota_waits_for_its_reset as a_used_up_quota_waits_for_its_reset,
+        crate::claude_cases::keeps_to_the_budget as keeps_to_the_budget,
+        cases::is_ended_at_its_tokens as is_ended_at_its_tokens,
         crate::claude_cases::subagents_are_counted_and_not_believed as subagents_are_counted_and_not_believed,
         crate::hook_cases::own_files_are_refused as own_files_are_refused,
         crate::hook_cases::a_destructive_call_is_denied as a_destructive_call_is_denied,
@@ -99,6 +101,7 @@ conformance! {
         cases::shows_the_todo_list as shows_the_todo_list,
         cases::completes_a_loop_in_a_sandbox as completes_a_loop_in_a_sandbox,
         crate::codex_cases::a_used_up_quota_is_no_overload as a_used_up_quota_is_no_overload,
+        crate::codex_cases::a_used_up_subscription_is_waited_for as a_used_up_subscription_is_waited_for,
         crate::hook_cases::own_files_are_refused as own_files_are_refused,
         crate::hook_cases::a_destructive_call_is_denied as a_destructive_call_is_denied,
         crate::hook_cases::taking_the_hook_away_stops_the_run as taking_the_hook_away_stops_the_run,
@@ -120,12 +123,14 @@ conformance! {
     }
     opencode {
         cases::completes_a_loop_in_a_sandbox as completes_a_loop_in_a_sandbox,
+        cases::is_ended_at_its_tokens as is_ended_at_its_tokens,
         cases::waits_longer_on_429 as waits_longer_on_429,
         cases::is_ended_when_it_retries_500_without_end as is_ended_when_it_retries_500_without_end,
         cases::shows_the_todo_list as shows_the_todo_list,
     }
     pi {
         cases::completes_a_loop_in_a_sandbox as completes_a_loop_in_a_sandbox,
+        cases::is_ended_at_its_tokens as is_ended_at_its_tokens,
         cases::waits_longer_on_429 as waits_longer_on_429,
         cases::waits_longer_on_500 as waits_longer_on_500,
     }
