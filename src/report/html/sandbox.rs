@@ -17,7 +17,10 @@ impl Page<'_> {
             [] => "No host was reached.".to_owned(),
             several => format!("Reached: {}.", several.join(", ")),
         };
-        let (level, uncovered) = (escape(level.name()), escape(&uncovered.join("; ")));
-        Some(format!("<p>{level}. Not covered: {uncovered}.</p>\n<p>{hosts}</p>"))
+        let open = match uncovered.as_slice() {
+            [] => String::new(),
+            several => format!(" Not covered: {}.", escape(&several.join("; "))),
+        };
+        Some(format!("<p>{}.{open}</p>\n<p>{hosts}</p>", escape(level.name())))
     }
 }

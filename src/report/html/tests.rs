@@ -72,7 +72,7 @@ fn whom_the_run_wanted_to_talk_to_is_told() {
     for expected in [
         "embedded. Not covered: much &amp; more.",
         "<p>Reached: <code>api.example.com:443</code>.</p>",
-        "<code>&lt;evil&gt;:443</code></td><td>not in the list of hosts",
+        "<code>connect to &lt;evil&gt;:443</code></td><td>not in the list of hosts",
     ] {
         assert_eq!(page.matches(expected).count(), 1, "{expected}\n{page}");
     }
@@ -124,7 +124,7 @@ fn what_was_refused_is_listed_once() {
     assert!(page.contains(" · sandbox embedded<"), "{page}");
     let row = "<td>the sandbox</td><td><code>connect to evil.example:443</code></td><td>not &lt;on&gt; the list</td>";
     assert_eq!(page.matches(row).count(), 1, "{page}");
-    assert!(page.contains(">2 times<") && !page.contains("good.example"), "{page}");
+    assert!(page.contains(">2 times<") && !page.contains("connect to good.example"), "{page}");
     assert!(page.contains("<td><code>Bash rm -rf ~</code></td><td>delete-home</td>"), "{page}");
     assert!(!page.contains("Bash ls"), "{page}");
     assert!(page.contains("rules</td><td><code>WebFetch</code></td>"), "{page}");

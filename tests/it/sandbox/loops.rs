@@ -149,7 +149,7 @@ fn whom_the_agent_wanted_to_talk_to_is_recorded() {
     assert_eq!(status["hosts"][0]["host"], "evil.example.org:443");
     let report = env.ralph(&["report"]).exits(0).stdout;
     let report = fs::read_to_string(report.trim()).unwrap_or(report);
-    assert!(report.contains("<code>evil.example.org:443</code>"), "{report}");
+    assert!(report.contains("<code>connect to evil.example.org:443</code>"), "{report}");
 }
 
 #[test]
