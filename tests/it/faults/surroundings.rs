@@ -29,6 +29,15 @@ fn with_mounts(env: &Env, script: &str) -> Option<Output> {
     Some(unshare(script))
 }
 
+/// Waits until the run has recorded such an event; it has a folder before it has a journal.
+#[track_caller]
+fn await_event(env: &Env, kind: &str) {
+    poll(kind, || {
+        let run = env.runs().pop()?;
+        run.join("journal.jsonl").exists().then(|| env.events(kind).pop()).flatten()
+    });
+}
+
 #[test]
 fn a_disk_that_is_full_for_a_while_loses_nothing() {
     let fill = "dd if=/dev/zero of=\"$STATE/fill\" bs=1k >/dev/null 2>&1 || true";
@@ -123,7 +132,7 @@ fn a_clock_that_is_put_back_holds_nobody_up() {
         echo '<response>DONE</response>'";
     let env = Env::new().agent("stumbling", agent).settings(json!({"retryDelay": "3s"}));
     let ralph = env.start(&["run", "-p", "x"]);
-    poll("the wait", || env.runs().pop().and_then(|_| env.events("wait_started").pop()));
+    await_event(&env, "wait_started");
     ralph.kill_9();
     env.nothing_left();
     put_clock_back(&env);
@@ -196,7 +205,7 @@ fn somebody_elses_git_is_waited_for() {
     touch(&env.path(".git/go"));
     touch(&env.path(".git/index.lock"));
     let ralph = env.start(&["run", "-p", "x", "--retries", "0"]);
-    poll("the commit", || env.runs().pop().and_then(|_| env.events("commit_started").pop()));
+    await_event(&env, "commit_started");
     fs::remove_file(env.path(".git/index.lock")).expect("a lock");
     ralph.wait().exits(0);
     assert_eq!(env.commits_made(), ["Add a file", "first"]);
