@@ -29,6 +29,16 @@ pub(crate) use exclude::exclude_own_files;
 
 /// Everything git prints that ralph looks at fits in here, except the list of changes.
 const MOST: usize = 64 * 1024;
+/// Lists everything that is not as HEAD has it.
+const STATUS: [&str; 7] = [
+    "--no-optional-locks",
+    "status",
+    "--porcelain=v1",
+    "-z",
+    "--untracked-files=all",
+    "--no-renames",
+    "--ignore-submodules=dirty",
+];
 /// Enough for a list of a million changed files.
 const MOST_CHANGES: usize = 256 * 1024 * 1024;
 /// The fingerprint of what is not there.
@@ -187,20 +197,16 @@ impl Git {
 
     /// Everything that is not as HEAD has it, new files included, ralph's own files not.
     pub(crate) fn changes(&self, supervisor: &mut Supervisor) -> io::Result<Vec<Change>> {
-        let args = [
-            "--no-optional-locks",
-            "status",
-            "--porcelain=v1",
-            "-z",
-            "--untracked-files=all",
-            "--no-renames",
-            "--ignore-submodules=dirty",
-        ];
-        let captured = supervisor.capture(self.spec(&args), MOST_CHANGES)?;
+        let captured = supervisor.capture(self.spec(&STATUS), MOST_CHANGES)?;
         if !succeeded(&captured) {
             return Err(io::Error::other(format!("git status failed: {}", text(&captured.err))));
         }
-        let entries = captured.out.split(|byte| *byte == 0).filter(|entry| 3 < entry.len());
+        Ok(self.changes_in(&captured.out))
+    }
+
+    /// The changes that git lists.
+    fn changes_in(&self, listed: &[u8]) -> Vec<Change> {
+        let entries = listed.split(|byte| *byte == 0).filter(|entry| 3 < entry.len());
         // Staged as new and gone again is as HEAD has it.
         let entries = entries.filter(|entry| !entry.starts_with(b"AD "));
         let paths = entries.map(|entry| PathBuf::from(OsString::from_vec(entry[3..].to_vec())));
@@ -209,7 +215,7 @@ impl Git {
             let fingerprint = fingerprint(&self.top.join(&path));
             changes.push(Change { path, fingerprint });
         }
-        Ok(changes)
+        changes
     }
 
     /// The files in short: HEAD, and a fingerprint of everything that is not as HEAD has it.

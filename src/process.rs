@@ -29,7 +29,7 @@ use rustix::process::Signal;
 
 #[cfg(debug_assertions)]
 pub(crate) use beside::die;
-pub(crate) use beside::{ask_to_stop, end_at_once, foreground};
+pub(crate) use beside::{ask_to_stop, at_once, end_at_once, foreground};
 pub(crate) use procfs::{is_alive, is_at_work, is_same_process, lock_holder, start_time, variable};
 
 use crate::{

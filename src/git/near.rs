@@ -1,13 +1,23 @@
-//! Finds a repository without asking git, for hooks: an agent waits for them.
+//! Looks at a repository in the least time, for hooks: an agent waits for them.
 
-use std::path::Path;
+use std::{io, path::Path};
 
-use super::Git;
+use super::{Change, Git, STATUS, text};
+use crate::process::at_once;
 
 impl Git {
-    /// The repository that `dir` is in: the nearest folder that looks like the top of one.
+    /// The repository that `dir` is in: the nearest folder that looks like the top of one. Git is not asked.
     pub(crate) fn near(dir: &Path) -> Option<Self> {
         let top = dir.ancestors().find(|dir| dir.join(".git").exists())?;
         Some(Self { top: top.to_owned(), run: String::new() })
+    }
+
+    /// As [`Git::changes`], without anybody who watches over git.
+    pub(crate) fn changes_at_once(&self) -> io::Result<Vec<Change>> {
+        let said = at_once(&self.spec(&STATUS))?;
+        if !said.status.success() {
+            return Err(io::Error::other(format!("git status failed: {}", text(&said.stderr))));
+        }
+        Ok(self.changes_in(&said.stdout))
     }
 }

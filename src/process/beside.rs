@@ -1,8 +1,13 @@
 //! Processes that ralph does not watch: a command in the foreground, another ralph.
 
-use std::{io, process::Command};
+use std::{
+    io,
+    process::{Command, Output, Stdio},
+};
 
 use rustix::process::Signal;
+
+use super::Spec;
 
 /// Runs a command in the foreground, as a shell would; returns its exit code. Signals from the terminal reach
 /// the command itself, so ralph only waits.
@@ -12,6 +17,20 @@ pub(crate) fn foreground(command: &mut Command) -> io::Result<u8> {
     let status = command.status();
     signal_hook::low_level::unregister(handler);
     Ok(status?.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(crate::error::INTERRUPTED))
+}
+
+/// Runs a command to its end with nobody to watch over it: for a hook, which the agent itself ends when it takes too
+/// long, and for which threads would cost more than the command.
+pub(crate) fn at_once(spec: &Spec) -> io::Result<Output> {
+    let mut command = Command::new(&spec.program);
+    command.args(&spec.args).current_dir(&spec.dir).stdin(Stdio::null());
+    for (name, value) in &spec.env {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.output()
 }
 
 /// Asks another ralph to stop: as the first signal does, or as the second.

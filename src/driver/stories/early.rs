@@ -7,7 +7,6 @@ use crate::{
     error::Result,
     git::{self, Git},
     journal::{self, run_dir::RunDir},
-    process::Supervisor,
     setup::{Setup, StoriesSetup},
     stories::check,
     story_files::TASKS,
@@ -64,7 +63,6 @@ fn broken_rules(
 
 fn unclean_tree(setup: &Setup, stories: &StoriesSetup) -> Result<Option<String>> {
     let Some(git) = Git::near(&setup.project) else { return Ok(None) };
-    let mut supervisor = Supervisor::new()?;
-    let changes = git::since(&setup.dirty, git.changes(&mut supervisor)?);
+    let changes = git::since(&setup.dirty, git.changes_at_once()?);
     Ok(assignment::unclean(&changes, stories))
 }
