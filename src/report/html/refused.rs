@@ -32,7 +32,7 @@ impl Page<'_> {
         let row = |Refusal { by, what, why, times }: &Refusal| {
             let times = if 1 < *times { format!("{times} times") } else { String::new() };
             format!(
-                "<tr><td>{by}</td><td><code>{}</code></td><td>{}</td><td class=\"number\">{times}</td></tr>\n",
+                "<tr><td class=\"who\">{by}</td><td><code>{}</code></td><td>{}</td><td class=\"number\">{times}</td></tr>\n",
                 escape(what),
                 escape(why),
             )

@@ -122,7 +122,7 @@ fn what_was_refused_is_listed_once() {
     ]);
     let page = page(&run);
     assert!(page.contains(" · sandbox embedded<"), "{page}");
-    let row = "<td>the sandbox</td><td><code>connect to evil.example:443</code></td><td>not &lt;on&gt; the list</td>";
+    let row = "<td class=\"who\">the sandbox</td><td><code>connect to evil.example:443</code></td><td>not &lt;on&gt; the list</td>";
     assert_eq!(page.matches(row).count(), 1, "{page}");
     assert!(page.contains(">2 times<") && !page.contains("connect to good.example"), "{page}");
     assert!(page.contains("<td><code>Bash rm -rf ~</code></td><td>delete-home</td>"), "{page}");
