@@ -9,7 +9,8 @@ use crate::{
 };
 
 /// The usual command lines, by what they do. A word in braces stands for something; `{args}` for several words.
-const COMMANDS: [(&str, &str); 5] = [
+const COMMANDS: [(&str, &str); 6] = [
+    ("policy", "sbx policy init deny-all"),
     ("create", "sbx create -q --name {name} {agent} {dir}"),
     ("allow", "sbx policy allow network --sandbox {name} {host}"),
     ("run", "sbx run --name {name} -- {args}"),
@@ -19,8 +20,13 @@ const COMMANDS: [(&str, &str); 5] = [
 /// Most of what it says.
 const MOST: usize = 64 * 1024;
 
-/// Makes the machine of a run and opens its network for the list of hosts.
+/// Closes the network of all machines, makes the one of a run, and opens its network for the list of hosts.
 pub(super) fn create(sandbox: &Sandbox, agent: &str, supervisor: &mut Supervisor) -> io::Result<()> {
+    match call(sandbox, line(sandbox, "policy", &[], &[])?, supervisor) {
+        // Whatever rules there are, they are the user's own.
+        Err(error) if error.to_string().to_lowercase().contains("already") => {}
+        other => other?,
+    }
     let mut lines = vec![line(sandbox, "create", &[("agent", agent)], &[])?];
     for host in &sandbox.policy.hosts {
         lines.push(line(sandbox, "allow", &[("host", &String::from(host.clone()))], &[])?);

@@ -54,6 +54,9 @@ pub(crate) struct SandboxSettings {
 #[serde(rename_all = "camelCase")]
 #[schemars(default)]
 pub(crate) struct SbxSettings {
+    /// Closes the network of all machines, before the first is made.
+    #[schemars(regex(pattern = r"\S"))]
+    pub(crate) policy: Option<String>,
     /// Makes a machine: `{name}`, `{agent}`, `{dir}`.
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) create: Option<String>,
@@ -73,8 +76,15 @@ pub(crate) struct SbxSettings {
 
 impl SbxSettings {
     fn by_verb(&self) -> BTreeMap<String, String> {
-        let Self { create, allow, run, exec, stop } = self;
-        let all = [("create", create), ("allow", allow), ("run", run), ("exec", exec), ("stop", stop)];
+        let Self { policy, create, allow, run, exec, stop } = self;
+        let all = [
+            ("policy", policy),
+            ("create", create),
+            ("allow", allow),
+            ("run", run),
+            ("exec", exec),
+            ("stop", stop),
+        ];
         all.into_iter().filter_map(|(verb, line)| Some((verb.to_owned(), line.clone()?))).collect()
     }
 }
@@ -140,6 +150,7 @@ fn read_members(fields: &mut Fields<'_, '_>, settings: &mut SandboxSettings) {
 }
 
 fn read_sbx(fields: &mut Fields<'_, '_>, sbx: &mut SbxSettings) {
+    sbx.policy = fields.take("policy", command);
     sbx.create = fields.take("create", command);
     sbx.allow = fields.take("allow", command);
     sbx.run = fields.take("run", command);

@@ -115,6 +115,7 @@ fn sbx_is_told_to_make_and_to_end_a_machine() {
     let lines: Vec<&str> = lines.lines().collect();
     let expected = [
         "ls --json".to_owned(),
+        "policy init deny-all".to_owned(),
         format!("create -q --name {name} text {project}"),
         format!("policy allow network --sandbox {name} example.com"),
         // The guardrail runs before the first iteration, too.
@@ -124,4 +125,13 @@ fn sbx_is_told_to_make_and_to_end_a_machine() {
         format!("rm {name}"),
     ];
     assert_eq!(lines, expected);
+    // Rules that are there already are the user's; any other refusal is the end of it.
+    for (said, code) in [("policy already initialized", 0), ("no daemon", 2)] {
+        let script = format!(
+            "case $1 in policy) [ $2 = allow ] || {{ echo '{said}' >&2; exit 1; }} ;; run) exec somebody ;; exec) shift 2; exec \"$@\" ;; esac"
+        );
+        env.program("sbx", &script);
+        let output = env.run(&[]).exits(code);
+        assert!(code == 0 || output.stderr.contains(said), "{output:?}");
+    }
 }
