@@ -131,8 +131,11 @@ impl Ground {
         }
         // Nobody has to take the word of the process inside.
         let is_connected = self.listener.set_nonblocking(true).is_ok() && self.listener.accept().is_ok();
-        if self.outside.exists() || is_connected {
-            return Err("what is forbidden went through".to_owned());
+        if self.outside.exists() {
+            return Err("a write outside of the project went through".to_owned());
+        }
+        if is_connected {
+            return Err("a connection to the machine itself went through".to_owned());
         }
         Ok(())
     }
@@ -146,10 +149,9 @@ pub(crate) fn probe(inside: &Path, outside: &Path, port: u16) -> Result<u8> {
     if std::fs::write(outside, "").is_ok() {
         return Err(Error::new("a write outside of the project went through"));
     }
+    // Whether it went through is seen outside: in here it may have reached a port of the sandbox's own, or itself.
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    if TcpStream::connect_timeout(&address, PATIENCE).is_ok() {
-        return Err(Error::new("a connection to the machine itself went through"));
-    }
+    let _ = TcpStream::connect_timeout(&address, PATIENCE);
     Ok(0)
 }
 
