@@ -19,7 +19,7 @@ mod transitions;
 mod tests;
 
 pub use budget::Budget;
-pub use judge::{Judgement, Rules, Turn, Undone, judge};
+pub use judge::{Judgement, Rules, Turn, Undone, idle, judge};
 pub use schema::{Problem, Reading, check, read};
 pub use select::{Selected, blocked, select};
 pub use statistics::{Statistics, StoryReviews};

@@ -3,6 +3,8 @@
 mod review;
 mod scope;
 
+pub use review::idle;
+
 use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
@@ -69,15 +71,10 @@ pub fn judge(before: &str, after: Option<&str>, turn: Turn<'_>, rules: Rules<'_>
     let plain = |text: &str| text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
     let before = plain(before);
     let old = read(&before);
-    let mut bench = Bench {
-        text: after.map(plain).unwrap_or_default(),
-        before,
-        old,
-        turn,
-        rules,
-        moved: Vec::new(),
-        found: Judgement::default(),
-    };
+    let text = after.map(plain).unwrap_or_default();
+    let now = if text == before { old.clone() } else { read(&text) };
+    let mut bench =
+        Bench { text, now, before, old, turn, rules, moved: Vec::new(), found: Judgement::default() };
     if let Some(reason) = bench.unreadable(after.is_some()) {
         return bench.put_back_whole(&reason);
     }
@@ -105,6 +102,8 @@ struct Bench<'a> {
     old: Reading,
     /// The list after the turn, as far as it has been put right.
     text: String,
+    /// What that says.
+    now: Reading,
     turn: Turn<'a>,
     rules: Rules<'a>,
     /// The stories that made a legal step.
@@ -113,16 +112,18 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn now(&self) -> Reading {
-        read(&self.text)
+    /// Puts something right.
+    fn rewrite(&mut self, text: String) {
+        self.now = read(&text);
+        self.text = text;
     }
 
     fn list(&self) -> TaskList {
-        self.now().list
+        self.now.list.clone()
     }
 
     fn place(&self, id: &str) -> Option<usize> {
-        self.now().entries.iter().position(|entry| entry.id.as_deref() == Some(id))
+        self.now.entries.iter().position(|entry| entry.id.as_deref() == Some(id))
     }
 
     fn undone(&mut self, story: Option<&str>, field: &str, was: impl Into<String>, now: impl Into<String>) {
@@ -142,9 +143,8 @@ impl Bench<'_> {
         if !is_there {
             return Some("The file is gone.".to_owned());
         }
-        let now = self.now();
         let of_list = |problem: &&Problem| !problem.path.starts_with(&format!("{STORIES}["));
-        let problem = now.problems.iter().find(of_list)?;
+        let problem = self.now.problems.iter().find(of_list)?;
         Some(format!("Line {}: {problem}.", problem.line))
     }
 
@@ -160,7 +160,7 @@ impl Bench<'_> {
     /// Check 1, story by story: what is no story is what it was before, or nothing.
     fn stories_are_whole(&mut self) {
         loop {
-            let now = self.now();
+            let now = &self.now;
             let Some(index) = now.entries.iter().position(|entry| entry.story.is_none()) else { return };
             let id = now.entries[index].id.clone();
             let path = format!("{STORIES}[{index}]");
@@ -174,7 +174,7 @@ impl Bench<'_> {
                 || (remove(&self.text, index), "not in the list"),
                 |old| (replace(&self.text, index, &old), "as before the turn"),
             );
-            self.text = text;
+            self.rewrite(text);
             self.undone(id.as_deref(), "story", "malformed", now);
             self.found.broken.push(format!("A story is malformed: {}.", problems.join("; ")));
         }
@@ -182,7 +182,8 @@ impl Bench<'_> {
 
     fn nothing_is_deleted(&mut self) {
         let ids: Vec<String> = self.old.entries.iter().filter_map(|entry| entry.id.clone()).collect();
-        let present: BTreeSet<String> = self.now().entries.into_iter().filter_map(|entry| entry.id).collect();
+        let present: BTreeSet<String> =
+            self.now.entries.iter().filter_map(|entry| entry.id.clone()).collect();
         for (at, id) in ids.iter().enumerate() {
             if present.contains(id) {
                 continue;
@@ -190,7 +191,7 @@ impl Bench<'_> {
             let Some(old) = self.old_text(id) else { continue };
             // Behind the story that it stood behind before; that one is there again.
             let index = at.checked_sub(1).and_then(|before| self.place(&ids[before])).map_or(0, |it| it + 1);
-            self.text = insert(&self.text, index, &old);
+            self.rewrite(insert(&self.text, index, &old));
             self.undone(Some(id), "story", "deleted", "as before the turn");
             self.found.broken.push(format!(
                 "Story {id} was deleted. Stories are never deleted: split or reorder them instead."
@@ -200,7 +201,7 @@ impl Bench<'_> {
 
     fn set(&mut self, id: &str, field: &str, value: &str) {
         if let Some(index) = self.place(id) {
-            self.text = set_in_story(&self.text, index, field, value);
+            self.rewrite(set_in_story(&self.text, index, field, value));
         }
     }
 }

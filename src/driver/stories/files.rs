@@ -133,6 +133,24 @@ pub(super) fn judge(
     findings
 }
 
+/// What is wrong with a turn that has left the list as it was, without reading the list: it was right then.
+pub(super) fn untouched(
+    project: &Path,
+    setup: &StoriesSetup,
+    pins: &[Pin],
+    before: &Snapshot,
+) -> Vec<String> {
+    let turn = stories::Turn { mode: before.mode, story: before.story.as_deref(), finished: true };
+    let is_idle = setup.review() == stories::Review::Required;
+    let broken = stories::idle(turn).filter(|_| is_idle).into_iter().collect();
+    let judged = TasksJudged { run: None, broken, undone: Vec::new(), capped: Vec::new() };
+    let mut findings = Findings { judged, tasks: String::new(), replaced: None, writes: Vec::new() };
+    for Pin { path, bytes } in pins {
+        findings.pinned(project, path, bytes);
+    }
+    findings.judged.broken
+}
+
 impl Findings {
     /// A file that must be as it was.
     fn pinned(&mut self, project: &Path, path: &Path, bytes: &[u8]) {

@@ -1,6 +1,6 @@
 //! Which review fields a turn may have changed, and what it must have changed.
 
-use super::{Bench, json};
+use super::{Bench, Turn, json};
 use crate::{
     engine::event::Mode,
     stories::{
@@ -95,23 +95,27 @@ impl Bench<'_> {
 
     /// A review says something, and a fix is submitted again.
     pub(super) fn duty_was_done(&mut self) {
-        let Some(id) = self.turn.story else { return };
-        let was_told = self.found.undone.iter().any(|it| it.story.as_deref() == Some(id));
-        if !self.moved.is_empty() || was_told {
-            return;
+        let was_told = self.found.undone.iter().any(|it| it.story.as_deref() == self.turn.story);
+        if self.moved.is_empty() && !was_told {
+            self.found.broken.extend(idle(self.turn));
         }
-        match self.turn.mode {
-            Mode::Review => self.found.broken.push(illegal(
-                Mode::Review,
-                id,
-                "nothing changed; a review must increment reviewCount and end with approved or changes_requested",
-            )),
-            Mode::Fix => self.found.broken.push(format!(
-                "Review-fix iteration left the feedback on story {id} standing. Address all of it, clear \
-                 reviewFeedback and set reviewStatus to needs_review."
-            )),
-            Mode::Implement | Mode::Work => {}
-        }
+    }
+}
+
+/// What is wrong with a turn that has done nothing to the list.
+pub fn idle(turn: Turn<'_>) -> Option<String> {
+    let id = turn.story?;
+    match turn.mode {
+        Mode::Review => Some(illegal(
+            Mode::Review,
+            id,
+            "nothing changed; a review must increment reviewCount and end with approved or changes_requested",
+        )),
+        Mode::Fix => Some(format!(
+            "Review-fix iteration left the feedback on story {id} standing. Address all of it, clear reviewFeedback \
+             and set reviewStatus to needs_review."
+        )),
+        Mode::Implement | Mode::Work => None,
     }
 }
 

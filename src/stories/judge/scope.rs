@@ -65,7 +65,7 @@ impl Bench<'_> {
             return;
         }
         let pinned = json(&self.rules.verify_commands);
-        self.text = set_in_list(&self.text, "verifyCommands", &pinned);
+        self.rewrite(set_in_list(&self.text, "verifyCommands", &pinned));
         self.undone(None, "verifyCommands", json(&now), pinned);
         self.found.broken.push(
             "verifyCommands may not be changed during a run: they are what the work is verified by."

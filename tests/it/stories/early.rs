@@ -9,13 +9,17 @@ const STREAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/claude
 
 /// A turn of an agent with hooks: between these commands it tries to stop. Returns what the hook answered each time.
 fn answers(commands: &[&str]) -> (Env, Vec<Value>) {
+    answers_on(&list(&[story("US-1")]), commands)
+}
+
+fn answers_on(text: &str, commands: &[&str]) -> (Env, Vec<Value>) {
     let mut script = "cat >/dev/null; out=$HOME/out; mkdir -p \"$out\"\n".to_owned();
     let stop = format!("printf '{{\"session_id\":\"s\",\"hook_event_name\":\"Stop\"}}' | {RALPH} hook stop");
     for (number, command) in commands.iter().enumerate() {
         let line = format!("{command}\n{stop} >\"$out/{number}\"\n");
         script.push_str(&line);
     }
-    let env = project(&list(&[story("US-1")])).agent("claude", &format!("{script}cat '{STREAM}'"));
+    let env = project(text).agent("claude", &format!("{script}cat '{STREAM}'"));
     env.ralph(&["stories", "--max-iterations", "1"]).exits(1);
     let read = |number: usize| {
         let text = std::fs::read(env.root().join(format!("home/out/{number}"))).expect("an answer");
@@ -63,4 +67,14 @@ fn an_agent_that_cannot_mend_it_is_let_go_in_the_end() {
     let (_, answers) = answers(&["echo x >left.txt", ":", ":", ":", ":", ":"]);
     assert!(answers[..5].iter().all(|answer| answer["decision"] == "block"), "{answers:?}");
     assert_eq!(answers[5], Value::Null);
+}
+
+#[test]
+fn a_review_that_says_nothing_is_not_over() {
+    let approve = format!("{RALPH} stories approve US-1 && git add -A && git commit --quiet -m x");
+    let (_, answers) = answers_on(&list(&[submitted("US-1", 0)]), &[":", "echo x >>ralph/prd.md", &approve]);
+    let reason = |number: usize| answers[number]["reason"].as_str().unwrap_or_default();
+    assert!(reason(0).contains("nothing changed; a review must"), "{}", reason(0));
+    assert!(reason(1).contains("ralph/prd.md is read-only"), "{}", reason(1));
+    assert!(!reason(2).contains("nothing changed") && reason(2).contains("prd.md"), "{}", reason(2));
 }
