@@ -84,10 +84,9 @@ fn every_judgement_is_recorded_and_refusals_are_shown() {
         serde_json::from_str(&env.ralph(&["status", "--json"]).exits(0).stdout).expect("JSON");
     assert_eq!((&status["guard"]["judged"], &status["guard"]["refused"][0]), (&json!(5), &refused));
     env.ralph(&["report", "--file", "report.html"]).exits(0);
-    assert!(
-        env.read("report.html")
-            .contains("<td>the guard</td><td><code>Bash git push --force</code></td><td>git-push-force</td>")
-    );
+    assert!(env.read("report.html").contains(
+        "<td class=\"who\">the guard</td><td><code>Bash git push --force</code></td><td>git-push-force</td>"
+    ));
     assert!(env.read("answers").contains("blocked by ralph's guard (git-push-force)"));
 }
 
