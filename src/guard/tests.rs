@@ -78,6 +78,18 @@ fn file_tools_are_judged_by_the_same_rules() {
     check_tool("WebSearch", &json!({"query": "rm -rf /"}), None);
 }
 
+/// The sandbox and the guard keep lists of their own, because the guard also names files in homes and leaves open what
+/// an agent may well write. Neither may forget what the other knows.
+#[test]
+fn what_the_sandbox_protects_is_guarded_too() {
+    for name in crate::sandbox::policy::PROTECTED {
+        let file = if name == ".claude" { ".claude/settings.json" } else { name };
+        check_tool("Write", &json!({"file_path": format!("/home/dev/proj/{file}")}), Some("harness-files"));
+        let verdict = judged(&format!("echo x > {file}"));
+        assert_eq!(verdict.decision, Decision::Block, "{file}");
+    }
+}
+
 #[test]
 fn the_user_can_switch_rules_off() {
     let mut ctx = ctx();

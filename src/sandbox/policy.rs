@@ -223,16 +223,16 @@ mod tests {
 
     fn places() -> Places {
         Places {
-            project: "/work/project".into(),
+            project: "/srv/project".into(),
             hidden: SECRETS.map(|name| Path::new("/home/me").join(name)).to_vec(),
-            git_rules: vec!["/work/project/.git/modules/one/config".into()],
+            git_rules: vec!["/srv/project/.git/modules/one/config".into()],
             git: Some(GitPlaces {
-                dir: "/work/project/.git".into(),
-                common: "/work/project/.git".into(),
+                dir: "/srv/project/.git".into(),
+                common: "/srv/project/.git".into(),
                 link: None,
             }),
-            tasks: vec!["/work/project/.ralph/tasks/one".into()],
-            secrets: vec!["/work/project/.env".into()],
+            tasks: vec!["/srv/project/.ralph/tasks/one".into()],
+            secrets: vec!["/srv/project/.env".into()],
             own: vec!["/state/tmp".into()],
             ..Places::default()
         }
@@ -252,27 +252,27 @@ mod tests {
             ("/home/me/x", Access::Read),
             ("/home/me/.ssh/id", Access::Hide),
             ("/home/me/.netrc", Access::Hide),
-            ("/work/x", Access::Read),
-            ("/work/project/src/x", Access::Write),
-            ("/work/project/.ralph/settings.json", Access::Read),
-            ("/work/project/.ralph/tasks/one/DONE", Access::Write),
-            ("/work/project/.ralph/tasks/one/TASK.md", Access::Read),
-            ("/work/project/.ralph/tasks/one/runs/1", Access::Read),
-            ("/work/project/.ralph-active", Access::Read),
-            ("/work/project/.claude/settings.json", Access::Read),
-            ("/work/project/.claude/settings.local.json", Access::Read),
-            ("/work/project/.claude/hooks/x", Access::Read),
-            ("/work/project/.claude/rules/x.md", Access::Write),
-            ("/work/project/.codex/config.toml", Access::Read),
-            ("/work/project/.github/hooks/x", Access::Read),
-            ("/work/project/.github/workflows/x", Access::Write),
-            ("/work/project/.mcp.json", Access::Read),
-            ("/work/project/.git/index", Access::Write),
-            ("/work/project/.git/config", Access::Read),
-            ("/work/project/.git/hooks/pre-commit", Access::Read),
-            ("/work/project/.git/modules/one/config", Access::Read),
-            ("/work/project/.git/modules/one/index", Access::Write),
-            ("/work/project/.env", Access::Hide),
+            ("/srv/x", Access::Read),
+            ("/srv/project/src/x", Access::Write),
+            ("/srv/project/.ralph/settings.json", Access::Read),
+            ("/srv/project/.ralph/tasks/one/DONE", Access::Write),
+            ("/srv/project/.ralph/tasks/one/TASK.md", Access::Read),
+            ("/srv/project/.ralph/tasks/one/runs/1", Access::Read),
+            ("/srv/project/.ralph-active", Access::Read),
+            ("/srv/project/.claude/settings.json", Access::Read),
+            ("/srv/project/.claude/settings.local.json", Access::Read),
+            ("/srv/project/.claude/hooks/x", Access::Read),
+            ("/srv/project/.claude/rules/x.md", Access::Write),
+            ("/srv/project/.codex/config.toml", Access::Read),
+            ("/srv/project/.github/hooks/x", Access::Read),
+            ("/srv/project/.github/workflows/x", Access::Write),
+            ("/srv/project/.mcp.json", Access::Read),
+            ("/srv/project/.git/index", Access::Write),
+            ("/srv/project/.git/config", Access::Read),
+            ("/srv/project/.git/hooks/pre-commit", Access::Read),
+            ("/srv/project/.git/modules/one/config", Access::Read),
+            ("/srv/project/.git/modules/one/index", Access::Write),
+            ("/srv/project/.env", Access::Hide),
             ("/state/tmp/x", Access::Write),
         ] {
             assert_eq!(access(&layers, path), expected, "{path}");
@@ -282,30 +282,30 @@ mod tests {
     #[test]
     fn nothing_is_moved_away_with_what_is_protected_in_it() {
         let git_rules = [
-            "/work/project/.git/modules/one/config",
-            "/work/project/.claude/a/hooks",
-            "/work/project/a/b/hooks",
+            "/srv/project/.git/modules/one/config",
+            "/srv/project/.claude/a/hooks",
+            "/srv/project/a/b/hooks",
         ];
         let layers = layers(&Places { git_rules: git_rules.map(PathBuf::from).to_vec(), ..places() });
         let layer =
             |path: &str| layers.iter().find(|layer| layer.path == Path::new(path)).map(|layer| layer.access);
         for path in [
-            "/work/project/.git/modules",
-            "/work/project/.git/modules/one",
-            "/work/project/a/b",
-            "/work/project/a",
+            "/srv/project/.git/modules",
+            "/srv/project/.git/modules/one",
+            "/srv/project/a/b",
+            "/srv/project/a",
         ] {
             assert_eq!(layer(path), Some(Access::Write), "{path}");
         }
-        assert_eq!(layer("/work/project/.claude"), Some(Access::Read));
-        assert_eq!(layer("/work/project/.claude/a"), None);
+        assert_eq!(layer("/srv/project/.claude"), Some(Access::Read));
+        assert_eq!(layer("/srv/project/.claude/a"), None);
     }
 
     #[test]
     fn what_the_user_opens_is_open() {
-        let writable = vec!["/work/project/.claude".into(), "/home/me/.cargo".into()];
+        let writable = vec!["/srv/project/.claude".into(), "/home/me/.cargo".into()];
         let layers = layers(&Places { writable, ..places() });
-        assert_eq!(access(&layers, "/work/project/.claude/commands/x"), Access::Write);
+        assert_eq!(access(&layers, "/srv/project/.claude/commands/x"), Access::Write);
         assert_eq!(access(&layers, "/home/me/.cargo/registry"), Access::Write);
         assert_eq!(access(&layers, "/home/me/.cargo/credentials.toml"), Access::Hide);
     }
@@ -315,7 +315,7 @@ mod tests {
         let git = GitPlaces {
             dir: "/main/.git/worktrees/one".into(),
             common: "/main/.git".into(),
-            link: Some("/work/project/.git".into()),
+            link: Some("/srv/project/.git".into()),
         };
         let layers = layers(&Places { git: Some(git), ..places() });
         for (path, expected) in [
@@ -326,7 +326,7 @@ mod tests {
             ("/main/.git/worktrees/one/HEAD", Access::Write),
             ("/main/.git/worktrees/one/commondir", Access::Read),
             ("/main/.git/worktrees/one/config.worktree", Access::Read),
-            ("/work/project/.git", Access::Read),
+            ("/srv/project/.git", Access::Read),
         ] {
             assert_eq!(access(&layers, path), expected, "{path}");
         }
