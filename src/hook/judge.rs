@@ -25,8 +25,9 @@ pub(super) fn judge(input: &Input<'_>) -> Result<(Verdict, Judgement)> {
         return Err(Error::new("it names no tool"));
     }
     let project = project(input).ok_or_else(|| Error::new("it does not say where the agent works"))?;
-    let folder = input.folder().map_or_else(|| project.clone(), PathBuf::from);
-    let (project, folder) = (whole(&project), whole(&folder));
+    let folder = input.folder().map(PathBuf::from).filter(|folder| *folder != project);
+    let project = whole(&project);
+    let folder = folder.map_or_else(|| project.clone(), |folder| whole(&folder));
     let ctx = guard_settings::load(&project, &folder)?.ctx;
     let mut call = tool_call(tool, &input.tool_input().unwrap_or(Value::Null));
     let asked = asked(&call);
