@@ -3,7 +3,7 @@
 //! Invariant: a value of an unexpected type is never an error, and a long text is never unescaped further
 //! than it is needed.
 
-use memchr::memchr;
+use memchr::memchr_iter;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -27,12 +27,12 @@ impl<'a> Raw<'a> {
 
     /// Returns a text, whole.
     pub(crate) fn text(self) -> Option<String> {
-        self.quoted().map(|inner| unescape(inner, usize::MAX))
+        self.quoted().map(|inner| unescape(inner, usize::MAX).0)
     }
 
     /// Returns the first line of a text, or the beginning of another value, in a few words.
     pub(super) fn short(self) -> String {
-        let inner = self.quoted().map(|inner| unescape(inner, 4 * summary::MAX));
+        let inner = self.quoted().map(|inner| unescape(inner, 4 * summary::MAX).0);
         summary::short(inner.as_deref().unwrap_or(self.0.get()))
     }
 
@@ -70,51 +70,71 @@ struct TextBlock<'a> {
 }
 
 fn excerpt(inner: &str) -> Excerpt {
-    let mut chars = inner.chars().count();
-    let (mut lines, mut start, mut from) = (0, 0, 0);
-    while let Some(found) = memchr(b'\\', &inner.as_bytes()[from..]) {
-        from += found;
-        // Nearly all escapes are one character after the backslash, and only line breaks matter.
-        match inner.as_bytes().get(from + 1) {
-            Some(b'n') => {
-                (from, chars) = (from + 2, chars - 1);
-                lines += 1;
-                start = from;
-            }
-            Some(b'u') | None => {
-                let (char, length) = escape(&inner[from..]);
-                (from, chars) = (from + length, chars - (length - 1));
-                if char == '\n' {
-                    lines += 1;
-                    start = from;
-                }
-            }
-            Some(_) => (from, chars) = (from + 2, chars - 1),
-        }
-    }
-    lines += usize::from(start < inner.len());
-    Excerpt { text: unescape(inner, Excerpt::MAX), lines, chars }
+    let (text, kept) = unescape(inner, Excerpt::MAX);
+    let (lines, chars) = (memchr_iter(b'\n', text.as_bytes()).count(), text.chars().count());
+    let (more_lines, more_chars, is_open) = count(&inner[kept..], !text.is_empty() && !text.ends_with('\n'));
+    Excerpt { text, lines: lines + more_lines + usize::from(is_open), chars: chars + more_chars }
 }
 
-/// Returns at most `limit` bytes of the text that a JSON string stands for, cut at a character.
-fn unescape(inner: &str, limit: usize) -> String {
+/// Counts the line breaks and characters of what is not kept; says whether the last line has begun.
+fn count(inner: &str, mut is_open: bool) -> (usize, usize, bool) {
+    let (mut lines, mut chars, mut from) = (0, inner.chars().count(), 0);
+    while let Some(plain) = backslash(&inner.as_bytes()[from..]) {
+        let at = from + plain;
+        // Nearly all escapes are one character after the backslash, and only line breaks matter.
+        let (char, length) = match inner.as_bytes().get(at + 1) {
+            Some(b'n') => ('\n', 2),
+            Some(b'u') | None => escape(&inner[at..]),
+            Some(_) => ('\\', 2),
+        };
+        from = at + length;
+        chars -= length - 1;
+        is_open = char != '\n';
+        lines += usize::from(!is_open);
+    }
+    (lines, chars, is_open || from < inner.len())
+}
+
+/// Returns at most `limit` bytes of the text that a JSON string stands for, cut at a character; and how much of
+/// the string that was.
+fn unescape(inner: &str, limit: usize) -> (String, usize) {
     let mut text = String::with_capacity(inner.len().min(limit));
-    let mut rest = inner;
-    loop {
-        let room = limit - text.len();
-        let plain = memchr(b'\\', rest.as_bytes()).unwrap_or(rest.len());
-        if plain == rest.len() || plain > room {
-            text.push_str(&rest[..rest.floor_char_boundary(plain.min(room))]);
-            return text;
+    let mut from = 0;
+    while let Some(plain) = backslash(&inner.as_bytes()[from..]) {
+        if limit - text.len() < plain {
+            break;
         }
-        let (char, length) = escape(&rest[plain..]);
-        text.push_str(&rest[..plain]);
-        if char.len_utf8() > room - plain {
-            return text;
+        let at = from + plain;
+        text.push_str(&inner[from..at]);
+        let (char, length) = escape(&inner[at..]);
+        if limit - text.len() < char.len_utf8() {
+            return (text, at);
         }
         text.push(char);
-        rest = &rest[plain + length..];
+        from = at + length;
     }
+    let rest = &inner[from..];
+    let end = rest.floor_char_boundary(limit - text.len());
+    text.push_str(&rest[..end]);
+    (text, from + end)
+}
+
+/// Where the first backslash is. Escapes are a few words apart, so that a search which is made for long texts would
+/// mostly prepare itself; and what that asks the processor first takes a hook longer than all the rest of its reading.
+#[inline]
+fn backslash(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (word, at) in words.iter().zip((0..).step_by(8)) {
+        // A byte that is a backslash becomes zero, and only a zero byte, or one above it, borrows from its highest bit.
+        let other = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'\\'));
+        let found = other.wrapping_sub(ONES) & !other & HIGH;
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
+        }
+    }
+    rest.iter().position(|byte| *byte == b'\\').map(|at| bytes.len() - rest.len() + at)
 }
 
 /// Reads the escape at the beginning of `text`: what it stands for and its length. Half of a surrogate
@@ -178,6 +198,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn finds_the_first_backslash(bytes in prop::collection::vec(prop_oneof![Just(b'\\'), Just(b'\\' + 1), any::<u8>()], 0..40)) {
+            prop_assert_eq!(backslash(&bytes), bytes.iter().position(|byte| *byte == b'\\'));
+        }
+
         #[test]
         fn agrees_with_serde_json(text in any::<String>(), repeat in 1_usize..2_000) {
             let text = text.repeat(repeat);
