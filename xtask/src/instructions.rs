@@ -14,6 +14,7 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::{
     bench::{long, place::Place},
@@ -114,6 +115,12 @@ fn count(valgrind: &Path) -> Result<BTreeMap<String, u64>> {
     place.renew()?;
     add("ralph run, 51 iterations", 1, &[&run[..], &[&(1 + FURTHER).to_string()]].concat())?;
     add("ralph guard check", 0, &["guard", "check", "git status --short | head -20"])?;
+    // The hook that agents wait for most often.
+    let call =
+        json!({"tool_name": "Bash", "tool_input": {"command": "git status --short | head -20"}, "cwd": "/"});
+    fs_err::write(place.path("stdin"), call.to_string())?;
+    add("ralph hook pre-tool-use", 0, &["hook", "pre-tool-use"])?;
+    fs_err::remove_file(place.path("stdin"))?;
     place.renew()?;
     fs_err::write(place.path("stream"), recordings()?)?;
     add(
@@ -139,6 +146,10 @@ fn instructions(place: &Place, valgrind: &Path, code: i32, args: &[&str]) -> Res
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
     command.arg(format!("--log-file={}", log.display())).arg(place.program()).args(args);
     command.env("GLIBC_TUNABLES", SAME_LIBRARY);
+    // Only a hook reads it.
+    if let Ok(input) = fs_err::File::open(place.path("stdin")) {
+        command.stdin(input.into_file());
+    }
     let mut child = command.spawn().context("cannot start valgrind")?;
     let status = child.wait()?.code();
     let said = fs_err::read_to_string(log)?;
