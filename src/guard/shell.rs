@@ -27,7 +27,7 @@ pub(crate) const MOST: usize = 4_000;
 pub(crate) enum Unreadable {
     /// Nested beyond [`DEEPEST`].
     TooDeep,
-    /// More than [`MOST`] words, commands and substitutions.
+    /// More than [`MOST`] words, commands, redirections and substitutions.
     TooMuch,
     /// Not shell, as far as the reader knows; with what it expected.
     Syntax(&'static str),

@@ -23,7 +23,7 @@ pub(super) struct Parser {
     pub(super) text: Vec<char>,
     pub(super) at: usize,
     depth: usize,
-    /// How many words, commands and substitutions may still come.
+    /// How many words, commands, redirections and substitutions may still come.
     left: usize,
     /// How many characters may still be looked at ahead of reading them.
     pub(super) ahead: usize,

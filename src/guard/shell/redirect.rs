@@ -44,6 +44,7 @@ impl Parser {
         let mut target = Word::default();
         match *text {
             "<<" | "<<-" => {
+                self.count()?;
                 let (delimiter, is_quoted) = self.delimiter();
                 self.pending.push(Pending {
                     delimiter,

@@ -1,6 +1,6 @@
 //! The reader: what it makes of shell text, and that nothing stalls or breaks it.
 
-use super::{Command, DEEPEST, Part, Unreadable, parse};
+use super::{Command, DEEPEST, MOST, Part, Unreadable, parse};
 
 /// The words of the only simple command, with their quotes taken off.
 fn words(text: &str) -> Vec<String> {
@@ -102,6 +102,13 @@ fn a_shell_would_refuse_these() {
     ] {
         assert!(matches!(parse(text, 0), Err(Unreadable::Syntax(_))), "{text}: {:?}", parse(text, 0));
     }
+}
+
+#[test]
+fn here_documents_count_as_words_do() {
+    let line = "a <<E\nx\nE\n";
+    assert!(parse(&line.repeat(MOST / 3), 0).is_ok());
+    assert_eq!(parse(&line.repeat(MOST / 3 + 1), 0).err(), Some(Unreadable::TooMuch));
 }
 
 #[test]
