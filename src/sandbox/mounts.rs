@@ -11,7 +11,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{CWD, Mode, OFlags, ResolveFlags, openat2},
+    fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2},
     io::Errno,
     mount::{
         FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MountPropagationFlags, MoveMountFlags,
@@ -26,6 +26,8 @@ use super::policy::{Access, Layer, Policy};
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 /// An empty file, to lie over files that are not to be seen.
 const NOTHING: &str = "/dev/.nothing";
+/// Memory that processes share; some people keep whole projects there.
+const SHARED: &str = "/dev/shm";
 /// A kernel before this one has one limit of processes for the whole machine.
 const OWN_PID_MAX: (u32, u32) = (6, 14);
 
@@ -87,6 +89,10 @@ fn open(path: &Path) -> rustix::io::Result<OwnedFd> {
 
 fn cover(layer: &Layer, tree: Option<OwnedFd>) -> io::Result<()> {
     let safe = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+    if layer.path.starts_with(SHARED) && layer.path.symlink_metadata().is_err() {
+        let Some(tree) = &tree else { return Ok(()) };
+        make_way(&layer.path, tree)?;
+    }
     let place = open(&layer.path)?;
     let tree = match (layer.access, tree) {
         (Access::Write, Some(tree)) => {
@@ -108,6 +114,15 @@ fn cover(layer: &Layer, tree: Option<OwnedFd>) -> io::Result<()> {
         }
     };
     attach(&tree, &place)
+}
+
+/// Makes a path in the shared memory for something that is there outside: inside, it begins empty.
+fn make_way(path: &Path, tree: &OwnedFd) -> io::Result<()> {
+    if FileType::from_raw_mode(fstat(tree)?.st_mode).is_dir() {
+        return std::fs::create_dir_all(path);
+    }
+    path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    std::fs::write(path, "")
 }
 
 /// A folder that is not on any disk.
@@ -147,8 +162,8 @@ fn device_folder(devices: Vec<(&str, OwnedFd)>) -> io::Result<()> {
     let quiet = MountFlags::NOSUID | MountFlags::NOEXEC;
     // Without terminals most programs work all the same.
     let _ = mount("devpts", "/dev/pts", "devpts", quiet, Some(c"ptmxmode=0666,mode=620"));
-    std::fs::create_dir("/dev/shm")?;
-    attach(&memory("1777", MountAttrFlags::empty())?, &open(Path::new("/dev/shm"))?)?;
+    std::fs::create_dir(SHARED)?;
+    attach(&memory("1777", MountAttrFlags::empty())?, &open(Path::new(SHARED))?)?;
     let read_only = libc::MOUNT_ATTR_RDONLY;
     set(&open(Path::new("/dev"))?, c"", read_only, libc::AT_EMPTY_PATH)
 }

@@ -74,6 +74,30 @@ fn a_working_tree_beside_the_first_can_be_committed_to() {
 }
 
 #[test]
+fn a_project_in_shared_memory_is_one() {
+    let Ok(memory) = tempfile::Builder::new().prefix("ralph-it-").tempdir_in("/dev/shm") else {
+        return crate::env::skip("there is no shared memory");
+    };
+    for level in ["embedded", "bwrap"] {
+        if !works(level) {
+            continue;
+        }
+        let look = shell("ls /dev/shm > seen.txt");
+        let env = world(json!([[look, write("work.txt", "done"), done()]])).commits();
+        let tree = memory.path().join(level).join("tree");
+        env.git(&["worktree", "add", "-q", tree.to_str().expect("text")]);
+        let env = env.project_at(tree);
+        env.run(&["--sandbox", level]).exits(0);
+        let mut committed = env.committed();
+        committed.sort();
+        assert_eq!(committed, ["seen.txt", "work.txt"]);
+        // Nothing else of it is seen.
+        let own = memory.path().file_name().expect("a name").to_str().expect("text");
+        assert_eq!(env.read("seen.txt").trim_end(), own, "{level}");
+    }
+}
+
+#[test]
 fn a_gate_says_where_it_ran() {
     if !works("embedded") {
         return;
