@@ -146,7 +146,7 @@ impl Supervisor {
     /// Takes over signals and orphans for the whole program.
     pub(crate) fn new() -> io::Result<Self> {
         // Bounded, so that an agent that prints faster than ralph reads waits instead of filling the memory.
-        let (sender, receiver) = sync_channel(32);
+        let (sender, receiver) = sync_channel(8);
         signals::listen(sender.clone(), Message::Signal)?;
         let kept = sweep::present();
         Ok(Self {

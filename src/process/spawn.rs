@@ -27,9 +27,10 @@ use rustix::{
 use super::{Message, Sink, Spec, Stream, launch::Launch};
 
 /// How much is read at once.
-const CHUNK: usize = 64 * 1024;
-/// As much as the pipe of standard output holds. More than usual: an agent that prints much waits less.
-const PIPE: usize = 4 * CHUNK;
+const CHUNK: usize = 256 * 1024;
+/// As much as the pipe of standard output holds. More than usual: an agent that prints much waits less. Not more still:
+/// a user's pipes may hold 64 MiB together, and many loops run at once.
+const PIPE: usize = 2 * CHUNK;
 
 /// A running process that leads its own session and group.
 pub(super) struct Child {
