@@ -27,7 +27,7 @@ pub(super) fn refuse_conversation(folded: &Folded, run: &RunDir) -> Result<()> {
 }
 
 /// A run that is at a limit ends again at once unless the limit is raised.
-pub(super) fn refuse_exhausted(plan: &Plan, state: &State) -> Result<()> {
+pub(super) fn refuse_exhausted(plan: &Plan, state: &State, run: &RunDir) -> Result<()> {
     if state.outcome().is_none() {
         // It was killed before it could say so; now it does.
         return Ok(());
@@ -35,8 +35,11 @@ pub(super) fn refuse_exhausted(plan: &Plan, state: &State) -> Result<()> {
     let mut state = state.clone();
     state.apply(plan, &Event::RunResumed { pid: 0, limits: plan.limits });
     let Action::Finish(Outcome::Exhausted { limit }) = decide(plan, &state) else { return Ok(()) };
-    Err(Error::new(format!("the run is at its limit of {}", limit.name()))
-        .hint(format!("raise it: ralph resume {}", limit.raised(plan, state.spent()))))
+    Err(Error::new(format!("the run is at its limit of {}", limit.name())).hint(format!(
+        "raise it: ralph resume {} {}",
+        run.id(),
+        limit.raised(plan, state.spent())
+    )))
 }
 
 /// The record is text, so the names in it must be.

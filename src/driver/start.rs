@@ -148,14 +148,14 @@ impl Resume {
                 "the run may already have {had} iterations; a resume can only raise that"
             )));
         }
-        refuse_exhausted(&plan, &folded.state)?;
+        refuse_exhausted(&plan, &folded.state, &run)?;
         let mut ground = Ground::take(&plan, &setup, &run.id())?;
         let journal = Journal::open(&run.journal())?;
         // Another process may have written until now; only what was read under the lock counts.
         if size(&run) != seen {
             folded = journal::fold(&run.journal())?;
             refuse_final(&folded, &run)?;
-            refuse_exhausted(&plan, &folded.state)?;
+            refuse_exhausted(&plan, &folded.state, &run)?;
         }
         // In case the guardian was killed too.
         if !setup.keep_leftovers {

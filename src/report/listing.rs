@@ -14,7 +14,6 @@ use crate::{
     },
     journal::Folded,
     sandbox::level::Level,
-    setup::Setup,
     term::{
         Palette,
         fit::{columns, fit, flow, one_line},
@@ -64,25 +63,33 @@ impl Standing {
     }
 
     /// What can be typed next, each with what it is for.
-    pub(crate) fn commands(self, id: &str, setup: &Setup) -> Vec<(&'static str, String)> {
+    pub(crate) fn commands(self, id: &str, folded: &Folded) -> Vec<(&'static str, String)> {
+        let setup = &folded.started.setup;
         let in_session = setup.session.as_ref().is_some_and(|session| session.id.is_some());
         match (self, setup.root_task()) {
             // A loop inside a conversation is started again there.
             (_, _) if in_session && self != Self::Running => Vec::new(),
             // What the agent waits for stands in the way of a plain resume.
             (Self::Stopped, Some(task)) => vec![("go on with", format!("ralph task resume {task}"))],
-            (_, _) => self.plain_commands(id),
+            (_, _) => self.plain_commands(id, folded),
         }
     }
 
-    fn plain_commands(self, id: &str) -> Vec<(&'static str, String)> {
+    fn plain_commands(self, id: &str, folded: &Folded) -> Vec<(&'static str, String)> {
+        // At a limit, a plain resume would end at once.
+        let raise = match folded.state.outcome() {
+            Some(Outcome::Exhausted { limit }) => {
+                format!(" {}", limit.raised(&folded.plan, folded.state.spent()))
+            }
+            _ => String::new(),
+        };
         match self {
             Self::Running => {
                 vec![("watch it", format!("ralph logs -f {id}")), ("end it", format!("ralph stop {id}"))]
             }
             Self::Complete | Self::Unready => Vec::new(),
             Self::Killed | Self::Limit | Self::Stopped | Self::Interrupted | Self::GaveUp => {
-                vec![("go on with", format!("ralph resume {id}"))]
+                vec![("go on with", format!("ralph resume {id}{raise}"))]
             }
         }
     }
@@ -136,7 +143,7 @@ impl Listed<'_> {
 
     /// What can be typed next, each with what it is for.
     pub(crate) fn commands(&self) -> Vec<(&'static str, String)> {
-        self.standing.commands(self.id, &self.folded.started.setup)
+        self.standing.commands(self.id, self.folded)
     }
 
     fn facts(&self) -> Vec<String> {

@@ -27,7 +27,7 @@ fn a_resume_may_raise_the_limit() {
     env.ralph(&["resume"])
         .exits(2)
         .says("at its limit of iterations")
-        .says("ralph resume --max-iterations 12");
+        .says(&format!("ralph resume {} --max-iterations 12", env.run_id()));
     env.ralph(&["resume", "-m", "1"]).exits(2).says("can only raise");
     assert_eq!(env.prompts().len(), 2);
     env.ralph(&["resume", "--max-iterations", "5"]).exits(0).says("Iteration 3 of 5");

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     agent::Usage,
     duration::format_duration,
-    engine::{event::Event, outcome::Outcome},
+    engine::event::Event,
     git::FileChange,
     report::{
         listing::Standing,
@@ -130,15 +130,8 @@ impl Page<'_> {
 
     /// How to go on, and how to take it back.
     pub(super) fn commands(&self) -> String {
-        let raise = match self.folded.state.outcome() {
-            Some(Outcome::Exhausted { limit }) => {
-                format!(" {}", limit.raised(&self.folded.plan, self.folded.state.spent()))
-            }
-            _ => String::new(),
-        };
-        let typed = self.standing.commands(self.id, &self.folded.started.setup).into_iter();
-        let mut lines: Vec<(String, &str)> =
-            typed.map(|(what, command)| (format!("{command}{raise}"), what)).collect();
+        let typed = self.standing.commands(self.id, self.folded).into_iter();
+        let mut lines: Vec<(String, &str)> = typed.map(|(what, command)| (command, what)).collect();
         lines.push((format!("ralph logs {}", self.id), "all of it again"));
         if let Some((base, last)) = &self.range {
             let short = |id: &str| id.chars().take(12).collect::<String>();
