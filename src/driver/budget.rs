@@ -1,5 +1,7 @@
 //! What a turn may use and what it is worth: the agent's own figures, or those that the settings have for its tokens.
 
+use std::time::Duration;
+
 use super::{Driver, ledger::Ledger, listener::Listener};
 use crate::{
     agent::Usage,
@@ -27,6 +29,12 @@ pub(super) fn keep_to_budget(ledger: &Ledger, setup: &Setup, listener: &mut List
 }
 
 impl Driver {
+    /// How long the next turn may take before the time of the run is used up.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        let limit = self.ledger.plan.limits.total_ms?;
+        Some(Duration::from_millis(limit.saturating_sub(self.ledger.state.spent().ms)))
+    }
+
     /// What the next turn may cost, for agents that keep to a limit by themselves.
     pub(super) fn cost_left(&self) -> Option<f64> {
         let spent = self.ledger.state.spent();

@@ -8,7 +8,10 @@ use crate::{
         Failure, FailureKind,
         turn::{Exit, conclude},
     },
-    engine::event::{TurnEnd, TurnEnded},
+    engine::{
+        event::{TurnEnd, TurnEnded},
+        outcome::Exhausted,
+    },
     process::Ended,
     setup::Setup,
     watch::Cause,
@@ -46,7 +49,14 @@ impl Driver {
     }
 
     fn turn_end(&self, ended: &Ended, listener: &Listener) -> TurnEnd {
-        if let (Some(Cause::Enough), Some(limit)) = (ended.cause, listener.over) {
+        let over = match ended.cause {
+            Some(Cause::Enough) => listener.over,
+            Some(Cause::Timeout) if self.time_left().is_some_and(|left| left <= ended.took) => {
+                Some(Exhausted::Time)
+            }
+            _ => None,
+        };
+        if let Some(limit) = over {
             // It may have come to its end while it was told to.
             let has_exited = ended.status.is_some_and(|status| status.success());
             let is_finished = (listener.has_result || has_exited)

@@ -70,7 +70,8 @@ impl Driver {
             stderr,
         };
         self.enter_sandbox(&folder);
-        let spec = self.agent_spec(call);
+        let mut spec = self.agent_spec(call);
+        spec.limits.total = spec.limits.total.into_iter().chain(self.time_left()).min();
         self.ledger.reporters.detail(&format!("Agent command: {}", command_line(&spec)));
         self.ledger.reporters.detail(&format!("Prompt: {}", beginning(&prompt)));
         let mut listener = Listener::new(self.adapter(), &self.ledger.plan.claims, &prompt);

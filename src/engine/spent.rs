@@ -8,8 +8,10 @@ use crate::{agent::Usage, budget::is_metered};
 pub struct Spent {
     /// Tokens and dollars.
     pub usage: Usage,
-    /// Of those, what the current iteration has used.
+    /// Of those, what the last iteration that began has used.
     pub iteration: Usage,
+    /// The number of that iteration.
+    current: u32,
     /// Turns that came to their end and did not say what they used.
     pub unmetered: u32,
     /// Time of turns, gates and waits.
@@ -29,6 +31,13 @@ pub struct Spent {
 }
 
 impl Spent {
+    /// Begins to count for an iteration. Not before its first turn starts: what the one before has used may end the run.
+    pub(super) fn begin_turn(&mut self, iteration: u32) {
+        if self.current != iteration {
+            (self.current, self.iteration) = (iteration, Usage::default());
+        }
+    }
+
     /// Counts a turn.
     pub(super) fn take_turn(&mut self, turn: &TurnEnded) {
         self.turns = self.turns.saturating_add(1);

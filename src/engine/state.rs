@@ -13,7 +13,6 @@ use super::{
     seen::{marked_as_paused, misplaced, paused, standing_claim, unguarded},
 };
 use crate::{
-    agent::Usage,
     fail_action::FailAction,
     prompt::Feedback,
     stuck::{Progress, Verdict},
@@ -86,6 +85,7 @@ impl State {
                 self.phase = Phase::InTurn;
                 self.baseline.close();
                 self.progress.turn_started(turn);
+                self.spent.begin_turn(turn.iteration);
             }
             Event::TurnEnded(turn) => self.turn_ended(plan, turn),
             Event::TasksJudged(judged) => self.tasks_judged(judged),
@@ -260,7 +260,6 @@ impl State {
         let verdict = self.progress.settle(plan, self.iteration);
         self.iteration = self.iteration.saturating_add(1);
         self.attempt = 1;
-        self.spent.iteration = Usage::default();
         self.phase = pause(plan.limits.rest_ms, Why::Rest);
         match verdict {
             Verdict::GoOn => {}

@@ -470,15 +470,20 @@ fn an_iteration_has_a_budget_for_all_its_attempts() {
     let mut build = presets::build("plan.md", every(&["test"]));
     build.limits.iteration_cost_usd = Some(1.0);
     let script = ["look +plan.md", "turn a", "gate red", "gate ok", "gate red"];
+    check(&build, &script, "Work1.1 g0! Work1.2<red> g0 c Exhausted(IterationCost)=1");
+    // The next iteration has all of it again.
+    build.limits.iteration_cost_usd = Some(1.1);
     check(
         &build,
         &script,
-        "Work1.1 g0! Work1.2<red> g0 c Work2.1 g0! Work2.2<red> g0! Exhausted(IterationCost)=1",
+        "Work1.1 g0! Work1.2<red> g0 c Work2.1 g0! Work2.2<red> g0! Work2.3<red> g0! Exhausted(IterationCost)=1",
     );
     build.limits.iteration_cost_usd = None;
     build.limits.iteration_tokens = Some(100);
     check(&build, &["look +plan.md", "turn a", "gate red"], "Work1.1 g0! Exhausted(IterationTokens)=1");
-    check(&build, &["look +plan.md", "turn a", "turn claim"], "Work1.1 g0 c Work2.1 g0 c Done=0");
+    // What it did is judged and kept.
+    check(&build, &["look +plan.md", "turn a"], "Work1.1 g0 c Exhausted(IterationTokens)=1");
+    check(&build, &["look +plan.md", "turn claim"], "Work1.1 g0 c Done=0");
 }
 
 #[test]

@@ -194,7 +194,6 @@ fn cost_and_tokens_are_limited() {
     for (flags, says) in [
         (["--max-cost", "0.5"], "Maximum cost reached"),
         (["--max-tokens", "500"], "Maximum number of tokens reached"),
-        (["--max-time", "1ms"], "Maximum time reached"),
     ] {
         let env = Env::new().turns(turns.clone());
         env.run(&flags).exits(1).prints(says);
@@ -360,6 +359,11 @@ fn a_plain_program_that_repeats_its_prompt_claims_nothing() {
     let env = Env::new().agent("parrot", "echo \"You said: $(cat)\"");
     env.ralph(&["run", "-m", "1", "-p", prompt]).exits(1);
     let env = Env::new().agent("parrot", "cat; echo; echo 'Did it: <response>DONE</response>'");
+    env.ralph(&["run", "-m", "1", "-p", prompt]).exits(0);
+    let prompt = "Do it. Then say:\n<response>DONE</response>";
+    let env = Env::new().agent("parrot", "cat");
+    env.ralph(&["run", "-m", "1", "-p", prompt]).exits(1);
+    let env = Env::new().agent("parrot", "cat; echo; echo 'Did it.'; echo '<response>DONE</response>'");
     env.ralph(&["run", "-m", "1", "-p", prompt]).exits(0);
 }
 

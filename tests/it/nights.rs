@@ -275,6 +275,35 @@ fn tokens_without_a_cost_are_priced() {
 }
 
 #[test]
+fn the_time_of_a_run_ends_a_turn_that_hangs() {
+    let env = Env::new().turns(json!([[write("half.txt", "half"), "hang"], [done()]]));
+    env.run(&["--max-time", "300ms"]).exits(1).prints("Maximum time reached");
+    assert_eq!(env.events("turn_ended")[0]["end"], json!({"how": "over_budget", "limit": "time"}));
+    assert_eq!(env.read("half.txt"), "half");
+    env.nothing_left();
+    env.ralph(&["status"]).exits(0).prints("--max-time");
+    env.ralph(&["resume", "--max-time", "1h"]).exits(0);
+}
+
+#[test]
+fn an_iteration_that_was_too_expensive_is_the_last() {
+    let result = r#"{"type":"result","subtype":"success","is_error":false,"result":"Hm.","num_turns":1,"total_cost_usd":0.5}"#;
+    let env = Env::new().agent("claude", &format!("cat >/dev/null; date +%N >work; echo '{result}'"));
+    env.run(&["--max-iteration-cost", "0.6", "-m", "2"]).exits(1).prints("Maximum iterations reached");
+    let run = env.run(&["--max-iteration-cost", "0.3", "-m", "3"]).exits(1);
+    run.prints("Maximum cost of an iteration reached").prints("--max-iteration-cost 1.00");
+    assert_eq!(env.events("turn_ended").len(), 1);
+    let id = env.run_id();
+    let again = format!("ralph resume {id} --max-iteration-cost 1.00");
+    env.ralph(&["status"]).exits(0).prints(&again);
+    env.ralph(&["resume", &id]).exits(2).says(&again);
+    env.ralph(&["resume", &id, "--max-iteration-cost", "0.7", "-m", "3"])
+        .exits(1)
+        .prints("Maximum iterations");
+    assert_eq!(env.events("turn_ended").len(), 3);
+}
+
+#[test]
 fn a_budget_that_nobody_can_measure_is_pointed_out() {
     let unmetered = "warning: the agent is unmetered: it does not say what it uses";
     let no_cost = "warning: the agent does not say what its tokens cost";
