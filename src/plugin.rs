@@ -3,6 +3,7 @@
 //! What is installed calls this very program by its absolute path, and does nothing once the program has gone.
 
 mod codex;
+mod scopes;
 
 use std::{
     env,
@@ -17,6 +18,7 @@ use crate::{
 };
 
 pub(crate) use codex::Codex;
+pub(crate) use scopes::Scopes;
 
 /// The name of the plugin and of the marketplace that has it.
 pub(crate) const NAME: &str = "ralph@ralph";

@@ -14,7 +14,7 @@ use super::print;
 use crate::{
     error::{Error, Result},
     git::{refusal, scm_spec, succeeded},
-    plugin::{self, Codex, NAME},
+    plugin::{self, Codex, NAME, Scopes},
     process::Supervisor,
 };
 
@@ -72,6 +72,11 @@ impl WhereArgs {
         if self.project { "project" } else { "user" }
     }
 
+    /// Whose installation it is.
+    fn name(&self, project: &Path) -> String {
+        Scopes::name(self.project.then_some(project))
+    }
+
     fn codex(&self, project: &Path) -> Result<Codex> {
         if self.project { Ok(Codex::of_project(project)) } else { Codex::of_user() }
     }
@@ -101,6 +106,7 @@ fn install(args: &WhereArgs, project: &Path) -> Result<()> {
     plugin::write(&folder)?;
     claude.call(&["plugin", "marketplace", "add", &folder.to_string_lossy()])?;
     claude.call(&["plugin", "install", NAME, "--scope", args.scope()])?;
+    Scopes::read(&folder).add(args.name(project))?;
     print(&format!(
         "installed the plugin from {}\nIt is there in new conversations: /ralph-loop \"TASK\" --max-iterations 10\n",
         folder.display()
@@ -110,18 +116,27 @@ fn install(args: &WhereArgs, project: &Path) -> Result<()> {
 fn uninstall(args: &WhereArgs, project: &Path) -> Result<()> {
     if args.agent == Host::Codex {
         let codex = args.codex(project)?;
-        if codex.installed().is_none() {
+        if codex.installed()?.is_none() {
             return print(&format!("there are no hooks of ralph's in {}\n", codex.path.display()));
         }
         codex.uninstall()?;
         return print(&format!("took the hooks out of {}\n", codex.path.display()));
     }
     let folder = plugin::folder()?;
-    if plugin::installed(&folder).is_none() {
-        return print("the plugin is not installed\n");
+    let (scopes, name) = (Scopes::read(&folder), args.name(project));
+    let others = scopes.others(&name);
+    if !scopes.has(&name) {
+        return print(&match others.as_str() {
+            "" => "the plugin is not installed\n".to_owned(),
+            others => format!("the plugin is not installed for {name}, but for {others}\n"),
+        });
     }
     let mut claude = Claude::find(project)?;
     claude.call(&["plugin", "uninstall", NAME, "--scope", args.scope()])?;
+    if !others.is_empty() {
+        scopes.remove(&name)?;
+        return print(&format!("took the plugin away; it stays for {others}\n"));
+    }
     claude.call(&["plugin", "marketplace", "remove", "ralph"])?;
     fs_err::remove_dir_all(&folder)?;
     print("took the plugin away\n")
@@ -129,12 +144,13 @@ fn uninstall(args: &WhereArgs, project: &Path) -> Result<()> {
 
 fn show(as_json: bool, project: &Path) -> Result<()> {
     let folder = plugin::folder()?;
-    let program = plugin::installed(&folder);
+    let scopes = Scopes::read(&folder);
+    let program = plugin::installed(&folder).filter(|_| !scopes.all().is_empty());
     let is_current = program.is_some() && plugin::is_current(&folder)?;
-    let codex: Vec<(PathBuf, PathBuf)> = [Codex::of_user()?, Codex::of_project(project)]
-        .into_iter()
-        .filter_map(|codex| codex.installed().map(|program| (codex.path, program)))
-        .collect();
+    let mut codex: Vec<(PathBuf, PathBuf)> = Vec::new();
+    for file in [Codex::of_user()?, Codex::of_project(project)] {
+        codex.extend(file.installed()?.map(|program| (file.path, program)));
+    }
     if as_json {
         let codex = codex.iter().map(|(path, program)| json!({"file": path, "program": program}));
         let object = json!({
@@ -147,7 +163,12 @@ fn show(as_json: bool, project: &Path) -> Result<()> {
         None => "Claude Code: not installed; ralph plugin install\n".to_owned(),
         Some(program) => {
             let state = if is_current { "up to date" } else { "out of date; ralph plugin install" };
-            format!("Claude Code: {} ({state})\n  calls {}\n", folder.display(), program.display())
+            let whom = scopes.all();
+            format!(
+                "Claude Code: {} ({state})\n  for {whom}\n  calls {}\n",
+                folder.display(),
+                program.display()
+            )
         }
     };
     if codex.is_empty() {

@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{called, command};
-use crate::error::{Context, Error, Result};
+use crate::error::{Error, Result};
 
 /// The events that Codex has, each with what ralph is asked.
 const EVENTS: [(&str, &str); 6] = [
@@ -40,10 +40,10 @@ impl Codex {
     }
 
     /// The program that the file's entries of ours call.
-    pub(crate) fn installed(&self) -> Option<PathBuf> {
-        let mut hooks = self.read().ok()?;
-        let command = super::commands(&mut hooks).find(|hook| is_ours(hook))?;
-        command.as_str().and_then(called).map(|(_, program)| PathBuf::from(program))
+    pub(crate) fn installed(&self) -> Result<Option<PathBuf>> {
+        let mut hooks = self.read()?;
+        let ours = super::commands(&mut hooks).find(|hook| is_ours(hook));
+        Ok(ours.and_then(|hook| called(hook.as_str()?)).map(|(_, program)| PathBuf::from(program)))
     }
 
     /// Adds our entries; earlier ones of ours are replaced, others' stay.
@@ -66,7 +66,8 @@ impl Codex {
     /// Takes our entries out.
     pub(crate) fn uninstall(&self) -> Result<()> {
         let hooks = without_ours(self.read()?);
-        if hooks == json!({"hooks": {}}) {
+        // A link is the user's own.
+        if hooks == json!({"hooks": {}}) && !self.path.is_symlink() {
             return Ok(fs_err::remove_file(&self.path)?);
         }
         self.write(&hooks)
@@ -77,29 +78,38 @@ impl Codex {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(json!({"hooks": {}})),
             text => text?,
         };
+        let damaged = |why: &str| {
+            Error::new(format!("{} is {why}", self.path.display()))
+                .hint("mend it or move it away, and type this again")
+        };
         let hooks: Value =
-            serde_json::from_slice(&text).context(format!("{} is no JSON", self.path.display()))?;
+            serde_json::from_slice(&text).map_err(|error| damaged(&format!("no JSON: {error}")))?;
         if !hooks["hooks"].is_object() {
-            return Err(Error::new(format!("{} is not a file with hooks", self.path.display())));
+            return Err(damaged("not a file with hooks"));
         }
         Ok(hooks)
     }
 
     fn write(&self, hooks: &Value) -> Result<()> {
-        fs_err::create_dir_all(self.path.parent().unwrap_or(&self.path))?;
+        // A link stays one: many people keep their settings elsewhere.
+        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        fs_err::create_dir_all(path.parent().unwrap_or(&path))?;
         // Renamed into place: a file that is cut in the middle would take the user's own hooks away.
-        let new = self.path.with_extension("json.ralph");
+        let new = path.with_extension("json.ralph");
         fs_err::write(&new, format!("{hooks:#}\n"))?;
-        Ok(fs_err::rename(new, &self.path)?)
+        Ok(fs_err::rename(new, &path)?)
     }
 }
 
 fn without_ours(mut hooks: Value) -> Value {
     if let Some(events) = hooks["hooks"].as_object_mut() {
         for entries in events.values_mut().filter_map(Value::as_array_mut) {
-            entries.retain(|entry| {
-                let hooks = entry["hooks"].as_array().map(Vec::as_slice).unwrap_or_default();
-                hooks.is_empty() || !hooks.iter().all(|hook| is_ours(&hook["command"]))
+            entries.retain_mut(|entry| {
+                let Some(hooks) = entry["hooks"].as_array_mut() else { return true };
+                let before = hooks.len();
+                hooks.retain(|hook| !is_ours(&hook["command"]));
+                // One that was empty already is not ours.
+                hooks.len() == before || !hooks.is_empty()
             });
         }
         events.retain(|_, entries| entries.as_array().is_none_or(|entries| !entries.is_empty()));

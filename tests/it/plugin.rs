@@ -38,7 +38,12 @@ fn it_is_installed_shown_and_taken_away() {
     env.ralph(&["plugin", "install", "--project"]).exits(0);
     assert!(env.read("calls.txt").ends_with("--scope project\n"));
     env.ralph(&["plugin", "show"]).exits(0).prints("up to date");
-    env.ralph(&["plugin", "uninstall"]).exits(0);
+    env.ralph(&["plugin", "show"]).exits(0).prints(&format!("for the user, {}", env.project().display()));
+    env.ralph(&["plugin", "uninstall"]).exits(0).prints("it stays for");
+    assert!(env.read("calls.txt").ends_with("plugin uninstall ralph@ralph --scope user\n"));
+    env.ralph(&["plugin", "uninstall"]).exits(0).prints("is not installed for the user, but for");
+    assert!(folder.exists());
+    env.ralph(&["plugin", "uninstall", "--project"]).exits(0);
     assert!(!folder.exists());
     assert!(env.read("calls.txt").ends_with("plugin marketplace remove ralph\n"));
 }
@@ -50,6 +55,34 @@ fn without_claude_nothing_is_installed() {
     assert!(!env.root().join("state").exists());
     env.program("claude", "echo no such marketplace; exit 1");
     env.ralph(&["plugin", "install"]).exits(2).says("failed: no such marketplace");
+    env.ralph(&["plugin", "show"]).exits(0).prints("Claude Code: not installed");
+}
+
+#[test]
+fn what_is_the_users_own_in_codex_stays_as_it_was() {
+    let env = Env::new();
+    let (folder, path) = (env.path(".codex"), env.path(".codex/hooks.json"));
+    fs::create_dir_all(&folder).expect("a folder");
+    env.write("mine.json", "{\"hooks\": {}}");
+    std::os::unix::fs::symlink("../mine.json", &path).expect("a link");
+    let codex = ["--agent", "codex", "--project"];
+    let install = [&["plugin", "install"], &codex[..]].concat();
+    let uninstall = [&["plugin", "uninstall"], &codex[..]].concat();
+    env.ralph(&install).exits(0);
+    assert!(path.is_symlink() && env.read("mine.json").contains("hook stop"));
+    // A hook of the user's in a group of ours.
+    let mut hooks: Value = serde_json::from_str(&env.read("mine.json")).expect("JSON");
+    let mine = json!({"type": "command", "command": "mine"});
+    hooks["hooks"]["Stop"][0]["hooks"].as_array_mut().expect("hooks").push(mine.clone());
+    env.write("mine.json", &hooks.to_string());
+    env.ralph(&uninstall).exits(0).prints("took the hooks out");
+    assert!(path.is_symlink());
+    let left: Value = serde_json::from_str(&env.read("mine.json")).expect("JSON");
+    assert_eq!(left, json!({"hooks": {"Stop": [{"hooks": [mine]}]}}));
+    env.ralph(&install).exits(0);
+    env.write("mine.json", &format!("{},", env.read("mine.json")));
+    env.ralph(&uninstall).exits(2).says("is no JSON").says("mend it");
+    env.ralph(&["plugin", "show"]).exits(2).says("is no JSON");
 }
 
 #[test]

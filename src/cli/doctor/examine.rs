@@ -69,7 +69,7 @@ fn installed_hooks(project: &Path) -> Vec<HooksFound> {
         Some(HooksFound { agent, path: folder, works, is_current, program, mend })
     });
     let codex = Codex::of_user().into_iter().chain([Codex::of_project(project)]).filter_map(|codex| {
-        let program = codex.installed()?;
+        let program = codex.installed().ok()??;
         let (agent, mend) = ("codex", "ralph plugin install --agent codex");
         let (works, is_current) = (program.exists(), Some(&program) == this.as_ref());
         Some(HooksFound { agent, path: codex.path, works, is_current, program, mend })
