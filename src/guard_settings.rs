@@ -16,6 +16,8 @@ use crate::{
 
 /// Names the plan that an agent works on.
 pub(crate) const PLAN_VARIABLE: &str = "RALPH_PLAN_FILE";
+/// Names the project that an agent works in.
+pub(crate) const PROJECT_VARIABLE: &str = "RALPH_PROJECT";
 /// Variables by which ralph tells an agent where to write, wherever that is.
 const OPEN: [&str; 2] = ["RUN_FOLDER", PLAN_VARIABLE];
 

@@ -21,7 +21,7 @@ use crate::{
         plan::{Plan, Work},
     },
     git,
-    guard_settings::PLAN_VARIABLE,
+    guard_settings::{PLAN_VARIABLE, PROJECT_VARIABLE},
     hook::{
         begin::CAP_VARIABLE,
         spool::{self, Notes},
@@ -77,7 +77,11 @@ impl Driver {
         let _ = std::fs::create_dir_all(spool);
         let plan = self.setup.plan_file.as_ref().map(|plan| self.setup.project.join(&plan.path));
         let set = |name: &str, value: OsString| (OsString::from(name), Some(value));
-        let fixed = [set(VARIABLE, spool.into()), set(CAP_VARIABLE, "0".into())];
+        let fixed = [
+            set(VARIABLE, spool.into()),
+            set(PROJECT_VARIABLE, self.setup.project.clone().into()),
+            set(CAP_VARIABLE, "0".into()),
+        ];
         fixed.into_iter().chain(plan.map(|plan| set(PLAN_VARIABLE, plan.into()))).collect()
     }
 

@@ -45,7 +45,7 @@ pub(crate) fn begin(ask: &Ask, conversation: &str, project: &Path) -> Result<Beg
     let iterations = plan.limits.iterations;
     let contract = contract(&plan, &ask.task);
     let run = session::begin(plan, setup(ask, conversation, &project, &settings))?;
-    store.bind(&run)?;
+    store.bind(&run, &project)?;
     let mut notes =
         vec![format!("the loop has begun, with at most {iterations} turns; /cancel-ralph ends it")];
     if host() == "claude" && USUAL_CAP < iterations && env::var_os(CAP_VARIABLE).is_none() {

@@ -1,10 +1,13 @@
 //! Judges a tool call before it runs, by the guard.
 
-use std::path::{Path, PathBuf};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
 use serde_json::Value;
 
-use super::{Input, project};
+use super::{Input, project, store::Store};
 use crate::{
     engine::judgement::Judgement,
     error::{Error, Result},
@@ -12,7 +15,7 @@ use crate::{
         self, Verdict,
         call::{ToolCall, tool_call},
     },
-    guard_settings,
+    guard_settings::{self, PROJECT_VARIABLE},
 };
 
 /// As much of what was asked is kept, in characters.
@@ -24,7 +27,7 @@ pub(super) fn judge(input: &Input<'_>) -> Result<(Verdict, Judgement)> {
     if tool.is_empty() {
         return Err(Error::new("it names no tool"));
     }
-    let project = project(input).ok_or_else(|| Error::new("it does not say where the agent works"))?;
+    let project = guarded(input).ok_or_else(|| Error::new("it does not say where the agent works"))?;
     let folder = input.folder().map(PathBuf::from).filter(|folder| *folder != project);
     let project = whole(&project);
     let folder = folder.map_or_else(|| project.clone(), |folder| whole(&folder));
@@ -42,6 +45,15 @@ pub(super) fn judge(input: &Input<'_>) -> Result<(Verdict, Judgement)> {
         found: reason.map(|finding| finding.found.clone()),
     };
     Ok((verdict, judgement))
+}
+
+/// The project that the guard protects. Where ralph knows it, it does not matter which folder the agent has gone to.
+fn guarded(input: &Input<'_>) -> Option<PathBuf> {
+    let given = env::var_os(PROJECT_VARIABLE).map(PathBuf::from).filter(|path| path.is_absolute());
+    given
+        .or_else(|| env::var_os("CLAUDE_PROJECT_DIR").and_then(|_| project(input)))
+        .or_else(|| Store::of(&input.session()?).ok()?.project())
+        .or_else(|| project(input))
 }
 
 /// The beginning of what the tool is to do.

@@ -39,17 +39,28 @@ impl Store {
 
     /// The run of the loop that the conversation is in.
     pub(crate) fn run(&self) -> Option<RunDir> {
-        let path = fs::read_to_string(self.path.join("loop")).ok()?;
-        Some(RunDir::at(PathBuf::from(path.trim_end_matches('\n'))))
+        self.lines().map(|(run, _)| RunDir::at(run))
+    }
+
+    /// The project that the loop was started in.
+    pub(crate) fn project(&self) -> Option<PathBuf> {
+        self.lines().map(|(_, project)| project).filter(|project| project.is_absolute())
+    }
+
+    /// The paths of the run and of its project.
+    fn lines(&self) -> Option<(PathBuf, PathBuf)> {
+        let text = fs::read_to_string(self.path.join("loop")).ok()?;
+        let (run, project) = text.split_once('\n').unwrap_or((&text, ""));
+        Some((PathBuf::from(run), PathBuf::from(project.trim_end_matches('\n'))))
     }
 
     /// Puts the conversation into a loop and starts to count.
-    pub(crate) fn bind(&self, run: &RunDir) -> io::Result<()> {
+    pub(crate) fn bind(&self, run: &RunDir, project: &Path) -> io::Result<()> {
         self.make()?;
         let _ = fs::remove_file(self.path.join("tools"));
         // Renamed into place: a hook that looks at the same moment sees the old loop or the new one.
         let new = self.path.join(format!("loop.{}", std::process::id()));
-        fs::write(&new, format!("{}\n", run.path().display()))?;
+        fs::write(&new, format!("{}\n{}\n", run.path().display(), project.display()))?;
         fs::rename(new, self.path.join("loop"))
     }
 

@@ -146,6 +146,28 @@ fn the_plugin_judges_only_in_loops() {
     assert_eq!(ask(&env, &scope, &input), Value::Null);
 }
 
+#[test]
+fn the_project_of_a_loop_is_guarded_wherever_the_agent_goes() {
+    let env = Env::new();
+    env.ralph(&["session", "start", "--session-id", "a", "-m", "3", "Work."]).exits(0);
+    fs::create_dir_all(env.path("sub")).expect("a folder");
+    let judged = |env: &Env, folder: &Path, command: &str| {
+        let mut input = recorded("claude-pre-tool-use-bash", "a");
+        input["cwd"] = json!(folder);
+        input["tool_input"] = json!({"command": command});
+        ask(env, &["pre-tool-use"], &input)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    };
+    assert!(judged(&env, Path::new("/"), "rm -rf etc"));
+    assert!(judged(&env, env.root(), "rm -rf home"));
+    assert!(!judged(&env, &env.path("sub"), "rm -rf ../other"));
+    // A run says so by itself.
+    env.ralph(&["session", "cancel", "--session-id", "a"]).exits(0);
+    let project = env.project().to_str().expect("text").to_owned();
+    let env = env.variable("RALPH_PROJECT", &project);
+    assert!(judged(&env, Path::new("/"), "rm -rf etc"));
+    assert!(!judged(&env, &env.path("sub"), "rm -rf ../other"));
+}
+
 /// A transcript that says that so many tokens are used, and a hook that is told of it.
 fn used(env: &Env, name: &str, tokens: u64) -> Value {
     let line = json!({
