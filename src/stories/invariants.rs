@@ -1,7 +1,12 @@
 //! Check 2: what must hold in every task list, however it came about.
 
+use std::collections::BTreeSet;
+
 use super::{Review, Status, Story, TaskList, status_name};
-use crate::stories::schema::Problem;
+use crate::{
+    dependencies::{Graph, cycle},
+    stories::schema::Problem,
+};
 
 /// What is wrong with the review fields of a list.
 pub(super) fn problems(list: &TaskList, review: Review, cap: u32) -> Vec<Problem> {
@@ -9,6 +14,25 @@ pub(super) fn problems(list: &TaskList, review: Review, cap: u32) -> Vec<Problem
         Review::Skipped => Vec::new(),
         Review::Required => list.user_stories.iter().flat_map(|story| of_story(story, cap)).collect(),
     }
+}
+
+/// Stories that wait for their own end, each circle once.
+pub(super) fn circles(list: &TaskList) -> Vec<Problem> {
+    let open = list.user_stories.iter().filter(|story| !story.passes);
+    let graph: Graph = open.clone().map(|story| (story.id.clone(), story.depends_on.clone())).collect();
+    let mut told = BTreeSet::new();
+    let mut problems = Vec::new();
+    for story in open {
+        let Some(path) = cycle(&graph, &story.id).filter(|_| !told.contains(&story.id)) else { continue };
+        let text = format!(
+            "Story {} waits for itself: {}. Take one of these out of dependsOn.",
+            story.id,
+            path.join(" -> ")
+        );
+        told.extend(path);
+        problems.push(Problem { line: story.line, path: String::new(), story: Some(story.id.clone()), text });
+    }
+    problems
 }
 
 fn of_story(story: &Story, cap: u32) -> Vec<Problem> {

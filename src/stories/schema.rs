@@ -63,6 +63,7 @@ pub(super) struct Entry {
 pub fn check(text: &str, review: Review, cap: u32) -> Vec<Problem> {
     let Reading { list, mut problems, .. } = read(text);
     problems.extend(invariants::problems(&list, review, cap));
+    problems.extend(invariants::circles(&list));
     problems.sort_by_key(|problem| problem.line);
     problems
 }

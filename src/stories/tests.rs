@@ -69,6 +69,18 @@ fn says(stories: &[Value], review: Review, expected: Option<&str>) {
 }
 
 #[test]
+fn stories_that_wait_for_themselves_are_named() {
+    let waits = |id: &str, on: &[&str]| with(id, &json!({"dependsOn": on}));
+    for review in [Review::Required, Review::Skipped] {
+        says(&[waits("A", &["A"])], review, Some("Story A waits for itself: A -> A."));
+        let three = [waits("A", &["B"]), waits("B", &["C"]), waits("C", &["B"])];
+        says(&three, review, Some("Story B waits for itself: B -> C -> B."));
+        assert_eq!(check(&list(&three), review, 5).len(), 1);
+        says(&[waits("A", &["B"]), waits("B", &["C"]), story("C")], review, None);
+    }
+}
+
+#[test]
 fn check_1_names_what_is_malformed() {
     let bad = |fields: Value, expected: &str| says(&[with("A", &fields)], Review::Required, Some(expected));
     says(&[story("A")], Review::Required, None);
