@@ -40,7 +40,12 @@ pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
     }
     let pid = runs::process(&run).ok_or_else(|| Error::new(format!("run {} is not running", run.id())))?;
     process::ask_to_stop(pid, args.now)?;
-    let how = if args.now { "now" } else { "after the running operation" };
-    print(&format!("asked run {} to end {how}\n", run.id()))?;
+    let id = run.id();
+    print(&match args.now {
+        true => format!("asked run {id} to end now\n"),
+        false => format!(
+            "asked run {id} to end after the running operation\nif that takes too long: ralph stop --now {id}\n"
+        ),
+    })?;
     Ok(0)
 }
