@@ -38,7 +38,7 @@ pub(crate) struct Page<'a> {
 impl Page<'_> {
     /// The whole page.
     pub(crate) fn render(&self) -> String {
-        let story = Story::of(self.folded);
+        let story = Story::of(self.folded, self.standing);
         let gates = &self.folded.plan.gates;
         let pictures = [
             ("Iterations", (!story.turns.is_empty()).then(|| chart::durations(&story.turns))),

@@ -10,8 +10,12 @@ use crate::{
         plan::CommitRule,
     },
     journal::{Entry, Folded},
+    report::listing::Standing,
     sandbox::level::Level,
 };
+
+/// What is said of a turn that has no end of its own.
+const CUT_OFF: &str = "ralph was killed while it ran";
 
 /// One turn and what was made of it.
 #[derive(Clone, Debug)]
@@ -57,22 +61,30 @@ pub(super) struct Story {
     pub(super) failed_commits: u32,
     /// A turn without a change is a failure here.
     needs_changes: bool,
+    /// The last turn has not come to its end.
+    is_open: bool,
 }
 
 impl Story {
     /// Reads a record.
-    pub(super) fn of(folded: &Folded) -> Self {
+    pub(super) fn of(folded: &Folded, standing: Standing) -> Self {
         let needs_changes = folded.plan.commit == CommitRule::Required;
         let mut story = Self { needs_changes, ..Self::default() };
         for entry in &folded.entries {
             story.take(entry);
+        }
+        if let Some(told) = story.turns.last_mut().filter(|_| story.is_open && standing == Standing::Killed) {
+            told.problem = Some(CUT_OFF.to_owned());
         }
         story
     }
 
     fn take(&mut self, entry: &Entry) {
         match &entry.event {
-            Event::TurnStarted(turn) => self.turns.push(started(turn, entry.at)),
+            Event::TurnStarted(turn) => {
+                self.turns.push(started(turn, entry.at));
+                self.is_open = true;
+            }
             Event::TurnEnded(ended) => self.end_turn(ended),
             Event::GateEnded(ended) => {
                 if let Some(told) = self.turns.last_mut() {
@@ -108,6 +120,7 @@ impl Story {
     }
 
     fn end_turn(&mut self, ended: &TurnEnded) {
+        self.is_open = false;
         for leftover in &ended.leftovers {
             if !self.leftovers.contains(leftover) {
                 self.leftovers.push(leftover.clone());
@@ -133,7 +146,7 @@ impl Story {
                 Some(format!("it changed what can take ralph's guard away: {}", changed.join(", ")))
             }
             TurnEnd::Interrupted => Some("it was ended by the user".to_owned()),
-            TurnEnd::Abandoned => Some("ralph was killed while it ran".to_owned()),
+            TurnEnd::Abandoned => Some(CUT_OFF.to_owned()),
         };
     }
 }

@@ -55,6 +55,14 @@ fn a_run_is_told() {
 }
 
 #[test]
+fn a_turn_that_was_cut_off_is_no_success() {
+    let run = folded(vec![turn(1), turn_ended(false), turn(2)]);
+    assert!(page(&run).contains("The agent failed: ralph was killed while it ran"));
+    let run = folded(vec![turn(1), turn_ended(false)]);
+    assert!(!page(&run).contains("ralph was killed while it ran"));
+}
+
+#[test]
 fn whom_the_run_wanted_to_talk_to_is_told() {
     use crate::{
         engine::event::{Contact, Event},
