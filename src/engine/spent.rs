@@ -10,8 +10,8 @@ pub struct Spent {
     pub usage: Usage,
     /// Of those, what the last iteration that began has used.
     pub iteration: Usage,
-    /// The number of that iteration.
-    current: u32,
+    /// The number of that iteration; 0 before the first.
+    pub begun: u32,
     /// Turns that came to their end and did not say what they used.
     pub unmetered: u32,
     /// Time of turns, gates and waits.
@@ -33,8 +33,8 @@ pub struct Spent {
 impl Spent {
     /// Begins to count for an iteration. Not before its first turn starts: what the one before has used may end the run.
     pub(super) fn begin_turn(&mut self, iteration: u32) {
-        if self.current != iteration {
-            (self.current, self.iteration) = (iteration, Usage::default());
+        if self.begun != iteration {
+            (self.begun, self.iteration) = (iteration, Usage::default());
         }
     }
 

@@ -12,7 +12,7 @@ use crate::{
         judgement::Judgement,
         outcome::Outcome,
     },
-    journal::Folded,
+    journal::{Entry, Folded},
     sandbox::level::Level,
     term::{
         Palette,
@@ -149,9 +149,13 @@ impl Listed<'_> {
     fn facts(&self) -> Vec<String> {
         let Folded { started, plan, state, entries } = self.folded;
         let of = plan.limits.iterations;
-        let mut facts =
-            vec![started.plan.mode.clone(), format!("iteration {} of {of}", state.position().0.min(of))];
-        let since = entries.last().map_or(Duration::ZERO, |entry| between(entry.at, self.now));
+        // What has ended does not begin another.
+        let iteration = if state.outcome().is_some() { state.spent().begun } else { state.position().0 };
+        let mut facts = vec![started.plan.mode.clone(), format!("iteration {} of {of}", iteration.min(of))];
+        // A wish to stop and a warning are no part of the work.
+        let is_work = |entry: &&Entry| !matches!(entry.event, Event::StopRequested | Event::Warned { .. });
+        let last = entries.iter().rev().find(is_work);
+        let since = last.map_or(Duration::ZERO, |entry| between(entry.at, self.now));
         let worked = Duration::from_millis(state.spent().ms);
         let is_running = self.standing == Standing::Running;
         let worked = if is_running { worked + since } else { worked };

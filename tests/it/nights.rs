@@ -295,7 +295,7 @@ fn an_iteration_that_was_too_expensive_is_the_last() {
     assert_eq!(env.events("turn_ended").len(), 1);
     let id = env.run_id();
     let again = format!("ralph resume {id} --max-iteration-cost 1.00");
-    env.ralph(&["status"]).exits(0).prints(&again);
+    env.ralph(&["status"]).exits(0).prints(&again).prints("iteration 1 of 3");
     env.ralph(&["resume", &id]).exits(2).says(&again);
     env.ralph(&["resume", &id, "--max-iteration-cost", "0.7", "-m", "3"])
         .exits(1)
