@@ -8,6 +8,7 @@ mod brace;
 mod builtins;
 mod code;
 mod expand;
+mod files;
 mod output;
 mod parameter;
 mod scope;
@@ -124,7 +125,9 @@ impl Flattener<'_> {
 
     /// A copy for a subshell.
     fn fork(&mut self, scope: &Scope) -> Scope {
-        self.spend(1 + (scope.variables.len() + scope.links.len() + scope.positional.len()) / 8);
+        self.spend(
+            1 + (scope.variables.len() + scope.links.len() + scope.positional.len() + scope.files.len()) / 8,
+        );
         scope.clone()
     }
 

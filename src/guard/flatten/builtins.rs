@@ -1,40 +1,12 @@
 //! Commands that change the shell itself, and commands that run text.
 
-use super::{Flattener, Input, Obstacle, Output, Scope, simple::assign};
+use super::{Flattener, Input, Obstacle, Output, Scope, files::is_initializer, simple::assign};
 use crate::guard::{
     invocation::Invocation,
     programs::{self, FETCHERS, SHELLS},
     secrets,
     text::{self, is_known},
 };
-
-/// Programs whose output is meant to be evaluated by a shell.
-const INITIALIZERS: [&str; 24] = [
-    "ssh-agent",
-    "direnv",
-    "pyenv",
-    "rbenv",
-    "nodenv",
-    "jenv",
-    "mise",
-    "rtx",
-    "asdf",
-    "fnm",
-    "conda",
-    "micromamba",
-    "opam",
-    "brew",
-    "starship",
-    "zoxide",
-    "luarocks",
-    "dircolors",
-    "minikube",
-    "docker-machine",
-    "kubectl",
-    "ralph",
-    "register-python-argcomplete",
-    "resize",
-];
 
 impl Flattener<'_> {
     /// Records a command and follows what it does to the shell and what it runs.
@@ -179,8 +151,7 @@ impl Flattener<'_> {
                 if file == "/dev/stdin" {
                     return Some(self.run_input(one, scope));
                 }
-                self.run_file(&file, one, scope);
-                Some(Output::default())
+                Some(self.run_file(&file, one, scope))
             }
             shell if SHELLS.contains(&shell) => Some(self.shell(one, scope)),
             _ => None,
@@ -188,17 +159,14 @@ impl Flattener<'_> {
     }
 
     fn eval(&mut self, code: &str, scope: &mut Scope) -> Output {
-        let sources: Vec<String> = text::sources(code).map(str::to_owned).collect();
-        let is_initializer =
-            |source: &String| programs::words(source).all(|word| INITIALIZERS.contains(&word));
-        if is_blank(code) && sources.iter().all(is_initializer) {
+        if is_blank(code) && text::sources(code).all(is_initializer) {
             return Output::default();
         }
         self.text_to_run(code, "eval", scope)
     }
 
     /// Runs text if enough of it is known.
-    fn text_to_run(&mut self, code: &str, wrapper: &str, scope: &mut Scope) -> Output {
+    pub(super) fn text_to_run(&mut self, code: &str, wrapper: &str, scope: &mut Scope) -> Output {
         if !is_known(code) && is_blank(code) {
             let shown = text::shown(code.trim());
             let is_fetched = text::sources(code).any(programs::is_fetched);
@@ -227,27 +195,14 @@ impl Flattener<'_> {
             return self.text_to_run(code, &format!("{} -c", one.program), &mut inner);
         }
         let reads_input = one.has("s", &[]);
-        let file = one
-            .operands(&["--rcfile", "--init-file", "-o", "-O", "+o", "+O"])
-            .first()
-            .map(|file| (*file).to_owned());
-        match file.filter(|file| !reads_input && file != "-" && file != "/dev/stdin") {
+        let operands = one.operands(&["--rcfile", "--init-file", "-o", "-O", "+o", "+O"]);
+        let file = operands.first().filter(|file| !reads_input && **file != "-" && **file != "/dev/stdin");
+        match file {
             Some(file) => {
-                self.run_file(&file, one, scope);
-                Output { text: None, programs: vec![one.program.clone()] }
+                inner.positional = operands[1..].iter().map(|arg| (*arg).to_owned()).collect();
+                self.run_file(file, one, &mut inner)
             }
             None => self.run_input(one, &mut inner),
-        }
-    }
-
-    /// A file is run as a script.
-    fn run_file(&mut self, file: &str, one: &Invocation, scope: &Scope) {
-        let path = scope.path(file, &self.ctx.home);
-        let is_fetched = text::sources(file).any(programs::is_fetched) || scope.downloads.contains(&path);
-        if is_fetched {
-            self.obstacle(Obstacle::FetchedCode(text::shown(file)));
-        } else if text::sources(file).any(programs::is_decoded) {
-            self.obstacle(Obstacle::DynamicCode(text::shown(&one.shown())));
         }
     }
 

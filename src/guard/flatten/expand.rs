@@ -77,11 +77,9 @@ impl Flattener<'_> {
                 let output = self.unwrap(text, "`...`", &mut inner);
                 fields.push_values(&[substituted(output)], *quoted);
             }
-            Part::Process { list, .. } => {
-                let mut inner = self.fork(scope);
-                let output = self.list(list, &mut inner);
+            Part::Process { list, is_output } => {
                 fields.is_quoted = true;
-                fields.push(&text::unknown(&format!("<({})", output.programs.join(" "))));
+                fields.push(&self.process(list, *is_output, scope));
             }
             Part::Arithmetic(word) => {
                 self.expand_whole(word, scope);
