@@ -1,13 +1,14 @@
 //! Programs that run other programs: what they are given is judged as if it were typed.
 
 mod table;
+mod texts;
 
 use super::{
     Flattener, Output, Scope,
     simple::{invocation, quote},
 };
 use crate::guard::{invocation::Invocation, text};
-use table::{ELSEWHERE, WRAPPERS, Wrapper};
+use table::{ELSEWHERE, TEXT_OPTIONS, WRAPPERS, Wrapper};
 
 impl Flattener<'_> {
     /// Runs what a command was given to run, if it is one that does so.
@@ -20,6 +21,11 @@ impl Flattener<'_> {
         }
         if one.program == "xargs" || one.program == "parallel" {
             return Some(self.xargs(one, scope));
+        }
+        if one.program == "setarch" {
+            let rest = skip_options(&one.args, &[]);
+            let has_name = rest.first().is_some_and(|name| is_architecture(name));
+            return self.inner(skip_options(&rest[usize::from(has_name)..], &[]), one, scope);
         }
         if one.program.starts_with("ld-linux") || one.program.starts_with("ld-musl") || one.program == "ld.so"
         {
@@ -37,7 +43,11 @@ impl Flattener<'_> {
         }
         let found = WRAPPERS.iter().find_map(|wrapper| command_of(wrapper, one));
         if let Some(args) = found {
-            return self.inner(args, one, scope);
+            let texts = own_texts(one, args);
+            if texts.is_empty() {
+                return self.inner(args, one, scope);
+            }
+            return Some(self.run_texts(texts, one, scope));
         }
         let args = ELSEWHERE.iter().find_map(|wrapper| command_of(wrapper, one))?;
         let mut inner = self.fork(scope);
@@ -73,86 +83,6 @@ impl Flattener<'_> {
         scope.wrappers.pop();
         scope.unwrapped -= 1;
         Some(output)
-    }
-
-    /// Programs that take a command as one text.
-    fn wrapped_text(&mut self, one: &Invocation, scope: &mut Scope) -> Option<Output> {
-        let text = |value: Option<&&str>| value.map(|value| (*value).to_owned());
-        let verb = one.operands(&["-C", "-c"]).first().copied().unwrap_or_default().to_owned();
-        let codes: Vec<String> = match one.program.as_str() {
-            "watch" => vec![one.operands(&["-n", "--interval"]).join(" ")],
-            "hyperfine" | "concurrently" | "entr" => {
-                one.operands(&["-w", "-r", "-n"]).iter().map(|code| (*code).to_owned()).collect()
-            }
-            "su" | "script" | "flock" | "sg" | "runuser" | "vagrant" | "capsh" => {
-                text(one.values("c", &["command"]).first()).into_iter().collect()
-            }
-            "env" => text(one.values("S", &["split-string"]).first()).into_iter().collect(),
-            "nix-shell" => text(one.values("", &["run", "command"]).first()).into_iter().collect(),
-            "git" => git_codes(one, &verb),
-            "vim" | "vi" | "nvim" | "ex" | "emacs" => {
-                let commands = one.values("c", &["cmd"]).into_iter().map(str::to_owned);
-                let plus = one.args.iter().filter_map(|arg| arg.strip_prefix('+')).map(str::to_owned);
-                let shells = commands
-                    .chain(plus)
-                    .filter_map(|code| code.trim_start_matches(':').strip_prefix('!').map(str::to_owned));
-                shells.collect()
-            }
-            "tar" | "bsdtar" => {
-                let action = one.values("", &["checkpoint-action", "to-command", "use-compress-program"]);
-                action.into_iter().map(|code| code.trim_start_matches("exec=").to_owned()).collect()
-            }
-            "make" | "gmake" => one
-                .args
-                .iter()
-                .filter_map(|arg| arg.strip_prefix("SHELL=").or_else(|| arg.strip_prefix("--eval=")))
-                .map(str::to_owned)
-                .collect(),
-            "powershell" | "pwsh" => one
-                .values("c", &["Command", "command", "EncodedCommand"])
-                .into_iter()
-                .map(str::to_owned)
-                .collect(),
-            "rsync" => one.values("e", &["rsh"]).into_iter().map(str::to_owned).collect(),
-            "tmux"
-                if one.has_word(&[
-                    "new-session",
-                    "new",
-                    "new-window",
-                    "split-window",
-                    "run-shell",
-                    "send-keys",
-                    "send",
-                ]) =>
-            {
-                one.operands(&["-s", "-t", "-n", "-c", "-x", "-y"])
-                    .into_iter()
-                    .skip(1)
-                    .map(str::to_owned)
-                    .collect()
-            }
-            "screen" => vec![one.operands(&["-S", "-c", "-p"]).join(" ")],
-            "gcloud" => text(one.values("", &["command"]).first()).into_iter().collect(),
-            "fly" | "flyctl" if verb == "ssh" => {
-                text(one.values("C", &["command"]).first()).into_iter().collect()
-            }
-            "sqlite3" => one
-                .args
-                .iter()
-                .filter_map(|arg| arg.strip_prefix(".shell ").or_else(|| arg.strip_prefix(".system ")))
-                .map(str::to_owned)
-                .collect(),
-            _ => Vec::new(),
-        };
-        let codes: Vec<String> = codes.into_iter().filter(|code| !code.is_empty()).collect();
-        if codes.is_empty() {
-            return None;
-        }
-        let mut inner = self.fork(scope);
-        for code in codes {
-            self.unwrap(&code, &one.program, &mut inner);
-        }
-        Some(Output { text: None, programs: vec![one.program.clone()] })
     }
 
     /// `find -exec`, `fd -x`: `{}` stands for something in the folders that are searched.
@@ -221,7 +151,11 @@ impl Flattener<'_> {
         let mut args: Vec<String> = Vec::new();
         if has_place {
             for value in arguments.iter().take(4) {
-                let replaced: Vec<String> = command.iter().map(|arg| arg.replace(&place, value)).collect();
+                let mut replaced: Vec<String> =
+                    command.iter().map(|arg| arg.replace(&place, value)).collect();
+                if one.program == "parallel" && command.len() == 1 {
+                    replaced.splice(0..0, ["sh".to_owned(), "-c".to_owned()]);
+                }
                 let mut inner = self.fork(scope);
                 self.inner(&replaced, one, &mut inner);
             }
@@ -240,43 +174,6 @@ impl Flattener<'_> {
         self.inner(&args, one, &mut inner);
         Output { text: None, programs: vec!["xargs".to_owned()] }
     }
-}
-
-/// What git runs: aliases given on the command line, `bisect run`, `rebase --exec`, `submodule foreach`, filters.
-fn git_codes(one: &Invocation, verb: &str) -> Vec<String> {
-    let mut codes: Vec<String> = Vec::new();
-    for setting in one.values("c", &[]) {
-        let Some((key, value)) = setting.split_once('=') else { continue };
-        let key = key.to_lowercase();
-        if key.starts_with("alias.") {
-            codes.push(value.strip_prefix('!').map_or_else(|| format!("git {value}"), str::to_owned));
-        } else if [
-            "core.sshcommand",
-            "core.pager",
-            "core.editor",
-            "core.fsmonitor",
-            "credential.helper",
-            "diff.external",
-        ]
-        .contains(&key.as_str())
-        {
-            codes.push(value.trim_start_matches('!').to_owned());
-        }
-    }
-    match verb {
-        "bisect" | "submodule" => {
-            let at = one.args.iter().position(|arg| arg == "run" || arg == "foreach");
-            codes.extend(at.map(|at| one.args[at + 1..].join(" ")));
-        }
-        "rebase" => codes.extend(one.values("x", &["exec"]).into_iter().map(str::to_owned)),
-        "filter-branch" => {
-            let filters = ["tree-filter", "index-filter", "msg-filter", "env-filter", "commit-filter"];
-            codes.extend(one.values("", &filters).into_iter().map(str::to_owned));
-        }
-        _ => {}
-    }
-    codes.retain(|code| !code.is_empty());
-    codes
 }
 
 /// The command in the arguments of a wrapper.
@@ -300,6 +197,16 @@ fn command_of<'a>(wrapper: &Wrapper, one: &'a Invocation) -> Option<&'a [String]
     Some(rest)
 }
 
+/// The shell text in the options that stand before the command of a wrapper. What comes later are options of the command.
+fn own_texts(one: &Invocation, command: &[String]) -> Vec<String> {
+    let Some((_, letters, names)) = TEXT_OPTIONS.iter().find(|(name, ..)| *name == one.program) else {
+        return Vec::new();
+    };
+    let own = one.args.len().saturating_sub(command.len());
+    let own = Invocation { args: one.args[..own].to_vec(), ..Invocation::default() };
+    own.values(letters, names).into_iter().map(str::to_owned).collect()
+}
+
 /// The arguments after the options at their start.
 fn skip_options<'a>(args: &'a [String], valued: &[&str]) -> &'a [String] {
     let mut rest = args;
@@ -314,6 +221,12 @@ fn skip_options<'a>(args: &'a [String], valued: &[&str]) -> &'a [String] {
         rest = rest.get(if takes_next { 2 } else { 1 }..).unwrap_or_default();
     }
     rest
+}
+
+/// What `setarch` may name before the command.
+fn is_architecture(name: &str) -> bool {
+    let families = ["linux", "uname", "i386", "i486", "i586", "i686", "x86", "arm", "aarch", "ppc", "riscv"];
+    families.iter().any(|family| name.starts_with(family))
 }
 
 fn is_name(text: &str) -> bool {
