@@ -123,6 +123,38 @@ impl Invocation {
         operands
     }
 
+    /// The options that are given, clusters taken apart: letters, and long names. `valued` lists options that take the rest
+    /// of their cluster or else the next argument, `attached` letters that take the rest of their cluster or nothing.
+    pub(crate) fn switches(&self, valued: &[&str], attached: &str) -> Vec<&str> {
+        let mut switches = Vec::new();
+        let mut skips = false;
+        for arg in &self.args {
+            if std::mem::take(&mut skips) {
+                continue;
+            }
+            if arg == "--" {
+                break;
+            }
+            if let Some(long) = arg.strip_prefix("--") {
+                skips = valued.contains(&arg.as_str());
+                switches.push(long.split('=').next().unwrap_or_default());
+                continue;
+            }
+            let Some(cluster) = arg.strip_prefix('-') else { continue };
+            for (at, letter) in cluster.char_indices() {
+                let rest = at + letter.len_utf8();
+                switches.push(&cluster[at..rest]);
+                let takes_value =
+                    valued.iter().any(|name| name.strip_prefix('-') == Some(&cluster[at..rest]));
+                if takes_value || attached.contains(letter) {
+                    skips = takes_value && rest == cluster.len();
+                    break;
+                }
+            }
+        }
+        switches
+    }
+
     /// The arguments that are no options, with the options that this program is known to give values to.
     pub(crate) fn words(&self) -> Vec<&str> {
         self.operands(programs::valued_options(&self.program))

@@ -94,6 +94,7 @@ pub(super) const RULES: &[Rule] = &[
             "ralph sandbox exec -- ls",
             "ralph job --no-guard -p x",
             "git commit --no-verify -m x",
+            "git commit -anm x",
             "git -c core.hooksPath=/dev/null commit -m x",
         ],
         passes: &[
@@ -102,6 +103,7 @@ pub(super) const RULES: &[Rule] = &[
             "ralph logs",
             "ralph guard check 'ls'",
             "git commit -m x",
+            "git commit -am '-n'",
             "ralph bus post hi",
             "ralph stories submit US-1 --note built",
             "ralph stories request-changes US-1",
@@ -276,17 +278,45 @@ fn is_for_agents(one: &Invocation) -> bool {
     one.runs(&FOR_AGENTS) && !one.args.iter().any(is_unsafe)
 }
 
+/// Options of git's commands that take a value.
+const GIT_VALUED: [&str; 17] = [
+    "-C",
+    "-c",
+    "-m",
+    "-F",
+    "-t",
+    "--message",
+    "--file",
+    "--template",
+    "--author",
+    "--date",
+    "--trailer",
+    "--fixup",
+    "--squash",
+    "--reuse-message",
+    "--reedit-message",
+    "--git-dir",
+    "--work-tree",
+];
+
+/// Whether git is told not to run the hooks of a step.
+fn passes_hooks(one: &Invocation) -> bool {
+    if !one.is(&["git"]) {
+        return false;
+    }
+    let verb = one.words().first().copied().unwrap_or_default();
+    let has_letter = ["commit", "am"].contains(&verb);
+    let has_hooks = has_letter || ["push", "merge", "rebase", "cherry-pick"].contains(&verb);
+    let passes = |switch: &&str| {
+        (has_letter && *switch == "n") || (7 < switch.len() && "no-verify".starts_with(*switch))
+    };
+    has_hooks && one.switches(&GIT_VALUED, "uS").iter().any(passes)
+}
+
 fn control(scene: &Scene<'_>) -> Option<String> {
     let one = scene.one;
     let drives = one.is(&["ralph"]) && !one.is_question() && !is_for_agents(one);
-    let skips = one.is(&["git"])
-        && one
-            .words()
-            .first()
-            .is_some_and(|verb| ["commit", "push", "merge", "rebase", "cherry-pick", "am"].contains(verb))
-        && (one.has_word(&["--no-verify"])
-            || one.args.iter().any(|arg| arg == "-n") && one.words().first() == Some(&"commit"));
     let hooks =
         one.is(&["git"]) && one.args.iter().any(|arg| arg.to_lowercase().starts_with("core.hookspath="));
-    scene.found_if(drives || skips || hooks)
+    scene.found_if(drives || passes_hooks(one) || hooks)
 }
