@@ -1,5 +1,9 @@
 //! What can be seen in the code of other languages without parsing them: calls and the texts they are given.
 
+mod awk;
+pub(crate) mod make;
+pub(crate) mod sed;
+
 /// How an interpreter takes code.
 pub(crate) struct Language {
     program: &'static str,
@@ -112,14 +116,13 @@ pub(crate) fn commands(code: &str, program: &str) -> Vec<Run> {
         }
     }
     if program == "perl" || program == "ruby" {
-        for word in ["system ", "exec "] {
-            let texts = code.split(word).skip(1).map(literals).filter(|texts| !texts.is_empty());
-            runs.extend(texts.map(|texts| Run::Text(texts[0].clone())));
-        }
+        runs.extend(plain_runs(code));
     }
     if program == "awk" {
-        let piped = code.split('|').skip(1).filter(|rest| rest.trim_start().starts_with('"'));
-        runs.extend(piped.filter_map(|rest| literals(rest).into_iter().next()).map(Run::Text));
+        runs.extend(awk::piped(code).into_iter().map(Run::Text));
+    }
+    if program == "expect" || program == "tclsh" {
+        runs.extend(spawned(code));
     }
     if program == "osascript" {
         let texts =
@@ -127,6 +130,67 @@ pub(crate) fn commands(code: &str, program: &str) -> Vec<Run> {
         runs.extend(texts.map(Run::Text));
     }
     runs.truncate(32);
+    runs
+}
+
+/// Commands that Perl and Ruby run without brackets, by a list without a shell, or by opening a pipe.
+fn plain_runs(code: &str) -> Vec<Run> {
+    let mut runs = Vec::new();
+    for word in ["system", "exec"] {
+        for rest in code.split(word).skip(1).filter(|rest| rest.starts_with([' ', '('])).take(32) {
+            let rest = rest.trim_start_matches([' ', '(']);
+            let listed = rest.strip_prefix("qw").and_then(|rest| rest.split([')', ']', '}']).next());
+            let texts = match listed.and_then(|words| words.get(1..)) {
+                Some(words) => words.split_whitespace().map(str::to_owned).collect(),
+                None => literals(statement(rest)),
+            };
+            match &texts[..] {
+                [] => {}
+                [text] => runs.push(Run::Text(text.clone())),
+                _ => runs.push(Run::Arguments(texts)),
+            }
+        }
+    }
+    let opened = calls(code).into_iter().chain(plain_calls(code)).filter(|call| call.name == "open");
+    let piped = opened.flat_map(|call| call.texts).filter(|text| 1 < text.len() && is_pipe(text));
+    runs.extend(piped.map(|text| Run::Text(text.trim_matches([' ', '|']).to_owned())));
+    runs
+}
+
+fn is_pipe(text: &str) -> bool {
+    text.trim().starts_with('|') || text.trim().ends_with('|')
+}
+
+/// The code before the end of a statement.
+fn statement(code: &str) -> &str {
+    let (mut quote, mut escaped) = (None, false);
+    for (at, next) in code.char_indices() {
+        match (quote, next) {
+            _ if escaped => escaped = false,
+            (Some(_), '\\') => escaped = true,
+            (Some(mark), other) if mark == other => quote = None,
+            (None, mark @ ('"' | '\'')) => quote = Some(mark),
+            (None, ';' | '\n' | '}') => return &code[..at],
+            _ => {}
+        }
+    }
+    code
+}
+
+/// The commands that Tcl starts, whose words are much like those of a shell.
+fn spawned(code: &str) -> Vec<Run> {
+    let mut runs = Vec::new();
+    for part in code.split([';', '\n', '[', ']', '{', '}']).map(str::trim) {
+        let command = ["spawn ", "exec ", "system "].iter().find_map(|word| part.strip_prefix(word));
+        let Some(command) = command else { continue };
+        let mut command = command.trim_start();
+        while let Some((_, rest)) = command.split_once(' ').filter(|_| command.starts_with('-')) {
+            command = rest.trim_start();
+        }
+        if !command.starts_with('$') {
+            runs.push(Run::Text(command.to_owned()));
+        }
+    }
     runs
 }
 

@@ -16,6 +16,9 @@ impl Flattener<'_> {
         if let Some(output) = self.wrapped_text(one, scope) {
             return Some(output);
         }
+        if let Some(output) = self.wrapped_script(one, scope) {
+            return Some(output);
+        }
         if one.program == "find" || one.program == "fd" || one.program == "fdfind" {
             return self.find(one, scope);
         }

@@ -4,15 +4,47 @@ use super::{
     super::{Flattener, Output, Scope, simple::quote},
     skip_options,
 };
-use crate::guard::invocation::Invocation;
+use crate::guard::{
+    invocation::Invocation,
+    script::{make, sed},
+    text,
+};
 
 impl Flattener<'_> {
     /// Runs the texts that a program has a shell run.
     pub(super) fn wrapped_text(&mut self, one: &Invocation, scope: &mut Scope) -> Option<Output> {
         let mut codes = of_runners(one);
         codes.extend(of_options(one));
+        codes.extend(of_tools(one));
+        codes.extend(of_clients(one));
         codes.retain(|code| !code.is_empty());
         if codes.is_empty() { None } else { Some(self.run_texts(codes, one, scope)) }
+    }
+
+    /// Scripts of tools that can run commands of a shell.
+    pub(super) fn wrapped_script(&mut self, one: &Invocation, scope: &Scope) -> Option<Output> {
+        let codes = match one.program.as_str() {
+            "sed" => sed::commands(&sed_script(one)),
+            "make" | "gmake" => {
+                let files = one.values("f", &["file", "makefile"]);
+                let texts = files.iter().flat_map(|file| match *file {
+                    "-" | "/dev/stdin" => scope.input.text.clone().into_iter().collect(),
+                    file => {
+                        scope.texts(file, &self.ctx.home).iter().map(ToString::to_string).collect::<Vec<_>>()
+                    }
+                });
+                texts.flat_map(|text| make::commands(&text)).collect()
+            }
+            _ => return None,
+        };
+        if codes.is_empty() || !self.spend(1 + codes.iter().map(String::len).sum::<usize>() / 64) {
+            return None;
+        }
+        let mut inner = self.fork(scope);
+        for code in codes {
+            self.text_to_run(&code, &one.program, &mut inner);
+        }
+        Some(Output { text: None, programs: vec![one.program.clone()] })
     }
 
     pub(super) fn run_texts(&mut self, codes: Vec<String>, one: &Invocation, scope: &Scope) -> Output {
@@ -22,6 +54,15 @@ impl Flattener<'_> {
         }
         Output { text: None, programs: vec![one.program.clone()] }
     }
+}
+
+/// The script in the arguments of `sed`.
+fn sed_script(one: &Invocation) -> String {
+    let scripts = one.values("e", &["expression"]);
+    if !scripts.is_empty() || one.has("f", &["file"]) {
+        return scripts.join("\n");
+    }
+    one.operands(&["-l", "--line-length"]).first().copied().unwrap_or_default().to_owned()
 }
 
 /// Programs that are there to run other programs again, next to each other or in another terminal.
@@ -97,9 +138,28 @@ fn of_options(one: &Invocation) -> Vec<String> {
         "nix-shell" => text(one.values("", &["run", "command"]).first()).into_iter().collect(),
         "git" => git_codes(one, &verb),
         "vim" | "vi" | "nvim" | "ex" | "emacs" => of_editor(one),
+        "powershell" | "pwsh" => one
+            .values("c", &["Command", "command", "EncodedCommand"])
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
+        "gcloud" => text(one.values("", &["command"]).first()).into_iter().collect(),
+        "fly" | "flyctl" if verb == "ssh" => {
+            text(one.values("C", &["command"]).first()).into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Options of tools that have another program do a part of the work.
+fn of_tools(one: &Invocation) -> Vec<String> {
+    let values =
+        |letters, names| one.values(letters, names).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    match one.program.as_str() {
         "tar" | "bsdtar" => {
-            let action = one.values("", &["checkpoint-action", "to-command", "use-compress-program"]);
-            action.into_iter().map(|code| code.trim_start_matches("exec=").to_owned()).collect()
+            let letters = if one.program == "tar" { "IF" } else { "" };
+            let codes = values(letters, TAR_RUNS).into_iter();
+            codes.map(|code| code.trim_start_matches("exec=").to_owned()).collect()
         }
         "make" | "gmake" => one
             .args
@@ -107,24 +167,49 @@ fn of_options(one: &Invocation) -> Vec<String> {
             .filter_map(|arg| arg.strip_prefix("SHELL=").or_else(|| arg.strip_prefix("--eval=")))
             .map(str::to_owned)
             .collect(),
-        "powershell" | "pwsh" => one
-            .values("c", &["Command", "command", "EncodedCommand"])
-            .into_iter()
-            .map(str::to_owned)
-            .collect(),
-        "rsync" => one.values("e", &["rsh"]).into_iter().map(str::to_owned).collect(),
-        "gcloud" => text(one.values("", &["command"]).first()).into_iter().collect(),
-        "fly" | "flyctl" if verb == "ssh" => {
-            text(one.values("C", &["command"]).first()).into_iter().collect()
+        "rsync" => values("e", &["rsh"]),
+        "man" => values("P", &["pager"]),
+        "rg" => {
+            let mut paths: Vec<String> = one
+                .operands(&["--pre", "-e", "-g", "-t"])
+                .iter()
+                .skip(1)
+                .map(|path| (*path).to_owned())
+                .collect();
+            if paths.is_empty() {
+                paths.push(format!("./{}", text::unknown("rg")));
+            }
+            values("", &["pre"]).into_iter().map(|code| format!("{code} {}", quote(&paths))).collect()
         }
-        "sqlite3" => one
-            .args
-            .iter()
-            .filter_map(|arg| arg.strip_prefix(".shell ").or_else(|| arg.strip_prefix(".system ")))
-            .map(str::to_owned)
-            .collect(),
         _ => Vec::new(),
     }
+}
+
+const TAR_RUNS: &[&str] = &[
+    "checkpoint-action",
+    "to-command",
+    "use-compress-program",
+    "info-script",
+    "new-volume-script",
+    "rsh-command",
+];
+
+/// Lines for a debugger or a database that are for the shell.
+fn of_clients(one: &Invocation) -> Vec<String> {
+    let (lines, marks): (Vec<&str>, &[&str]) = match one.program.as_str() {
+        "gdb" => (one.values("", &["ex", "iex", "eval-command", "init-eval-command"]), &["shell ", "!"]),
+        "lldb" => {
+            (one.values("oO", &["one-line", "one-line-before-file"]), &["platform shell ", "shell ", "!"])
+        }
+        "psql" => (one.values("c", &["command"]), &["\\!"]),
+        "mysql" | "mariadb" => (one.values("e", &["execute"]), &["\\!", "system "]),
+        "sqlite3" => (one.args.iter().map(String::as_str).collect(), &[".shell ", ".system "]),
+        _ => return Vec::new(),
+    };
+    let read = one.input.text.iter().flat_map(|text| text.lines());
+    let all = lines.into_iter().flat_map(str::lines).chain(read).take(64);
+    let shells = all.filter_map(|line| marks.iter().find_map(|mark| line.trim_start().strip_prefix(mark)));
+    shells.map(|code| code.trim().to_owned()).collect()
 }
 
 /// The commands for a shell that an editor starts with.
@@ -160,6 +245,17 @@ fn git_codes(one: &Invocation, verb: &str) -> Vec<String> {
         "bisect" | "submodule" => {
             let at = one.args.iter().position(|arg| arg == "run" || arg == "foreach");
             codes.extend(at.map(|at| one.args[at + 1..].join(" ")));
+        }
+        "grep" => {
+            let pagers = ["-O", "--open-files-in-pager="];
+            let given =
+                |arg: &String| pagers.iter().find_map(|pager| arg.strip_prefix(pager).map(str::to_owned));
+            codes.extend(one.args.iter().filter_map(given));
+        }
+        "difftool" => codes.extend(one.values("x", &["extcmd"]).into_iter().map(str::to_owned)),
+        "clone" | "fetch" | "pull" | "ls-remote" | "push" | "archive" => {
+            let programs = one.values("", &["upload-pack", "receive-pack", "exec"]);
+            codes.extend(programs.into_iter().map(str::to_owned));
         }
         "rebase" => codes.extend(one.values("x", &["exec"]).into_iter().map(str::to_owned)),
         "filter-branch" => {

@@ -1,0 +1,94 @@
+//! Makefiles: the commands in their recipes.
+
+/// What a variable is while nothing sets it.
+const BUILT_IN: [(&str, &str); 6] =
+    [("RM", "rm -f"), ("CC", "cc"), ("CXX", "c++"), ("MAKE", "make"), ("SHELL", "sh"), ("AR", "ar")];
+
+/// Longer lines are left as they are, and none grows much longer by its variables.
+const LONGEST: usize = 4096;
+
+/// The commands that a makefile runs, whichever target is made.
+pub(crate) fn commands(makefile: &str) -> Vec<String> {
+    let mut variables: Vec<(String, String)> = Vec::new();
+    let mut runs = Vec::new();
+    for line in makefile.replace("\\\n", " ").lines().take(256) {
+        if let Some(recipe) = line.strip_prefix('\t') {
+            runs.push(recipe_line(recipe, &variables));
+        } else if let Some((name, value)) = assigned(line) {
+            let value = expanded(value, &variables);
+            variables.insert(0, (name.to_owned(), value));
+        } else if let Some((_, recipe)) = line.split_once(':').and_then(|(_, rest)| rest.split_once(';')) {
+            runs.push(recipe_line(recipe, &variables));
+        }
+        runs.extend(
+            line.split("$(shell ").skip(1).map(|rest| rest.split(')').next().unwrap_or_default().to_owned()),
+        );
+    }
+    runs.retain(|run| !run.is_empty());
+    runs.truncate(64);
+    runs
+}
+
+/// `NAME = value`, `NAME := value`.
+fn assigned(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.split_once('=')?;
+    let name = name.trim_end_matches([':', '?', '+', '!']).trim();
+    let is_name =
+        !name.is_empty() && name.chars().all(|next| next.is_ascii_alphanumeric() || "_-.".contains(next));
+    is_name.then_some((name, value.trim()))
+}
+
+fn recipe_line(recipe: &str, variables: &[(String, String)]) -> String {
+    expanded(recipe.trim_start_matches(|next: char| next.is_whitespace() || "@-+".contains(next)), variables)
+}
+
+/// Text with its variables filled in. One that nothing sets is empty, and `$$` is a dollar for the shell.
+fn expanded(text: &str, variables: &[(String, String)]) -> String {
+    if LONGEST < text.len() {
+        return text.to_owned();
+    }
+    let mut whole = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        whole.push_str(before);
+        let close = match after.chars().next() {
+            Some('(') => after.find(')'),
+            Some('{') => after.find('}'),
+            _ => None,
+        };
+        if let Some(close) = close {
+            let name = &after[1..close];
+            let set = variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+            let built_in = BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+            whole.push_str(set.or(built_in).unwrap_or_default());
+            rest = &after[close + 1..];
+        } else {
+            let first = after.chars().next();
+            whole.extend(first.filter(|next| *next == '$'));
+            rest = &after[first.map_or(0, char::len_utf8)..];
+        }
+        if LONGEST < whole.len() {
+            return whole;
+        }
+    }
+    whole + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recipes_are_found() {
+        for (makefile, expected) in [
+            ("all: ; ls -l", "ls -l"),
+            ("all:\n\t@ls\n\t-cc x\n", "ls|cc x"),
+            ("D := /x\nall: a b\n\t$(RM) ${D} $$HOME", "rm -f /x $HOME"),
+            ("X := $(shell ls -l)\n", "ls -l"),
+            ("a: b\nc = d\n", ""),
+            ("all:\n\tls \\\n\t-l\n", "ls  \t-l"),
+        ] {
+            assert_eq!(commands(makefile).join("|"), expected, "{makefile}");
+        }
+    }
+}
