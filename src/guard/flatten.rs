@@ -24,6 +24,7 @@ use super::{
     text,
 };
 pub(crate) use builtins::is_loopback;
+use files::Files;
 pub(crate) use scope::Input;
 use scope::Scope;
 use simple::invocation;
@@ -69,7 +70,8 @@ pub(crate) enum Obstacle {
 
 /// Flattens a command line that is typed in the working directory of `ctx`.
 pub(crate) fn flatten(command: &str, ctx: &Context) -> Flat {
-    let mut flattener = Flattener { ctx, flat: Flat::default(), left: BUDGET, traps: Vec::new() };
+    let mut flattener =
+        Flattener { ctx, flat: Flat::default(), left: BUDGET, traps: Vec::new(), files: Files::default() };
     let mut scope = Scope { cwd: ctx.cwd.clone(), ..Scope::default() };
     flattener.script(&text::without_marks(command), &mut scope);
     for code in std::mem::take(&mut flattener.traps) {
@@ -80,7 +82,8 @@ pub(crate) fn flatten(command: &str, ctx: &Context) -> Flat {
 
 /// Flattens a command that is given as its arguments.
 pub(crate) fn flatten_arguments(words: &[String], ctx: &Context) -> Flat {
-    let mut flattener = Flattener { ctx, flat: Flat::default(), left: BUDGET, traps: Vec::new() };
+    let mut flattener =
+        Flattener { ctx, flat: Flat::default(), left: BUDGET, traps: Vec::new(), files: Files::default() };
     let mut scope = Scope { cwd: ctx.cwd.clone(), ..Scope::default() };
     let words = words.iter().map(|word| text::without_marks(word)).collect();
     flattener.dispatch(words, Invocation::default(), &mut scope);
@@ -102,6 +105,7 @@ struct Flattener<'a> {
     left: usize,
     /// What runs when the shell ends, with the variables that are set then.
     traps: Vec<String>,
+    files: Files,
 }
 
 impl Flattener<'_> {
@@ -125,9 +129,7 @@ impl Flattener<'_> {
 
     /// A copy for a subshell.
     fn fork(&mut self, scope: &Scope) -> Scope {
-        self.spend(
-            1 + (scope.variables.len() + scope.links.len() + scope.positional.len() + scope.files.len()) / 8,
-        );
+        self.spend(1 + (scope.variables.len() + scope.links.len() + scope.positional.len()) / 8);
         scope.clone()
     }
 
@@ -261,7 +263,7 @@ impl Flattener<'_> {
         }
         let output = self.compound(&stage.command, scope);
         scope.input = outer;
-        if redirects.takes_output { Output { text: Some(String::new()), ..output } } else { output }
+        self.keep(output, redirects.output)
     }
 
     fn compound(&mut self, command: &Command, scope: &mut Scope) -> Output {

@@ -48,6 +48,13 @@ impl Flattener<'_> {
                     }
                 }
             }
+            "tee" | "sponge" => {
+                if let Some(text) = scope.input.text.clone() {
+                    for file in one.operands(&[]) {
+                        self.files.write(&scope.path(file, home), &text, one.has("a", &["append"]));
+                    }
+                }
+            }
             "curl" | "wget" | "aria2c" | "http" => {
                 let named = one.values("oO", &["output", "output-document", "out"]);
                 let redirected = one.redirects.iter().map(|redirect| redirect.path.clone());

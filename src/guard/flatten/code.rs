@@ -37,7 +37,7 @@ impl Flattener<'_> {
         if let Some(file) = file.as_ref().filter(|file| text::sources(file).any(programs::is_fetched)) {
             self.obstacle(super::Obstacle::FetchedCode(text::shown(file)));
         }
-        let texts = file.as_ref().map(|file| scope.texts(file, &self.ctx.home)).unwrap_or_default();
+        let texts = file.as_ref().map(|file| self.texts(file, scope)).unwrap_or_default();
         if !texts.is_empty() {
             return Some(texts.join("\n"));
         }

@@ -18,8 +18,6 @@ pub(super) struct Scope {
     pub(super) links: BTreeMap<String, String>,
     /// Files that came from the network.
     pub(super) downloads: Vec<String>,
-    /// Files by every text that they may hold. Process substitutions go by how they are marked.
-    pub(super) files: BTreeMap<String, Vec<Rc<str>>>,
     /// The working directory; unknown parts are marked.
     pub(super) cwd: String,
     pub(super) earlier: Vec<String>,
@@ -81,20 +79,6 @@ impl Scope {
         self.variables.insert(name.to_owned(), vec![value]);
     }
 
-    /// Another text that a file may hold.
-    pub(super) fn add_file(&mut self, path: &str, text: Rc<str>) {
-        let texts = self.files.entry(path.to_owned()).or_default();
-        if !texts.contains(&text) && texts.len() < 16 {
-            texts.push(text);
-        }
-    }
-
-    /// Every text that a file may hold, as far as any is known.
-    pub(super) fn texts(&self, file: &str, home: &str) -> Vec<Rc<str>> {
-        let texts = self.files.get(file).or_else(|| self.files.get(&self.path(file, home)));
-        texts.cloned().unwrap_or_default()
-    }
-
     /// Takes in what may have been set in another branch.
     pub(super) fn merge(&mut self, other: Self) {
         for (name, values) in other.variables {
@@ -109,11 +93,6 @@ impl Scope {
         self.aliases.extend(other.aliases);
         self.links.extend(other.links);
         self.downloads.extend(other.downloads);
-        for (path, texts) in other.files {
-            for text in texts {
-                self.add_file(&path, text);
-            }
-        }
         if self.cwd != other.cwd {
             self.cwd = text::unknown("the working directory");
         }

@@ -15,8 +15,8 @@ use crate::guard::{
 pub(super) struct Redirects {
     pub(super) files: Vec<FileRedirect>,
     pub(super) input: Option<Input>,
-    /// Standard output goes to a file.
-    pub(super) takes_output: bool,
+    /// The file that standard output goes to.
+    pub(super) output: Option<FileRedirect>,
 }
 
 impl Flattener<'_> {
@@ -53,7 +53,7 @@ impl Flattener<'_> {
             self.dispatch(words, base, scope)
         };
         scope.input = outer;
-        if redirects.takes_output { Output { text: Some(String::new()), ..output } } else { output }
+        self.keep(output, redirects.output)
     }
 
     pub(super) fn redirects(&mut self, redirects: &[Redirect], scope: &mut Scope) -> Redirects {
@@ -83,9 +83,11 @@ impl Flattener<'_> {
             if matches!(kind, RedirectKind::Read | RedirectKind::ReadWrite) && redirect.fd.unwrap_or(0) == 0 {
                 all.input = Some(Input { file: Some(path.clone()), ..Input::default() });
             }
-            all.takes_output |=
-                matches!(kind, RedirectKind::Write | RedirectKind::Append) && redirect.fd.unwrap_or(1) == 1;
-            all.files.push(FileRedirect { kind, path });
+            let file = FileRedirect { kind, path };
+            if matches!(kind, RedirectKind::Write | RedirectKind::Append) && redirect.fd.unwrap_or(1) == 1 {
+                all.output = Some(file.clone());
+            }
+            all.files.push(file);
         }
         all
     }
@@ -119,6 +121,10 @@ impl Flattener<'_> {
         let program = programs::name(&spelled);
         let invocation = Invocation { program, spelled, args, ..base };
         self.check_program(&invocation);
+        if let Some(script) = self.own_script(&invocation, scope) {
+            self.flat.invocations.push(invocation.clone());
+            return self.inner(&script, &invocation, scope).unwrap_or_default();
+        }
         self.enter(invocation, scope)
     }
 

@@ -29,9 +29,7 @@ impl Flattener<'_> {
                 let files = one.values("f", &["file", "makefile"]);
                 let texts = files.iter().flat_map(|file| match *file {
                     "-" | "/dev/stdin" => scope.input.text.clone().into_iter().collect(),
-                    file => {
-                        scope.texts(file, &self.ctx.home).iter().map(ToString::to_string).collect::<Vec<_>>()
-                    }
+                    file => self.texts(file, scope).iter().map(ToString::to_string).collect::<Vec<_>>(),
                 });
                 texts.flat_map(|text| make::commands(&text)).collect()
             }
