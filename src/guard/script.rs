@@ -94,8 +94,9 @@ pub(crate) struct Call {
 /// The commands that code runs.
 pub(crate) fn commands(code: &str, program: &str) -> Vec<Run> {
     let mut runs = Vec::new();
-    for call in calls(code) {
-        if !RUNNERS.contains(&call.name.as_str()) || call.texts.is_empty() || is_data(&call) {
+    let calls = calls(code);
+    for call in &calls {
+        if !RUNNERS.contains(&call.name.as_str()) || call.texts.is_empty() || is_data(call) {
             continue;
         }
         runs.push(match &call.texts[..] {
@@ -116,7 +117,7 @@ pub(crate) fn commands(code: &str, program: &str) -> Vec<Run> {
         }
     }
     if program == "perl" || program == "ruby" {
-        runs.extend(plain_runs(code));
+        runs.extend(plain_runs(code, &calls));
     }
     if program == "awk" {
         runs.extend(awk::piped(code).into_iter().map(Run::Text));
@@ -134,7 +135,7 @@ pub(crate) fn commands(code: &str, program: &str) -> Vec<Run> {
 }
 
 /// Commands that Perl and Ruby run without brackets, by a list without a shell, or by opening a pipe.
-fn plain_runs(code: &str) -> Vec<Run> {
+fn plain_runs(code: &str, calls: &[Call]) -> Vec<Run> {
     let mut runs = Vec::new();
     for word in ["system", "exec"] {
         for rest in code.split(word).skip(1).filter(|rest| rest.starts_with([' ', '('])).take(32) {
@@ -151,8 +152,9 @@ fn plain_runs(code: &str) -> Vec<Run> {
             }
         }
     }
-    let opened = calls(code).into_iter().chain(plain_calls(code)).filter(|call| call.name == "open");
-    let piped = opened.flat_map(|call| call.texts).filter(|text| 1 < text.len() && is_pipe(text));
+    let plain = plain_calls(code);
+    let opened = calls.iter().chain(&plain).filter(|call| call.name == "open");
+    let piped = opened.flat_map(|call| &call.texts).filter(|text| 1 < text.len() && is_pipe(text));
     runs.extend(piped.map(|text| Run::Text(text.trim_matches([' ', '|']).to_owned())));
     runs
 }

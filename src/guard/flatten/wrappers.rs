@@ -13,10 +13,8 @@ use table::{ELSEWHERE, TEXT_OPTIONS, WRAPPERS, Wrapper};
 impl Flattener<'_> {
     /// Runs what a command was given to run, if it is one that does so.
     pub(super) fn wrapped(&mut self, one: &Invocation, scope: &mut Scope) -> Option<Output> {
-        if let Some(output) = self.wrapped_text(one, scope) {
-            return Some(output);
-        }
-        if let Some(output) = self.wrapped_script(one, scope) {
+        let script = self.wrapped_script(one, scope);
+        if let Some(output) = self.wrapped_text(one, scope).or(script) {
             return Some(output);
         }
         if one.program == "find" || one.program == "fd" || one.program == "fdfind" {

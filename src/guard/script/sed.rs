@@ -3,7 +3,7 @@
 use crate::guard::text;
 
 /// How far the end of a set is looked for.
-const LONGEST_PATTERN: usize = 1024;
+const LONGEST_PATTERN: usize = 256;
 
 /// What a script runs: the texts of its `e` commands, and what its `s///e` commands turn lines into. Reading ends where the
 /// script cannot be understood.

@@ -1,7 +1,7 @@
 //! Programs that take a command as one text.
 
 use super::{
-    super::{Flattener, Output, Scope, simple::quote},
+    super::{Flattener, Input, Output, Scope, simple::quote},
     skip_options,
 };
 use crate::guard::{
@@ -16,8 +16,14 @@ impl Flattener<'_> {
         let mut codes = of_runners(one);
         codes.extend(of_options(one));
         codes.extend(of_tools(one));
-        codes.extend(of_clients(one));
         codes.retain(|code| !code.is_empty());
+        let clients = of_clients(one);
+        if !clients.is_empty() {
+            // What they read is for them, not for the commands in it.
+            let mut inner = self.fork(scope);
+            inner.input = Input::default();
+            return Some(self.run_texts(clients, one, &inner));
+        }
         if codes.is_empty() { None } else { Some(self.run_texts(codes, one, scope)) }
     }
 
@@ -205,9 +211,9 @@ fn of_clients(one: &Invocation) -> Vec<String> {
         _ => return Vec::new(),
     };
     let read = one.input.text.iter().flat_map(|text| text.lines());
-    let all = lines.into_iter().flat_map(str::lines).chain(read).take(64);
+    let all = lines.into_iter().flat_map(str::lines).chain(read);
     let shells = all.filter_map(|line| marks.iter().find_map(|mark| line.trim_start().strip_prefix(mark)));
-    shells.map(|code| code.trim().to_owned()).collect()
+    shells.map(|code| code.trim().to_owned()).filter(|code| !code.is_empty()).take(32).collect()
 }
 
 /// The commands for a shell that an editor starts with.
