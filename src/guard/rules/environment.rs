@@ -1,7 +1,7 @@
-//! Variables that change what programs do.
+//! Variables that change what programs do, and connections that nobody checks.
 
 use super::{Category, Check, Rule, Scene, Tier};
-use crate::guard::{paths::Place, text};
+use crate::guard::{flatten::is_loopback, invocation::Invocation, paths::Place, text};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -57,12 +57,16 @@ pub(super) const RULES: &[Rule] = &[
             "export https_proxy=http://203.0.113.9:80",
             "export PYTHONHTTPSVERIFY=0",
             "npm config set strict-ssl false",
+            "curl -sk https://x.example/a",
+            "wget --no-check-certificate https://x.example/a",
         ],
         passes: &[
             "HTTPS_PROXY=http://localhost:3128 npm ci",
             "NODE_TLS_REJECT_UNAUTHORIZED=1 node x",
             "env -u https_proxy ls",
             "npm config get registry",
+            "curl -k https://localhost:8443/health",
+            "curl -o k https://x.example/a",
         ],
     },
 ];
@@ -152,6 +156,54 @@ fn search_path(scene: &Scene<'_>) -> Option<String> {
     scene.found_if(found)
 }
 
+/// Options of `curl` that take a value, which may be any text.
+const CURL_VALUED: [&str; 22] = [
+    "-o",
+    "-H",
+    "-d",
+    "-X",
+    "-u",
+    "-A",
+    "-e",
+    "-b",
+    "-c",
+    "-F",
+    "-T",
+    "-x",
+    "-w",
+    "-m",
+    "-E",
+    "-K",
+    "-r",
+    "-D",
+    "--header",
+    "--data",
+    "--output",
+    "--request",
+];
+
+/// Whether something is fetched from or sent to another machine without asking who that is.
+fn trusts_anyone(one: &Invocation) -> bool {
+    let (switches, hosts) = match one.program.as_str() {
+        "curl" => (one.switches(&CURL_VALUED, ""), one.operands(&CURL_VALUED)),
+        "wget" => {
+            let valued = ["-O", "-o", "-P", "-U", "--header", "--post-data", "--output-document"];
+            (one.switches(&valued, ""), one.operands(&valued))
+        }
+        _ => return false,
+    };
+    let is_unchecked = switches.iter().any(|switch| match one.program.as_str() {
+        "curl" => ["k", "insecure"].contains(switch),
+        _ => *switch == "no-check-certificate",
+    });
+    let is_remote = |target: &&str| {
+        let rest = target.split_once("://").map_or(*target, |(_, rest)| rest);
+        let host = rest.split(['/', '?']).next().unwrap_or_default();
+        !host.is_empty() && text::is_known(host) && !is_loopback(target)
+    };
+    is_unchecked && hosts.iter().any(is_remote)
+}
+
 fn transport(scene: &Scene<'_>) -> Option<String> {
     let one = scene.one;
     let is_local = |value: &str| ["localhost", "127.0.0.1", "[::1]"].iter().any(|host| value.contains(host));
@@ -178,5 +230,5 @@ fn transport(scene: &Scene<'_>) -> Option<String> {
         "npm|pnpm|yarn set strict-ssl",
     ]) && one.has_word(&["false"])
         || one.is(&["npm", "pnpm", "yarn"]) && one.has_word(&["strict-ssl=false", "--strict-ssl=false"]);
-    scene.found_if(found || settings)
+    scene.found_if(found || settings || trusts_anyone(one))
 }
