@@ -41,11 +41,13 @@ pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
     let pid = runs::process(&run).ok_or_else(|| Error::new(format!("run {} is not running", run.id())))?;
     process::ask_to_stop(pid, args.now)?;
     let id = run.id();
-    print(&match args.now {
-        true => format!("asked run {id} to end now\n"),
-        false => format!(
+    let text = if args.now {
+        format!("asked run {id} to end now\n")
+    } else {
+        format!(
             "asked run {id} to end after the running operation\nif that takes too long: ralph stop --now {id}\n"
-        ),
-    })?;
+        )
+    };
+    print(&text)?;
     Ok(0)
 }

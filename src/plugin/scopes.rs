@@ -15,7 +15,7 @@ impl Scopes {
     pub(crate) fn read(folder: &Path) -> Self {
         let path = folder.join("installed");
         let text = fs_err::read_to_string(&path).unwrap_or_default();
-        Self { path, lines: text.lines().map(str::to_owned).collect() }
+        Self { path, lines: text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect() }
     }
 
     /// The user, or one project.
@@ -54,7 +54,6 @@ impl Scopes {
     }
 
     fn write(&self) -> Result<()> {
-        let text: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
-        Ok(fs_err::write(&self.path, text)?)
+        Ok(fs_err::write(&self.path, self.lines.join("\n") + "\n")?)
     }
 }
