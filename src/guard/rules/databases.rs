@@ -122,16 +122,28 @@ fn sql(scene: &Scene<'_>) -> Option<String> {
     scene.found_if(texts.iter().any(|text| is_destructive(text)))
 }
 
+/// Statements without any of these are looked at no further: a script may have thousands.
+const VERBS: [&str; 5] = ["drop", "truncate", "delete", "update", "grant"];
+
+/// The shortest verb with something that it destroys.
+const SHORTEST: usize = "drop x y".len();
+
 /// Whether one of the statements destroys something.
 fn is_destructive(text: &str) -> bool {
     let plain = without_comments(text).to_lowercase();
+    let dense = plain.replace(' ', "");
     if ["dropdatabase(", ".drop()", "deletemany({})", "remove({})", ".dropcollection", "dropindexes("]
         .iter()
-        .any(|call| plain.replace(' ', "").contains(call))
+        .any(|call| dense.contains(call))
     {
         return true;
     }
-    plain.split([';', '\n']).chain([plain.as_str()]).any(|statement| {
+    // Asked once, not of every statement: there may be thousands.
+    let names_everything = plain.contains("where 1=1") || plain.contains("where true");
+    let statements = plain.split([';', '\n']).chain([plain.as_str()]);
+    let is_worth =
+        |statement: &&str| SHORTEST <= statement.len() && VERBS.iter().any(|verb| statement.contains(verb));
+    statements.filter(is_worth).any(|statement| {
         let words: Vec<&str> = statement
             .split(|next: char| !(next.is_alphanumeric() || next == '_'))
             .filter(|word| !word.is_empty())
@@ -166,8 +178,7 @@ fn is_destructive(text: &str) -> bool {
         let everything = words
             .windows(4)
             .any(|four| four[0] == "where" && (four[1] == four[2] || (four[1] == "1" && four[2] == "1")))
-            || plain.contains("where 1=1")
-            || plain.contains("where true");
+            || names_everything;
         let grants = starts("grant") && words.contains(&"all") && words.contains(&"superuser");
         drops
             || truncates
@@ -187,6 +198,9 @@ fn without_comments(text: &str) -> String {
         rest = after.split_once("*/").map_or("", |(_, after)| after);
     }
     plain.push_str(rest);
+    if !plain.contains("--") {
+        return plain;
+    }
     let lines = plain.lines().map(|line| line.split("--").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
 }
