@@ -33,7 +33,7 @@ use simple::invocation;
 const DEEPEST_UNWRAPPING: usize = 8;
 
 /// How much work one judgement may be. A command line that people or agents write takes some hundreds.
-const BUDGET: usize = 1_600;
+const BUDGET: usize = 1_000;
 
 /// No value and no inline code may be longer than this, however often variables are put into each other.
 const LONGEST_VALUE: usize = 16 * 1024;

@@ -13,6 +13,10 @@ impl Flattener<'_> {
     /// The arguments that a word becomes.
     pub(super) fn expand(&mut self, word: &Word, scope: &mut Scope) -> Vec<String> {
         let mut fields = Vec::new();
+        if self.left == 0 {
+            // It is too much already.
+            return fields;
+        }
         let Some(words) = brace::expand(word) else {
             self.obstacle(Obstacle::TooMuch);
             return fields;
