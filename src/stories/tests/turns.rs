@@ -1,0 +1,280 @@
+//! What a turn may change, by its kind.
+
+use super::*;
+
+/// A turn that may not do what it did: it is told, and the list is what it was.
+#[track_caller]
+fn undone(mode: Mode, before: &[Value], after: &[Value], expected: &str) {
+    let judgement = judged(mode, Some("A"), before, after);
+    assert!(judgement.broken.iter().any(|it| it.contains(expected)), "{:#?}", judgement.broken);
+    assert!(!judgement.undone.is_empty(), "{judgement:#?}");
+    assert_eq!(judgement.text.as_deref(), Some(list(before).as_str()));
+}
+
+/// A turn that may do what it did: nothing is said, and nothing is written.
+#[track_caller]
+fn legal(mode: Mode, before: &[Value], after: &[Value]) {
+    assert_eq!(judged(mode, Some("A"), before, after), Judgement::default());
+}
+
+#[test]
+fn implement_turns_submit_one_story_and_add_new_ones() {
+    use Mode::Implement;
+    let before = [story("A"), story("B")];
+    let to = |fields: Value| [with("A", &fields), story("B")];
+    undone(
+        Implement,
+        &before,
+        &to(json!({"passes": true})),
+        "Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story A \
+         had illegal transition: passes false → true.",
+    );
+    undone(Implement, &before, &to(json!({"reviewStatus": "approved"})), "reviewStatus null → approved.");
+    undone(
+        Implement,
+        &before,
+        &[approved("A"), story("B")],
+        "passes false → true, reviewStatus null → approved",
+    );
+    undone(Implement, &before, &to(json!({"reviewCount": 1})), "reviewCount 0 → 1.");
+    undone(Implement, &before, &to(json!({"reviewFeedback": "fine"})), "reviewFeedback \"\" → \"fine\"");
+    undone(Implement, &[submitted("A")], &[story("A")], "reviewStatus needs_review → null");
+    legal(Implement, &before, &[submitted("A"), story("B")]);
+    legal(Implement, &before, &[story("A"), submitted("B")]);
+    legal(Implement, &before, &before);
+    legal(Implement, &before, &[story("C"), submitted("A"), story("B"), story("D")]);
+    // Two stories: the selected one stays submitted.
+    let both = judged(Implement, Some("A"), &before, &[submitted("A"), submitted("B")]);
+    assert!(both.broken[0].contains("a turn may only modify one story"), "{both:#?}");
+    assert_eq!(both.text, Some(list(&[submitted("A"), story("B")])));
+}
+
+#[test]
+fn implement_turns_leave_alone_what_is_not_due() {
+    let waits = with("A", &json!({"dependsOn": ["B"]}));
+    let early = with("A", &json!({"dependsOn": ["B"], "reviewStatus": "needs_review"}));
+    undone(Mode::Implement, &[waits, story("B")], &[early, story("B")], "it was not due");
+    let human = with("A", &json!({"kind": "human"}));
+    let done = with("A", &json!({"kind": "human", "reviewStatus": "needs_review"}));
+    undone(Mode::Implement, std::slice::from_ref(&human), &[done], "it was not due");
+    undone(Mode::Implement, &[human], &[with("A", &json!({"kind": "agent"}))], "kind of story A");
+}
+
+#[test]
+fn review_turns_decide_about_one_story() {
+    use Mode::Review;
+    let before = [submitted("A"), story("B")];
+    let to = |fields: Value| [with("A", &fields), story("B")];
+    let counted = |status: &str, passes: bool| {
+        to(json!({"reviewStatus": status, "passes": passes, "reviewCount": 1, "reviewFeedback": "why"}))
+    };
+    legal(Review, &before, &counted("approved", true));
+    legal(Review, &before, &counted("changes_requested", false));
+    undone(
+        Review,
+        &before,
+        &to(json!({"reviewStatus": "approved", "passes": true})),
+        "Review iteration made illegal transition on story A: ",
+    );
+    undone(
+        Review,
+        &before,
+        &to(json!({"reviewStatus": "approved", "passes": true})),
+        "must increment reviewCount",
+    );
+    undone(Review, &before, &counted("approved", false), "an approved story has passes=true");
+    undone(Review, &before, &counted("changes_requested", true), "has passes=false");
+    undone(
+        Review,
+        &before,
+        &to(json!({"reviewStatus": "changes_requested", "reviewCount": 1})),
+        "needs reviewFeedback",
+    );
+    undone(
+        Review,
+        &before,
+        &to(json!({"reviewStatus": "needs_review", "reviewCount": 1})),
+        "ends with approved",
+    );
+    undone(
+        Review,
+        &before,
+        &to(json!({"reviewStatus": "approved", "passes": true, "reviewCount": 2})),
+        "by 1",
+    );
+    undone(Review, &[story("A"), story("B")], &counted("approved", true), "not submitted for review");
+    // Somebody else's review fields.
+    let other = [approved("A"), submitted("B")];
+    let judgement = judged(Review, Some("A"), &before, &other);
+    assert!(judgement.broken[0].contains("story B"), "{judgement:#?}");
+    assert_eq!(judgement.text, Some(list(&[approved("A"), story("B")])));
+    // Two at once: only the one that was selected.
+    let judgement =
+        judged(Review, Some("A"), &[submitted("A"), submitted("B")], &[approved("A"), approved("B")]);
+    assert!(judgement.broken[0].contains("may only modify one story"), "{judgement:#?}");
+    assert_eq!(judgement.text, Some(list(&[approved("A"), submitted("B")])));
+}
+
+#[test]
+fn fix_turns_submit_again() {
+    use Mode::Fix;
+    let before = [sent_back("A")];
+    let to = |fields: Value| {
+        let mut fields = fields;
+        fields["reviewCount"] = fields.get("reviewCount").cloned().unwrap_or(json!(1));
+        [with("A", &fields)]
+    };
+    legal(Fix, &before, &to(json!({"reviewStatus": "needs_review"})));
+    undone(
+        Fix,
+        &before,
+        &to(json!({"reviewStatus": "approved", "passes": true})),
+        "Review-fix iterations cannot approve stories. Story A must go back to needs_review for re-review. Illegal \
+         transition: passes false → true",
+    );
+    undone(Fix, &before, &to(json!({"reviewStatus": "needs_review", "reviewCount": 2})), "reviewCount 1 → 2");
+    undone(
+        Fix,
+        &before,
+        &to(json!({"reviewStatus": "needs_review", "reviewFeedback": "mend it"})),
+        "needs_review",
+    );
+    undone(Fix, &before, &to(json!({"reviewStatus": null})), "reviewStatus changes_requested → null");
+    undone(
+        Fix,
+        &before,
+        &to(json!({"reviewStatus": "changes_requested"})),
+        "reviewFeedback \"mend it\" → \"\"",
+    );
+}
+
+#[test]
+fn a_turn_that_did_not_do_its_duty_is_told() {
+    let told = |mode, before: &[Value], expected: &str| {
+        let judgement = judged(mode, Some("A"), before, before);
+        assert!(judgement.broken.len() == 1 && judgement.broken[0].contains(expected), "{judgement:#?}");
+        assert_eq!((judgement.text, judgement.undone), (None, vec![]));
+    };
+    told(Mode::Review, &[submitted("A")], "a review must increment reviewCount");
+    told(Mode::Fix, &[sent_back("A")], "left the feedback on story A standing");
+    // One that was cut off is not blamed.
+    let commands = ["make test".to_owned()];
+    let turn = Turn { mode: Mode::Review, story: Some("A"), finished: false };
+    let text = list(&[submitted("A")]);
+    assert_eq!(judge(&text, Some(&text), turn, rules(&commands)), Judgement::default());
+}
+
+#[test]
+fn holes_are_closed() {
+    use Mode::{Fix, Implement, Review};
+    let before = [sent_back("A"), approved("B"), story("C")];
+    for mode in [Implement, Review, Fix] {
+        // Deleted, all of them deleted, deleted and born again.
+        undone(mode, &before, &[sent_back("A"), story("C")], "Story B was deleted.");
+        undone(mode, &before, &[], "Story A was deleted.");
+        undone(mode, &before, &[story("A"), approved("B"), story("C")], "changes_requested → null");
+        // Born approved.
+        let judgement = judged(mode, None, &before, &[&before[..], &[approved("D")]].concat());
+        assert!(judgement.broken[0].contains("New stories must start with passes=false"), "{judgement:#?}");
+        assert_eq!(judgement.text, Some(list(&[&before[..], &[story("D")]].concat())));
+        // Malformed, twice there.
+        undone(mode, &before, &[json!({"id": "A"}), approved("B"), story("C")], "malformed");
+        undone(mode, &before, &[&before[..], &[approved("A")]].concat(), "another story of this id");
+        undone(mode, &before, &[&before[..], &[json!({"id": "D"})]].concat(), "malformed");
+        // The criteria of what was submitted.
+        let weaker = with("A", &json!({"acceptanceCriteria": ["it exists"]}));
+        let mut weaker_sent_back = sent_back("A");
+        weaker_sent_back["acceptanceCriteria"] = weaker["acceptanceCriteria"].clone();
+        undone(mode, &before, &[weaker_sent_back, approved("B"), story("C")], "may not be changed any more");
+    }
+}
+
+#[test]
+fn files_that_are_no_lists_are_put_back() {
+    let before = list(&[story("A")]);
+    let commands = ["make test".to_owned()];
+    let turn = Turn { mode: Mode::Implement, story: Some("A"), finished: true };
+    let no_project = before.replacen("\"project\"", "\"projekt\"", 1);
+    let two_lists = before.replacen("\"project\"", "\"userStories\": [], \"project\"", 1);
+    for after in [None, Some(""), Some("{"), Some("[]"), Some("{}"), Some(&*no_project), Some(&*two_lists)] {
+        let judgement = judge(&before, after, turn, rules(&commands));
+        assert!(judgement.broken[0].contains("put back as a whole"), "{judgement:#?}");
+        assert_eq!(judgement.text.as_deref(), Some(&*before));
+    }
+}
+
+#[test]
+fn verify_commands_are_kept() {
+    let before = list(&[story("A")]);
+    let commands = ["make test".to_owned()];
+    let turn = Turn { mode: Mode::Implement, story: Some("A"), finished: true };
+    for other in ["[]", "[\"true\"]"] {
+        let after = before.replacen("[\n    \"make test\"\n  ]", other, 1);
+        assert_ne!(before, after);
+        let judgement = judge(&before, Some(&after), turn, rules(&commands));
+        assert!(judgement.broken[0].contains("verifyCommands"), "{judgement:#?}");
+        assert_eq!(read(&judgement.text.expect("a repair")).list.verify_commands, commands);
+    }
+}
+
+#[test]
+fn a_split_keeps_the_parent_and_loses_nothing() {
+    let whole = with("A", &json!({"acceptanceCriteria": ["one", "two"]}));
+    let first = with("A", &json!({"acceptanceCriteria": ["one"], "reviewStatus": "needs_review"}));
+    let rest = with("A2", &json!({"acceptanceCriteria": ["the other"]}));
+    legal(Mode::Implement, std::slice::from_ref(&whole), &[first.clone(), rest]);
+    // Without a new story for the rest, criteria have just been dropped.
+    let judgement = judged(Mode::Implement, Some("A"), std::slice::from_ref(&whole), &[first]);
+    assert!(judgement.broken[0].contains("lost acceptance criteria"), "{judgement:#?}");
+    let submitted = with("A", &json!({"acceptanceCriteria": ["one", "two"], "reviewStatus": "needs_review"}));
+    assert_eq!(judgement.text, Some(list(&[submitted])));
+    // More is fine, and so is another order of work.
+    let more = with("A", &json!({"acceptanceCriteria": ["two", "one", "three"], "priority": 9}));
+    legal(Mode::Implement, &[whole], &[more]);
+}
+
+#[test]
+fn the_cap_is_applied_by_ralph() {
+    let commands = ["make test".to_owned()];
+    let turn = Turn { mode: Mode::Review, story: Some("A"), finished: true };
+    let before = list(&[with("A", &json!({"reviewStatus": "needs_review", "reviewCount": 1, "notes": ""}))]);
+    let rejected =
+        json!({"reviewStatus": "changes_requested", "reviewCount": 2, "reviewFeedback": "no", "notes": ""});
+    let after = list(&[with("A", &rejected)]);
+    for (cap, is_capped) in [(1, true), (2, true), (3, false)] {
+        let judgement = judge(&before, Some(&after), turn, Rules { cap, ..rules(&commands) });
+        assert!(judgement.broken.is_empty() && judgement.undone.is_empty(), "{judgement:#?}");
+        assert_eq!(judgement.capped, if is_capped { vec!["A"] } else { vec![] });
+        let Some(text) = judgement.text else { continue };
+        let story = read(&text).list.user_stories.remove(0);
+        assert!(story.is_done(Review::Required), "{story:?}");
+        assert_eq!(story.review_feedback, "[AUTO-APPROVED AT CAP] no");
+        assert_eq!(check(&text, Review::Required, 5), []);
+    }
+}
+
+#[test]
+fn without_review_the_list_may_say_that_it_passes() {
+    let commands = ["make test".to_owned()];
+    let turn = Turn { mode: Mode::Implement, story: Some("A"), finished: true };
+    let rules = Rules { review: Review::Skipped, ..rules(&commands) };
+    let before = list(&[story("A"), story("B")]);
+    let passed = with("A", &json!({"passes": true}));
+    let after = list(&[passed.clone(), story("B")]);
+    assert_eq!(judge(&before, Some(&after), turn, rules), Judgement::default());
+    // But nothing may go away.
+    let judgement = judge(&before, Some(&list(&[passed])), turn, rules);
+    assert!(judgement.broken[0].contains("Story B was deleted"), "{judgement:#?}");
+}
+
+#[test]
+fn unknown_fields_and_the_layout_stay() {
+    let before = "{ \"project\":\"p\",\"branchName\":\"b\",\"description\":\"\",\"mine\":[1,2],\n\"userStories\":[\n \
+                  {\"id\":\"A\",\"title\":\"\",\"acceptanceCriteria\":[\"x\"],\"priority\":1,\"passes\":false,\
+                  \"reviewStatus\":null,\"reviewCount\":0,\"reviewFeedback\":\"\",\"extra\":{\"a\":null}}]}";
+    let after =
+        before.replace("\"reviewStatus\":null", "\"reviewStatus\":\"approved\"").replace("[1,2]", "[3]");
+    let turn = Turn { mode: Mode::Implement, story: Some("A"), finished: true };
+    let judgement = judge(before, Some(&after), turn, rules(&[]));
+    assert_eq!(judgement.text, Some(before.replace("[1,2]", "[3]")));
+}
