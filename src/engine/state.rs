@@ -98,11 +98,7 @@ impl State {
                 self.spent.take_usage(*usage);
                 self.spent.take_time(*ms);
             }
-            Event::CommitStarted { .. } => {
-                if let Phase::Judging(judging) = self.phase {
-                    self.phase = Phase::Committing(judging);
-                }
-            }
+            Event::CommitStarted { .. } => self.commit_started(plan),
             Event::CommitEnded(end) => self.commit_ended(plan, end),
             Event::WaitStarted { until_ms, why } => {
                 self.phase = Phase::Waiting { until_ms: *until_ms, why: *why };

@@ -12,7 +12,7 @@ use super::{
     Action, State, Wait, decide,
     event::{CommitEnd, Event, GateEnded, Mode, StoryView, TasksJudged, Turn, TurnEnd, TurnEnded, View, Why},
     outcome::{Exhausted, Outcome},
-    plan::{Check, Gate, Plan, When},
+    plan::{Check, CommitRule, Gate, Plan, When},
     presets,
 };
 use crate::{

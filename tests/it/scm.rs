@@ -554,6 +554,23 @@ fn what_is_committed_is_what_passed_the_gates() {
 }
 
 #[test]
+fn a_commit_of_the_agents_own_while_it_is_asked_for_a_message_is_noticed() {
+    let env = Env::new().with_git().commits().guardrails(&["test -e made.txt"]);
+    // The files are the same as before, but the commit that they were checked against is not the last one any more.
+    let sneaky = "git commit --quiet --allow-empty -m sneaky";
+    let env = env.script(json!({
+        "turns": [[write("made.txt", "x"), done()]],
+        "text": [[shell(sneaky), say("Make the thing")]],
+    }));
+    let output = env.run(&[]).exits(0);
+    output.says("files changed while the agent was asked for a commit message");
+    assert_eq!(env.questions().len(), 1, "it is not asked again");
+    assert_eq!(env.events("gate_ended").len(), 2, "the gates run again");
+    assert_eq!(env.git(&["log", "--format=%s", "-2", "--skip=1"]), "sneaky\nfirst\n");
+    assert_eq!(env.committed(), ["made.txt"]);
+}
+
+#[test]
 fn mistakes_in_the_tasks_are_found_before_the_first_turn() {
     let env = Env::new().with_git().turns(json!([[done()]]));
     let env = env.settings(json!({"scm": {"command": "git", "tasks": ["comit"]}}));

@@ -92,8 +92,20 @@ impl State {
         }
     }
 
+    pub(super) fn commit_started(&mut self, plan: &Plan) {
+        if let Phase::Judging(judging) = self.phase
+            && next_gate(plan, judging).is_none()
+        {
+            self.phase = Phase::Committing(judging);
+        }
+    }
+
     pub(super) fn commit_ended(&mut self, plan: &Plan, end: &CommitEnd) {
         let (Phase::Judging(judging) | Phase::Committing(judging)) = self.phase else { return };
+        // No commit stands in for a gate either: if the gate's line is lost, nobody knows that it passed.
+        if next_gate(plan, judging).is_some() {
+            return;
+        }
         match end {
             CommitEnd::Failed { output } => {
                 let text = format!("The work passed its checks but could not be committed:\n{output}");

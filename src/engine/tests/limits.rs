@@ -47,6 +47,33 @@ fn usage_limits_cost_no_attempt() {
 }
 
 #[test]
+fn a_quota_that_refuses_again_after_its_reset_is_waited_for_longer() {
+    let run = presets::run("DONE", vec![]);
+    let mut state = State::default();
+    // How long ralph waits at least after each of these turns, in seconds.
+    let mut waits = |turns: &[&str]| -> Vec<u64> {
+        let mut waits = Vec::new();
+        for line in turns {
+            state.apply(&run, &ended(turn_end(line), line));
+            match decide(&run, &state) {
+                Action::StartWait(Wait::ForQuota { resets_at: 77, at_least_ms, .. }) => {
+                    waits.push(at_least_ms / 1000);
+                    state.apply(&run, &Event::WaitStarted { until_ms: 77_000, why: Why::UsageLimit });
+                    state.apply(&run, &Event::WaitEnded { ms: 1 });
+                }
+                _ => state.apply(&run, &Event::CommitEnded(CommitEnd::Nothing)),
+            }
+        }
+        waits
+    };
+    // The moment that the service names is enough for the first time. Each further refusal doubles the wait, which is
+    // never longer than five minutes.
+    assert_eq!(waits(&["quota"; 9]), [0, 10, 20, 40, 80, 160, 300, 300, 300]);
+    // One turn that is let through begins anew.
+    assert_eq!(waits(&["a", "quota", "quota", "a", "quota"]), [0, 10, 0]);
+}
+
+#[test]
 fn budgets_end_a_run_between_turns() {
     let mut run = presets::run("DONE", vec![]);
     run.limits.cost_usd = Some(1.0);

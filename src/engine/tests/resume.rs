@@ -66,3 +66,37 @@ fn a_resumed_run_goes_on_where_it_was() {
     ];
     assert_eq!(next_after_resume(&run, done), Action::Finish(Outcome::Done));
 }
+
+#[test]
+fn nothing_stands_in_for_a_verdict_whose_line_is_lost() {
+    let run = presets::run("DONE", every(&["lint", "test"]));
+    let uncommitted = Plan { commit: CommitRule::Never, ..run.clone() };
+    let turn = || {
+        let started = Turn { iteration: 1, attempt: 1, mode: Mode::Work, ..Turn::default() };
+        [Event::TurnStarted(started), ended(TurnEnd::Finished, DONE)]
+    };
+    let ok = |gate| Event::GateEnded(gate_ended(gate, None));
+    let announced = || Event::CommitStarted { head: None, message: String::new() };
+    let made = || Event::CommitEnded(CommitEnd::Made { commit: String::new(), subject: String::new() });
+    let whole = [ok(0), ok(1), announced(), made()];
+    for plan in [&run, &uncommitted] {
+        let mut events = turn().to_vec();
+        events.extend(whole.clone());
+        assert_eq!(next_after_resume(plan, events), Action::Finish(Outcome::Done));
+        // Whichever verdict is lost, and wherever ralph was killed after it: every gate decides again.
+        for lost in [0, 1] {
+            let rest: Vec<Event> = whole
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| *at != lost)
+                .map(|(_, event)| event.clone())
+                .collect();
+            for killed_at in 0..=rest.len() {
+                let mut events = turn().to_vec();
+                events.extend_from_slice(&rest[..killed_at]);
+                let next = next_after_resume(plan, events);
+                assert_eq!(next, Action::RunGate(0), "without gate {lost}, after {killed_at} events");
+            }
+        }
+    }
+}

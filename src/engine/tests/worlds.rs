@@ -19,6 +19,7 @@ struct World {
     state: State,
     rng: TestRng,
     crashes: u32,
+    lost: u32,
     turns: u32,
 }
 
@@ -26,7 +27,7 @@ impl World {
     fn new(mut plan: Plan, rng: TestRng) -> Self {
         plan.limits.iterations = 4;
         plan.stuck_after = plan.stuck_after.map(|_| 1);
-        Self { plan, journal: Vec::new(), state: State::default(), rng, crashes: 0, turns: 0 }
+        Self { plan, journal: Vec::new(), state: State::default(), rng, crashes: 0, lost: 0, turns: 0 }
     }
 
     fn roll(&mut self, sides: u32) -> u32 {
@@ -38,11 +39,27 @@ impl World {
         self.journal.push(event);
     }
 
-    /// Ralph dies here and is started again: only the journal is left.
+    /// Ralph dies here and is started again: only the journal is left, and at times not all of it.
     fn crash(&mut self) {
         self.crashes += 1;
+        if self.roll(2) == 0 {
+            self.lose_a_verdict();
+        }
         self.journal.push(Event::RunResumed { pid: 1, limits: self.plan.limits });
         self.state = self.replayed();
+    }
+
+    /// The line of a gate that was checked after the last turn is damaged.
+    fn lose_a_verdict(&mut self) {
+        let is_turn = |event: &Event| matches!(event, Event::TurnEnded(_));
+        let since = self.journal.iter().rposition(is_turn).unwrap_or(0);
+        let is_verdict = |at: &usize| matches!(self.journal[*at], Event::GateEnded(_));
+        let verdicts: Vec<usize> = (since..self.journal.len()).filter(is_verdict).collect();
+        if !verdicts.is_empty() {
+            let nth = usize::try_from(self.rng.next_u32()).unwrap_or(0) % verdicts.len();
+            self.journal.remove(verdicts[nth]);
+            self.lost += 1;
+        }
     }
 
     fn replayed(&self) -> State {
@@ -260,7 +277,7 @@ proptest! {
 #[test]
 fn worlds_are_not_boring() {
     let (mut done, mut gave_up, mut crashes, mut claimed_gates) = (0, 0, 0, 0);
-    let (mut stuck, mut baselines) = (0, 0);
+    let (mut stuck, mut baselines, mut lost) = (0, 0, 0);
     for seed in 0..200_u8 {
         for plan in all() {
             let rng = TestRng::from_seed(prop::test_runner::RngAlgorithm::ChaCha, &[seed; 32]);
@@ -272,6 +289,7 @@ fn worlds_are_not_boring() {
                 _ => {}
             }
             crashes += world.crashes;
+            lost += world.lost;
             let is_baseline = |event: &&Event| matches!(event, Event::BaselineEnded(_));
             baselines += world.journal.iter().filter(is_baseline).count();
             claimed_gates += world
@@ -283,7 +301,7 @@ fn worlds_are_not_boring() {
                 .count();
         }
     }
-    assert!(40 < stuck && 100 < baselines, "{stuck} {baselines}");
+    assert!(40 < stuck && 100 < baselines && 100 < lost, "{stuck} {baselines} {lost}");
     assert!(
         100 < done && 100 < gave_up && 100 < crashes && 100 < claimed_gates,
         "{done} {gave_up} {crashes} {claimed_gates}"

@@ -15,7 +15,7 @@ fn turn(iteration: u32, attempt: u32) -> Event {
     Event::TurnStarted(Turn { iteration, attempt, ..Turn::default() })
 }
 
-fn turn_ended(end: TurnEnd, claimed: bool) -> TurnEnded {
+pub(super) fn turn_ended(end: TurnEnd, claimed: bool) -> TurnEnded {
     let usage = Usage { cost_usd: Some(1.2), input: 12_000, cached: 9_000, output: 800 };
     let (leftovers, denials) = (Vec::new(), Vec::new());
     TurnEnded {

@@ -1,7 +1,10 @@
 //! The line at the bottom: what it says, and that it never mixes with the rest.
 
-use super::*;
-use crate::engine::event::{Mode, Turn, Why};
+use super::{runs::turn_ended, *};
+use crate::{
+    agent::{TurnResult, Usage},
+    engine::event::{Mode, Turn, TurnEnd, Why},
+};
 
 const ERASE: &str = "\r\u{1b}[J";
 
@@ -47,6 +50,40 @@ fn it_says_what_happens() {
     let until_ms = START + shown.now + 65_000;
     shown.event(Event::WaitStarted { until_ms, why: Why::UsageLimit });
     assert!(shown.printed().ends_with("waiting for the usage limit, 1m5s left"), "{}", shown.printed());
+}
+
+#[test]
+fn it_adds_up_what_the_turns_cost() {
+    let mut shown = live(120);
+    let result = |cost_usd| {
+        let usage = Usage { cost_usd, ..Usage::default() };
+        [AgentEvent::Result(TurnResult { usage, ..TurnResult::default() })]
+    };
+    let check = |shown: &Shown, expected: &str| {
+        let printed = shown.printed();
+        let line = printed.rsplit(['\n', 'J']).next().expect("a line");
+        assert_eq!(line, expected);
+    };
+    // An agent that does not say what it costs is not free.
+    shown.agent(result(None));
+    check(&shown, "● iteration 1 of 10 · 0s");
+    // A turn may have several results.
+    shown.after(1000).agent(result(Some(0.25)));
+    check(&shown, "● iteration 1 of 10 · 1s · $0.25");
+    shown.after(1000).agent(result(Some(0.5)));
+    check(&shown, "● iteration 1 of 10 · 2s · $0.75");
+    // When the turn has ended, it counts once.
+    shown.after(1000).event(Event::TurnEnded(Box::new(turn_ended(TurnEnd::Finished, false))));
+    check(&shown, "● iteration 1 of 10 · 3s · $1.20");
+    shown.after(1000).event(Event::TurnStarted(Turn {
+        iteration: 2,
+        attempt: 1,
+        mode: Mode::Work,
+        ..Turn::default()
+    }));
+    check(&shown, "● iteration 2 of 10 · 4s · $1.20 · starting the agent 0s");
+    shown.after(1000).agent(result(Some(1.25)));
+    check(&shown, "● iteration 2 of 10 · 5s · $2.45");
 }
 
 #[test]
