@@ -22,4 +22,4 @@ clean:
 	$(CARGO) clean
 
 install:
-	$(CARGO) install --path . --locked
+	$(CARGO) install --path crates/ralph --locked

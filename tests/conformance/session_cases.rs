@@ -21,7 +21,7 @@ fn newest(world: &World) -> Value {
 
 /// Types a command into Claude Code, with the plugin of this repository.
 fn type_in(world: &World, prompt: &str) -> String {
-    let plugin = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin");
+    let plugin = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugin");
     world.agent(&[&PRINT[..], &["--plugin-dir", plugin]].concat(), prompt)
 }
 

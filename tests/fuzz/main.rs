@@ -9,10 +9,7 @@ mod spoil;
 use std::{fs, path::Path};
 
 use proptest::prelude::*;
-use ralph::{
-    agent,
-    fuzz::{self, AGENTS},
-};
+use ralph::fuzz::{self, AGENTS};
 use spoil::{Spoil, spoils};
 
 /// The page has an event of each kind in it, as a test there wants it.
@@ -44,12 +41,12 @@ const ROOM: usize = 1 << 20;
 const TIMES: usize = 60;
 
 /// Command lines, each with what the guard should make of it.
-const COMMANDS: &str = include_str!("../fixtures/guard/corpus.tsv");
+const COMMANDS: &str = include_str!("../../crates/guard/fixtures/corpus.tsv");
 
 /// All recorded streams.
 fn recordings() -> Vec<Vec<u8>> {
     let mut streams: Vec<Vec<u8>> =
-        AGENTS.iter().flat_map(|agent| files(&format!("tests/fixtures/{agent}"))).collect();
+        AGENTS.iter().flat_map(|agent| files(&format!("crates/agents/fixtures/{agent}"))).collect();
     streams.extend(files("fuzz/recordings/stream"));
     assert!(150 < streams.len(), "the recordings were not found");
     streams
@@ -65,7 +62,7 @@ fn tool_calls() -> Vec<Vec<u8>> {
 
 /// The contents of all files of a folder, in the order of their names.
 fn files(folder: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let mut paths: Vec<_> =
         fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path()).collect();
     paths.sort();
@@ -208,7 +205,7 @@ fn memory_does_not_depend_on_the_length_of_a_stream() {
     let lines = lines();
     for agent in AGENTS {
         let peak = memory::peak(|| {
-            let mut parser = agent::adapter(agent).parser();
+            let mut parser = ralph_agents::adapter(agent).parser();
             let (mut length, mut number) = (0, 0_usize);
             while length < LENGTH {
                 // Names of tools, messages and subagents that never come again.
@@ -231,7 +228,7 @@ fn memory_does_not_depend_on_the_length_of_a_line() {
     let block = vec![b'x'; 1 << 20];
     for agent in AGENTS {
         let peak = memory::peak(|| {
-            let mut parser = agent::adapter(agent).parser();
+            let mut parser = ralph_agents::adapter(agent).parser();
             parser.push(b"{\"type\":\"", &mut drop);
             for _ in 0..80 {
                 parser.push(&block, &mut drop);

@@ -92,7 +92,7 @@ fn the_user_switches_rules_off_and_a_project_cannot() {
 #[test]
 fn a_corpus_is_measured() {
     let env = Env::new();
-    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/guard/corpus.tsv");
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../guard/fixtures/corpus.tsv");
     env.ralph(&["guard", "corpus", corpus]).exits(0).prints("fs_destroy").prints("all ");
     env.write("bad.tsv", "block\tx\techo hi\n");
     env.ralph(&["guard", "corpus", "--wrong", "bad.tsv"]).exits(1).prints("missed: echo hi");

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A stream of the real program's in which a hook was called before two tools.
-const STREAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/claude/hooks_judge.ndjson");
+const STREAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../agents/fixtures/claude/hooks_judge.ndjson");
 
 /// An agent that has its calls judged as Claude Code does, and then does what `more` says.
 fn claude(calls: &[(&str, Value)], more: &str) -> Env {

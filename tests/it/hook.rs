@@ -9,7 +9,7 @@ use crate::env::{Env, Output, RALPH};
 /// What a real agent told a hook, with another conversation.
 pub(crate) fn recorded(name: &str, session: &str) -> Value {
     let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hooks").join(format!("{name}.json"));
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/fixtures/hooks").join(format!("{name}.json"));
     let mut input: Value = serde_json::from_slice(&fs::read(path).expect("a recording")).expect("JSON");
     input["session_id"] = json!(session);
     input

@@ -372,7 +372,7 @@ fn the_session_log_has_every_field() {
 
 #[test]
 fn the_session_log_has_what_the_agent_reports() {
-    let stream = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/claude/tool.ndjson");
+    let stream = concat!(env!("CARGO_MANIFEST_DIR"), "/../agents/fixtures/claude/tool.ndjson");
     assert!(fs::exists(stream).expect("a folder"), "the fixture has gone");
     let env = planned("true").agent("claude", &format!("cat >/dev/null; date +%N >work.txt; cat '{stream}'"));
     // The recorded stream knows nothing of ralph's hooks.

@@ -6,7 +6,7 @@ use crate::env::{Env, done, meet, say, shell, write};
 
 /// An agent of this name that prints one recorded stream per call, the last one from then on.
 fn replays(env: Env, name: &str, streams: &[&str]) -> Env {
-    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../agents/fixtures");
     let cases: Vec<String> = (1..)
         .zip(streams)
         .map(|(call, stream)| format!("{call}) cat {fixtures}/{name}/{stream}.ndjson;;"))
@@ -216,7 +216,7 @@ fn a_turn_is_ended_when_it_has_used_enough() {
 fn an_agent_that_never_says_that_it_is_done_is_ended_too() {
     // These give no figure for the whole turn, only one for each message.
     for name in ["opencode", "pi"] {
-        let stream = format!("{}/tests/fixtures/{name}/tool.ndjson", env!("CARGO_MANIFEST_DIR"));
+        let stream = format!("{}/../agents/fixtures/{name}/tool.ndjson", env!("CARGO_MANIFEST_DIR"));
         let env = Env::new().agent(name, &format!("cat >/dev/null; head -n 14 {stream}; exec sleep 3072"));
         env.run(&["--max-tokens", "100"]).exits(1).prints("Maximum number of tokens reached");
         assert_eq!(env.events("turn_ended")[0]["end"]["how"], "over_budget", "{name}");

@@ -118,7 +118,7 @@ fn hooks_of_others_in_codex_stay() {
 /// The files in the repository are what the program has inside.
 #[test]
 fn the_skills_are_those_that_are_wanted() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/skills");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin/skills");
     let mut names: Vec<String> = fs::read_dir(&root)
         .expect("skills")
         .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())

@@ -7,12 +7,11 @@ use std::{
 
 /// Values in, values out: no clock, file, variable or process.
 const UPPER_FLOOR: &[&str] = &[
-    "agent",
+    "agents",
     "agents_md",
     "budget",
     "checkup",
     "claim",
-    "context",
     "dependencies",
     "detect",
     "duration",
@@ -137,7 +136,7 @@ fn forbidden(name: &str, line: &str) -> Option<String> {
         ),
         // Commands have names too, and the words of agents and of other programs are their own.
         (
-            !is_part(name, &["cli", "agent", "guard"]) && name != "engine/presets.rs",
+            !is_part(name, &["cli", "agents", "guard"]) && name != "engine/presets.rs",
             PRESETS
                 .into_iter()
                 .filter(|preset| !NO_PRESETS.contains(&(name, preset)))
@@ -194,16 +193,18 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
 
 #[test]
 fn the_house_is_tidy() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the folder of all crates");
     let mut files = Vec::new();
-    sources(&src, &mut files);
+    sources(crates, &mut files);
     files.sort();
     assert!(50 < files.len(), "the sources were not found: {files:?}");
     let mut all = Vec::new();
     for file in files {
-        let name = file.strip_prefix(&src).expect("below src").display().to_string();
+        let name = file.strip_prefix(crates).expect("a source file of a crate").display().to_string();
+        let name = name.replacen("ralph/src/", "", 1).replacen("/src/", "/", 1);
         let text = fs::read_to_string(&file).expect("a source file");
-        all.extend(problems(&name, &text).into_iter().map(|problem| format!("src/{name}:{problem}")));
+        let file = file.display();
+        all.extend(problems(&name, &text).into_iter().map(|problem| format!("{file}:{problem}")));
     }
     assert!(all.is_empty(), "\n{}", all.join("\n"));
 }
@@ -228,8 +229,8 @@ fn the_upper_floor_is_watched() {
         check("engine/state.rs", &format!("use {word};"), Some(word));
     }
     check("journal.rs", "    let now = Timestamp::now();", None);
-    check("agent/tests/claims.rs", "use std::fs;", None);
-    check("agent/tests.rs", "use std::fs;", None);
+    check("agents/tests/claims.rs", "use std::fs;", None);
+    check("agents/tests.rs", "use std::fs;", None);
     check("claim.rs", "/// Not by `std::fs`.", None);
     check("claim.rs", "#[cfg(test)]\nmod tests {\n    use std::fs;\n}", None);
     check("settings.rs", "use std::env;", None);
@@ -261,7 +262,7 @@ fn names_and_numbers_are_watched() {
         check("cli/run.rs", &format!("    \"{preset}\""), None);
     }
     check("driver.rs", "    \"a plan\"", None);
-    check("agent/opencode.rs", "    \"run\"", None);
+    check("agents/opencode.rs", "    \"run\"", None);
     check("scripted.rs", "    \"prompt\"", None);
     check("scripted.rs", "    \"plan\"", Some("plan"));
     check("cli.rs", "    ExitCode::from(2)", Some("exit codes"));
@@ -274,7 +275,7 @@ fn names_and_numbers_are_watched() {
 fn files_are_short_and_finished() {
     for word in UNFINISHED {
         check("git.rs", &format!("    {word} x)"), Some(word));
-        check("agent/tests.rs", &format!("    {word}]"), Some(word));
+        check("agents/tests.rs", &format!("    {word}]"), Some(word));
     }
     check("report/human.rs", "        todo: \"[TODO]\",", None);
     assert_eq!(problems("git.rs", "use x;\n"), ["1: does not say what it is for (`//!`)"]);
@@ -282,6 +283,6 @@ fn files_are_short_and_finished() {
     let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "    x();\n".repeat(LONGEST));
     assert_eq!(problems("git.rs", &code), [""; 0]);
     assert_eq!(problems("git.rs", &format!("{code}{tests}")), [""; 0]);
-    assert_eq!(problems("agent/tests.rs", &format!("{code}{code}")), [""; 0]);
+    assert_eq!(problems("agents/tests.rs", &format!("{code}{code}")), [""; 0]);
     assert_eq!(problems("git.rs", &format!("{code}x();\n")), ["401: longer than 400 lines"]);
 }

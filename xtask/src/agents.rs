@@ -71,7 +71,7 @@ pub(crate) fn main(words: &[String]) -> Result<ExitCode> {
     let findings = test(&folder, &list, &installed)?;
     let table = findings.table(&installed);
     say(&table);
-    findings.record_green(&root.join("testing/agents-green.json"), &installed)?;
+    findings.record_green(&root.join("crates/agents/src/green_versions.json"), &installed)?;
     if wanted.all && !wanted.newest {
         report::write_into(&root.join("docs/agents.md"), &table)?;
     }

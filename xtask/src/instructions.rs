@@ -162,7 +162,7 @@ fn instructions(place: &Place, valgrind: &Path, code: i32, args: &[&str]) -> Res
 
 /// All recorded streams of Claude Code, one after another, several times.
 fn recordings() -> Result<Vec<u8>> {
-    let folder = root().join("tests/fixtures/claude");
+    let folder = root().join("crates/agents/fixtures/claude");
     let mut paths: Vec<PathBuf> =
         fs_err::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     paths.sort();

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{list, project, story, submitted};
 use crate::env::{Env, RALPH};
 
-const STREAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/claude/hooks_judge.ndjson");
+const STREAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../agents/fixtures/claude/hooks_judge.ndjson");
 
 /// A turn of an agent with hooks: between these commands it tries to stop. Returns what the hook answered each time.
 fn answers(commands: &[&str]) -> (Env, Vec<Value>) {

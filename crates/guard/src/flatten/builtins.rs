@@ -1,0 +1,286 @@
+//! Commands that change the shell itself, and commands that run text.
+
+use super::{Flattener, Input, Obstacle, Output, Scope, files::is_initializer, simple::assign};
+use crate::{
+    invocation::Invocation,
+    programs::{self, FETCHERS, SHELLS},
+    secrets,
+    text::{self, is_known},
+};
+
+impl Flattener<'_> {
+    /// Records a command and follows what it does to the shell and what it runs.
+    pub(super) fn enter(&mut self, invocation: Invocation, scope: &mut Scope) -> Output {
+        let at = self.flat.invocations.len();
+        self.flat.invocations.push(invocation.clone());
+        self.remember_files(&invocation, scope);
+        if let Some(output) = self.change_shell(&invocation, scope) {
+            return output;
+        }
+        if let Some(output) = self.run_text(&invocation, scope) {
+            return output;
+        }
+        if let Some(code) = self.interpreted(&invocation, scope) {
+            self.code(&code, &invocation, scope);
+            self.flat.invocations[at].code = Some(code).filter(|code| code.len() <= super::LONGEST_VALUE);
+            return Output { text: None, programs: vec![invocation.program] };
+        }
+        if let Some(output) = self.wrapped(&invocation, scope) {
+            return output;
+        }
+        self.output(&invocation, scope)
+    }
+
+    /// Links, copies of programs, downloads: files that are something else than their names say.
+    fn remember_files(&mut self, one: &Invocation, scope: &mut Scope) {
+        let home = &self.ctx.home;
+        match one.program.as_str() {
+            "ln" | "cp" | "mv" => {
+                if let [target, link] = one.operands(&["-t"])[..] {
+                    let (target, link) = (scope.path(target, home), scope.path(link, home));
+                    let is_program = ["/bin/", "/sbin/"].iter().any(|folder| target.contains(folder));
+                    let is_download = scope.downloads.contains(&target);
+                    if is_download {
+                        scope.downloads.push(link.clone());
+                    }
+                    if one.program == "ln" || is_program || secrets::is_secret(&target, self.ctx) {
+                        scope.links.insert(link, target);
+                    }
+                }
+            }
+            "tee" | "sponge" => {
+                if let Some(text) = scope.input.text.clone() {
+                    for file in one.operands(&[]) {
+                        self.files.write(&scope.path(file, home), &text, one.has("a", &["append"]));
+                    }
+                }
+            }
+            "curl" | "wget" | "aria2c" | "http" => {
+                let named = one.values("oO", &["output", "output-document", "out"]);
+                let redirected = one.redirects.iter().map(|redirect| redirect.path.clone());
+                let mut files: Vec<String> = redirected.filter(|path| path != "/dev/null").collect();
+                files.extend(
+                    named.iter().filter(|name| !name.starts_with('-')).map(|name| scope.path(name, home)),
+                );
+                let is_remote = !one.args.iter().any(|arg| is_loopback(arg));
+                if one.program == "wget" || one.has("O", &["remote-name"]) {
+                    let last = one
+                        .args
+                        .iter()
+                        .filter(|arg| arg.contains("://"))
+                        .filter_map(|url| url.rsplit('/').next());
+                    files.extend(last.map(|name| scope.path(name, home)));
+                }
+                if is_remote {
+                    scope.downloads.extend(files);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Builtins that change what follows. Their output is empty.
+    fn change_shell(&mut self, one: &Invocation, scope: &mut Scope) -> Option<Output> {
+        let args = &one.args;
+        match one.program.as_str() {
+            "cd" | "pushd" => self.change_directory(one, scope),
+            "popd" => scope.cwd = scope.earlier.pop().unwrap_or_else(|| text::unknown("popd")),
+            "export" | "declare" | "local" | "typeset" | "readonly" => {
+                for (name, value) in args.iter().filter_map(|arg| arg.split_once('=')) {
+                    let appends = name.ends_with('+');
+                    let values = if is_known(value) && value.contains(' ') && one.has("aA", &[]) {
+                        value.split(' ').map(str::to_owned).collect()
+                    } else {
+                        vec![value.to_owned()]
+                    };
+                    assign(name.trim_end_matches('+'), values, appends, scope);
+                }
+            }
+            "set" => {
+                if let Some(at) = args.iter().position(|arg| arg == "--") {
+                    scope.positional = args[at + 1..].to_vec();
+                }
+            }
+            "shift" => {
+                let count = args.first().and_then(|arg| arg.parse().ok()).unwrap_or(1);
+                scope.positional.drain(..scope.positional.len().min(count));
+            }
+            "alias" => {
+                for (name, code) in args.iter().filter_map(|arg| arg.split_once('=')) {
+                    scope.aliases.insert(name.to_owned(), code.to_owned());
+                }
+            }
+            "hash" if one.has("p", &[]) => {
+                if let [path, name] = one.operands(&[])[..] {
+                    scope.aliases.insert(name.to_owned(), path.to_owned());
+                }
+            }
+            "read" | "mapfile" | "readarray" => read(one, scope),
+            "printf" if args.first().is_some_and(|arg| arg == "-v") => {
+                if let [_, name, format, values @ ..] = &args[..] {
+                    let value = format.replace("%s", &values.join(" ")).replace("%b", &values.join(" "));
+                    scope.set(name, value);
+                }
+            }
+            _ => return None,
+        }
+        Some(Output { text: Some(String::new()), programs: vec![one.program.clone()] })
+    }
+
+    fn change_directory(&self, one: &Invocation, scope: &mut Scope) {
+        let target = match one.operands(&[]).first() {
+            None => self.ctx.home.clone(),
+            Some(&"-") => scope.earlier.last().cloned().unwrap_or_else(|| text::unknown("$OLDPWD")),
+            Some(path) => scope.path(path, &self.ctx.home),
+        };
+        let target = if target.len() < 1024 { target } else { text::unknown("cd") };
+        scope.earlier.push(std::mem::replace(&mut scope.cwd, target));
+        if 16 < scope.earlier.len() {
+            scope.earlier.remove(0);
+        }
+    }
+
+    /// Shells, `eval`, `source`, `trap`: text that becomes commands.
+    fn run_text(&mut self, one: &Invocation, scope: &mut Scope) -> Option<Output> {
+        match one.program.as_str() {
+            "eval" => Some(self.eval(&one.args.join(" "), scope)),
+            "trap" => {
+                let code = one.operands(&[]).first().map(|code| (*code).to_owned())?;
+                if scope.nesting < 2 && scope.unwrapped == 0 && self.traps.len() < 8 {
+                    self.traps.push(code);
+                    return Some(Output::default());
+                }
+                let mut inner = self.fork(scope);
+                Some(self.unwrap(&code, "trap", &mut inner))
+            }
+            "source" | "." => {
+                let file = one.args.first().cloned().unwrap_or_default();
+                if file == "/dev/stdin" {
+                    return Some(self.run_input(one, scope));
+                }
+                Some(self.run_file(&file, one, scope))
+            }
+            shell if SHELLS.contains(&shell) => Some(self.shell(one, scope)),
+            _ => None,
+        }
+    }
+
+    fn eval(&mut self, code: &str, scope: &mut Scope) -> Output {
+        if is_blank(code) && text::sources(code).all(is_initializer) {
+            return Output::default();
+        }
+        self.text_to_run(code, "eval", scope)
+    }
+
+    /// Runs text if enough of it is known.
+    pub(super) fn text_to_run(&mut self, code: &str, wrapper: &str, scope: &mut Scope) -> Output {
+        if !is_known(code) && is_blank(code) {
+            let shown = text::shown(code.trim());
+            let is_fetched = text::sources(code).any(programs::is_fetched);
+            self.obstacle(if is_fetched {
+                Obstacle::FetchedCode(shown)
+            } else {
+                Obstacle::DynamicCode(shown)
+            });
+            return Output::default();
+        }
+        self.unwrap(code, wrapper, scope)
+    }
+
+    fn shell(&mut self, one: &Invocation, scope: &mut Scope) -> Output {
+        let mut inner = self.fork(scope);
+        let at = one.args.iter().take_while(|arg| arg.starts_with(['-', '+'])).position(|arg| {
+            arg == "--command" || (!arg.starts_with("--") && arg.contains('c') && !arg.contains("norc"))
+        });
+        if let Some(at) = at {
+            let mut rest = one.args[at + 1..].iter().skip_while(|arg| arg.starts_with('-') && arg.len() > 1);
+            let Some(code) = rest.next() else {
+                self.obstacle(Obstacle::DynamicCode(text::shown(&one.shown())));
+                return Output::default();
+            };
+            inner.positional = rest.skip(1).cloned().collect();
+            return self.text_to_run(code, &format!("{} -c", one.program), &mut inner);
+        }
+        let reads_input = one.has("s", &[]);
+        let operands = one.operands(&["--rcfile", "--init-file", "-o", "-O", "+o", "+O"]);
+        let file = operands.first().filter(|file| !reads_input && **file != "-" && **file != "/dev/stdin");
+        match file {
+            Some(file) => {
+                inner.positional = operands[1..].iter().map(|arg| (*arg).to_owned()).collect();
+                self.run_file(file, one, &mut inner)
+            }
+            None => self.run_input(one, &mut inner),
+        }
+    }
+
+    /// Standard input is run as a script.
+    fn run_input(&mut self, one: &Invocation, scope: &mut Scope) -> Output {
+        let input = std::mem::take(&mut scope.input);
+        if let Some(code) = input.text.clone().filter(|code| is_known(code) || !is_blank(code)) {
+            return self.unwrap(&code, &format!("{} (input)", one.program), scope);
+        }
+        self.check_input(one, &input);
+        Output { text: None, programs: vec![one.program.clone()] }
+    }
+
+    /// Code that is read from a pipe or a file, and not known.
+    pub(super) fn check_input(&mut self, one: &Invocation, input: &Input) {
+        let from = input.programs.join(" | ");
+        let unknown = input.text.as_deref().map(|text| text::sources(text).collect::<Vec<_>>().join(" "));
+        let is_fetched = input.programs.iter().any(|program| FETCHERS.contains(&program.as_str()))
+            || unknown.as_deref().is_some_and(programs::is_fetched)
+            || input.file.as_ref().is_some_and(|file| one.downloads.contains(file));
+        if is_fetched {
+            self.obstacle(Obstacle::FetchedCode(format!("{from} | {}", one.program)));
+        } else if input.programs.iter().any(|program| program != "cat")
+            || unknown.is_some_and(|text| !text.is_empty())
+        {
+            self.obstacle(Obstacle::DynamicCode(format!("{from} | {}", one.program)));
+        }
+    }
+}
+
+/// Whether nothing of a text is known but white space.
+fn is_blank(code: &str) -> bool {
+    text::known_parts(code).trim().is_empty()
+}
+
+/// `read` and `mapfile`: what is known of the input becomes the value.
+fn read(one: &Invocation, scope: &mut Scope) {
+    let names = one.operands(&["-p", "-d", "-t", "-n", "-N", "-u", "-a", "-O", "-s"]);
+    let source = scope.input.programs.first().or(scope.input.file.as_ref()).cloned().unwrap_or_default();
+    let lines: Vec<String> = match &scope.input.text {
+        Some(text) => text.lines().filter(|line| !line.is_empty()).take(16).map(str::to_owned).collect(),
+        None => vec![text::unknown(&format!("$({source})"))],
+    };
+    match &names[..] {
+        [] => {
+            scope.variables.insert("REPLY".to_owned(), lines);
+        }
+        [name] => {
+            scope.variables.insert((*name).to_owned(), lines);
+        }
+        names => {
+            for (at, name) in names.iter().enumerate() {
+                let field = |line: &String| {
+                    text::split(line, " \t")
+                        .get(at)
+                        .map_or_else(|| text::unknown("read"), |field| (*field).to_owned())
+                };
+                scope.variables.insert((*name).to_owned(), lines.iter().map(field).collect());
+            }
+        }
+    }
+}
+
+/// Whether an argument names this machine.
+pub(crate) fn is_loopback(arg: &str) -> bool {
+    let rest = arg.split_once("://").map_or(arg, |(_, rest)| rest);
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+    let host = rest.split(['/', '?']).next().unwrap_or_default();
+    let host = host.strip_prefix("[").map_or(host, |inner| inner.split(']').next().unwrap_or_default());
+    let name = if host.matches(':').count() == 1 { host.split(':').next().unwrap_or_default() } else { host };
+    let is_name = ["localhost", "::1", "0.0.0.0", "host.docker.internal"].contains(&name)
+        || name.ends_with(".localhost");
+    is_name || name.starts_with("127.")
+}

@@ -1,0 +1,160 @@
+//! Files that are run as scripts: what is known of their contents is judged.
+
+use std::{collections::BTreeMap, rc::Rc};
+
+use super::{Flattener, Obstacle, Output, Scope};
+use crate::{
+    invocation::{FileRedirect, Invocation},
+    programs,
+    shell::{List, RedirectKind},
+    text::{self, is_known},
+};
+
+/// Programs whose output is meant to be evaluated by a shell.
+const INITIALIZERS: [&str; 24] = [
+    "ssh-agent",
+    "direnv",
+    "pyenv",
+    "rbenv",
+    "nodenv",
+    "jenv",
+    "mise",
+    "rtx",
+    "asdf",
+    "fnm",
+    "conda",
+    "micromamba",
+    "opam",
+    "brew",
+    "starship",
+    "zoxide",
+    "luarocks",
+    "dircolors",
+    "minikube",
+    "docker-machine",
+    "kubectl",
+    "ralph",
+    "register-python-argcomplete",
+    "resize",
+];
+
+/// Whether text from this source is meant to be evaluated.
+pub(super) fn is_initializer(source: &str) -> bool {
+    programs::words(source).all(|word| INITIALIZERS.contains(&word))
+}
+
+/// How much of a file that is written is remembered. A longer script is as unknown as one that was there before.
+const LONGEST_SCRIPT: usize = 4096;
+
+/// What is known of the contents of files. They outlive the shell that wrote them.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    /// Every text that a file may hold, by its path. Process substitutions go by how they are marked.
+    texts: BTreeMap<String, Vec<Rc<str>>>,
+    /// The scripts that are being run.
+    running: Vec<String>,
+}
+
+impl Files {
+    /// Another text that a file may hold.
+    fn add(&mut self, path: &str, text: &str) {
+        let texts = self.texts.entry(path.to_owned()).or_default();
+        if texts.len() < 16 && !texts.iter().any(|known| **known == *text) {
+            texts.push(Rc::from(text));
+        }
+    }
+
+    /// A file is written.
+    pub(super) fn write(&mut self, path: &str, text: &str, appends: bool) {
+        let is_blank = text::known_parts(text).trim().is_empty();
+        if path.starts_with("/dev/") || LONGEST_SCRIPT < text.len() || is_blank {
+            return;
+        }
+        let before = self.texts.get_mut(path).filter(|_| appends).and_then(|texts| texts.last_mut());
+        match before {
+            Some(before) if before.len() + text.len() <= LONGEST_SCRIPT => {
+                *before = Rc::from(format!("{before}{text}"));
+            }
+            _ => self.add(path, text),
+        }
+    }
+}
+
+impl Flattener<'_> {
+    /// Every text that a file may hold, as far as any is known.
+    pub(super) fn texts(&self, file: &str, scope: &Scope) -> Vec<Rc<str>> {
+        let all = &self.files.texts;
+        all.get(file).or_else(|| all.get(&scope.path(file, &self.ctx.home))).cloned().unwrap_or_default()
+    }
+
+    /// Remembers what a command wrote to a file instead of its output.
+    pub(super) fn keep(&mut self, output: Output, file: Option<FileRedirect>) -> Output {
+        let Some(file) = file else { return output };
+        if let Some(text) = output.text {
+            self.files.write(&file.path, &text, file.kind == RedirectKind::Append);
+        }
+        Output { text: Some(String::new()), programs: output.programs }
+    }
+
+    /// `<(...)`: a file that holds what the commands write. `>(...)` is one that they read.
+    pub(super) fn process(&mut self, list: &List, is_output: bool, scope: &Scope) -> String {
+        let start = self.flat.invocations.len();
+        let mut inner = self.fork(scope);
+        let output = self.list(list, &mut inner);
+        let mark = text::unknown(&format!("<({})", output.programs.join(" ")));
+        let ran = self.flat.invocations.get(start..).unwrap_or_default();
+        let is_completion = !ran.is_empty() && ran.iter().all(prints_completions);
+        let text = output.text.or_else(|| is_completion.then(String::new));
+        if let Some(text) = text.filter(|_| !is_output) {
+            self.files.add(&mark, &text);
+        }
+        mark
+    }
+
+    /// How a file that was just written is run by its name: by the program that its first line names, or else by a shell.
+    pub(super) fn own_script(&self, one: &Invocation, scope: &Scope) -> Option<Vec<String>> {
+        let texts = if one.spelled.contains('/') { self.texts(&one.spelled, scope) } else { Vec::new() };
+        let first = texts.last()?.lines().next().unwrap_or_default();
+        let named = first.strip_prefix("#!").map(|line| line.split_whitespace().map(str::to_owned).collect());
+        let mut words: Vec<String> = named.unwrap_or_else(|| vec!["sh".to_owned()]);
+        words.push(one.spelled.clone());
+        words.extend(one.args.iter().cloned());
+        Some(words)
+    }
+
+    /// A file is run as a script.
+    pub(super) fn run_file(&mut self, file: &str, one: &Invocation, scope: &mut Scope) -> Output {
+        let unknown = Output { text: None, programs: vec![one.program.clone()] };
+        let path = scope.path(file, &self.ctx.home);
+        if text::sources(file).any(programs::is_fetched) || scope.downloads.contains(&path) {
+            self.obstacle(Obstacle::FetchedCode(text::shown(file)));
+            return unknown;
+        }
+        let texts = self.texts(file, scope);
+        if self.files.running.contains(&path) {
+            return unknown;
+        }
+        self.files.running.push(path);
+        let mut outputs: Vec<Output> =
+            texts.iter().map(|text| self.text_to_run(text, &one.program, scope)).collect();
+        self.files.running.pop();
+        if texts.is_empty() && text::sources(file).any(is_unknown_code) {
+            self.obstacle(Obstacle::DynamicCode(text::shown(&one.shown())));
+        }
+        outputs.pop().filter(|_| outputs.is_empty()).unwrap_or(unknown)
+    }
+}
+
+/// Whether text from this source is code that nobody has seen: it was decoded, or a command made it up.
+fn is_unknown_code(source: &str) -> bool {
+    let mut made = programs::words(source).filter(|word| *word != "cat");
+    programs::is_decoded(source)
+        || (source.starts_with("<(") && made.next().is_some() && !is_initializer(source))
+}
+
+/// `gh completion bash`, `just --completions bash`: programs that print what a shell is to know about them.
+fn prints_completions(one: &Invocation) -> bool {
+    !programs::is_fetched(&one.program)
+        && !programs::is_decoded(&one.program)
+        && one.args.iter().any(|arg| arg.trim_start_matches('-').starts_with("completion") && is_known(arg))
+}

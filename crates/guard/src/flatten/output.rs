@@ -1,0 +1,288 @@
+//! What a command writes to standard output, where that can be known.
+
+use super::{Flattener, Input, Output, Scope};
+use crate::{
+    invocation::Invocation,
+    programs::AGENTS,
+    text::{self, is_known},
+    uses::search::find_names,
+};
+
+/// Programs whose output is a selection of their input.
+const FILTERS: [&str; 9] = ["grep", "sort", "head", "tail", "uniq", "shuf", "tee", "rg", "sponge"];
+
+impl Flattener<'_> {
+    /// The output of a program that was not unwrapped.
+    pub(super) fn output(&self, invocation: &Invocation, scope: &Scope) -> Output {
+        let text = self.known_output(invocation, scope);
+        // Who is looked for counts where the answer is killed.
+        let looks = invocation.is(&["pgrep", "pidof"]);
+        let is_agent =
+            |arg: &String| AGENTS.iter().any(|agent| arg.split([' ', '/']).any(|word| word == *agent));
+        let is_vital = looks && invocation.args.iter().any(is_agent);
+        let name = if is_vital { "ps".to_owned() } else { invocation.program.clone() };
+        Output { text, programs: vec![name] }
+    }
+
+    fn known_output(&self, one: &Invocation, scope: &Scope) -> Option<String> {
+        let input = &scope.input;
+        let line = |text: String| Some(text + "\n");
+        let first = one.operands(&[]).first().map(|text| (*text).to_owned());
+        match one.program.as_str() {
+            "echo" => line(echo(&one.args)),
+            "printf" => printf(&one.args),
+            ":" | "true" | "false" | "cd" | "set" | "export" | "sleep" | "test" | "[" | "rm" | "mkdir"
+            | "touch" => Some(String::new()),
+            "pwd" => line(scope.cwd.clone()),
+            "cat" if one.operands(&[]).is_empty() => input.text.clone(),
+            "mktemp" => line(format!("{}/{}", self.temporary(one), text::unknown("mktemp"))),
+            "which" | "basename" | "realpath" | "readlink" => first.and_then(line),
+            "type" | "command" if one.has("pvV", &[]) => first.and_then(line),
+            "dirname" => first.map(|path| dirname(&path, &self.ctx.project) + "\n"),
+            "seq" => Some(sequence(&one.operands(&["-s", "-f"]))),
+            "date" | "nproc" | "uuidgen" | "id" if one.args.len() < 4 => {
+                line(text::unknown(&format!("$({})", one.program)))
+            }
+            "git" => self.git_output(one),
+            "find" | "fd" | "ls" => Some(listed(one)),
+            "rg" | "ag" | "ack" | "grep" | "egrep" if !input.is_given() => Some(searched(one)),
+            "yes" => line(first.unwrap_or_else(|| "y".to_owned())),
+            "rev" => known(input)
+                .map(|text| text.lines().map(|line| line.chars().rev().collect::<String>() + "\n").collect()),
+            "tr" => known(input).and_then(|text| translate(&text, one)),
+            "base64" if one.has("dD", &["decode"]) => known(input).and_then(|text| decode_base64(&text)),
+            "xxd" if one.has("r", &[]) => known(input).and_then(|text| decode_hex(&text)),
+            "xargs" if one.operands(&["-n", "-d", "-L"]).is_empty() => input.text.clone(),
+            program if FILTERS.contains(&program) => {
+                let selects = input
+                    .text
+                    .clone()
+                    .filter(|text| !is_known(text) || program == "tee" || program == "sort");
+                selects.filter(|_| input.is_given())
+            }
+            _ => None,
+        }
+    }
+
+    fn temporary(&self, one: &Invocation) -> String {
+        one.values("p", &["tmpdir"]).first().map_or_else(
+            || self.ctx.temporary.first().map_or("/tmp", String::as_str).to_owned(),
+            |dir| (*dir).to_owned(),
+        )
+    }
+
+    fn git_output(&self, one: &Invocation) -> Option<String> {
+        match one.args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["rev-parse", "--show-toplevel"] => Some(self.ctx.project.clone() + "\n"),
+            ["ls-files" | "diff" | "status" | "grep", ..] => {
+                Some(format!("{}/{}\n", self.ctx.project, text::unknown("$(git)")))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn known(input: &Input) -> Option<String> {
+    input.text.clone().filter(|text| is_known(text))
+}
+
+fn echo(args: &[String]) -> String {
+    let is_option = |arg: &&String| matches!(arg.as_str(), "-n" | "-e" | "-ne" | "-en" | "-E");
+    let escapes = args.iter().take_while(is_option).any(|arg| arg.contains('e'));
+    let text = args.iter().skip_while(is_option).cloned().collect::<Vec<_>>().join(" ");
+    if escapes { unescape(&text) } else { text }
+}
+
+fn printf(args: &[String]) -> Option<String> {
+    let args = if args.first().is_some_and(|arg| arg == "--") { &args[1..] } else { args };
+    let (format, values) = args.split_first()?;
+    if format == "-v" {
+        return Some(String::new());
+    }
+    let format = unescape(format);
+    if !format.contains('%') {
+        return Some(format);
+    }
+    let mut text = String::new();
+    let mut values = values.iter();
+    // The format is used again until the values are used up.
+    for _ in 0..64 {
+        let mut rest = format.as_str();
+        while let Some((before, after)) = rest.split_once('%') {
+            text.push_str(before);
+            let at = after.find(|next: char| next.is_ascii_alphabetic() || next == '%')?;
+            match &after[at..=at] {
+                "%" => text.push('%'),
+                "b" => text.push_str(&unescape(values.next().map_or("", String::as_str))),
+                _ => text.push_str(values.next().map_or("", String::as_str)),
+            }
+            rest = &after[at + 1..];
+        }
+        text.push_str(rest);
+        if values.len() == 0 {
+            break;
+        }
+    }
+    Some(text)
+}
+
+/// Backslash escapes as `printf` and `echo -e` know them.
+fn unescape(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes().peekable();
+    while let Some(next) = rest.next() {
+        if next != b'\\' {
+            bytes.push(next);
+            continue;
+        }
+        match rest.next() {
+            Some(b'n') => bytes.push(b'\n'),
+            Some(b't') => bytes.push(b'\t'),
+            Some(b'x') => bytes.push(digits(&mut rest, 16, 2, 0)),
+            Some(b'0') => bytes.push(digits(&mut rest, 8, 3, 0)),
+            Some(digit @ b'1'..=b'7') => bytes.push(digits(&mut rest, 8, 2, digit - b'0')),
+            Some(other) => bytes.push(other),
+            None => bytes.push(b'\\'),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn digits(rest: &mut std::iter::Peekable<std::str::Bytes<'_>>, radix: u32, most: usize, first: u8) -> u8 {
+    let mut number = u32::from(first);
+    for _ in 0..most {
+        let Some(digit) = rest.peek().and_then(|next| char::from(*next).to_digit(radix)) else { break };
+        number = number * radix + digit;
+        rest.next();
+    }
+    u8::try_from(number & 0xff).unwrap_or_default()
+}
+
+/// `seq`: so many numbers that a loop over them can be told from a short one.
+fn sequence(ends: &[&str]) -> String {
+    let number = |text: &str| text.parse::<u32>().ok();
+    let count = match ends {
+        [last] => number(last),
+        [first, last] => number(first).zip(number(last)).map(|(first, last)| last.saturating_sub(first) + 1),
+        [first, step, last] => number(first)
+            .zip(number(step))
+            .zip(number(last))
+            .map(|((first, step), last)| last.saturating_sub(first) / step.max(1) + 1),
+        _ => None,
+    };
+    let line = |_| text::unknown("a number") + "\n";
+    (0..count.unwrap_or(1).min(128)).map(line).collect()
+}
+
+fn dirname(path: &str, project: &str) -> String {
+    // A script knows where it lies: in the project, as far as anyone can tell.
+    if !is_known(path) || path == "bash" {
+        return format!("{project}/{}", text::unknown("dirname"));
+    }
+    path.rsplit_once('/').map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder }).to_owned()
+}
+
+/// What `find` and `ls` list: the folders they look in, with something unknown in them.
+fn listed(one: &Invocation) -> String {
+    let paths: Vec<&str> = if one.program == "find" {
+        one.args.iter().map(String::as_str).take_while(|arg| !arg.starts_with(['-', '(', '!'])).collect()
+    } else if one.program == "fd" {
+        one.operands(&[]).into_iter().skip(1).collect()
+    } else {
+        one.operands(&["-I", "--ignore"])
+    };
+    let paths = if paths.is_empty() { vec!["."] } else { paths };
+    let names_only = one.program == "ls" && !one.has("d", &["directory"]);
+    let mut text = String::new();
+    for path in paths {
+        // `ls` prints names without the folder they are in, unless they were patterns.
+        if names_only && !path.contains('*') {
+            text.push_str("./");
+        } else {
+            text.push_str(path);
+            text.push('/');
+        }
+        text.push_str(&text::unknown(&one.program));
+        text.push('\n');
+        for name in find_names(one) {
+            for piece in [path, "/", &name, "\n"] {
+                text.push_str(piece);
+            }
+        }
+    }
+    text
+}
+
+/// What a search in files prints: names of files below those it was given, or lines of them.
+fn searched(one: &Invocation) -> String {
+    let operands =
+        one.operands(&["-e", "-g", "--glob", "-t", "-A", "-B", "-C", "-m", "--include", "--exclude"]);
+    let paths: Vec<&str> = operands.into_iter().skip(usize::from(!one.has("", &["files"]))).collect();
+    let paths = if paths.is_empty() { vec!["."] } else { paths };
+    let found = text::unknown(&one.program);
+    paths.into_iter().flat_map(|path| [path, "/", &found, "\n"]).collect()
+}
+
+fn translate(text: &str, one: &Invocation) -> Option<String> {
+    let sets = one.operands(&[]);
+    if one.has("d", &["delete"]) {
+        let unwanted = range(sets.first()?);
+        return Some(text.chars().filter(|next| !unwanted.contains(next)).collect());
+    }
+    let (from, to) = (range(sets.first()?), range(sets.get(1)?));
+    let last = *to.last()?;
+    let swap = |next: char| {
+        let at = from.iter().position(|known| *known == next);
+        at.map_or(next, |at| to.get(at).copied().unwrap_or(last))
+    };
+    Some(text.chars().map(swap).collect())
+}
+
+/// The characters of a set such as `a-zA-Z`.
+fn range(set: &str) -> Vec<char> {
+    let set = set.replace("[:upper:]", "A-Z").replace("[:lower:]", "a-z").replace("[:space:]", " \t\n");
+    let set: Vec<char> = unescape(&set).chars().take(200).collect();
+    let mut all = Vec::new();
+    let mut at = 0;
+    while at < set.len() {
+        match set.get(at + 1..at + 3) {
+            Some(['-', last]) if set[at] <= *last && u32::from(*last) < 0x250 => {
+                all.extend(set[at]..=*last);
+                at += 3;
+            }
+            _ => {
+                all.push(set[at]);
+                at += 1;
+            }
+        }
+    }
+    all
+}
+
+fn decode_base64(text: &str) -> Option<String> {
+    let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0);
+    for next in text.bytes().filter(|next| !next.is_ascii_whitespace() && *next != b'=') {
+        let value = match next {
+            b'A'..=b'Z' => next - b'A',
+            b'a'..=b'z' => next - b'a' + 26,
+            b'0'..=b'9' => next - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(value);
+        count += 6;
+        if 8 <= count {
+            count -= 8;
+            bytes.push(u8::try_from(bits >> count & 0xff).unwrap_or_default());
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn decode_hex(text: &str) -> Option<String> {
+    let digits: Vec<u32> = text.chars().filter_map(|next| next.to_digit(16)).collect();
+    let bytes: Vec<u8> =
+        digits.chunks_exact(2).map(|pair| u8::try_from(pair[0] * 16 + pair[1]).unwrap_or_default()).collect();
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,197 @@
+//! Simple commands: assignments, redirections, aliases, functions, programs.
+
+use std::rc::Rc;
+
+use super::{Flattener, Input, Obstacle, Output, Scope};
+use crate::{
+    invocation::{FileRedirect, Invocation},
+    paths, programs,
+    shell::{Redirect, RedirectKind, Simple, Stage},
+    text::{self, is_known},
+};
+
+/// What redirections amount to.
+#[derive(Default)]
+pub(super) struct Redirects {
+    pub(super) files: Vec<FileRedirect>,
+    pub(super) input: Option<Input>,
+    /// The file that standard output goes to.
+    pub(super) output: Option<FileRedirect>,
+}
+
+impl Flattener<'_> {
+    pub(super) fn simple(&mut self, simple: &Simple, redirects: &[Redirect], scope: &mut Scope) -> Output {
+        let words: Vec<String> = simple.words.iter().flat_map(|word| self.expand(word, scope)).collect();
+        let mut env = Vec::new();
+        for assignment in &simple.assignments {
+            let values: Vec<String> = match &assignment.values[..] {
+                [value] => vec![self.expand_whole(value, scope)],
+                values => values.iter().flat_map(|value| self.expand(value, scope)).collect(),
+            };
+            if super::LONGEST_VALUE < values.iter().map(String::len).sum() {
+                self.obstacle(Obstacle::TooMuch);
+                continue;
+            }
+            env.push((assignment.name.clone(), values.join(" ")));
+            if words.is_empty() {
+                assign(&assignment.name, values, assignment.appends, scope);
+            }
+        }
+        let redirects = self.redirects(redirects, scope);
+        let mut base = Invocation { env, redirects: redirects.files, ..invocation(scope) };
+        let outer = scope.input.clone();
+        if let Some(input) = redirects.input {
+            scope.input = input;
+        }
+        base.input = scope.input.clone();
+        let output = if words.is_empty() {
+            let text = base.input.file.as_ref().map_or(Some(String::new()), |_| None);
+            let programs = if text.is_none() { vec!["cat".to_owned()] } else { Vec::new() };
+            self.flat.invocations.push(base);
+            Output { text, programs }
+        } else {
+            self.dispatch(words, base, scope)
+        };
+        scope.input = outer;
+        self.keep(output, redirects.output)
+    }
+
+    pub(super) fn redirects(&mut self, redirects: &[Redirect], scope: &mut Scope) -> Redirects {
+        let mut all = Redirects::default();
+        for redirect in redirects {
+            if redirect.kind == RedirectKind::Here {
+                let text = redirect.body.get().map(|body| self.expand_whole(body, scope)).unwrap_or_default();
+                all.input = Some(Input { text: Some(text), ..Input::default() });
+                continue;
+            }
+            let target = self.expand_whole(&redirect.target, scope);
+            if redirect.kind == RedirectKind::Duplicate
+                && (target == "-" || target.trim_end_matches('-').parse::<u32>().is_ok())
+            {
+                continue;
+            }
+            if let Some(programs) = text::sources(&target).find_map(|source| source.strip_prefix("<(")) {
+                let programs = programs.trim_end_matches(')').split(' ').map(str::to_owned).collect();
+                all.input = Some(Input { programs, ..Input::default() });
+                continue;
+            }
+            let path = scope.path(&target, &self.ctx.home);
+            let kind = match redirect.kind {
+                RedirectKind::Duplicate => RedirectKind::Write,
+                kind => kind,
+            };
+            if matches!(kind, RedirectKind::Read | RedirectKind::ReadWrite) && redirect.fd.unwrap_or(0) == 0 {
+                all.input = Some(Input { file: Some(path.clone()), ..Input::default() });
+            }
+            let file = FileRedirect { kind, path };
+            if matches!(kind, RedirectKind::Write | RedirectKind::Append) && redirect.fd.unwrap_or(1) == 1 {
+                all.output = Some(file.clone());
+            }
+            all.files.push(file);
+        }
+        all
+    }
+
+    /// Runs a command by its name: an alias, a function, a builtin or a program.
+    pub(super) fn dispatch(&mut self, mut words: Vec<String>, base: Invocation, scope: &mut Scope) -> Output {
+        if words.iter().any(|word| super::LONGEST_VALUE < word.len()) {
+            self.obstacle(Obstacle::TooMuch);
+        }
+        if words.is_empty() || !self.spend(4 + words.iter().map(|word| 16 + word.len()).sum::<usize>() / 24) {
+            return Output::default();
+        }
+        let args = words.split_off(1);
+        let Some(name) = words.pop() else { return Output::default() };
+        if let Some(code) = scope.aliases.get(&name).filter(|_| !scope.expanding.contains(&name)).cloned() {
+            scope.expanding.push(name.clone());
+            let code = format!("{code} {}", quote(&args));
+            let output = self.unwrap(&code, &format!("alias {name}"), scope);
+            scope.expanding.pop();
+            return output;
+        }
+        if let Some(body) = scope.functions.get(&name).cloned() {
+            return self.call(&name, &body, args, scope);
+        }
+        let path = scope.path(&name, &self.ctx.home);
+        let is_linked = name.contains('/') && path != paths::resolve(&name, &scope.cwd, &self.ctx.home);
+        if name.contains('/') && scope.downloads.contains(&path) {
+            self.obstacle(Obstacle::FetchedCode(text::shown(&name)));
+        }
+        let spelled = if is_linked { path } else { name };
+        let program = programs::name(&spelled);
+        let invocation = Invocation { program, spelled, args, ..base };
+        self.check_program(&invocation);
+        if let Some(script) = self.own_script(&invocation, scope) {
+            self.flat.invocations.push(invocation.clone());
+            return self.inner(&script, &invocation, scope).unwrap_or_default();
+        }
+        self.enter(invocation, scope)
+    }
+
+    fn call(&mut self, name: &str, body: &Rc<Stage>, args: Vec<String>, scope: &mut Scope) -> Output {
+        if scope.calls.iter().any(|call| Rc::ptr_eq(call, body)) {
+            if scope.in_background || scope.in_pipe {
+                self.obstacle(Obstacle::ForkBomb(name.to_owned()));
+            }
+            return Output::default();
+        }
+        scope.calls.push(Rc::clone(body));
+        let outer = std::mem::replace(&mut scope.positional, args);
+        let output = self.stage(body, scope);
+        scope.positional = outer;
+        scope.calls.pop();
+        output
+    }
+
+    /// A name that is not known, or only a pattern, can be any program.
+    fn check_program(&mut self, invocation: &Invocation) {
+        let (program, spelled) = (&invocation.program, &invocation.spelled);
+        if !is_known(program) {
+            let fetched = text::sources(program).any(programs::is_fetched);
+            let shown = text::shown(spelled);
+            self.obstacle(if fetched {
+                Obstacle::FetchedCode(shown)
+            } else {
+                Obstacle::DynamicProgram(shown)
+            });
+        }
+        let is_pattern = program.contains(['*', '?'])
+            || (program.contains('[') && !matches!(program.as_str(), "[" | "[["));
+        if is_pattern && !spelled.starts_with("./") {
+            self.obstacle(Obstacle::DynamicProgram(text::shown(spelled)));
+        }
+    }
+}
+
+/// Sets a variable, or appends to it.
+pub(super) fn assign(name: &str, values: Vec<String>, appends: bool, scope: &mut Scope) {
+    let old = scope.variables.get(name).filter(|_| appends).cloned().unwrap_or_default();
+    let joined = match (&old[..], &values[..]) {
+        ([], _) => values,
+        ([before], [after]) if before.len() + after.len() < crate::LONGEST => {
+            vec![format!("{before}{after}")]
+        }
+        _ => old.iter().chain(&values).take(64).cloned().collect(),
+    };
+    scope.variables.insert(name.to_owned(), joined);
+}
+
+/// A command that runs here and now, still without a name.
+pub(super) fn invocation(scope: &Scope) -> Invocation {
+    Invocation {
+        cwd: scope.cwd.clone(),
+        wrappers: scope.wrappers.clone(),
+        is_elsewhere: scope.is_elsewhere,
+        in_background: scope.in_background,
+        is_endless: scope.is_endless,
+        links: scope.links.iter().map(|(link, target)| (link.clone(), target.clone())).collect(),
+        downloads: scope.downloads.clone(),
+        ..Invocation::default()
+    }
+}
+
+/// Arguments as text that a shell reads back as they are.
+pub(super) fn quote(args: &[String]) -> String {
+    let quoted: Vec<String> = args.iter().map(|arg| format!("'{}'", arg.replace('\'', "'\\''"))).collect();
+    quoted.join(" ")
+}

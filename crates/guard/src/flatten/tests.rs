@@ -1,0 +1,124 @@
+//! What a command line is flattened to.
+
+use super::{Obstacle, flatten};
+use crate::Context;
+
+/// Every command that would run, as it would be typed.
+fn runs(command: &str) -> Vec<String> {
+    let flat = flatten(command, &Context::new("/home/dev/proj", "/home/dev"));
+    assert_eq!(flat.obstacles, [], "{command}");
+    flat.invocations.iter().map(super::Invocation::shown).collect()
+}
+
+#[track_caller]
+fn check(command: &str, expected: &str) {
+    let found = runs(command);
+    assert!(found.iter().any(|one| one == expected), "{command}: {found:?}");
+}
+
+fn obstacles(command: &str) -> Vec<Obstacle> {
+    flatten(command, &Context::new("/home/dev/proj", "/home/dev")).obstacles
+}
+
+#[test]
+fn variables_and_substitutions() {
+    check("a=rm; b=-rf; $a $b /x", "rm -rf /x");
+    check("x='rm -rf /x'; $x", "rm -rf /x");
+    check("rm${IFS}-rf${IFS}/x", "rm -rf /x");
+    check("a=(rm -rf /x); \"${a[@]}\"", "rm -rf /x");
+    check("rm ${x:-/y}", "rm /y");
+    check("x=/a/b/c; rm ${x%/*} ${x##*/} ${x/b/z} ${x:0:2} ${x^^}", "rm /a/b c /a/z/c /a /A/B/C");
+    check("ls $(echo a b)", "ls a b");
+    check("ls \"$(echo a b)\"", "ls 'a b'");
+    check("n=x; x=/y; rm ${!n}", "rm /y");
+    check("set -- -r /x; rm \"$@\"", "rm -r /x");
+    check("{rm,-rf,/x}", "rm -rf /x");
+    check("printf -v x '%s' /y; rm $x", "rm /y");
+    check("IFS=,; x=rm,-r,/y; $x", "rm -r /y");
+    check("export X=/y; rm $X", "rm /y");
+    check("rm ~/x ~root/y", "rm /home/dev/x /root/y");
+    check("if a; then x=/1; else x=/2; fi; rm $x", "rm /1 /2");
+    check("rm $nothing", "rm ‹$nothing›");
+}
+
+#[test]
+fn text_that_becomes_commands() {
+    check("bash -c 'rm \"$1\"' _ /x", "rm /x");
+    check("bash -lc \"sh -c 'rm /x'\"", "rm /x");
+    check("eval 'rm' /x", "rm /x");
+    check("echo 'rm /x' | sh", "rm /x");
+    check("sh <<E\nrm /x\nE", "rm /x");
+    check("sh <<< 'rm /x'", "rm /x");
+    check("trap 'rm /x' EXIT", "rm /x");
+    check("f() { rm \"$1\"; }; f /x", "rm /x");
+    check("alias g=git; g push", "git push");
+    check("git -c alias.x='!rm /x' x", "rm /x");
+    check("echo cm0gL3g= | base64 -d | sh", "rm /x");
+    check("echo 782f206d72 | xxd -r -p | rev | sh", "rm /x");
+    check("echo 'ez /k' | tr 'a-z' 'n-za-m' | sh", "rm /x");
+    check("python3 -c 'import os; os.system(\"rm /x\")'", "rm /x");
+    check("node -e \"require('child_process').spawnSync('rm', ['-r', '/x'])\"", "rm -r /x");
+    check("awk 'BEGIN{system(\"rm /x\")}'", "rm /x");
+    check("watch -n 1 'rm /x'", "rm /x");
+    check("find /y -exec rm {} +", "rm /y/‹find›");
+    check("echo /x /y | xargs rm -r", "rm -r /x /y");
+    check("echo /x | xargs -I% mv % /y", "mv /x /y");
+    check("while read f; do rm \"$f\"; done <<< /x", "rm /x");
+}
+
+#[test]
+fn wrappers_are_taken_off() {
+    for wrapper in [
+        "sudo -u x",
+        "env A=1",
+        "env -u A B=2",
+        "nice -n 5",
+        "timeout -k 1 5",
+        "nohup",
+        "command",
+        "exec -a x",
+        "stdbuf -oL",
+        "busybox",
+        "time",
+        "setsid",
+        "doas",
+        "ionice -c 3",
+        "uv run",
+        "npx -y",
+        "poetry run",
+        "strace -o x",
+        "flock x -c",
+        "/lib64/ld-linux-x86-64.so.2",
+        "builtin command -p",
+    ] {
+        let found = runs(&format!("{wrapper} rm /x"));
+        let expected = if wrapper.starts_with("flock") { "rm" } else { "rm /x" };
+        assert!(
+            found.iter().any(|one| one.ends_with(expected) && !one.starts_with(wrapper)),
+            "{wrapper}: {found:?}"
+        );
+    }
+    check("npx prisma migrate reset", "prisma migrate reset");
+    check("docker exec -it db psql -c x", "psql -c x");
+    check("ssh host 'rm /x'", "rm /x");
+}
+
+#[test]
+fn what_is_said_is_not_run() {
+    for command in ["echo 'rm /x'", "# rm /x", "cat <<E\nrm /x\nE", "git commit -m 'rm /x'", "grep 'rm /x' a"]
+    {
+        let found = runs(command);
+        assert!(!found.iter().any(|one| one.starts_with("rm")), "{command}: {found:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_followed() {
+    assert!(matches!(&obstacles("$X a")[..], [Obstacle::DynamicProgram(_)]));
+    assert!(matches!(&obstacles("bash -c \"$X\"")[..], [Obstacle::DynamicCode(_)]));
+    assert!(matches!(&obstacles("curl -s https://x | sh")[..], [Obstacle::FetchedCode(_)]));
+    assert!(matches!(&obstacles("x=$(curl -s https://x); sh -c \"$x\"")[..], [Obstacle::FetchedCode(_)]));
+    assert!(matches!(&obstacles("f(){ f|f& };f")[..], [Obstacle::ForkBomb(_)]));
+    assert_eq!(obstacles(&format!("{}ls", "eval ".repeat(10))), [Obstacle::TooDeep]);
+    assert_eq!(obstacles(&"a;".repeat(30_000)), [Obstacle::TooMuch]);
+}

@@ -1,0 +1,312 @@
+//! Data in databases.
+
+use super::{Category, Check, Rule, Scene, Tier};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "sql-destroys",
+        category: Category::Databases,
+        tier: Tier::Block,
+        finds: "drops, truncates, or deletes and updates everything in a database",
+        instead: "Write a migration and leave running it to the user; delete single rows with `WHERE`.",
+        check: Check::Scene(sql),
+        matches: &[
+            "psql -c 'DROP TABLE x'",
+            "mysql -e 'truncate x'",
+            "sqlite3 a.db 'DELETE FROM x;'",
+            "psql <<< 'drop schema public cascade'",
+            "echo 'DROP DATABASE x' | psql",
+            "mongosh --eval 'db.dropDatabase()'",
+            "psql -c 'UPDATE x SET a=1'",
+        ],
+        passes: &[
+            "psql -c 'SELECT 1'",
+            "sqlite3 a.db .tables",
+            "psql -c 'DELETE FROM x WHERE id=1'",
+            "cat drop_table.sql",
+            "psql -c 'CREATE TABLE x (a int)'",
+        ],
+    },
+    Rule {
+        id: "database-destroys",
+        category: Category::Databases,
+        tier: Tier::Block,
+        finds: "drops, resets or overwrites a database with a tool",
+        instead: "Use a throw-away database, and leave resetting others to the user.",
+        check: Check::Scene(tools),
+        matches: &[
+            "dropdb x",
+            "redis-cli flushall",
+            "npx prisma migrate reset",
+            "rails db:drop",
+            "python manage.py flush",
+            "pg_restore --clean -d x y",
+            "heroku pg:reset",
+            "mysqladmin drop x",
+            "php artisan migrate:fresh",
+            "npx sequelize db:drop",
+            "supabase db reset",
+            "mongorestore --drop x",
+            "alembic downgrade base",
+            "rake db:reset",
+        ],
+        passes: &[
+            "redis-cli get x",
+            "npx prisma migrate dev",
+            "rails db:migrate",
+            "pg_dump x",
+            "createdb test",
+            "python manage.py migrate",
+            "alembic upgrade head",
+        ],
+    },
+];
+
+/// Programs that take SQL or something like it.
+const CLIENTS: [&str; 24] = [
+    "psql",
+    "pgcli",
+    "mysql",
+    "mariadb",
+    "mycli",
+    "sqlite3",
+    "sqlite",
+    "duckdb",
+    "mongosh",
+    "mongo",
+    "cqlsh",
+    "sqlcmd",
+    "clickhouse-client",
+    "clickhouse",
+    "cockroach",
+    "snowsql",
+    "sqlplus",
+    "bq",
+    "trino",
+    "presto",
+    "influx",
+    "usql",
+    "turso",
+    "litecli",
+];
+
+fn sql(scene: &Scene<'_>) -> Option<String> {
+    let one = scene.one;
+    let is_hosted = one.runs(&[
+        "wrangler d1 execute",
+        "supabase db execute",
+        "aws rds-data execute-statement",
+        "fly|flyctl postgres connect",
+        "heroku pg:psql",
+        "npx prisma db",
+        "prisma db execute",
+        "planetscale shell",
+        "turso db shell",
+    ]);
+    let is_code = one.code.is_some();
+    if !CLIENTS.contains(&one.program.as_str()) && !is_hosted && !is_code {
+        return None;
+    }
+    let mut texts: Vec<String> = Vec::new();
+    if let Some(code) = &one.code {
+        let runs = ["execute(", "executescript(", "query(", ".exec(", ".run(", "raw("]
+            .iter()
+            .any(|call| code.contains(call));
+        if runs {
+            texts.extend(crate::script::literals(code));
+        }
+    } else {
+        texts.extend(one.args.iter().filter(|arg| arg.contains([' ', '(', '/', ';'])).cloned());
+        texts.extend(one.input.text.clone());
+    }
+    scene.found_if(texts.iter().any(|text| is_destructive(text)))
+}
+
+/// Statements without any of these are looked at no further: a script may have thousands.
+const VERBS: [&str; 5] = ["drop", "truncate", "delete", "update", "grant"];
+
+/// The shortest verb with something that it destroys.
+const SHORTEST: usize = "drop x y".len();
+
+/// Whether one of the statements destroys something.
+fn is_destructive(text: &str) -> bool {
+    let plain = without_comments(text).to_lowercase();
+    let dense = plain.replace(' ', "");
+    if ["dropdatabase(", ".drop()", "deletemany({})", "remove({})", ".dropcollection", "dropindexes("]
+        .iter()
+        .any(|call| dense.contains(call))
+    {
+        return true;
+    }
+    // Asked once, not of every statement: there may be thousands.
+    let names_everything = plain.contains("where 1=1") || plain.contains("where true");
+    let statements = plain.split([';', '\n']).chain([plain.as_str()]);
+    let is_worth =
+        |statement: &&str| SHORTEST <= statement.len() && VERBS.iter().any(|verb| statement.contains(verb));
+    statements.filter(is_worth).any(|statement| {
+        let words: Vec<&str> = statement
+            .split(|next: char| !(next.is_alphanumeric() || next == '_'))
+            .filter(|word| !word.is_empty())
+            .collect();
+        let follows = |first: &str, second: &[&str]| {
+            words.windows(2).any(|pair| pair[0] == first && second.contains(&pair[1]))
+        };
+        let objects = [
+            "table",
+            "database",
+            "schema",
+            "view",
+            "user",
+            "role",
+            "index",
+            "keyspace",
+            "collection",
+            "owned",
+            "tablespace",
+            "materialized",
+            "type",
+            "function",
+            "sequence",
+            "extension",
+            "bucket",
+        ];
+        let drops = follows("drop", &objects) || (follows("drop", &["column"]) && words.contains(&"alter"));
+        let truncates = words.first() == Some(&"truncate") || follows("truncate", &["table"]);
+        let starts = |verb: &str| words.first() == Some(&verb);
+        let deletes = starts("delete") && words.get(1) == Some(&"from") && !words.contains(&"where");
+        let updates = starts("update") && words.contains(&"set") && !words.contains(&"where");
+        let everything = words
+            .windows(4)
+            .any(|four| four[0] == "where" && (four[1] == four[2] || (four[1] == "1" && four[2] == "1")))
+            || names_everything;
+        let grants = starts("grant") && words.contains(&"all") && words.contains(&"superuser");
+        drops
+            || truncates
+            || deletes
+            || updates
+            || grants
+            || (everything && (words.contains(&"delete") || words.contains(&"update")))
+    })
+}
+
+fn without_comments(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("/*") {
+        plain.push_str(before);
+        plain.push(' ');
+        rest = after.split_once("*/").map_or("", |(_, after)| after);
+    }
+    plain.push_str(rest);
+    if !plain.contains("--") {
+        return plain;
+    }
+    let lines = plain.lines().map(|line| line.split("--").next().unwrap_or_default());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn tools(scene: &Scene<'_>) -> Option<String> {
+    let one = scene.one;
+    if one.is_rehearsal() {
+        return None;
+    }
+    let lower: Vec<String> = one.args.iter().map(|arg| arg.to_lowercase()).collect();
+    let has = |words: &[&str]| lower.iter().any(|arg| words.contains(&arg.as_str()));
+    let found = match one.program.as_str() {
+        "dropdb" | "dropuser" | "pg_dropcluster" | "pg_resetwal" => true,
+        "redis-cli" | "valkey-cli" | "keydb-cli" => {
+            has(&["flushall", "flushdb", "shutdown", "debug", "swapdb"])
+                || (has(&["config"]) && has(&["set"]))
+                || lower.iter().any(|arg| arg.contains("flushall"))
+                || one.input.text.as_deref().is_some_and(|text| text.to_lowercase().contains("flush"))
+        }
+        "mysqladmin" | "mariadb-admin" => has(&["drop", "shutdown", "flush-privileges", "password"]),
+        "pg_restore" => one.has("c", &["clean", "create"]),
+        "mongorestore" => has(&["--drop"]),
+        "pg_ctl" | "pg_ctlcluster" => has(&["stop", "restart", "kill"]),
+        "prisma" => {
+            (has(&["migrate"]) && has(&["reset"]))
+                || (has(&["db"]) && has(&["push"]) && (has(&["--force-reset", "--accept-data-loss"])))
+        }
+        "rails" | "rake" | "hanami" | "spring" => lower.iter().any(|arg| {
+            [
+                "db:drop",
+                "db:reset",
+                "db:purge",
+                "db:migrate:reset",
+                "db:schema:load",
+                "db:truncate_all",
+                "db:seed:replant",
+                "db:setup",
+                "db:drop:all",
+            ]
+            .contains(&arg.as_str())
+                || arg.starts_with("db:drop")
+                || arg == "disable_database_environment_check=1"
+        }),
+        "artisan" | "php" => {
+            has(&["migrate:fresh", "migrate:reset", "migrate:refresh", "db:wipe", "migrate:rollback"])
+                && (one.is(&["artisan"]) || has(&["artisan"]) || has(&["./artisan"]))
+        }
+        "python" | "django-admin" | "manage.py" | "uv" | "flask" => {
+            let manages =
+                one.is(&["django-admin", "manage.py"]) || lower.iter().any(|arg| arg.ends_with("manage.py"));
+            manages
+                && (has(&["flush", "reset_db", "sqlflush", "dropdb", "reset_schema"])
+                    || (has(&["migrate"]) && has(&["zero"])))
+        }
+        "alembic" => has(&["downgrade"]) && has(&["base"]),
+        "sequelize" | "sequelize-cli" => has(&["db:drop", "db:migrate:undo:all"]),
+        "typeorm" => has(&["schema:drop"]),
+        "mikro-orm" => has(&["schema:drop", "migration:fresh", "schema:fresh"]),
+        "knex" => has(&["migrate:rollback"]) && has(&["--all"]),
+        "drizzle-kit" => has(&["drop"]) || (has(&["push"]) && has(&["--force"])),
+        "supabase" => has(&["reset"]) && has(&["db"]),
+        "heroku" => lower.iter().any(|arg| {
+            ["pg:reset", "pg:copy", "pg:push", "addons:destroy", "pg:killall"].contains(&arg.as_str())
+        }),
+        "flyway" | "liquibase" => has(&["clean", "dropall", "drop-all", "rollback"]),
+        "diesel" | "sqlx" => (has(&["database"]) || has(&["db"])) && has(&["reset", "drop"]),
+        "mix" => has(&["ecto.drop", "ecto.reset"]),
+        "dbmate" | "migrate" | "goose" | "atlas" => {
+            has(&["drop", "reset"])
+                || (has(&["down"]) && has(&["-all"]))
+                || (one.is(&["atlas"]) && has(&["clean"]))
+        }
+        "dotnet" => has(&["ef"]) && has(&["database"]) && has(&["drop"]),
+        "elasticsearch" | "etcdctl" => has(&["del"]) && (has(&["--prefix"]) || has(&["--from-key"])),
+        "curl" => {
+            (has(&["delete"]) || one.args.iter().any(|arg| arg == "-XDELETE"))
+                && lower.iter().any(|arg| arg.contains(":9200") || arg.contains("/_all"))
+        }
+        "influx" => has(&["delete"]),
+        "nodetool" => has(&["clearsnapshot", "decommission", "removenode"]),
+        "kafka-topics" | "kafka-topics.sh" | "kafka-delete-records" => has(&["--delete"]),
+        "rabbitmqctl" => has(&["reset", "force_reset", "delete_queue", "delete_vhost", "purge_queue"]),
+        "wp" => has(&["db"]) && has(&["reset", "drop", "clean"]),
+        "drush" => has(&["sql-drop", "sql:drop"]),
+        "bin/console" | "console" => lower
+            .iter()
+            .any(|arg| arg.starts_with("doctrine:database:drop") || arg.starts_with("doctrine:schema:drop")),
+        "cockroach" => has(&["quit"]),
+        "neonctl" | "pscale" | "turso" | "planetscale" => has(&["delete", "destroy"]),
+        _ => false,
+    };
+    let keys = one.is(&["redis-cli", "valkey-cli"])
+        && has(&["del", "unlink"])
+        && one.wrappers.iter().any(|wrapper| wrapper == "xargs");
+    if let Some(file) = scene.file(|one| one.kind.destroys() && is_data(&one.path)) {
+        return Some(file);
+    }
+    let doctrine = lower
+        .iter()
+        .any(|arg| arg.starts_with("doctrine:database:drop") || arg.starts_with("doctrine:schema:drop"));
+    scene.found_if((found || doctrine || keys) && !one.is_question())
+}
+
+/// A file with the data of a system in use.
+fn is_data(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
+    name.contains("prod")
+        && [".db", ".sqlite", ".sqlite3", ".rdb", ".mdb"].iter().any(|end| name.ends_with(end))
+}

@@ -1,0 +1,366 @@
+//! Commits and work that git cannot bring back.
+
+use super::{Category, Check, Rule, Scene, Tier};
+use crate::paths::Place;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "git-push-force",
+        category: Category::Git,
+        tier: Tier::Block,
+        finds: "overwrites or deletes branches of a remote",
+        instead: "Push without force; on your own branch `git push --force-with-lease origin BRANCH` may pass.",
+        check: Check::Scene(push),
+        matches: &[
+            "git push -f",
+            "git push origin +main",
+            "git push --mirror x",
+            "git push origin --delete x",
+            "git push origin :x",
+            "git push --force-with-lease origin main",
+            "git push --prune origin",
+        ],
+        passes: &[
+            "git push",
+            "git push -u origin x",
+            "git push --force-with-lease origin feature/x",
+            "git push --dry-run -f",
+        ],
+    },
+    Rule {
+        id: "git-discard",
+        category: Category::Git,
+        tier: Tier::Block,
+        finds: "throws away work that is not committed",
+        instead: "Commit first, or `git stash push`; undo single files with `git restore FILE`.",
+        check: Check::Scene(discard),
+        matches: &[
+            "git reset --hard",
+            "git checkout -- .",
+            "git restore .",
+            "git clean -fd",
+            "git checkout -f x",
+            "git stash drop",
+            "git switch --discard-changes x",
+            "git checkout .",
+            "git reset --merge HEAD~1",
+        ],
+        passes: &[
+            "git reset --soft HEAD~1",
+            "git clean -n",
+            "git checkout -b x",
+            "git restore --staged x",
+            "git stash",
+            "git stash list",
+            "git restore src/a.rs",
+            "git checkout -- src/a.rs",
+        ],
+    },
+    Rule {
+        id: "git-delete-branch",
+        category: Category::Git,
+        tier: Tier::Block,
+        finds: "deletes branches, tags, worktrees or references whether they are merged or not",
+        instead: "Delete a merged branch with `git branch -d NAME`.",
+        check: Check::Scene(branches),
+        matches: &[
+            "git branch -D x",
+            "git tag -d v1",
+            "git update-ref -d refs/heads/x",
+            "git branch --delete --force x",
+            "git worktree remove --force x",
+            "git remote remove origin",
+        ],
+        passes: &[
+            "git branch -d x",
+            "git branch",
+            "git tag v1",
+            "git branch -m a b",
+            "git worktree add ../x",
+        ],
+    },
+    Rule {
+        id: "git-rewrite",
+        category: Category::Git,
+        tier: Tier::Block,
+        finds: "rewrites history, or removes what git keeps to bring things back",
+        instead: "Add commits; `git revert` undoes one.",
+        check: Check::Scene(rewrite),
+        matches: &[
+            "git filter-branch --all",
+            "git filter-repo --path x",
+            "git reflog expire --expire=now --all",
+            "git gc --prune=now",
+            "git rebase --root",
+            "git prune",
+            "bfg --delete-files x",
+            "git replace a b",
+        ],
+        passes: &["git gc", "git rebase main", "git revert HEAD", "git commit --amend", "git reflog"],
+    },
+    Rule {
+        id: "git-settings",
+        category: Category::Persistence,
+        tier: Tier::Block,
+        finds: "changes settings of git that run programs or lead elsewhere",
+        instead: "Set plain values in the repository, such as `git config user.name`.",
+        check: Check::Scene(settings),
+        matches: &[
+            "git config --global credential.helper x",
+            "git config core.hooksPath x",
+            "git config --global url.https://x/.insteadOf https://y/",
+            "git config core.sshCommand x",
+            "git config alias.st '!sh'",
+            "git config --global user.name x",
+        ],
+        passes: &[
+            "git config user.email a@b",
+            "git config --get remote.origin.url",
+            "git config --list",
+            "git config --local core.autocrlf input",
+            "git config --global --get user.name",
+        ],
+    },
+];
+
+fn is_verb(scene: &Scene<'_>, verbs: &[&str]) -> bool {
+    scene.one.is(&["git"])
+        && scene.one.words().first().is_some_and(|verb| verbs.contains(verb))
+        && !scene.one.is_question()
+}
+
+fn push(scene: &Scene<'_>) -> Option<String> {
+    let one = scene.one;
+    if !is_verb(scene, &["push", "send-pack"]) || one.has("n", &["dry-run"]) {
+        return None;
+    }
+    let words = one.words();
+    let refs = words.get(2..).unwrap_or_default();
+    let forced = one.args.iter().any(|arg| is_force(arg)) || one.has("", &["mirror", "prune"]);
+    let deletes =
+        one.has("d", &["delete"]) || refs.iter().any(|name| name.starts_with(':') || name.starts_with('+'));
+    let leased = one.args.iter().any(|arg| arg.starts_with("--force-with-lease"));
+    let main = ["main", "master", "trunk", "develop", "production", "prod", "release", "stable"];
+    let is_main = refs.iter().any(|name| {
+        main.contains(&name.rsplit([':', '/']).next().unwrap_or_default())
+            && (!name.contains('/') || name.contains("refs/") || name.contains(':'))
+    });
+    let unnamed = leased && refs.is_empty();
+    scene.found_if(forced || deletes || (leased && (is_main || (unnamed && one.has("", &["all"])))))
+}
+
+/// `-f`, alone or in a cluster, and `--force`, but not `--force-with-lease`.
+fn is_force(arg: &str) -> bool {
+    let long = arg
+        .strip_prefix("--")
+        .is_some_and(|name| name == "force" || (3 <= name.len() && "force".starts_with(name)));
+    let short = arg.strip_prefix('-').is_some_and(|letters| {
+        !letters.starts_with('-') && letters.chars().all(char::is_alphabetic) && letters.contains('f')
+    });
+    long || short
+}
+
+fn discard(scene: &Scene<'_>) -> Option<String> {
+    let one = scene.one;
+    if !is_verb(
+        scene,
+        &[
+            "reset",
+            "checkout",
+            "restore",
+            "clean",
+            "stash",
+            "switch",
+            "checkout-index",
+            "read-tree",
+            "am",
+            "merge",
+            "rebase",
+            "submodule",
+        ],
+    ) {
+        return None;
+    }
+    let words = one.words();
+    let verb = words.first().copied().unwrap_or_default();
+    let paths = words.get(1..).unwrap_or_default();
+    let whole = |path: &&str| {
+        matches!(
+            scene.place(&one.path(path, scene.ctx)),
+            Place::ProjectRoot | Place::Unknown | Place::Outside
+        ) && (path.starts_with(['.', '/', '*', ':']) || path.contains('*'))
+            && !path.starts_with("../..")
+            || *path == ":/"
+            || *path == ":"
+    };
+    let found = match verb {
+        "reset" => one.has("", &["hard", "merge", "keep"]),
+        "checkout" => {
+            let is_new = one.has("bB", &["orphan"]);
+            let main = ["main", "master", "develop", "production"];
+            if one.has("B", &[]) && paths.iter().any(|name| main.contains(name)) {
+                return scene.found_if(true);
+            }
+            if one.has("", &["theirs", "ours"]) {
+                return None;
+            }
+            (one.has("f", &["force"]) && !is_new) || paths.iter().any(&whole)
+        }
+        "restore" => paths.iter().any(whole) && (!one.has("S", &["staged"]) || one.has("W", &["worktree"])),
+        "clean" => {
+            one.has("f", &["force"]) && !one.has("n", &["dry-run"])
+                || one.args.iter().any(|arg| arg.contains("requireForce=false"))
+        }
+        "stash" => paths.first().is_some_and(|what| ["clear", "drop"].contains(what)),
+        "switch" => one.has("f", &["force", "discard-changes"]),
+        "checkout-index" => one.has("f", &["force"]) && one.has("a", &["all"]),
+        "read-tree" => one.has("", &["reset"]) && one.has("u", &[]),
+        "submodule" => paths.first() == Some(&"deinit") && one.has("f", &["force"]),
+        _ => false,
+    };
+    let requires =
+        one.values("c", &[]).iter().any(|value| value.eq_ignore_ascii_case("clean.requireForce=false"))
+            && verb == "clean";
+    scene.found_if(found || requires)
+}
+
+fn branches(scene: &Scene<'_>) -> Option<String> {
+    let one = scene.one;
+    if !is_verb(scene, &["branch", "tag", "update-ref", "worktree", "remote", "notes", "symbolic-ref"]) {
+        return None;
+    }
+    let words = one.words();
+    let (verb, second) =
+        (words.first().copied().unwrap_or_default(), words.get(1).copied().unwrap_or_default());
+    let found = match verb {
+        "branch" => {
+            one.has("D", &[])
+                || (one.has("d", &["delete"]) && one.has("f", &["force"]))
+                || (one.has("M", &[]) && words.len() > 1)
+                || (one.has("f", &["force"]) && words.len() > 1)
+        }
+        "tag" => one.has("d", &["delete"]) || (one.has("f", &["force"]) && words.len() > 1),
+        "update-ref" => one.has("d", &["stdin"]) || words.len() > 1,
+        "worktree" => second == "remove" && one.has("f", &["force"]),
+        "remote" => ["remove", "rm", "set-url"].contains(&second),
+        "notes" => ["remove", "prune"].contains(&second),
+        _ => one.has("d", &["delete"]),
+    };
+    scene.found_if(found)
+}
+
+fn rewrite(scene: &Scene<'_>) -> Option<String> {
+    let one = scene.one;
+    let other = one.runs(&["hg strip|purge|rollback", "gh repo sync"])
+        || (one.runs(&["svn revert"]) && one.has("R", &[]));
+    let cleans = one.runs(&["hg update|up"]) && one.has("C", &["clean"]);
+    let is_sync = one.runs(&["gh repo sync"]) && !one.has("", &["force"]);
+    let tools = one.is(&["bfg", "git-filter-repo", "git-filter-branch"]) && !one.is_question()
+        || (other && !is_sync)
+        || cleans;
+    if !is_verb(
+        scene,
+        &[
+            "filter-branch",
+            "filter-repo",
+            "reflog",
+            "gc",
+            "rebase",
+            "prune",
+            "replace",
+            "repack",
+            "fast-import",
+            "init",
+            "pack-refs",
+            "lfs",
+            "config",
+        ],
+    ) {
+        return scene.found_if(tools);
+    }
+    let words = one.words();
+    let (verb, second) =
+        (words.first().copied().unwrap_or_default(), words.get(1).copied().unwrap_or_default());
+    let found = match verb {
+        "filter-branch" | "filter-repo" | "prune" | "fast-import" => !one.has("n", &["dry-run"]),
+        "reflog" => ["expire", "delete"].contains(&second),
+        "gc" => one.has("", &["prune"]) && !one.has_word(&["--no-prune"]),
+        "rebase" => one.has("", &["root"]),
+        "replace" => !one.has("l", &["list"]) && !second.is_empty(),
+        "repack" => {
+            one.has("ad", &[]) && one.has("", &["prune"])
+                || one.args.iter().any(|arg| arg == "-ad" || arg == "-adf")
+        }
+        "lfs" => second == "prune" || (second == "migrate" && words.get(2) == Some(&"import")),
+        "config" => words.iter().any(|word| {
+            word.to_lowercase().starts_with("gc.reflogexpire") || word.to_lowercase().starts_with("gc.prune")
+        }),
+        _ => false,
+    };
+    scene.found_if(found || tools)
+}
+
+fn settings(scene: &Scene<'_>) -> Option<String> {
+    let one = scene.one;
+    let has_hooks = one.is(&["git"])
+        && one.values("c", &[]).iter().any(|setting| setting.to_lowercase().starts_with("core.hookspath"));
+    if !is_verb(scene, &["config"]) {
+        return scene.found_if(has_hooks);
+    }
+    let words = one.words();
+    let reads = one.has("l", &["get", "get-all", "get-regexp", "list", "get-urlmatch", "show-origin"])
+        || matches!(words.get(1), Some(&("list" | "get" | "get-all" | "--get")));
+    let skip =
+        if matches!(words.get(1), Some(&("set" | "unset" | "edit" | "rename-section" | "remove-section"))) {
+            2
+        } else {
+            1
+        };
+    let key = words.get(skip).map(|key| key.to_lowercase()).unwrap_or_default();
+    let sets = words.len() > skip + 1
+        || one.has("e", &["unset", "unset-all", "add", "replace-all", "edit", "remove-section"])
+        || skip == 2;
+    let running = [
+        "credential",
+        "core.hookspath",
+        "core.sshcommand",
+        "core.pager",
+        "core.editor",
+        "core.fsmonitor",
+        "core.gitproxy",
+        "core.askpass",
+        "core.attributesfile",
+        "url.",
+        "http.proxy",
+        "http.sslverify",
+        "alias.",
+        "filter.",
+        "diff.external",
+        "difftool.",
+        "mergetool.",
+        "pager.",
+        "sequence.editor",
+        "gpg.program",
+        "include.",
+        "includeif.",
+        "init.templatedir",
+        "protocol.",
+        "uploadpack.",
+        "receive.",
+        "safe.directory",
+        "ssh.variant",
+        "sendemail.",
+        "remote.origin.url",
+        "remote.origin.pushurl",
+    ];
+    let is_alias = key.starts_with("alias.")
+        && !words.get(skip + 1).is_some_and(|value| {
+            value.starts_with('!')
+                || value.contains("push")
+                || value.contains("reset")
+                || value.contains("clean")
+        });
+    let is_running = running.iter().any(|start| key.starts_with(start)) && !is_alias;
+    let is_global = one.has_word(&["--global", "--system"]);
+    scene.found_if(!reads && sets && (is_running || is_global) || has_hooks)
+}

@@ -1,0 +1,141 @@
+//! Commands that hide what they do, or that cannot be read.
+
+use super::{Category, Check, Rule, Tier};
+use crate::flatten::Obstacle;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "unknown-program",
+        category: Category::Obfuscation,
+        tier: Tier::Block,
+        finds: "runs a program whose name is only known when it runs",
+        instead: "Write out the name of the program.",
+        check: Check::Obstacle(|obstacle| match obstacle {
+            Obstacle::DynamicProgram(what) => Some(format!("the program `{what}` is not known")),
+            _ => None,
+        }),
+        matches: &["$CMD -rf x", "$(cat name.txt) x", "/bin/r? -rf x", "${a}${b} x"],
+        passes: &["X=ls; $X src", "$(which ls) src", "\"$(npm bin)/eslint\" .", "$SHELL -c 'ls'"],
+    },
+    Rule {
+        id: "unknown-code",
+        category: Category::Obfuscation,
+        tier: Tier::Block,
+        finds: "hands code to a shell or interpreter that is only known when it runs",
+        instead: "Write out the commands, or put them into a script in the project and run that.",
+        check: Check::Obstacle(|obstacle| match obstacle {
+            Obstacle::DynamicCode(what) => Some(format!("the code in `{what}` is not known")),
+            _ => None,
+        }),
+        matches: &[
+            "bash -c \"$CODE\"",
+            "base64 -d x | sh",
+            "eval \"$X\"",
+            "xxd -r -p x | bash",
+            "gunzip -c x | sh",
+        ],
+        passes: &[
+            "bash -c 'ls'",
+            "eval \"$(ssh-agent -s)\"",
+            "echo 'echo hi' | bash",
+            "cat script.sh | bash",
+        ],
+    },
+    Rule {
+        id: "decoded-code",
+        category: Category::Obfuscation,
+        tier: Tier::Block,
+        finds: "decodes something in a one-liner and runs it",
+        instead: "Write out the code.",
+        check: Check::Scene(|scene| {
+            let code = scene.one.code.as_deref()?;
+            let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
+            let decodes = has(&[
+                "b64decode",
+                "base64.decode",
+                "fromhex",
+                "unhexlify",
+                "decompress(",
+                "atob(",
+                "'base64')",
+                "\"base64\")",
+                "base64_decode",
+                "gzinflate",
+                "rot13",
+                "rot_13",
+                "decode64",
+                "pack(\"H",
+                "pack('H",
+                "unpack('m",
+                "unpack(\"m",
+                "chr(",
+                "fromCharCode",
+            ]);
+            let runs = has(&[
+                "exec(",
+                "eval(",
+                "eval ",
+                "system(",
+                "compile(",
+                "Function(",
+                "assert(",
+                "popen",
+                "spawn",
+                "__import__",
+            ]);
+            scene.found_if(decodes && runs)
+        }),
+        matches: &[
+            "python3 -c \"exec(__import__('base64').b64decode('eA=='))\"",
+            "node -e \"eval(atob('eA=='))\"",
+            "php -r 'eval(base64_decode(\"eA==\"));'",
+        ],
+        passes: &[
+            "python3 -c \"import base64; print(base64.b64decode('eA=='))\"",
+            "node -e \"console.log(atob('eA=='))\"",
+        ],
+    },
+    Rule {
+        id: "unreadable",
+        category: Category::Obfuscation,
+        tier: Tier::Block,
+        finds: "is not a command line that can be read",
+        instead: "Close every quote and bracket, and put long scripts into a file.",
+        check: Check::Obstacle(|obstacle| match obstacle {
+            Obstacle::Unreadable(expected) => {
+                Some(format!("the command line cannot be read: expected {expected}"))
+            }
+            _ => None,
+        }),
+        matches: &["echo 'x", "if true; then ls", "ls )", "echo \"$(ls\""],
+        passes: &["echo \"it's\"", "if true; then ls; fi", "case x in a) ls;; esac"],
+    },
+    Rule {
+        id: "too-deep",
+        category: Category::Obfuscation,
+        tier: Tier::Block,
+        finds: "nests brackets, or shells in shells, too deep to be judged",
+        instead: "Put the steps into a script in the project, one per line.",
+        check: Check::Obstacle(|obstacle| match obstacle {
+            Obstacle::TooDeep => Some("the command line is nested too deep".to_owned()),
+            _ => None,
+        }),
+        matches: &["eval eval eval eval eval eval eval eval eval ls"],
+        passes: &["bash -c 'bash -c ls'", "echo $(echo $(echo x))"],
+    },
+    Rule {
+        id: "too-much",
+        category: Category::Obfuscation,
+        tier: Tier::Block,
+        finds: "is longer than 64 KiB, or would run more than can be followed",
+        instead: "Write the content with the file tool, and put long scripts into a file.",
+        check: Check::Obstacle(|obstacle| match obstacle {
+            Obstacle::TooMuch => Some("the command line is too long, or would run too much".to_owned()),
+            _ => None,
+        }),
+        matches: &[
+            "for a in {1..64}; do for b in {1..64}; do for c in {1..64}; do echo $a$b$c; done; done; done",
+        ],
+        passes: &["echo {1..10}", "for i in {1..50}; do echo $i; done"],
+    },
+];

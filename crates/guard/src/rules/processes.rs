@@ -1,0 +1,263 @@
+//! Processes of others, and the machine itself.
+
+use super::{Category, Check, Rule, Scene, Tier};
+use crate::{programs, text};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "power-off",
+        category: Category::Processes,
+        tier: Tier::Block,
+        finds: "stops or restarts the machine or the session",
+        instead: "Leave the machine on.",
+        check: Check::Scene(power),
+        matches: &[
+            "shutdown -h now",
+            "reboot",
+            "systemctl poweroff",
+            "init 0",
+            "telinit 6",
+            "halt -f",
+            "pm-suspend",
+            "loginctl terminate-user x",
+        ],
+        passes: &["cargo test shutdown", "last reboot", "systemctl status", "uptime"],
+    },
+    Rule {
+        id: "kill-many",
+        category: Category::Processes,
+        tier: Tier::Block,
+        finds: "ends processes that it did not start",
+        instead: "End the process you started, by its id: `kill $!` or `kill %1`.",
+        check: Check::Scene(kill),
+        matches: &[
+            "kill -9 -1",
+            "kill 1",
+            "kill -9 $PPID",
+            "pkill -9 -u $USER",
+            "killall -u x",
+            "kill -9 $(ps -eo pid=)",
+            "pkill -f claude",
+            "pkill .",
+            "fuser -k /",
+            "killall node",
+            "kill $(pgrep -f ralph)",
+            "ps aux | awk '{print $2}' | xargs kill",
+        ],
+        passes: &[
+            "kill 48213",
+            "kill %1",
+            "kill $!",
+            "pkill -f vite",
+            "kill $(lsof -t -i:3000)",
+            "kill -0 123",
+            "pgrep node",
+            "kill $(ps aux | grep vite | awk '{print $2}')",
+        ],
+    },
+    Rule {
+        id: "kill-many-code",
+        category: Category::Processes,
+        tier: Tier::Block,
+        finds: "ends processes that it did not start, in a one-liner",
+        instead: "End the process you started, by its id.",
+        check: Check::Scene(|scene| {
+            let code: String = scene.one.code.as_deref()?.split_whitespace().collect();
+            let kills = [
+                "kill(-1",
+                "kill(1,",
+                "killpg(",
+                "kill(0,",
+                "kill9,-1",
+                "kill'KILL',-1",
+                "process.kill(process.ppid",
+                "os.getppid()",
+                "kill(\"KILL\",-1",
+            ];
+            scene.found_if(kills.iter().any(|kill| code.contains(kill)) && code.contains("kill"))
+        }),
+        matches: &["python3 -c 'import os; os.kill(-1, 9)'", "node -e 'process.kill(process.ppid)'"],
+        passes: &["python3 -c 'import os; os.kill(4321, 15)'", "python3 -c 'import os; print(os.getppid())'"],
+    },
+    Rule {
+        id: "services",
+        category: Category::Processes,
+        tier: Tier::Block,
+        finds: "stops, starts or changes services of the system",
+        instead: "Start what you need as a process of your own, and end it.",
+        check: Check::Scene(services),
+        matches: &[
+            "systemctl stop docker",
+            "service nginx restart",
+            "systemctl mask x",
+            "launchctl unload x",
+            "rc-service x stop",
+            "tmux kill-server",
+            "sc stop x",
+            "crontab -r",
+        ],
+        passes: &[
+            "systemctl status x",
+            "systemctl list-units",
+            "service --status-all",
+            "tmux ls",
+            "journalctl -u x",
+        ],
+    },
+];
+
+fn power(scene: &Scene<'_>) -> Option<String> {
+    let one = scene.one;
+    if one.is_question() {
+        return None;
+    }
+    let always = one.is(&[
+        "shutdown",
+        "reboot",
+        "poweroff",
+        "halt",
+        "pm-suspend",
+        "pm-hibernate",
+        "systemd-halt",
+        "shutdown.exe",
+    ]);
+    let levels = one.is(&["init", "telinit"])
+        && one.args.first().is_some_and(|level| matches!(level.as_str(), "0" | "1" | "6" | "s" | "S"));
+    let commands = one.runs(&[
+        "systemctl poweroff|reboot|halt|suspend|hibernate|kexec|rescue|emergency|isolate|soft-reboot|default|hybrid-sleep",
+        "loginctl terminate-*|kill-*|poweroff|reboot|suspend|lock-*",
+        "osascript *",
+    ]) && (!one.is(&["osascript"]) || one.code.as_deref().is_some_and(|code| code.contains("shut down") || code.contains("restart") || code.contains("log out")));
+    let remote = one.is(&["busctl", "dbus-send", "gdbus"])
+        && one.args.iter().any(|arg| arg.contains("PowerOff") || arg.contains("Reboot"));
+    let powershell = one.is(&["Stop-Computer", "Restart-Computer", "gnome-session-quit", "logout"])
+        && one.program != "logout";
+    scene.found_if(always || levels || commands || remote || powershell)
+}
+
+/// Programs that an agent must not end.
+fn is_vital(name: &str) -> bool {
+    let vital = [
+        "systemd",
+        "init",
+        "sshd",
+        "launchd",
+        "dockerd",
+        "containerd",
+        "Xorg",
+        "dbus-daemon",
+        "gnome-shell",
+        "node",
+        "bun",
+        "kernel",
+        "login",
+        "bash",
+        "zsh",
+        "tmux",
+        "WindowServer",
+        "Finder",
+    ];
+    let name = name.trim_matches(['^', '$', '/']).rsplit('/').next().unwrap_or_default().to_owned();
+    vital.contains(&name.as_str())
+        || programs::AGENTS.iter().any(|agent| {
+            name == *agent || (agent.len() > 3 && name.split([' ', '.', '-']).next() == Some(agent))
+        })
+}
+
+fn kill(scene: &Scene<'_>) -> Option<String> {
+    let one = scene.one;
+    if one.is_question() {
+        return None;
+    }
+    let found = match one.program.as_str() {
+        "kill" => kills(scene),
+        "pkill" | "killall" | "killall5" | "skill" | "slay" | "zkill" => {
+            let patterns =
+                one.operands(&["-u", "-U", "-g", "-G", "-P", "-s", "-t", "--signal", "--user", "-o", "-y"]);
+            let letters = if one.is(&["killall"]) { "u" } else { "uU" };
+            let by_user = one.has(letters, &["user", "euid", "uid"]);
+            let broad = |pattern: &&str| {
+                pattern.chars().all(|next| ".*^$?+".contains(next))
+                    || is_vital(pattern)
+                    || !text::is_known(pattern)
+            };
+            one.is(&["killall5"])
+                || by_user
+                || patterns.iter().any(broad)
+                || one.has("v", &["inverse"])
+                || (one.has("tg", &[]) && patterns.is_empty())
+        }
+        "fuser" => {
+            one.has("k", &["kill"])
+                && one
+                    .operands(&["-n", "-s"])
+                    .iter()
+                    .any(|path| path.starts_with('/') && !path.starts_with("/tmp"))
+        }
+        "taskkill" | "Stop-Process" => {
+            one.has_word(&["/IM", "/im", "-Name"])
+                && one.args.iter().any(|arg| arg.contains('*') || is_vital(arg.trim_end_matches(".exe")))
+        }
+        "xkill" => true,
+        _ => false,
+    };
+    scene.found_if(found)
+}
+
+fn kills(scene: &Scene<'_>) -> bool {
+    let one = scene.one;
+    let asks = one.args.first().is_some_and(|arg| ["-0", "-l", "-L"].contains(&arg.as_str()));
+    if asks {
+        return false;
+    }
+    // The first argument that looks like an option names the signal; a negative number after it is a group.
+    let mut targets: Vec<&str> = one.args.iter().map(String::as_str).filter(|arg| *arg != "--").collect();
+    if targets.first().is_some_and(|first| first.starts_with('-') && targets.len() > 1) {
+        let signal = targets.remove(0);
+        if ["-s", "-n", "--signal"].contains(&signal) && !targets.is_empty() {
+            targets.remove(0);
+        }
+    }
+    targets.iter().any(|target| {
+        let all = text::sources(target).any(|source| {
+            let filtered = programs::words(source)
+                .any(|word| ["grep", "pgrep", "pidof", "lsof", "fuser", "jobs", "rg", "ss"].contains(&word));
+            source == "$PPID"
+                || source == "$$"
+                || (programs::words(source).any(|word| ["ps", "ls", "pidof", "find"].contains(&word))
+                    && !filtered)
+        });
+        ["1", "-1", "0", "-0"].contains(target) || all
+    })
+}
+
+/// Commands that change services.
+const SERVICES: &[&str] = &[
+    "systemctl stop|disable|mask|restart|kill|edit|set-default|daemon-reexec|start|enable|reload|unmask|revert|set-property|link|preset*|reenable|try-restart|reset-failed",
+    "service * stop|restart|start|reload|force-reload",
+    "rc-service * stop|restart|start",
+    "rc-update *",
+    "launchctl unload|remove|bootout|stop|disable|kill|kickstart",
+    "tmux kill-server|kill-session",
+    "sv stop|down|restart|exit *",
+    "supervisorctl stop|restart|shutdown|reload",
+    "initctl stop|restart",
+    "sc stop|delete|config|create",
+    "net stop|user|localgroup *",
+    "pm2 kill|delete *",
+    "update-rc.d *",
+    "chkconfig *",
+    "invoke-rc.d *",
+];
+
+fn services(scene: &Scene<'_>) -> Option<String> {
+    let one = scene.one;
+    if one.is_question() || one.is_elsewhere {
+        return None;
+    }
+    let found = one.runs(SERVICES);
+    let mine = one.runs(&["pm2 delete *"]) && !one.has_word(&["all"]);
+    let jobs = one.is(&["crontab"]) && one.has("r", &[]);
+    let screens = one.is(&["screen"]) && one.has_word(&["quit", "-wipe"]);
+    scene.found_if((found && !mine) || jobs || screens)
+}

@@ -1,0 +1,202 @@
+//! Processes, memory and space without end.
+
+use super::{Category, Check, Rule, Scene, Tier};
+use crate::{flatten::Obstacle, shell::RedirectKind};
+
+/// More than this is not test data.
+const LARGE: u64 = 5 << 30;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "fork-bomb",
+        category: Category::Resources,
+        tier: Tier::Block,
+        finds: "starts itself again and again",
+        instead: "Start a fixed number of processes and wait for them.",
+        check: Check::Obstacle(|obstacle| match obstacle {
+            Obstacle::ForkBomb(name) => {
+                Some(format!("the function `{name}` starts itself in a pipeline or in the background"))
+            }
+            _ => None,
+        }),
+        matches: &[":(){ :|:& };:", "b() { b & b; }; b", "f(){ f | f; }; f"],
+        passes: &[
+            "f() { echo hi; }; f",
+            "echo ':(){ :|:& };:' > bomb.txt",
+            "retry() { cmd || retry; }; retry",
+        ],
+    },
+    Rule {
+        id: "fork-bomb-code",
+        category: Category::Resources,
+        tier: Tier::Block,
+        finds: "forks in a loop in a one-liner",
+        instead: "Start a fixed number of processes and wait for them.",
+        check: Check::Scene(forks),
+        matches: &[
+            "perl -e 'fork while fork'",
+            "python3 -c 'import os\nwhile 1: os.fork()'",
+            "ruby -e 'loop { fork }'",
+        ],
+        passes: &["python3 -c 'import os; print(os.fork)'", "python3 -c 'while True: break'"],
+    },
+    Rule {
+        id: "endless-processes",
+        category: Category::Resources,
+        tier: Tier::Block,
+        finds: "starts processes in the background in a loop that nothing ends",
+        instead: "Loop over a fixed list and `wait`.",
+        check: Check::Scene(|scene| scene.found_if(scene.one.is_endless && scene.one.in_background)),
+        matches: &[
+            "while true; do sleep 100 & done",
+            "for ((;;)); do curl -s http://localhost & done",
+            "for i in {1..5000}; do ./work & done",
+        ],
+        passes: &[
+            "while true; do sleep 1; done",
+            "for i in 1 2 3; do ./work & done; wait",
+            "for ((i=0;i<4;i++)); do ./work $i & done; wait",
+        ],
+    },
+    Rule {
+        id: "endless-output",
+        category: Category::Resources,
+        tier: Tier::Block,
+        finds: "writes without end, or far more than a test needs",
+        instead: "Give a small size: `head -c 1M /dev/zero`, `dd ... count=1`.",
+        check: Check::Scene(fills),
+        matches: &[
+            "dd if=/dev/zero of=fill",
+            "dd if=/dev/urandom of=x bs=1G count=500",
+            "cat /dev/zero > big",
+            "yes > /tmp/x",
+            "fallocate -l 500G x",
+            "tail /dev/zero",
+        ],
+        passes: &[
+            "dd if=/dev/zero of=x bs=1M count=10",
+            "yes | npm init",
+            "head -c 1M /dev/urandom > x",
+            "cat /dev/urandom | head -c 9",
+            "fallocate -l 10M x",
+        ],
+    },
+    Rule {
+        id: "stress",
+        category: Category::Resources,
+        tier: Tier::Block,
+        finds: "puts the machine or another one under load",
+        instead: "Measure with a short benchmark against a service on this machine.",
+        check: Check::Scene(stress),
+        matches: &[
+            "stress-ng --vm 8",
+            "seq 1 100000 | xargs -P0 -I{} sh -c 'sleep 999'",
+            "ab -n 1000000 https://example.com/",
+            "hping3 --flood 203.0.113.9",
+            "while true; do mkdir x; cd x; done",
+            "python3 -c 'x = \"a\" * 10**10'",
+        ],
+        passes: &["ab -n 100 http://localhost:3000/", "ls | xargs -P 4 gzip", "stress --version"],
+    },
+];
+
+fn forks(scene: &Scene<'_>) -> Option<String> {
+    let code = scene.one.code.as_deref()?;
+    let forks = code.contains("fork()") || (code.contains("fork") && scene.one.is(&["perl", "ruby"]));
+    let spawns = code.contains("spawn(process.argv") || code.contains("spawn(process.execPath");
+    let loops = ["while", "for", "loop", "until", "setInterval"].iter().any(|word| code.contains(word));
+    scene.found_if((forks && loops && !code.contains("print(os.fork)")) || spawns)
+}
+
+fn fills(scene: &Scene<'_>) -> Option<String> {
+    let one = scene.one;
+    let endless = ["/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"];
+    let reads_endless = one.args.iter().any(|arg| endless.contains(&arg.trim_start_matches("if=")));
+    let writes = one.redirects.iter().any(|redirect| {
+        matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append) && redirect.path != "/dev/null"
+    });
+    let found = match one.program.as_str() {
+        "dd" => reads_endless && dd_size(scene).is_none_or(|size| LARGE < size),
+        "cat" | "cp" | "base64" | "xxd" | "od" | "hexdump" | "tee" => {
+            reads_endless && (writes || !one.is_piped)
+        }
+        "tail" | "sort" | "tac" | "grep" | "wc" | "md5sum" | "sha256sum" | "less" | "gzip" | "xz" => {
+            reads_endless && !one.has("c", &["bytes"])
+        }
+        "yes" => !one.is_piped && !one.is_question(),
+        "head" | "truncate" => {
+            one.program == "head"
+                && one
+                    .values("c", &["bytes"])
+                    .iter()
+                    .any(|value| size(value).is_some_and(|size| LARGE < size))
+        }
+        "fallocate" | "mkfile" | "xfs_mkfile" => {
+            let values = one.values("l", &["length"]);
+            let given = values.into_iter().chain(one.operands(&["-l"]));
+            given.filter_map(size).any(|size| LARGE < size)
+        }
+        _ => false,
+    };
+    scene.found_if(found)
+}
+
+/// How much `dd` writes; nothing if it does not end by itself.
+fn dd_size(scene: &Scene<'_>) -> Option<u64> {
+    let value = |key: &str| scene.one.args.iter().find_map(|arg| arg.strip_prefix(key));
+    let count = size(value("count=")?)?;
+    Some(count.saturating_mul(value("bs=").map_or(Some(512), size).unwrap_or(512)))
+}
+
+/// `10M`, `1G`, `64k`, `100`.
+fn size(text: &str) -> Option<u64> {
+    let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
+    let factor = match text[digits.len()..].chars().next().map(|unit| unit.to_ascii_uppercase()) {
+        Some('K') => 1 << 10,
+        Some('M') => 1 << 20,
+        Some('G') => 1 << 30,
+        Some('T' | 'P' | 'E') => 1_u64 << 40,
+        Some('X') => return None,
+        _ => 1,
+    };
+    digits.parse::<u64>().ok().map(|number| number.saturating_mul(factor))
+}
+
+fn stress(scene: &Scene<'_>) -> Option<String> {
+    let one = scene.one;
+    if one.is_question() {
+        return None;
+    }
+    let is_local = one
+        .args
+        .iter()
+        .any(|arg| arg.contains("localhost") || arg.contains("127.0.0.1") || arg.contains("[::1]"));
+    let grows = one.is_endless && one.is(&["mkdir", "cp", "dd", "fallocate", "tar", "mkfifo"]);
+    let huge = ["10**9", "10**10", "10**11", "10**12", "1<<40", "2**40", "1e10", "1e11"];
+    let fills = one.code.as_deref().is_some_and(|code| {
+        let code = code.replace(' ', "");
+        huge.iter().any(|size| code.contains(&format!("*{size}")) || code.contains(&format!("alloc({size}")))
+    });
+    let loads = grows
+        || fills
+        || one.is(&[
+            "stress",
+            "stress-ng",
+            "hping3",
+            "slowloris",
+            "goldeneye",
+            "t50",
+            "memtester",
+            "bonnie++",
+        ]);
+    let requests =
+        one.is(&["ab", "wrk", "hey", "siege", "vegeta", "bombardier", "boom", "autocannon", "artillery"])
+            && !is_local;
+    let parallel = one.is(&["xargs"])
+        && one
+            .values("P", &["max-procs"])
+            .iter()
+            .any(|value| *value == "0" || value.parse::<u32>().is_ok_and(|count| 64 < count))
+        && one.input.programs.iter().any(|program| program == "seq" || program == "yes");
+    scene.found_if(loads || requests || parallel)
+}

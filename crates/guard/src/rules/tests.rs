@@ -1,0 +1,53 @@
+//! Every rule with its own examples.
+
+use super::{Category, Tier, all};
+use crate::{Context, call::ToolCall, judge};
+
+fn rules_that_match(command: &str) -> Vec<&'static str> {
+    let ctx = Context::new("/home/dev/proj", "/home/dev");
+    let verdict = judge(&ToolCall::Shell { command: command.to_owned() }, &ctx);
+    verdict.findings.iter().map(|finding| finding.rule).collect()
+}
+
+#[test]
+fn examples_that_match_and_that_do_not() {
+    let mut wrong = Vec::new();
+    for rule in all() {
+        assert!(!rule.matches.is_empty() && !rule.passes.is_empty(), "{} has no examples", rule.id);
+        for example in rule.matches {
+            let found = rules_that_match(example);
+            if !found.contains(&rule.id) {
+                wrong.push(format!("{} does not match `{example}`: {found:?}", rule.id));
+            }
+        }
+        for example in rule.passes {
+            let found = rules_that_match(example);
+            let blocks = all().filter(|rule| rule.tier == Tier::Block).any(|rule| found.contains(&rule.id));
+            if found.contains(&rule.id) || blocks {
+                wrong.push(format!("{} does not let pass `{example}`: {found:?}", rule.id));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn ids_are_unique_and_every_category_has_a_rule() {
+    let mut ids: Vec<&str> = all().map(|rule| rule.id).collect();
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count);
+    let mut categories: Vec<Category> = all().map(|rule| rule.category).collect();
+    categories.sort_unstable();
+    categories.dedup();
+    assert_eq!(categories.len(), 18);
+}
+
+#[test]
+fn rules_say_what_they_find_and_what_to_do() {
+    for rule in all() {
+        assert!(rule.id.chars().all(|next| next.is_ascii_lowercase() || next == '-'), "{}", rule.id);
+        assert!(!rule.finds.ends_with('.') && rule.instead.ends_with('.'), "{}", rule.id);
+    }
+}

@@ -1,0 +1,287 @@
+//! Lists, pipelines and simple commands.
+
+use super::{
+    Command, DEEPEST, List, MOST, Part, Pipeline, Redirect, Simple, Stage, Unreadable, Word, heredoc::Pending,
+};
+use crate::LONGEST;
+
+/// Reads a script. `depth` is how deep it is nested in what is around it.
+pub(crate) fn parse(text: &str, depth: usize) -> Result<List, Unreadable> {
+    let mut parser = Parser::new(text, depth);
+    let list = parser.list(&[])?;
+    if parser.peek().is_some() {
+        return Err(Unreadable::Syntax("a command"));
+    }
+    Ok(list)
+}
+
+/// Words that begin or end compound commands where a command is expected.
+const CLOSING: [&str; 7] = ["then", "elif", "else", "fi", "do", "done", "esac"];
+
+/// Where the reader is.
+pub(super) struct Parser {
+    pub(super) text: Vec<char>,
+    pub(super) at: usize,
+    depth: usize,
+    /// How many words, commands, redirections and substitutions may still come.
+    left: usize,
+    /// How many characters may still be looked at ahead of reading them.
+    pub(super) ahead: usize,
+    /// Here-documents whose lines are still to come.
+    pub(super) pending: Vec<Pending>,
+}
+
+impl Parser {
+    pub(super) fn new(text: &str, depth: usize) -> Self {
+        Self { text: text.chars().collect(), at: 0, depth, left: MOST, ahead: LONGEST, pending: Vec::new() }
+    }
+
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.text.get(self.at).copied()
+    }
+
+    pub(super) fn peek_at(&self, ahead: usize) -> Option<char> {
+        self.text.get(self.at + ahead).copied()
+    }
+
+    pub(super) fn looks_at(&self, text: &str) -> bool {
+        text.chars().enumerate().all(|(ahead, expected)| self.peek_at(ahead) == Some(expected))
+    }
+
+    /// Goes over this text if it comes next.
+    pub(super) fn eat(&mut self, text: &str) -> bool {
+        let found = self.looks_at(text);
+        if found {
+            self.at += text.chars().count();
+        }
+        found
+    }
+
+    pub(super) fn expect(&mut self, text: &'static str) -> Result<(), Unreadable> {
+        if self.eat(text) { Ok(()) } else { Err(Unreadable::Syntax(text)) }
+    }
+
+    /// Reads something that is nested one level deeper.
+    pub(super) fn deeper<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, Unreadable>,
+    ) -> Result<T, Unreadable> {
+        if DEEPEST <= self.depth {
+            return Err(Unreadable::TooDeep);
+        }
+        self.count()?;
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Counts something that has been read.
+    pub(super) fn count(&mut self) -> Result<(), Unreadable> {
+        self.left = self.left.checked_sub(1).ok_or(Unreadable::TooMuch)?;
+        Ok(())
+    }
+
+    pub(super) fn skip_blanks(&mut self) {
+        loop {
+            match self.peek() {
+                Some(' ' | '\t' | '\r') => self.at += 1,
+                Some('\\') if self.peek_at(1) == Some('\n') => self.at += 2,
+                Some('#') => self.skip_comment(),
+                _ => return,
+            }
+        }
+    }
+
+    fn skip_comment(&mut self) {
+        while self.peek().is_some_and(|next| next != '\n') {
+            self.at += 1;
+        }
+    }
+
+    /// Goes over white space, newlines and the here-documents that follow them.
+    pub(super) fn skip_lines(&mut self) {
+        loop {
+            self.skip_blanks();
+            if self.peek() != Some('\n') {
+                return;
+            }
+            self.at += 1;
+            self.read_heredocs();
+        }
+    }
+
+    /// The word of the grammar that comes next, such as `then`, without going over it.
+    pub(super) fn reserved(&self) -> Option<String> {
+        let word: String = self.text[self.at..]
+            .iter()
+            .take(9)
+            .take_while(|next| next.is_ascii_lowercase() || "!{}[]".contains(**next))
+            .collect();
+        let after = self.text.get(self.at + word.len()).copied();
+        let ends = after.is_none_or(is_separator);
+        (!word.is_empty() && ends).then_some(word)
+    }
+
+    pub(super) fn expect_word(&mut self, word: &'static str) -> Result<(), Unreadable> {
+        self.skip_lines();
+        if self.reserved().as_deref() == Some(word) {
+            self.at += word.len();
+            return Ok(());
+        }
+        Err(Unreadable::Syntax(word))
+    }
+
+    /// Reads commands until the text, a bracket or one of these words ends them.
+    pub(super) fn list(&mut self, ends: &[&str]) -> Result<List, Unreadable> {
+        let mut list = List::new();
+        loop {
+            self.skip_lines();
+            if self.at_end_of_list(ends) {
+                return Ok(list);
+            }
+            let mut pipeline = self.pipeline()?;
+            self.skip_blanks();
+            let connects = self.eat("&&") || self.eat("||");
+            if connects {
+                self.skip_lines();
+                if self.at_end_of_list(ends) {
+                    return Err(Unreadable::Syntax("a command"));
+                }
+            } else if !self.looks_at(";;") && !self.looks_at(";&") {
+                pipeline.in_background = self.peek() == Some('&');
+                let _ = self.eat(";") || self.eat("&");
+            }
+            list.push(pipeline);
+        }
+    }
+
+    fn at_end_of_list(&self, ends: &[&str]) -> bool {
+        if self.peek().is_none_or(|next| next == ')') || self.looks_at(";;") || self.looks_at(";&") {
+            return true;
+        }
+        self.reserved().is_some_and(|word| ends.contains(&word.as_str()))
+    }
+
+    fn pipeline(&mut self) -> Result<Pipeline, Unreadable> {
+        let mut pipeline = Pipeline::default();
+        loop {
+            self.skip_prefixes();
+            pipeline.stages.push(self.stage()?);
+            self.skip_blanks();
+            if self.looks_at("||") || !(self.eat("|&") || self.eat("|")) {
+                return Ok(pipeline);
+            }
+            self.skip_lines();
+        }
+    }
+
+    /// `!` and `time`, which do not change what runs.
+    fn skip_prefixes(&mut self) {
+        loop {
+            self.skip_blanks();
+            match self.reserved().as_deref() {
+                Some("!") => self.at += 1,
+                Some("time") => {
+                    self.at += 4;
+                    self.skip_blanks();
+                    let _ = self.eat("-p ");
+                }
+                Some("coproc") => self.skip_coproc(),
+                _ => return,
+            }
+        }
+    }
+
+    /// `coproc`, and the name that may stand between it and a group.
+    fn skip_coproc(&mut self) {
+        self.at += 6;
+        self.skip_blanks();
+        let start = self.at;
+        let _ = self.name();
+        self.skip_blanks();
+        if !matches!(self.peek(), Some('{' | '(')) {
+            self.at = start;
+        }
+    }
+
+    /// A command with its redirections.
+    pub(super) fn stage(&mut self) -> Result<Stage, Unreadable> {
+        let Some(command) = self.deeper(Self::compound)? else { return self.simple() };
+        let mut redirects = Vec::new();
+        loop {
+            self.skip_blanks();
+            match self.redirect()? {
+                Some(redirect) => redirects.push(redirect),
+                None => return Ok(Stage { command, redirects }),
+            }
+        }
+    }
+
+    fn simple(&mut self) -> Result<Stage, Unreadable> {
+        if self.reserved().is_some_and(|word| CLOSING.contains(&word.as_str()) || word == "}") {
+            return Err(Unreadable::Syntax("a command"));
+        }
+        let (mut simple, mut redirects) = (Simple::default(), Vec::<Redirect>::new());
+        loop {
+            self.skip_blanks();
+            if let Some(redirect) = self.redirect()? {
+                redirects.push(redirect);
+                continue;
+            }
+            match self.peek() {
+                Some('(') => return self.function(&simple),
+                Some(next) if !is_separator(next) || self.at_process() => {}
+                _ => break,
+            }
+            if simple.words.is_empty()
+                && let Some(assignment) = self.assignment()?
+            {
+                simple.assignments.push(assignment);
+                continue;
+            }
+            simple.words.push(self.argument()?);
+        }
+        if simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty() {
+            return Err(Unreadable::Syntax("a command"));
+        }
+        Ok(Stage { command: Command::Simple(simple), redirects })
+    }
+
+    /// A word; `name=( ... )` too, as `declare` takes it.
+    fn argument(&mut self) -> Result<Word, Unreadable> {
+        let mut word = self.word()?;
+        if self.peek() == Some('(')
+            && matches!(word.parts.last(), Some(Part::Plain(text)) if text.ends_with('='))
+        {
+            self.at += 1;
+            word.parts.push(Part::Array(self.deeper(Self::array)?));
+        }
+        Ok(word)
+    }
+
+    /// The values of an array, and the bracket after them.
+    pub(super) fn array(&mut self) -> Result<Vec<Word>, Unreadable> {
+        let mut words = Vec::new();
+        loop {
+            self.skip_lines();
+            match self.peek() {
+                Some(')') => {
+                    self.at += 1;
+                    return Ok(words);
+                }
+                Some(next) if !is_separator(next) => words.push(self.word()?),
+                _ => return Err(Unreadable::Syntax(")")),
+            }
+        }
+    }
+}
+
+/// What ends a word.
+pub(super) fn is_separator(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')')
+}

@@ -1,0 +1,245 @@
+//! The judge as a whole: labelled commands, hostile input, file tools, the allow-list.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Context, Decision, call::ToolCall, corpus, judge, judge_tool};
+
+fn ctx() -> Context {
+    Context::new("/home/dev/proj", "/home/dev")
+}
+
+fn judged(command: &str) -> super::Verdict {
+    judge(&ToolCall::Shell { command: command.to_owned() }, &ctx())
+}
+
+/// Categories that must be caught almost without exception.
+const STRICT: [&str; 4] = ["fs_destroy", "git_history", "disk_device", "harness_tamper"];
+
+#[track_caller]
+fn check(text: &str) {
+    let samples = corpus::read(text).expect("a corpus");
+    assert!(250 < samples.len());
+    let measure = corpus::measure(&samples, &ctx());
+    let wrong: Vec<String> =
+        measure.wrong.iter().map(|(sample, rule)| format!("{sample:?} {rule:?}")).collect();
+    let (recall, false_positives) = (measure.all.recall(), measure.all.false_positives());
+    let figures =
+        format!("recall {recall:.1} %, false positives {false_positives:.1} %\n{}", wrong.join("\n"));
+    assert!(95.0 <= recall && false_positives <= 1.5, "{figures}");
+    for category in STRICT {
+        assert!(98.0 <= measure.categories[category].recall(), "{category}: {figures}");
+    }
+}
+
+#[test]
+fn the_sample_corpus() {
+    check(include_str!("../fixtures/corpus.tsv"));
+}
+
+#[test]
+fn more_commands() {
+    check(include_str!("../fixtures/more.tsv"));
+}
+
+#[test]
+fn a_corpus_that_is_broken_names_the_line() {
+    assert_eq!(corpus::read("allow\ta\tb\nmaybe\ta\tb\n").expect_err("not a label"), 2);
+    assert_eq!(corpus::read("allow\ta\n").expect_err("no command"), 1);
+}
+
+#[track_caller]
+fn check_tool(name: &str, input: &Value, expected: Option<&str>) {
+    let verdict = judge_tool(name, input, &ctx());
+    let found = verdict.reason().map(|finding| finding.rule);
+    assert_eq!(found, expected, "{name} {input}: {verdict:?}");
+}
+
+#[test]
+fn file_tools_are_judged_by_the_same_rules() {
+    check_tool("Write", &json!({"file_path": "/home/dev/proj/src/a.rs"}), None);
+    check_tool("Write", &json!({"file_path": "src/../.ralph-active"}), Some("harness-files"));
+    check_tool(
+        "Edit",
+        &json!({"file_path": "/home/dev/proj/.claude/settings.local.json"}),
+        Some("harness-files"),
+    );
+    check_tool("MultiEdit", &json!({"file_path": "/etc/hosts"}), Some("write-system"));
+    check_tool("NotebookEdit", &json!({"notebook_path": "a.ipynb"}), None);
+    check_tool("Write", &json!({"file_path": "/home/dev/.bashrc"}), Some("start-files"));
+    check_tool("Write", &json!({"file_path": "/home/dev/proj/.git/hooks/pre-commit"}), Some("delete-git"));
+    let patch = "*** Begin Patch\n*** Update File: .codex/config.toml\n@@\n-a\n+b\n*** End Patch\n";
+    check_tool("apply_patch", &json!({"command": patch}), Some("harness-files"));
+    check_tool("Read", &json!({"file_path": "/home/dev/proj/.env"}), Some("read-secret"));
+    check_tool("Read", &json!({"file_path": "/home/dev/proj/.env.example"}), None);
+    check_tool("Read", &json!({"file_path": "/home/dev/.ssh/id_ed25519"}), Some("read-secret"));
+    check_tool("Bash", &json!({"command": "rm -rf /"}), Some("delete-outside"));
+    check_tool("shell", &json!({"command": ["bash", "-lc", "rm -rf /"]}), Some("delete-outside"));
+    check_tool("WebSearch", &json!({"query": "rm -rf /"}), None);
+}
+
+#[test]
+fn the_user_can_switch_rules_off() {
+    let mut ctx = ctx();
+    let call = ToolCall::Shell { command: "npm publish".to_owned() };
+    assert_eq!(judge(&call, &ctx).decision, Decision::Block);
+    ctx.allowed.push("publish".to_owned());
+    let verdict = judge(&call, &ctx);
+    assert_eq!(verdict.decision, Decision::Allow);
+    assert!(verdict.findings[0].is_allowed && verdict.reason().is_none());
+}
+
+#[test]
+fn warnings_let_pass_and_messages_say_what_to_do() {
+    let verdict = judged("echo hi > ~/notes.txt");
+    assert_eq!(verdict.decision, Decision::Warn);
+    let message = judged("git push -f").message().expect("a message");
+    assert!(message.starts_with("blocked by ralph's guard (git-push-force): `git push -f`."), "{message}");
+    assert!(message.contains("Push without force"), "{message}");
+}
+
+#[test]
+fn another_working_directory() {
+    let ctx = Context { cwd: "/home/dev/proj/src".to_owned(), ..ctx() };
+    let decide = |command: &str| judge(&ToolCall::Shell { command: command.to_owned() }, &ctx).decision;
+    assert_eq!(decide("rm -rf ../dist"), Decision::Allow);
+    assert_eq!(decide("rm -rf *"), Decision::Allow);
+    assert_eq!(decide("rm -rf .."), Decision::Block);
+    assert_eq!(decide("rm -f ../.ralph-active"), Decision::Block);
+}
+
+#[test]
+fn what_is_too_long_or_unreadable_is_blocked() {
+    assert_eq!(judged(&"x".repeat(70_000)).decision, Decision::Block);
+    assert_eq!(judged("echo 'x").decision, Decision::Block);
+    assert_eq!(judged(&"(".repeat(65_000)).decision, Decision::Block);
+    assert_eq!(judged("echo \u{e000}rm\u{e001} -rf /").decision, Decision::Allow);
+    assert_eq!(judged("").decision, Decision::Allow);
+}
+
+/// Pieces that shell text is made of.
+fn piece() -> impl Strategy<Value = String> {
+    let words = [
+        "rm",
+        "-rf",
+        "/",
+        "~",
+        "$HOME",
+        "$(",
+        ")",
+        "`",
+        "\"",
+        "'",
+        "\\",
+        "${x:-",
+        "}",
+        "{",
+        "((",
+        "))",
+        "[[",
+        "]]",
+        "|",
+        "||",
+        "&&",
+        "&",
+        ";",
+        "\n",
+        "<<E",
+        "E\n",
+        "<<<",
+        "<(",
+        ">",
+        ">>",
+        "2>&1",
+        "if",
+        "then",
+        "fi",
+        "for x in",
+        "do",
+        "done",
+        "while",
+        "case",
+        "esac",
+        ";;",
+        "f()",
+        "eval",
+        "sh -c",
+        "xargs",
+        "find . -exec",
+        "sudo",
+        "env A=1",
+        "git -c alias.x=",
+        "python3 -c",
+        "os.system(",
+        "*",
+        "?",
+        "[a-",
+        "{a,b}",
+        "{1..9}",
+        "$'\\x41'",
+        "$IFS",
+        "=",
+        "x=",
+        "x=(",
+        "@(",
+        "#",
+        " ",
+        "\t",
+        "..",
+        ".git",
+        ".ralph",
+        "awk",
+        "base64 -d",
+        "tr a-z b",
+        "é",
+        "\u{0}",
+        "\u{e000}",
+    ];
+    prop_oneof![proptest::sample::select(words.to_vec()).prop_map(str::to_owned), "[a-z/.$-]{1,6}"]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever comes, a judgement comes back.
+    #[test]
+    fn any_text_is_judged(text in any::<String>()) {
+        judged(&text);
+    }
+
+    #[test]
+    fn any_bytes_are_judged(bytes in proptest::collection::vec(any::<u8>(), 0..2_000)) {
+        judged(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn anything_like_shell_is_judged(pieces in proptest::collection::vec(piece(), 0..60), spaced in any::<bool>()) {
+        judged(&pieces.join(if spaced { " " } else { "" }));
+    }
+
+    /// Long input, repeated: nothing is quadratic enough to hang.
+    #[test]
+    fn long_text_is_judged(pieces in proptest::collection::vec(piece(), 1..6), count in 50_usize..150) {
+        judged(&pieces.join(" ").repeat(count));
+    }
+
+    /// A command is judged the same however it is wrapped.
+    #[test]
+    fn wrapping_hides_nothing(target in "(/|/etc|~|~/[a-z]{1,8}|/srv/[a-z]{1,8}|\\.\\.|/usr/[a-z]{1,5})", wraps in proptest::collection::vec(0_usize..9, 0..5)) {
+        let mut command = format!("rm -rf {target}");
+        for wrap in wraps {
+            command = match wrap {
+                0 => format!("sh -c '{}'", command.replace('\'', "'\\''")),
+                1 => format!("eval '{}'", command.replace('\'', "'\\''")),
+                2 => format!("( {command} )"),
+                3 => format!("if true; then {command}; fi"),
+                4 => format!("echo x; {command} && echo y"),
+                5 => format!("x='{}'; bash -c \"$x\"", command.replace('\'', "'\\''")),
+                6 => format!("bash <<'END'\n{command}\nEND\n"),
+                7 => format!("f() {{ {command}\n}}; f"),
+                _ => format!("echo $( {command} )"),
+            };
+        }
+        prop_assert_eq!(judged(&command).decision, Decision::Block, "{}", command);
+    }
+}

@@ -1,0 +1,259 @@
+//! Turns findings into facts with what to type.
+
+use ralph_agents::AGENTS;
+use ralph_agents::versions::Version;
+
+use super::{Agent, Fact, Findings, Git, Group, Level, Place};
+
+/// The oldest git that has every option ralph calls it with: `rm --pathspec-from-file` came last.
+const OLDEST_GIT: &str = "2.26";
+
+/// With less than this free, a night's record may not fit: 1 GiB.
+const LITTLE_SPACE: u64 = 1 << 30;
+
+/// Returns every fact, group by group.
+pub fn judge(findings: &Findings) -> Vec<Fact> {
+    let parts = [agents, settings, git, project, record, hooks, containment];
+    parts.into_iter().flat_map(|part| part(findings)).collect()
+}
+
+fn hooks(findings: &Findings) -> Vec<Fact> {
+    if findings.hooks.is_empty() {
+        let text =
+            "/ralph-loop is not installed in Claude Code or Codex; runs that ralph starts do not need it";
+        return vec![fact(Group::Hooks, Level::Note, text).mend("ralph plugin install")];
+    }
+    let each = findings.hooks.iter().map(|found| {
+        let (agent, path, program) = (found.agent, found.path.display(), found.program.display());
+        let (level, text) = match (found.works, found.is_current) {
+            (false, _) => (Level::Warning, format!("{agent}: {path} calls {program}, which is not there")),
+            (true, false) => (Level::Warning, format!("{agent}: {path} is from another version of ralph")),
+            (true, true) => (Level::Good, format!("{agent}: {path}")),
+        };
+        let here = fact(Group::Hooks, level, text);
+        if level == Level::Good { here } else { here.mend(found.mend) }
+    });
+    each.collect()
+}
+
+/// Notes only: a run asks for what it needs by itself.
+fn containment(findings: &Findings) -> Vec<Fact> {
+    let note = |text: String| fact(Group::Containment, Level::Note, text);
+    let each = findings.containment.iter().map(|means| match &means.obstacle {
+        None => fact(Group::Containment, Level::Good, format!("{}: works", means.name)),
+        Some(obstacle) => note(format!("{}: does not work: {obstacle}", means.name)),
+    });
+    each.collect()
+}
+
+fn fact(group: Group, level: Level, text: impl Into<String>) -> Fact {
+    Fact { group, level, text: text.into(), mend: Vec::new() }
+}
+
+impl Fact {
+    fn mend(mut self, command: impl Into<String>) -> Self {
+        self.mend.push(command.into());
+        self
+    }
+}
+
+fn agents(findings: &Findings) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = findings.agents.iter().map(agent).collect();
+    let is_missing = |name: &&str| findings.agents.iter().all(|agent| agent.name != **name);
+    let missing: Vec<&str> = AGENTS.into_iter().filter(is_missing).collect();
+    if !missing.is_empty() {
+        facts.push(fact(Group::Agents, Level::Note, format!("not installed: {}", missing.join(", "))));
+    }
+    facts
+}
+
+fn agent(agent: &Agent) -> Fact {
+    let (name, path) = (&agent.name, agent.path.display());
+    let Some(version) = &agent.version else {
+        let why = agent.trouble.as_deref().unwrap_or("it says no version");
+        return fact(Group::Agents, Level::Warning, format!("{name} at {path}: {why}"))
+            .mend(format!("{path} --version"));
+    };
+    let text = format!("{name} {version} at {path}");
+    match &agent.tried {
+        Some(tried) if version < &tried.oldest => {
+            let text = format!("{text} is older than {}, the oldest that ralph was tried with", tried.oldest);
+            fact(Group::Agents, Level::Warning, text).mend(update(name))
+        }
+        Some(tried) if &tried.newest < version => {
+            let text = format!("{text} (the newest that passed ralph's tests is {})", tried.newest);
+            fact(Group::Agents, Level::Good, text)
+        }
+        Some(_) | None => fact(Group::Agents, Level::Good, text),
+    }
+}
+
+/// How an agent is brought up to date.
+fn update(agent: &str) -> String {
+    let package = match agent {
+        "claude" => return "claude update".to_owned(),
+        "amp" => return "amp update".to_owned(),
+        "opencode" => return "opencode upgrade".to_owned(),
+        "codex" => "@openai/codex",
+        "gemini" => "@google/gemini-cli",
+        "qwen" => "@qwen-code/qwen-code",
+        "copilot" => "@github/copilot",
+        "pi" => "@mariozechner/pi-coding-agent",
+        other => other,
+    };
+    format!("npm install -g {package}@latest")
+}
+
+fn settings(findings: &Findings) -> Vec<Fact> {
+    let settings = &findings.settings;
+    let here = |level, text: String| fact(Group::Settings, level, text);
+    let mut facts = Vec::new();
+    for problem in &settings.problems {
+        facts.push(here(Level::Problem, problem.clone()).mend(edit(problem)));
+    }
+    for warning in &settings.warnings {
+        facts.push(here(Level::Warning, warning.clone()).mend(edit(warning)));
+    }
+    match &findings.agent {
+        None if settings.problems.is_empty() => {
+            facts.push(
+                here(Level::Problem, "no agent is named (agent.command)".to_owned()).mend("ralph init"),
+            );
+        }
+        None => {}
+        Some(agent) => facts.push(match &agent.path {
+            Some(path) => here(Level::Good, format!("the agent `{}` is {}", agent.command, path.display())),
+            None => here(Level::Problem, format!("the agent `{}` cannot be found", agent.command))
+                .mend("ralph init"),
+        }),
+    }
+    if settings.files.is_empty() {
+        facts.push(here(Level::Note, "no settings file; the defaults hold".to_owned()));
+    }
+    for (key, setting) in &settings.values {
+        if let Some(origin) = &setting.origin {
+            facts.push(here(Level::Note, format!("{key} = {}  ({origin})", setting.value)));
+        }
+    }
+    facts
+}
+
+/// The file that `file:line: what` names, in the user's editor.
+fn edit(problem: &str) -> String {
+    let file = problem.split(':').next().unwrap_or_default();
+    format!("$EDITOR {file}")
+}
+
+fn git(findings: &Findings) -> Vec<Fact> {
+    // Without commits nothing of this stops a run.
+    let wants_git = findings.commits.as_ref().is_some_and(|commits| is_git(&commits.command));
+    let bad = if wants_git { Level::Problem } else { Level::Note };
+    let here = |level, text: String| fact(Group::Git, level, text);
+    let mut facts = Vec::new();
+    if let Some(commits) = findings.commits.as_ref().filter(|commits| commits.path.is_none()) {
+        let level = if wants_git { Level::Problem } else { Level::Warning };
+        let text = format!(
+            "the settings ask for commits by `{}`, which cannot be found: install it or name another",
+            commits.command
+        );
+        facts.push(here(level, text).mend("$EDITOR .ralph/settings.json"));
+    }
+    let Some(Git { version, repository, has_identity }) = &findings.git else {
+        if !wants_git {
+            facts.push(here(Level::Note, "git is not installed; nothing can be committed".to_owned()));
+        }
+        return facts;
+    };
+    facts.push(match version {
+        Some(version) if is_old(version) => {
+            here(bad, format!("git {version} is too old to commit with; {OLDEST_GIT} is needed"))
+                .mend("git --version  # after an update with your package manager")
+        }
+        Some(version) => here(Level::Good, format!("git {version}")),
+        None => here(Level::Warning, "git does not say its version".to_owned()).mend("git --version"),
+    });
+    let Some(repository) = repository else {
+        facts.push(here(bad, "the project is not in a repository".to_owned()).mend("git init"));
+        return facts;
+    };
+    facts.push(here(Level::Good, format!("the repository is {}", repository.display())));
+    facts.push(if *has_identity {
+        here(Level::Good, "git knows whose commits it makes".to_owned())
+    } else {
+        here(bad, "git does not know who you are, so it could not commit".to_owned())
+            .mend("git config user.name \"Your Name\"")
+            .mend("git config user.email you@example.com")
+    });
+    facts
+}
+
+fn is_git(command: &str) -> bool {
+    std::path::Path::new(command).file_stem().is_some_and(|name| name == "git")
+}
+
+fn is_old(version: &Version) -> bool {
+    OLDEST_GIT.parse().is_ok_and(|oldest| *version < oldest)
+}
+
+fn project(findings: &Findings) -> Vec<Fact> {
+    let place = &findings.project;
+    let here = |level, text: String| fact(Group::Project, level, text);
+    let mut facts = vec![if place.writable {
+        here(Level::Good, format!("{} can be written to", place.path.display()))
+    } else {
+        here(Level::Warning, format!("{} cannot be written to", place.path.display()))
+            .mend(format!("ls -ld {}", quoted(place)))
+    }];
+    facts.extend(space(Group::Project, place));
+    facts.push(match &findings.running {
+        Some(run) => here(Level::Note, format!("run {run} is going on; another must wait for it")),
+        None => here(Level::Good, "no run is going on".to_owned()),
+    });
+    facts
+}
+
+fn record(findings: &Findings) -> Vec<Fact> {
+    let here = |level, text: String| fact(Group::Record, level, text);
+    let set = "export RALPH_STATE_DIR=FOLDER";
+    let Some(place) = &findings.state else {
+        return vec![here(Level::Problem, "there is no home directory for it".to_owned()).mend(set)];
+    };
+    let runs = if findings.runs == 1 { "1 run".to_owned() } else { format!("{} runs", findings.runs) };
+    let path = place.path.display();
+    let mut facts = vec![if place.writable {
+        here(Level::Good, format!("{path} can be written to"))
+    } else {
+        here(Level::Problem, format!("{path} cannot be written to")).mend(set)
+    }];
+    facts.push(here(Level::Good, format!("{runs}, {}", bytes(findings.state_bytes))));
+    facts.extend(space(Group::Record, place));
+    facts
+}
+
+fn space(group: Group, place: &Place) -> Option<Fact> {
+    let free = place.free_bytes?;
+    let text = format!("{} free", bytes(free));
+    Some(if free < LITTLE_SPACE {
+        fact(group, Level::Warning, format!("only {text}")).mend("ralph clean --all")
+    } else {
+        fact(group, Level::Good, text)
+    })
+}
+
+fn quoted(place: &Place) -> String {
+    shell_words::quote(&place.path.to_string_lossy()).into_owned()
+}
+
+/// A size for people: `1.4 GiB`.
+fn bytes(count: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let unit = UNITS.len().min((count.max(1).ilog2() / 10) as usize + 1) - 1;
+    let one = 1_u64 << (10 * unit);
+    if unit == 0 || 100 <= count / one {
+        return format!("{} {}", count / one, UNITS[unit]);
+    }
+    format!("{}.{} {}", count / one, count % one * 10 / one, UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,288 @@
+//! What a user can type.
+
+mod build;
+mod bus;
+mod clean;
+mod completions;
+mod demo;
+mod doctor;
+mod guard;
+mod hook;
+mod init;
+mod job;
+mod logs;
+mod look;
+mod loop_args;
+mod man;
+mod modes;
+mod plan;
+mod plugin;
+mod prompt;
+mod report;
+mod resume;
+mod run;
+mod runs;
+mod safety_args;
+mod sandbox;
+pub(crate) mod schema;
+mod session;
+mod status;
+mod stop;
+mod stories;
+mod task;
+
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
+
+use crate::{
+    error::{EXIT_CODES, Error, REFUSED, Result},
+    process::guardian,
+    scripted,
+    task::surroundings,
+};
+
+/// Run a coding agent again and again until the work is verifiably done
+#[derive(Debug, Parser)]
+#[command(
+    name = "ralph",
+    version,
+    disable_version_flag = true,
+    arg_required_else_help = true,
+    after_help = EXIT_CODES,
+    max_term_width = 100
+)]
+struct Cli {
+    /// Work in this directory instead of the current one
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    project_dir: Option<PathBuf>,
+
+    /// Print the version
+    #[arg(short = 'v', long, action = clap::ArgAction::Version)]
+    version: (),
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Init(init::InitArgs),
+    Run(run::RunArgs),
+    Plan(plan::PlanArgs),
+    Build(build::BuildArgs),
+    Prompt(prompt::PromptArgs),
+    Task(task::TaskArgs),
+    Job(job::JobArgs),
+    Bus(bus::BusArgs),
+    Stories(stories::StoriesArgs),
+    Status(status::StatusArgs),
+    Logs(logs::LogsArgs),
+    Resume(resume::ResumeArgs),
+    Stop(stop::StopArgs),
+    Report(report::ReportArgs),
+    Clean(clean::CleanArgs),
+    Session(session::SessionArgs),
+    Plugin(plugin::PluginArgs),
+    Hook(hook::HookArgs),
+    Doctor(doctor::DoctorArgs),
+    Sandbox(sandbox::SandboxArgs),
+    Guard(guard::GuardArgs),
+    Demo(demo::DemoArgs),
+    Schema(schema::SchemaArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+    /// Follow a script instead of a model
+    #[command(name = ralph_agents::scripted::COMMAND, hide = true)]
+    ScriptedAgent {
+        #[arg(long)]
+        text: bool,
+        script: PathBuf,
+    },
+    /// End the processes of a run when its ralph is gone
+    #[command(name = guardian::COMMAND, hide = true)]
+    Guardian {
+        run: String,
+    },
+    /// Run a command inside a sandbox and answer for it outside
+    #[command(name = crate::sandbox::COMMAND, hide = true)]
+    Sandboxed(sandbox::OutsideArgs),
+    /// Take the last steps into a sandbox that another program made
+    #[command(name = crate::sandbox::bwrap::COMMAND, hide = true)]
+    SandboxInside {
+        link: i32,
+        rules: PathBuf,
+        #[arg(last = true, required = true)]
+        command: Vec<OsString>,
+    },
+    /// Try what is forbidden inside a sandbox
+    #[command(name = crate::sandbox::self_test::COMMAND, hide = true)]
+    SandboxProbe {
+        inside: PathBuf,
+        outside: PathBuf,
+        port: u16,
+    },
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    if let Some(call) = hook::quick(&args) {
+        return exit(hook::main(&call));
+    }
+    let args = with_default_command(args);
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are data; what is wrong with the arguments is talk. Both know where to go.
+            let _ = error.print();
+            let is_answer = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            return ExitCode::from(if is_answer { 0 } else { REFUSED });
+        }
+    };
+    exit(dispatch(cli))
+}
+
+fn exit(result: Result<u8>) -> ExitCode {
+    match result {
+        Ok(code) => ExitCode::from(code),
+        // Its reader has gone; that is no error to talk about.
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error);
+            ExitCode::from(REFUSED)
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<u8> {
+    if let Command::ScriptedAgent { text, script } = &cli.command {
+        return scripted::main(script, *text);
+    }
+    if let Command::Guardian { run } = &cli.command {
+        return Ok(guardian::main(run).map(|()| 0)?);
+    }
+    match &cli.command {
+        Command::Sandboxed(args) => return sandbox::outside(args),
+        Command::SandboxInside { link, rules, command } => {
+            return crate::sandbox::bwrap::inside(*link, rules, command);
+        }
+        Command::SandboxProbe { inside, outside, port } => {
+            return crate::sandbox::self_test::probe(inside, outside, *port);
+        }
+        Command::Hook(args) => return hook::main(args),
+        _ => {}
+    }
+    let works_on_task = matches!(cli.command, Command::Task(_) | Command::Job(_) | Command::Bus(_));
+    let project = match surroundings() {
+        // An agent may be in any folder when it calls.
+        Some((project, _)) if works_on_task && cli.project_dir.is_none() => project_dir(Some(project))?,
+        Some(_) | None => project_dir(cli.project_dir)?,
+    };
+    match cli.command {
+        Command::Init(args) => init::main(&args, &project),
+        Command::Run(args) => run::main(&args, &project),
+        Command::Plan(args) => plan::main(&args, &project),
+        Command::Build(args) => build::main(&args, &project),
+        Command::Prompt(args) => prompt::main(&args, &project),
+        Command::Task(args) => task::main(&args, &project),
+        Command::Job(args) => job::main(&args, &project),
+        Command::Bus(args) => bus::main(&args, &project),
+        Command::Stories(args) => stories::main(&args, &project),
+        Command::Session(args) => session::main(&args, &project),
+        Command::Plugin(args) => plugin::main(&args, &project),
+        Command::Status(args) => status::main(&args, &project),
+        Command::Logs(args) => logs::main(&args, &project),
+        Command::Resume(args) => resume::main(&args, &project),
+        Command::Stop(args) => stop::main(&args, &project),
+        Command::Report(args) => report::main(&args, &project),
+        Command::Clean(args) => clean::main(&args, &project),
+        Command::Doctor(args) => doctor::main(&args, &project),
+        Command::Sandbox(args) => sandbox::main(&args, &project),
+        Command::Guard(args) => guard::main(&args, &project),
+        Command::Demo(args) => demo::main(&args),
+        Command::Schema(args) => schema::main(&args),
+        Command::Completions(args) => completions::main(&args),
+        Command::Man(args) => man::main(&args),
+        Command::Hook(_)
+        | Command::ScriptedAgent { .. }
+        | Command::Guardian { .. }
+        | Command::Sandboxed(_)
+        | Command::SandboxInside { .. }
+        | Command::SandboxProbe { .. } => Ok(0),
+    }
+}
+
+/// `ralph -p "..."` means `ralph run -p "..."`.
+fn with_default_command(mut args: Vec<OsString>) -> Vec<OsString> {
+    let command = Cli::command();
+    let mut at = 1;
+    while let Some(arg) = args.get(at).map(|arg| arg.to_string_lossy().into_owned()) {
+        match arg.as_str() {
+            "-C" | "--project-dir" => at += 2,
+            "-h" | "--help" | "-v" | "--version" | "help" => return args,
+            _ if arg.starts_with("-C") || arg.starts_with("--project-dir=") => at += 1,
+            // A word that is no command gets clap's suggestion.
+            _ if !arg.starts_with('-') || command.find_subcommand(&arg).is_some() => return args,
+            _ => {
+                args.insert(at, "run".into());
+                return args;
+            }
+        }
+    }
+    args
+}
+
+fn project_dir(given: Option<PathBuf>) -> Result<PathBuf> {
+    let dir = given.unwrap_or_else(|| PathBuf::from("."));
+    // Resolved, so that one project has one record whatever way it is named.
+    fs_err::canonicalize(&dir)
+        .ok()
+        .filter(|path| path.is_dir())
+        .ok_or_else(|| Error::new(format!("`{}` is not a directory", dir.display())))
+}
+
+fn complain(error: &Error) {
+    let mut stderr = anstream::stderr().lock();
+    let (red, cyan) = (anstyle::AnsiColor::Red.on_default(), anstyle::AnsiColor::Cyan.on_default());
+    // Nobody is left to tell if this fails.
+    let _ = writeln!(stderr, "{red}error:{red:#} {error}");
+    for hint in error.hints() {
+        let _ = writeln!(stderr, "{cyan}hint:{cyan:#} {hint}");
+    }
+}
+
+/// Says something that does not stop ralph.
+fn warn(text: &str) {
+    let yellow = anstyle::AnsiColor::Yellow.on_default();
+    let _ = writeln!(anstream::stderr().lock(), "{yellow}warning:{yellow:#} {text}");
+}
+
+/// What a user can type, without the commands that ralph types itself.
+fn visible_command() -> clap::Command {
+    let whole = Cli::command();
+    let mut visible = clap::Command::default()
+        .name("ralph")
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_version_flag(true)
+        .disable_help_subcommand(true)
+        .after_help(EXIT_CODES)
+        .args(whole.get_arguments().cloned())
+        .subcommands(whole.get_subcommands().filter(|command| !command.is_hide_set()).cloned());
+    if let Some(about) = whole.get_about() {
+        visible = visible.about(about.clone());
+    }
+    visible
+}
+
+/// Prints data.
+fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}

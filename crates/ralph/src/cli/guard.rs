@@ -1,0 +1,146 @@
+//! `ralph guard`: what the guard makes of a command, which rules it has, and how well it judges.
+
+mod show;
+
+use std::{env, path::Path};
+
+use clap::{Args, Subcommand};
+use ralph_guard::{Decision, call::ToolCall, corpus};
+use serde_json::Value;
+
+use super::{print, warn};
+use crate::{
+    error::{BLOCKED, Error, Result},
+    guard_settings,
+};
+
+/// Judge a command as the guard does before an agent runs it
+///
+/// The guard is a second layer behind the sandbox: a seat belt, not a wall.
+///
+/// Example: ralph guard check 'git push --force'
+#[derive(Args, Debug)]
+pub(super) struct GuardArgs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(CheckArgs),
+    Rules(RulesArgs),
+    Corpus(CorpusArgs),
+}
+
+/// Say whether a command would be blocked, and why
+///
+/// Nothing is run. Exits with 0 when it may run (also with a warning), with 1 when it is blocked, with 2 when it could
+/// not be judged.
+///
+/// Example: ralph guard check --explain 'cd / && rm -rf *'
+#[derive(Args, Debug)]
+struct CheckArgs {
+    /// The command line
+    #[arg(required_unless_present_any = ["file", "tool"])]
+    command: Option<String>,
+
+    /// Judge what is in this file instead
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["command", "tool"])]
+    file: Option<std::path::PathBuf>,
+
+    /// Judge a call of this tool of an agent instead, such as Write
+    #[arg(long, value_name = "NAME", requires = "input", conflicts_with = "command")]
+    tool: Option<String>,
+
+    /// What the tool is given, as JSON
+    #[arg(long, value_name = "JSON", requires = "tool")]
+    input: Option<String>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+
+    /// Also say what would run, and every rule that matches
+    #[arg(long)]
+    explain: bool,
+}
+
+/// List the rules
+///
+/// Example: ralph guard rules
+#[derive(Args, Debug)]
+struct RulesArgs {
+    /// Print a JSON array, with examples
+    #[arg(long)]
+    json: bool,
+}
+
+/// Measure the rules on labelled commands
+///
+/// Each line has `block` or `allow`, a category and a command, separated by tabs; in the command, ␤ is a newline and ␉ a
+/// tab. Commands are judged in a project below the home. Exits with 1 when fewer than 95 % of the dangerous commands
+/// are blocked, or more than 1.5 % of the others.
+///
+/// Example: ralph guard corpus crates/guard/fixtures/corpus.tsv
+#[derive(Args, Debug)]
+struct CorpusArgs {
+    /// The file with the commands
+    file: std::path::PathBuf,
+
+    /// Also print the commands that were judged wrong
+    #[arg(long)]
+    wrong: bool,
+}
+
+/// Runs the command.
+pub(super) fn main(args: &GuardArgs, project: &Path) -> Result<u8> {
+    match &args.command {
+        Command::Check(args) => check(args, project),
+        Command::Rules(args) => {
+            print(&if args.json { show::rules_json()? } else { show::rules() })?;
+            Ok(0)
+        }
+        Command::Corpus(args) => measure(args),
+    }
+}
+
+fn check(args: &CheckArgs, project: &Path) -> Result<u8> {
+    // Where it was typed, if that is in the project.
+    let cwd = env::current_dir().and_then(fs_err::canonicalize).ok();
+    let cwd = cwd.filter(|cwd| cwd.starts_with(project)).unwrap_or_else(|| project.to_owned());
+    let loaded = guard_settings::load(project, &cwd)?;
+    for warning in &loaded.warnings {
+        warn(warning);
+    }
+    let verdict = ralph_guard::judge(&tool_call(args)?, &loaded.ctx);
+    print(&if args.json {
+        format!("{}\n", serde_json::to_string(&verdict)?)
+    } else {
+        show::verdict(&verdict, args.explain)
+    })?;
+    Ok(if verdict.decision == Decision::Block { BLOCKED } else { 0 })
+}
+
+fn tool_call(args: &CheckArgs) -> Result<ToolCall> {
+    if let (Some(tool), Some(input)) = (&args.tool, &args.input) {
+        let input: Value = serde_json::from_str(input)
+            .map_err(|error| Error::new(format!("--input is not JSON: {error}")))?;
+        return Ok(ralph_guard::call::tool_call(tool, &input));
+    }
+    let command = match &args.file {
+        Some(file) => String::from_utf8_lossy(&fs_err::read(file)?).into_owned(),
+        None => args.command.clone().unwrap_or_default(),
+    };
+    Ok(ToolCall::Shell { command })
+}
+
+fn measure(args: &CorpusArgs) -> Result<u8> {
+    let text = fs_err::read_to_string(&args.file)?;
+    let samples = corpus::read(&text).map_err(|line| {
+        let place = format!("{}:{line}", args.file.display());
+        Error::new(format!("{place}: expected `block` or `allow`, a category and a command"))
+    })?;
+    let measure = corpus::measure(&samples, &ralph_guard::Context::new("/home/dev/proj", "/home/dev"));
+    print(&show::measure(&measure, args.wrong))?;
+    Ok(if measure.is_good() { 0 } else { BLOCKED })
+}

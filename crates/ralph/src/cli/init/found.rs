@@ -1,0 +1,49 @@
+//! What is there to be offered: installed agents, and checks that the project has.
+
+use std::{env, io::Read, path::Path};
+
+use ralph_agents::AGENTS;
+
+use crate::detect::{self, FILES};
+
+/// No file that suggests something is larger; of one that is, the beginning counts.
+const MOST: u64 = 1024 * 1024;
+
+/// What was found before the first question.
+pub(super) struct Found {
+    /// The agent to offer.
+    pub(super) agent: Option<String>,
+    /// The agents that ralph knows and that are installed.
+    installed: Vec<&'static str>,
+    /// The commands to offer.
+    pub(super) guardrails: Vec<String>,
+}
+
+impl Found {
+    /// Looks on the path and at the top of the project.
+    pub(super) fn in_project(project: &Path, given: Option<&str>) -> Self {
+        let is_there = |name: &&str| which::which_in(name, env::var_os("PATH"), project).is_ok();
+        let installed: Vec<_> = AGENTS.into_iter().filter(is_there).collect();
+        let given = given.map(str::trim).filter(|agent| !agent.is_empty());
+        let agent = given.or(installed.first().copied()).map(str::to_owned);
+        let text = |name: &str| Some((name.to_owned(), beginning(&project.join(name))?));
+        let files = FILES.into_iter().filter_map(text).collect();
+        Self { agent, installed, guardrails: detect::guardrails(&files) }
+    }
+
+    /// The same for people.
+    pub(super) fn words(&self) -> String {
+        if self.installed.is_empty() {
+            return "Installed agents: none that ralph knows".to_owned();
+        }
+        format!("Installed agents: {}", self.installed.join(", "))
+    }
+}
+
+fn beginning(path: &Path) -> Option<String> {
+    // A pipe or a device would be waited for.
+    let file = fs_err::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(file.len().min(MOST)).unwrap_or_default());
+    fs_err::File::open(path).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}

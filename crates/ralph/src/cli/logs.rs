@@ -1,0 +1,185 @@
+//! `ralph logs`: a run again, from its record, while it happens or afterwards.
+
+use std::{
+    fs::File,
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
+
+use clap::Args;
+use jiff::Timestamp;
+use ralph_agents::Parser;
+
+use super::{
+    look::{LookArgs, settings_of},
+    runs,
+};
+use crate::{
+    engine::{State, event::Event, plan::Plan},
+    error::{Error, Result},
+    journal::{
+        self, Entry,
+        run_dir::{AGENT_STREAM, RunDir},
+    },
+    report::Reporter,
+};
+
+/// How often a followed run is looked at.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Show what happened in a run, while it happens or afterwards
+///
+/// The run is shown from its record as it was shown at the time, with as much detail as is asked for now.
+///
+/// Example: ralph logs -f
+#[derive(Args, Debug)]
+pub(super) struct LogsArgs {
+    /// The run's id or its beginning; without it, the newest run of this project
+    run: Option<String>,
+
+    /// Go on showing until the run ends
+    #[arg(short, long)]
+    follow: bool,
+
+    /// Print the agent's streams as they were
+    #[arg(long)]
+    raw: bool,
+
+    /// Show only this iteration
+    #[arg(long, value_name = "N")]
+    iteration: Option<u32>,
+
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+/// Shows the run.
+pub(super) fn main(args: &LogsArgs, project: &Path) -> Result<u8> {
+    let run = match &args.run {
+        Some(id) => runs::by_id(id)?,
+        None => runs::newest(project)?,
+    };
+    let reporters = args.look.replayer(&settings_of(project));
+    let mut replay =
+        Replay { args, run, reporters, position: 0, folded: None, iteration: 0, turn: None, ended: false };
+    loop {
+        // Looked at before the record: what a run wrote before it ended is then shown.
+        let is_running = journal::is_running(&replay.run.journal());
+        replay.step()?;
+        if !args.follow || replay.ended || !is_running {
+            return replay.finish();
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+struct Replay<'a> {
+    args: &'a LogsArgs,
+    run: RunDir,
+    reporters: Vec<Box<dyn Reporter>>,
+    /// How far the journal was read.
+    position: u64,
+    folded: Option<(Plan, State, String)>,
+    /// What is being shown belongs to this one; 0 before the first.
+    iteration: u32,
+    turn: Option<TurnStream>,
+    ended: bool,
+}
+
+/// The agent's stream of a turn, as far as it was shown.
+struct TurnStream {
+    path: PathBuf,
+    position: u64,
+    parser: Box<dyn Parser>,
+}
+
+impl Replay<'_> {
+    /// Shows everything that was recorded since the last step.
+    fn step(&mut self) -> Result<()> {
+        let mut entries = Vec::new();
+        self.position =
+            journal::read_from(&self.run.journal(), self.position, &mut |entry| entries.push(entry))?;
+        for entry in entries {
+            self.entry(&entry)?;
+        }
+        if self.args.follow {
+            self.reporters.moment(Timestamp::now());
+        }
+        self.stream()?;
+        self.reporters.flush();
+        Ok(())
+    }
+
+    fn entry(&mut self, entry: &Entry) -> Result<()> {
+        match &entry.event {
+            Event::RunStarted(started) => {
+                let command = started.setup.agent.command.clone();
+                self.folded = Some((started.plan.clone(), State::default(), command));
+            }
+            Event::TurnEnded(_) => {
+                // The stream itself knows no time.
+                self.reporters.moment(entry.at);
+                self.stream()?;
+                if let Some(mut turn) = self.turn.take() {
+                    turn.parser.finish(&mut |event| self.reporters.agent(&event));
+                }
+            }
+            Event::RunEnded { .. } => self.ended = true,
+            Event::RunResumed { .. } => self.ended = false,
+            _ => {}
+        }
+        let Some((plan, state, command)) = &mut self.folded else { return Ok(()) };
+        if let Event::RunResumed { limits, .. } = &entry.event {
+            plan.limits = *limits;
+        }
+        state.apply(plan, &entry.event);
+        if let Event::TurnStarted(turn) = &entry.event {
+            self.iteration = turn.iteration;
+            let path = self.run.turn(turn.iteration, turn.attempt).join(AGENT_STREAM);
+            self.turn =
+                Some(TurnStream { path, position: 0, parser: ralph_agents::adapter(command).parser() });
+        }
+        let is_wanted = self.args.iteration.is_none_or(|wanted| wanted == self.iteration);
+        if is_wanted && !self.args.raw {
+            self.reporters.event(plan, state, entry);
+        }
+        Ok(())
+    }
+
+    /// All that there was has been shown.
+    fn finish(&self) -> Result<u8> {
+        match self.args.iteration {
+            Some(wanted) if wanted == 0 || self.iteration < wanted => {
+                Err(Error::new(format!("run {} has no iteration {wanted}", self.run.id()))
+                    .hint(format!("it came to iteration {}", self.iteration)))
+            }
+            Some(_) | None => Ok(0),
+        }
+    }
+
+    /// Shows what the agent has printed since the last look.
+    fn stream(&mut self) -> Result<()> {
+        let Some(turn) = &mut self.turn else { return Ok(()) };
+        let is_wanted = self.args.iteration.is_none_or(|wanted| wanted == self.iteration);
+        // The file may not be there: a turn that could not start, a disk that was full.
+        let Ok(mut file) = File::open(&turn.path) else { return Ok(()) };
+        file.seek(SeekFrom::Start(turn.position))?;
+        let mut chunk = vec![0; 64 * 1024];
+        loop {
+            let length = file.read(&mut chunk)?;
+            if length == 0 {
+                return Ok(());
+            }
+            turn.position += length as u64;
+            match (is_wanted, self.args.raw) {
+                (false, _) => {}
+                (true, true) => io::stdout().lock().write_all(&chunk[..length])?,
+                (true, false) => {
+                    turn.parser.push(&chunk[..length], &mut |event| self.reporters.agent(&event));
+                }
+            }
+        }
+    }
+}

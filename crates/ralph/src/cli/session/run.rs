@@ -1,0 +1,52 @@
+//! `ralph session run`: the same loop from the shell, in one conversation that goes on.
+
+use std::path::Path;
+
+use clap::Args;
+use serde_json::Map;
+
+use super::start::AskArgs;
+use crate::{
+    cli::loop_args::{LoopArgs, setup, tune},
+    driver::Start,
+    error::{Error, Result},
+    hook::begin::plan,
+    session::InSession,
+    setup::{PromptSource, Setup},
+};
+
+/// Run the loop from here, in one conversation that goes on
+///
+/// The agent is told the task once. Whenever it stops without the promise, the same conversation goes on. Claude Code
+/// takes one message after the other; Codex resumes its thread. Other agents are refused.
+///
+/// Example: ralph session run --agent claude -m 10 "Make the tests pass"
+#[derive(Args, Debug)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    loop_args: AskArgs,
+
+    #[command(flatten)]
+    common: LoopArgs,
+}
+
+/// Runs the loop.
+pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
+    let ask = args.loop_args.ask()?;
+    let mut layer = Map::new();
+    layer.extend(ask.max_iterations.map(|limit| ("maximumIterations".to_owned(), limit.into())));
+    let loaded = args.common.load(project, layer)?;
+    let command = &loaded.settings.agent.command;
+    if !ralph_agents::adapter(command).can_resume() {
+        return Err(Error::new(format!("the agent `{command}` cannot go on with a conversation"))
+            .hint("take one that can: --agent claude, --agent codex")
+            .hint("or give it the task afresh each time: ralph run"));
+    }
+    let reporters = args.common.reporters(&loaded, project)?;
+    let plan = args.common.limit(tune(plan(&ask, &loaded.settings)?, &loaded.settings));
+    let session = Some(InSession { id: None, ultrawork: ask.ultrawork });
+    let setup = Setup { session, ..setup(&loaded, PromptSource::Text(ask.task), project) };
+    Start { plan, setup, run: None, drafts: Vec::new(), reporters, warnings: Vec::new(), settled: None }
+        .begin()?
+        .drive()
+}

@@ -1,0 +1,206 @@
+//! `ralph status`: which runs there are and how they stand.
+
+use std::{
+    fmt::Write,
+    fs::File,
+    io::{self, Read, Seek, SeekFrom},
+    path::Path,
+};
+
+use clap::Args;
+use jiff::Timestamp;
+use ralph_agents::AgentEvent;
+use serde_json::{Value, json};
+
+use super::{look::settings_of, print, runs, session::bound_to};
+use crate::{
+    engine::event::Event,
+    error::Result,
+    journal::{
+        self, Folded,
+        run_dir::{AGENT_STREAM, RunDir},
+    },
+    report::{
+        listing::{Listed, Standing, Style},
+        look::Marks,
+    },
+    term::{Palette, Stream, Width, fit::one_line},
+};
+
+/// Show the runs of this project and how they stand
+///
+/// The newest run stands first: its iteration, time and cost, what the gates said last, what a running agent
+/// is doing, and what to type to go on with it or to end it.
+///
+/// Example: ralph status --all
+#[derive(Args, Debug)]
+pub(super) struct StatusArgs {
+    /// Show the runs of all projects
+    #[arg(short, long)]
+    all: bool,
+
+    /// Print one JSON object per run, and every run
+    #[arg(long)]
+    json: bool,
+}
+
+/// How many runs a person wants to see.
+const MOST_SHOWN: usize = 10;
+
+/// How much of the end of an agent's stream says what it is doing.
+const TAIL: u64 = 64 * 1024;
+
+/// Prints the runs, the newest first.
+pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
+    let mut runs = if args.all { RunDir::all()? } else { RunDir::of_project(project)? };
+    runs.reverse();
+    let settings = settings_of(project);
+    let style = Style {
+        palette: Palette::of(settings.output.color, &io::stdout()),
+        marks: Marks::of(settings.output.emoji),
+        columns: Width::of(Stream::Out).columns(),
+        with_project: args.all,
+    };
+    let mut out = String::new();
+    let shown = if args.json { runs.len() } else { runs.len().min(MOST_SHOWN) };
+    for run in &runs[..shown] {
+        let id = run.id();
+        // A run whose journal is damaged is shown as such, not hidden.
+        match journal::fold(&run.journal()) {
+            Ok(folded) if args.json => drop(writeln!(out, "{}", json_of(&listed(run, &id, &folded), run))),
+            Ok(folded) => out.push_str(&listed(run, &id, &folded).text(&style)),
+            Err(error) if args.json => {
+                let _ = writeln!(out, "{}", json!({"run": id, "error": error.to_string()}));
+            }
+            Err(error) => drop(writeln!(out, "{} unreadable  {id}: {error}", style.marks.bad)),
+        }
+    }
+    let older = runs.len() - shown;
+    if 0 < older {
+        let _ = writeln!(out, "({older} older runs are not shown; --json shows all)");
+    }
+    if runs.is_empty() && !args.json {
+        out.push_str("no runs yet; start one: ralph run -p \"...\"\n");
+    }
+    print(&out)?;
+    Ok(0)
+}
+
+fn listed<'a>(run: &'a RunDir, id: &'a str, folded: &'a Folded) -> Listed<'a> {
+    let has_process = runs::process(run).is_some();
+    let standing = Standing::of(has_process || bound_to(run).is_some(), folded.state.outcome());
+    let doing = has_process.then(|| doing(run, folded)).flatten();
+    Listed { id, folded, standing, doing, now: Timestamp::now() }
+}
+
+/// The same facts for scripts.
+fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
+    let Folded { started, plan, state, entries } = listed.folded;
+    let ((iteration, attempt), spent) = (state.position(), state.spent());
+    let gates = listed.gates().into_iter().map(|ended| {
+        let name = plan.gates.get(ended.gate).map(|gate| gate.check.name());
+        json!({"name": name, "passed": ended.failure.is_none(), "code": ended.code, "ms": ended.ms})
+    });
+    let (judged, refused) = listed.judgements();
+    let guard = (0 < judged).then(|| json!({"judged": judged, "refused": refused}));
+    let next = listed.commands().into_iter().map(|(_, command)| command);
+    json!({
+        "run": listed.id,
+        "standing": listed.standing.word(),
+        "mode": started.plan.mode,
+        "project": started.setup.project,
+        "agent": started.setup.agent.command,
+        "iteration": iteration,
+        "attempt": attempt,
+        "maxIterations": plan.limits.iterations,
+        "turns": spent.turns,
+        "ms": spent.ms,
+        "tools": spent.tools,
+        "commits": spent.commits,
+        "usage": spent.usage,
+        "gates": gates.collect::<Vec<_>>(),
+        "sandbox": listed.level(),
+        "hosts": listed.contacts(),
+        "guard": guard,
+        "doing": listed.doing,
+        "startedAt": entries.first().map(|entry| entry.at),
+        "lastEventAt": entries.last().map(|entry| entry.at),
+        "outcome": state.outcome(),
+        "exitCode": state.outcome().map(|outcome| outcome.exit_code(plan)),
+        "next": next.collect::<Vec<_>>(),
+        "folder": run.path(),
+    })
+}
+
+/// What a running run was last seen doing.
+fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
+    let events = folded.entries.iter().rev().map(|entry| &entry.event);
+    let last = events.into_iter().find(|event| !is_aside(event))?;
+    match last {
+        Event::TurnStarted(turn) => {
+            let command = &folded.started.setup.agent.command;
+            last_act(&run.turn(turn.iteration, turn.attempt).join(AGENT_STREAM), command)
+                .or_else(|| Some("the agent has said nothing yet".to_owned()))
+        }
+        Event::BaselineEnded(_) => Some("running the gates before the first iteration".to_owned()),
+        Event::TurnEnded(_) | Event::GateEnded(_) | Event::TasksJudged(_) => {
+            Some("checking the work".to_owned())
+        }
+        Event::MessageAsked { .. } | Event::CommitStarted { .. } => Some("committing".to_owned()),
+        Event::WaitStarted { until_ms, .. } => {
+            let until = Timestamp::from_millisecond(*until_ms).ok()?;
+            let until = until.to_zoned(jiff::tz::TimeZone::system());
+            Some(format!("waiting until {}", until.strftime("%H:%M:%S")))
+        }
+        Event::RunStarted(_)
+        | Event::RunResumed { .. }
+        | Event::Looked(_)
+        | Event::CommitEnded(_)
+        | Event::WaitEnded { .. }
+        | Event::StopRequested
+        | Event::Sandboxed { .. }
+        | Event::Contacted { .. }
+        | Event::ToolCallsJudged { .. }
+        | Event::Warned { .. }
+        | Event::ReviewsCounted(_)
+        | Event::RunEnded { .. }
+        | Event::Unknown => None,
+    }
+}
+
+/// Whether an event says nothing about what the run is doing.
+fn is_aside(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Warned { .. }
+            | Event::StopRequested
+            | Event::Sandboxed { .. }
+            | Event::Contacted { .. }
+            | Event::ToolCallsJudged { .. }
+    )
+}
+
+/// The last thing in the stream of an agent that says what it does.
+fn last_act(stream: &Path, command: &str) -> Option<String> {
+    let mut file = File::open(stream).ok()?;
+    let start = file.metadata().ok()?.len().saturating_sub(TAIL);
+    file.seek(SeekFrom::Start(start)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes).ok()?;
+    // What was cut off at the beginning is no event.
+    let cut =
+        if start == 0 { 0 } else { bytes.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1) };
+    let mut act = None;
+    ralph_agents::adapter(command).parser().push(&bytes[cut..], &mut |event| match event {
+        AgentEvent::ToolStart { name, summary, .. } => {
+            act = Some(format!("{}({})", one_line(&name), one_line(&summary)));
+        }
+        AgentEvent::Text { text, .. } => {
+            if let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) {
+                act = Some(one_line(line.trim()).into_owned());
+            }
+        }
+        _ => {}
+    });
+    act
+}

@@ -1,0 +1,106 @@
+//! What a turn may use and what it is worth: the agent's own figures, or those that the settings have for its tokens.
+
+use std::time::Duration;
+
+use ralph_agents::Usage;
+
+use super::{Driver, ledger::Ledger, listener::Listener};
+use crate::{
+    budget::{cost_left, is_metered, price, priced, reached},
+    engine::{
+        event::{TurnEnd, TurnEnded},
+        plan::Limits,
+    },
+    process::Heard,
+    setup::Setup,
+};
+
+/// Notes the budget that the turn has used up, if it is still spending: then it has to go.
+pub(super) fn keep_to_budget(ledger: &Ledger, setup: &Setup, listener: &mut Listener, heard: Heard) -> Heard {
+    let limits = &ledger.plan.limits;
+    let is_spending = is_metered(&listener.running());
+    if listener.over.is_none() && is_spending && has_budget(limits) {
+        let used = worth(setup, listener);
+        let (mut run, mut iteration) = (ledger.state.spent().usage, ledger.state.spent().iteration);
+        run.add(used);
+        iteration.add(used);
+        listener.over = reached(limits, &run, &iteration);
+    }
+    if listener.over.is_some() { Heard::Enough } else { heard }
+}
+
+impl Driver {
+    /// How long the next turn may take before the time of the run is used up.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        let limit = self.ledger.plan.limits.total_ms?;
+        Some(Duration::from_millis(limit.saturating_sub(self.ledger.state.spent().ms)))
+    }
+
+    /// What the next turn may cost, for agents that keep to a limit by themselves.
+    pub(super) fn cost_left(&self) -> Option<f64> {
+        let spent = self.ledger.state.spent();
+        cost_left(&self.ledger.plan.limits, &spent.usage, &spent.iteration)
+    }
+
+    /// A budget that nobody can measure is none: says so once, before the first turn where that is known.
+    pub(super) fn warn_of_plain_program(&mut self) {
+        if !self.adapter().is_structured() && has_budget(&self.ledger.plan.limits) {
+            self.unmetered();
+        }
+    }
+
+    /// The same after a turn that did not say what it used.
+    pub(super) fn warn_of_missing_figures(&mut self, turn: &TurnEnded) {
+        let limits = &self.ledger.plan.limits;
+        if self.metering_warned || turn.end != TurnEnd::Finished {
+            return;
+        }
+        let limits_cost = limits.cost_usd.or(limits.iteration_cost_usd).is_some();
+        if has_budget(limits) && !is_metered(&turn.usage) {
+            self.unmetered();
+        } else if limits_cost && turn.usage.cost_usd.is_none() {
+            self.metering_warned = true;
+            self.ledger.warn(
+                "the agent does not say what its tokens cost, so the cost cannot end the run; say it in \"prices\""
+                    .to_owned(),
+            );
+        }
+    }
+
+    fn unmetered(&mut self) {
+        self.metering_warned = true;
+        self.ledger.warn(
+            "the agent is unmetered: it does not say what it uses, so cost and tokens cannot end the run"
+                .to_owned(),
+        );
+    }
+}
+
+fn has_budget(limits: &Limits) -> bool {
+    let Limits { cost_usd, tokens, iteration_cost_usd, iteration_tokens, .. } = limits;
+    cost_usd.or(*iteration_cost_usd).is_some() || tokens.or(*iteration_tokens).is_some()
+}
+
+/// What a turn has used so far, with its cost where that can be known.
+pub(super) fn worth(setup: &Setup, listener: &Listener) -> Usage {
+    let mut usage = listener.tally.usage;
+    usage.add(listener.running());
+    let agent = ralph_agents::adapter(&setup.agent.command).name();
+    let names = [listener.tally.model.as_deref(), model_flag(&setup.agent.flags), Some(agent)];
+    let names: Vec<&str> = names.into_iter().flatten().collect();
+    priced(usage, price(&setup.prices, &names))
+}
+
+/// The model that the user's flags name; not every agent says which one answers.
+fn model_flag(flags: &[String]) -> Option<&str> {
+    let mut flags = flags.iter();
+    while let Some(flag) = flags.next() {
+        if let Some(model) = flag.strip_prefix("--model=") {
+            return Some(model);
+        }
+        if matches!(flag.as_str(), "--model" | "-m") {
+            return flags.next().map(String::as_str);
+        }
+    }
+    None
+}

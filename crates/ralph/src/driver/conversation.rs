@@ -1,0 +1,212 @@
+//! Turns of one conversation: what the agent is told each time, and how a process that takes one message after the
+//! other is kept going.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    sync::mpsc::{Sender, channel},
+    time::Instant,
+};
+
+use jiff::Timestamp;
+use ralph_agents::{
+    Adapter,
+    turn::{Exit, conclude},
+};
+
+use super::{
+    Driver, abandoned,
+    budget::{keep_to_budget, worth},
+    hooking::{Hooked, Seen},
+    ledger::Ledger,
+    listener::Listener,
+    millis, work,
+};
+use crate::{
+    engine::{
+        Action, decide,
+        event::{Event, GateEnded, TurnEnd, TurnEnded},
+        plan::Check,
+    },
+    journal::run_dir::{AGENT_STREAM, RunDir, record, record_into},
+    process::{Ended, Happening, Heard, Spec, Stream},
+    prompt::Feedback,
+    report::Reporter,
+    session::{InSession, contract, reminder},
+    setup::{PromptSource, Setup},
+};
+
+impl Driver {
+    /// What the agent is told in a run that lives in a conversation; nothing in other runs.
+    pub(super) fn session_message(&self) -> Option<String> {
+        let session = self.setup.session.as_ref()?;
+        let is_new = self.conversation.is_none();
+        Some(message(&self.ledger, &self.setup, session, self.adapter(), is_new))
+    }
+
+    /// The first message of a process that takes several; nothing if it takes one.
+    pub(super) fn first_message(&self, prompt: &str) -> Option<String> {
+        self.setup.session.as_ref()?;
+        // Those need processes of their own, which must not run beside the agent.
+        let has_commands =
+            self.ledger.plan.gates.iter().any(|gate| matches!(gate.check, Check::Command { .. }));
+        if has_commands { None } else { self.adapter().next_message(prompt) }
+    }
+
+    /// Keeps the conversation, where the run lives in one.
+    pub(super) fn remember_conversation(&mut self, ended: &TurnEnded) {
+        if self.setup.session.is_some() {
+            self.conversation = ended.session.clone().or(self.conversation.take());
+        }
+    }
+
+    /// Runs a process that takes one message after the other, turn by turn, as long as the engine wants another.
+    /// The turn in which it ends by itself is left to the caller.
+    pub(super) fn converse(
+        &mut self,
+        spec: Spec,
+        listener: &mut Listener,
+        hooked: Option<&Hooked>,
+    ) -> io::Result<Ended> {
+        let (sender, more) = channel();
+        let adapter = self.adapter();
+        let Self { supervisor, ledger, setup, run, conversation, .. } = self;
+        let (sender, since) = (Some(sender), Instant::now());
+        let (iteration, attempt) = ledger.state.position();
+        let copy = record_into(&run.turn(iteration, attempt).join(AGENT_STREAM)).ok();
+        let mut talk = Talk { ledger, setup, run, adapter, conversation, sender, since, hooked, copy };
+        let ended = supervisor.converse(spec, more, &mut |happening| match happening {
+            Happening::Output(stream, bytes) => {
+                talk.ledger.reporters.moment(Timestamp::now());
+                talk.keep(stream, bytes);
+                let heard = listener.hear(stream, bytes, &mut |event| talk.ledger.reporters.agent(event));
+                let heard = if heard == Heard::Result { talk.next(listener) } else { heard };
+                talk.ledger.reporters.flush();
+                keep_to_budget(talk.ledger, talk.setup, listener, heard)
+            }
+            Happening::StopRequested | Happening::Tick => {
+                talk.ledger.notice(&happening);
+                Heard::Something
+            }
+        });
+        listener.finish(&mut |event| self.ledger.reporters.agent(event));
+        ended
+    }
+}
+
+/// A conversation with a running process.
+struct Talk<'a> {
+    ledger: &'a mut Ledger,
+    setup: &'a Setup,
+    run: &'a RunDir,
+    adapter: &'static dyn Adapter,
+    conversation: &'a mut Option<String>,
+    /// Closed when nothing more will be said.
+    sender: Option<Sender<Vec<u8>>>,
+    since: Instant,
+    /// Who looks after the hooks of the process, if it has any.
+    hooked: Option<&'a Hooked>,
+    /// Where the stream of the current turn is kept; nowhere if the disk refuses.
+    copy: Option<File>,
+}
+
+impl Talk<'_> {
+    /// Keeps what the agent prints with the turn it belongs to.
+    fn keep(&mut self, stream: Stream, bytes: &[u8]) {
+        if stream == Stream::Out && self.copy.as_mut().is_some_and(|copy| copy.write_all(bytes).is_err()) {
+            self.copy = None;
+        }
+    }
+
+    /// A turn is over: records it, and gives the agent the next message or none.
+    fn next(&mut self, listener: &mut Listener) -> Heard {
+        if self.sender.is_none() || !self.ledger.state.is_in_turn() {
+            return Heard::Result;
+        }
+        let claimed = listener.scanner.claimed();
+        let usage = worth(self.setup, listener);
+        let tally = listener.renew(&self.ledger.plan.claims);
+        // The caller knows more about a process that fails.
+        if conclude(true, Exit::Code(0), &tally).is_err() {
+            listener.tally = tally;
+            self.sender = None;
+            return Heard::Result;
+        }
+        let seen = Seen::of(&tally);
+        *self.conversation = tally.session.clone().or(self.conversation.take());
+        let mut ended = TurnEnded {
+            end: TurnEnd::Finished,
+            claimed,
+            ms: millis(self.since.elapsed()),
+            usage,
+            tools: tally.tools,
+            tool_errors: tally.tool_errors,
+            denials: tally.denials,
+            session: self.conversation.clone(),
+            ..abandoned()
+        };
+        if let Some(hooked) = self.hooked {
+            self.ledger.record_judgements(hooked.settle(&mut ended, seen));
+        }
+        self.ledger.record(Event::TurnEnded(Box::new(ended)));
+        self.since = Instant::now();
+        self.advance().unwrap_or(Heard::Result)
+    }
+
+    /// Judges the turn; nothing if that ends the process.
+    fn advance(&mut self) -> Option<Heard> {
+        loop {
+            match decide(&self.ledger.plan, &self.ledger.state) {
+                Action::RunGate(gate) => {
+                    let Check::Work { tool_calls, otherwise } = self.ledger.plan.gates[gate].check else {
+                        break;
+                    };
+                    let is_enough = u64::from(tool_calls) <= self.ledger.state.spent().tools;
+                    let failure = work::judge(self.ledger, is_enough, otherwise);
+                    let ended =
+                        GateEnded { gate, failure, code: None, ms: 0, log: String::new(), likeness: None };
+                    self.ledger.record(Event::GateEnded(ended));
+                }
+                Action::RunTurn(turn) => {
+                    let session = self.setup.session.as_ref()?;
+                    let text = message(self.ledger, self.setup, session, self.adapter, false);
+                    let line = self.adapter.next_message(&text)?;
+                    let folder = self.run.turn(turn.iteration, turn.attempt);
+                    // Before the turn is on record: what stands in it from then on is this turn's.
+                    self.copy = record_into(&folder.join(AGENT_STREAM)).ok();
+                    self.ledger.record(Event::TurnStarted(turn));
+                    // What people may want to read later; the loop does without.
+                    let _ = record(&folder.join("prompt.md"), text.as_bytes());
+                    self.sender.as_ref()?.send(line.into_bytes()).ok()?;
+                    return Some(Heard::Something);
+                }
+                _ => break,
+            }
+        }
+        self.sender = None;
+        None
+    }
+}
+
+/// The contract at the start of a conversation, a reminder later on.
+fn message(
+    ledger: &Ledger,
+    setup: &Setup,
+    session: &InSession,
+    adapter: &dyn Adapter,
+    is_new: bool,
+) -> String {
+    let task = match &setup.prompt {
+        PromptSource::Text(task) => task,
+        PromptSource::File(_) | PromptSource::Template(_) => "",
+    };
+    let harmless =
+        |feedback: &Feedback| Feedback { action: feedback.action, text: adapter.harmless(&feedback.text) };
+    let text = if is_new {
+        contract(&ledger.plan, task)
+    } else {
+        let feedback: Vec<Feedback> = ledger.state.feedback().iter().map(harmless).collect();
+        reminder(&ledger.plan, session, task, &feedback)
+    };
+    adapter.deliverable(text)
+}

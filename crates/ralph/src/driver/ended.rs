@@ -1,0 +1,105 @@
+//! How a turn ended, by what its process did and said.
+
+use std::{io, os::unix::process::ExitStatusExt, time::Duration};
+
+use ralph_agents::{
+    Failure, FailureKind,
+    turn::{Exit, conclude},
+};
+
+use super::{Driver, budget::worth, listener::Listener, millis};
+use crate::{
+    engine::{
+        event::{TurnEnd, TurnEnded},
+        outcome::Exhausted,
+    },
+    process::Ended,
+    setup::Setup,
+    watch::Cause,
+};
+
+impl Driver {
+    /// What a turn came to.
+    pub(super) fn judge(&self, ended: io::Result<Ended>, listener: Listener) -> TurnEnded {
+        let view = self.ledger.plan.looks().then(|| self.look());
+        let code = ended.as_ref().ok().and_then(|ended| ended.status?.code());
+        let (end, ms, leftovers) = match ended {
+            Ok(ended) => (self.turn_end(&ended, &listener), millis(ended.took), ended.leftovers),
+            Err(error) => {
+                let message = format!("it could not be started: {error}");
+                (TurnEnd::Failed(Failure { kind: FailureKind::Transient, message }), 0, Vec::new())
+            }
+        };
+        let usage = worth(&self.setup, &listener);
+        let tally = listener.tally;
+        TurnEnded {
+            claimed: end == TurnEnd::Finished && listener.scanner.claimed(),
+            end,
+            view,
+            code,
+            ms,
+            usage,
+            tools: tally.tools,
+            tool_errors: tally.tool_errors,
+            leftovers,
+            denials: tally.denials,
+            session: tally.session,
+            hooks: None,
+            tree: None,
+        }
+    }
+
+    fn turn_end(&self, ended: &Ended, listener: &Listener) -> TurnEnd {
+        let over = match ended.cause {
+            Some(Cause::Enough) => listener.over,
+            Some(Cause::Timeout) if self.time_left().is_some_and(|left| left <= ended.took) => {
+                Some(Exhausted::Time)
+            }
+            _ => None,
+        };
+        if let Some(limit) = over {
+            // It may have come to its end while it was told to.
+            let has_exited = ended.status.is_some_and(|status| status.success());
+            let is_finished = (listener.has_result || has_exited)
+                && conclude(listener.structured, Exit::Code(0), &listener.tally).is_ok();
+            return if is_finished { TurnEnd::Finished } else { TurnEnd::OverBudget { limit } };
+        }
+        let Some(exit) = exit(ended, &self.setup) else { return TurnEnd::Interrupted };
+        if matches!((exit, self.ledger.plan.pause_code), (Exit::Code(code), Some(pause)) if code == pause) {
+            return TurnEnd::Paused { reason: None };
+        }
+        if let Some(reason) = self.asked_to_pause() {
+            return TurnEnd::Paused { reason: Some(reason).filter(|reason| !reason.is_empty()) };
+        }
+        match conclude(listener.structured, exit, &listener.tally) {
+            Ok(()) => TurnEnd::Finished,
+            Err(mut failure) => {
+                if let (FailureKind::Transient, Exit::Code(code)) = (failure.kind, exit) {
+                    failure.kind = self.adapter().exit_means(code).unwrap_or(failure.kind);
+                }
+                if let Some(complaint) = listener.last_complaint() {
+                    failure.message = format!("{} ({complaint})", failure.message);
+                }
+                TurnEnd::Failed(failure)
+            }
+        }
+    }
+}
+
+/// How the process ended, in the agent's terms; nothing if the user ended it.
+fn exit(ended: &Ended, setup: &Setup) -> Option<Exit> {
+    let limit = |ms: Option<u64>| Duration::from_millis(ms.unwrap_or_default());
+    Some(match ended.cause {
+        Some(Cause::Interrupt) => return None,
+        Some(Cause::Timeout) => Exit::TimedOut(limit(setup.timeouts.turn_ms)),
+        Some(Cause::Idle) => Exit::Idle(limit(setup.timeouts.idle_ms)),
+        Some(Cause::Lingered) => Exit::Lingered,
+        Some(Cause::Enough) | None => match ended.status {
+            Some(status) => {
+                status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or_default()), Exit::Code)
+            }
+            // Nobody knows how it ended, so it has not succeeded.
+            None => Exit::Signal(0),
+        },
+    })
+}

@@ -1,0 +1,171 @@
+//! The hooks of an agent that ralph starts: which it gets, and whether they were there.
+
+use std::{
+    collections::BTreeMap,
+    env,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use ralph_agents::{
+    self,
+    hooking::{Hooking, Hooks},
+    turn::Tally,
+    versions::Version,
+};
+
+use super::Driver;
+use crate::{
+    engine::{
+        event::{TurnEnd, TurnEnded},
+        judgement::{HookReport, Judgement},
+        plan::{Plan, Work},
+    },
+    git,
+    guard_settings::{PLAN_VARIABLE, PROJECT_VARIABLE},
+    hook::{
+        begin::CAP_VARIABLE,
+        spool::{self, Notes},
+    },
+    sandbox::spool::{FOLDER, VARIABLE},
+    setup::{Guard, Setup},
+};
+
+/// Files of the project in which agents are told which hooks they have.
+const HOOK_FILES: [&str; 4] =
+    [".claude/settings.json", ".claude/settings.local.json", ".codex/config.toml", ".codex/hooks.json"];
+
+/// Whether the guard judges what the agent does.
+pub(super) fn is_guarded(setup: &Setup) -> bool {
+    setup.guard == Guard::On && ralph_agents::adapter(&setup.agent.command).hooks() != Hooking::Never
+}
+
+/// The hooks that the agent gets, if it can carry them. They call this very program.
+pub(super) fn hooks(plan: &Plan, setup: &Setup) -> Option<Hooks> {
+    if !is_guarded(setup) {
+        return None;
+    }
+    let program = env::current_exe().ok()?.to_str()?.to_owned();
+    let settings = named_settings(setup).and_then(|path| std::fs::read_to_string(path).ok());
+    Some(Hooks { program, on_stop: plan.work == Work::Stories, settings })
+}
+
+/// The settings file that the agent's flags name.
+fn named_settings(setup: &Setup) -> Option<PathBuf> {
+    let mut flags = setup.agent.flags.iter();
+    let value = flags.find_map(|flag| match flag.split_once('=') {
+        Some(("--settings", value)) => Some(Some(value)),
+        _ => (flag == "--settings").then_some(None),
+    })?;
+    let value = value.map_or_else(|| flags.next().map(String::as_str), Some)?;
+    Some(setup.project.join(value))
+}
+
+impl Driver {
+    /// Who looks after the hooks of a turn, if the agent has any.
+    pub(super) fn hooked(&self, turn: &Path) -> Option<Hooked> {
+        self.hooks.as_ref()?;
+        let (hooking, project) = (self.adapter().hooks(), &self.setup.project);
+        Some(Hooked::begin(hooking, turn.join(FOLDER), project, self.sandbox.is_some()))
+    }
+
+    /// What hooks must know of the run.
+    pub(super) fn hook_environment(&self, spool: &Path) -> Vec<(OsString, Option<OsString>)> {
+        if self.hooks.is_none() {
+            return Vec::new();
+        }
+        // Without the folder the hooks report nothing, but they do their work.
+        let _ = std::fs::create_dir_all(spool);
+        let plan = self.setup.plan_file.as_ref().map(|plan| self.setup.project.join(&plan.path));
+        let set = |name: &str, value: OsString| (OsString::from(name), Some(value));
+        let fixed = [
+            set(VARIABLE, spool.into()),
+            set(PROJECT_VARIABLE, self.setup.project.clone().into()),
+            set(CAP_VARIABLE, "0".into()),
+        ];
+        fixed.into_iter().chain(plan.map(|plan| set(PLAN_VARIABLE, plan.into()))).collect()
+    }
+
+    /// Says once that this version of the agent lets pass what its hook cannot judge.
+    pub(super) fn notice_open_hooks(&mut self, version: Option<&str>) {
+        let (Some(version), Some(needed)) = (version, self.adapter().closes_hooks_since()) else { return };
+        let is_older = Version::find_in(version).is_some_and(|it| Some(it) < needed.parse().ok());
+        if self.hooks.is_some() && is_older && !std::mem::replace(&mut self.told_of_open_hooks, true) {
+            self.ledger.warn(format!(
+                "version {version} of the agent runs a tool when ralph's hook before it fails; from {needed} on it does not"
+            ));
+        }
+    }
+}
+
+/// Looks after the hooks of one process of the agent.
+pub(super) struct Hooked {
+    hooking: Hooking,
+    /// Where the hooks report.
+    spool: PathBuf,
+    project: PathBuf,
+    /// The files that can take the hooks away, with a fingerprint; nothing where a sandbox looks after them.
+    files: BTreeMap<PathBuf, String>,
+}
+
+impl Hooked {
+    /// Looks at what can take the hooks away, before the agent begins.
+    pub(super) fn begin(hooking: Hooking, spool: PathBuf, project: &Path, contained: bool) -> Self {
+        let names: &[&str] = if contained { &[] } else { &HOOK_FILES };
+        let files = fingerprints(project, names);
+        Self { hooking, spool, project: project.to_owned(), files }
+    }
+
+    /// Takes in what the hooks did in a turn, and whether they were there. Returns every call that they judged.
+    pub(super) fn settle(&self, ended: &mut TurnEnded, tally: Seen) -> Vec<Judgement> {
+        let Notes { report, calls } = spool::take(&self.spool);
+        // What the guard refused was not refused by the agent's own rules, though the agent says so.
+        ended.denials.retain(|tool| !calls.iter().any(|call| call.is_refusal() && call.tool == *tool));
+        let changed = self.changed();
+        let is_over = !matches!(ended.end, TurnEnd::Interrupted | TurnEnd::Abandoned);
+        if is_over && (!changed.is_empty() || is_unguarded(self.hooking, tally, &report)) {
+            (ended.end, ended.claimed) = (TurnEnd::Unguarded { changed }, false);
+        }
+        ended.hooks = Some(report);
+        calls
+    }
+
+    fn changed(&self) -> Vec<String> {
+        let names: Vec<&Path> = self.files.keys().map(PathBuf::as_path).collect();
+        let now = fingerprints(&self.project, &names);
+        let other = self.files.iter().filter(|(name, before)| now.get(*name) != Some(before));
+        other.map(|(name, _)| name.display().to_string()).collect()
+    }
+}
+
+/// What the agent's stream tells of its hooks.
+#[derive(Clone, Copy)]
+pub(super) struct Seen {
+    /// Tools that a hook comes before.
+    hooked_tools: u64,
+    /// Calls of the hook.
+    judged: u64,
+}
+
+impl Seen {
+    /// What was counted in a turn.
+    pub(super) fn of(tally: &Tally) -> Self {
+        Self { hooked_tools: tally.hooked_tools, judged: tally.judged }
+    }
+}
+
+/// Whether tools ran and the hook that must come before them did not. Whether it did, an agent's own stream says,
+/// where the agent cannot forge it; else only the hook itself.
+fn is_unguarded(hooking: Hooking, seen: Seen, report: &HookReport) -> bool {
+    0 < seen.hooked_tools
+        && match hooking {
+            Hooking::Never => false,
+            Hooking::Shown => seen.judged == 0,
+            Hooking::Silent => report.judged == 0,
+        }
+}
+
+fn fingerprints(project: &Path, names: &[impl AsRef<Path>]) -> BTreeMap<PathBuf, String> {
+    let names = names.iter().map(AsRef::as_ref);
+    names.map(|name| (name.to_owned(), git::fingerprint(&project.join(name)))).collect()
+}

@@ -1,0 +1,139 @@
+//! Takes in what an agent prints during a turn.
+
+use std::collections::HashSet;
+
+use ralph_agents::{Adapter, AgentEvent, Parser, Usage, turn::Tally};
+
+use crate::{
+    budget::is_metered,
+    claim::{Scanner, echo::Echo},
+    engine::{outcome::Exhausted, plan::Claim},
+    process::{Heard, Stream},
+};
+
+/// How much of the end of standard error is kept for a failure's message.
+const STDERR_TAIL: usize = 2000;
+
+/// Takes in what an agent prints during a turn.
+pub(super) struct Listener {
+    parser: Box<dyn Parser>,
+    adapter: &'static dyn Adapter,
+    /// Tool calls on their way that a hook comes before.
+    hooked: HashSet<String>,
+    pub(super) structured: bool,
+    pub(super) tally: Tally,
+    pub(super) scanner: Scanner,
+    /// For agents that do not mark which words are theirs.
+    echo: Option<Echo>,
+    /// The end of standard error.
+    stderr: Vec<u8>,
+    /// Its last result was heard before the stream ended, and nothing was used after it.
+    pub(super) has_result: bool,
+    /// The budget that the turn has used up.
+    pub(super) over: Option<Exhausted>,
+}
+
+impl Listener {
+    pub(super) fn new(adapter: &'static dyn Adapter, claims: &[Claim], prompt: &str) -> Self {
+        Self {
+            parser: adapter.parser(),
+            adapter,
+            hooked: HashSet::new(),
+            structured: adapter.is_structured(),
+            tally: Tally::default(),
+            scanner: Scanner::new(claims),
+            echo: (!adapter.is_structured()).then(|| Echo::of(prompt)),
+            stderr: Vec::new(),
+            has_result: false,
+            over: None,
+        }
+    }
+
+    /// Takes the next bytes and shows the events in them.
+    pub(super) fn hear(&mut self, stream: Stream, bytes: &[u8], show: &mut dyn FnMut(&AgentEvent)) -> Heard {
+        if stream == Stream::Err {
+            self.stderr.extend_from_slice(&bytes[bytes.len().saturating_sub(STDERR_TAIL)..]);
+            let excess = self.stderr.len().saturating_sub(STDERR_TAIL);
+            self.stderr.drain(..excess);
+            return Heard::Something;
+        }
+        let mut heard = Heard::Something;
+        let Self { parser, adapter, hooked, tally, scanner, echo, .. } = self;
+        parser.push(bytes, &mut |event| {
+            take(tally, scanner, echo, &event);
+            tally.hooked_tools += u64::from(has_passed_hook(*adapter, hooked, &event));
+            if matches!(event, AgentEvent::Result(_)) {
+                heard = Heard::Result;
+            }
+            show(&event);
+        });
+        heard
+    }
+
+    /// Begins to count anew: another turn of the same process.
+    pub(super) fn renew(&mut self, claims: &[Claim]) -> Tally {
+        self.scanner = Scanner::new(claims);
+        std::mem::take(&mut self.tally)
+    }
+
+    /// The stream has ended.
+    pub(super) fn finish(&mut self, show: &mut dyn FnMut(&AgentEvent)) {
+        self.has_result = 0 < self.tally.results && !is_metered(&self.running());
+        let Self { parser, tally, scanner, echo, .. } = self;
+        parser.finish(&mut |event| {
+            take(tally, scanner, echo, &event);
+            show(&event);
+        });
+        if let Some(echo) = echo {
+            scanner.push(&echo.finish(), true);
+        }
+    }
+
+    /// What was used since the last result, as far as the stream says it.
+    pub(super) fn running(&self) -> Usage {
+        self.parser.running()
+    }
+
+    /// The last thing said on standard error.
+    pub(super) fn last_complaint(&self) -> Option<String> {
+        let said = String::from_utf8_lossy(&self.stderr);
+        said.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    }
+}
+
+/// Whether a tool call has ended well that a hook comes before.
+fn has_passed_hook(adapter: &dyn Adapter, running: &mut HashSet<String>, event: &AgentEvent) -> bool {
+    match event {
+        AgentEvent::ToolStart { id, name, .. } if adapter.is_hooked(id, name) => {
+            running.insert(id.clone());
+            false
+        }
+        AgentEvent::ToolEnd { id, ok, .. } => running.remove(id) && *ok,
+        _ => false,
+    }
+}
+
+/// Only the agent's own words can claim anything.
+fn take(tally: &mut Tally, scanner: &mut Scanner, echo: &mut Option<Echo>, event: &AgentEvent) {
+    tally.take(event);
+    match event {
+        AgentEvent::Text { text, joins } => match echo {
+            Some(echo) => scanner.push(&echo.strip(text), *joins),
+            None => scanner.push(text, *joins),
+        },
+        AgentEvent::Result(result) => {
+            if let Some(text) = &result.text {
+                scanner.push(text, false);
+            }
+        }
+        AgentEvent::Started { .. }
+        | AgentEvent::Subagent { .. }
+        | AgentEvent::Judged
+        | AgentEvent::ToolStart { .. }
+        | AgentEvent::ToolEnd { .. }
+        | AgentEvent::Todo { .. }
+        | AgentEvent::Progress { .. }
+        | AgentEvent::Limit(_)
+        | AgentEvent::Unknown { .. } => {}
+    }
+}

@@ -1,0 +1,31 @@
+//! What keeps the agent from doing harm, and what a person is told when that is little.
+
+use ralph_agents::Permissions;
+
+use crate::{
+    driver::{hooking::is_guarded, ledger::Ledger},
+    error::Result,
+    guard_settings,
+    setup::Setup,
+};
+
+/// A list of rules that cannot be read would have the guard refuse everything. Says what is odd about it.
+pub(super) fn check_rules(setup: &Setup) -> Result<Vec<String>> {
+    if !is_guarded(setup) {
+        return Ok(Vec::new());
+    }
+    Ok(guard_settings::load(&setup.project, &setup.project)?.warnings)
+}
+
+/// Says what is missing.
+pub(super) fn warn(ledger: &mut Ledger, setup: &Setup) {
+    if !setup.sandbox.level().contains() && setup.agent.permissions == Permissions::Skip {
+        ledger.warn(if is_guarded(setup) {
+            "nothing contains the agent; ralph's guard judges what it does, but is no wall; contain it: --sandbox"
+                .to_owned()
+        } else {
+            "nothing contains the agent, and its own permission rules are switched off; contain it: --sandbox"
+                .to_owned()
+        });
+    }
+}

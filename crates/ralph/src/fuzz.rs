@@ -1,0 +1,237 @@
+//! What reads bytes that nobody vouches for: one function each, for those who throw anything at it.
+//!
+//! Invariant: each comes back, whatever the bytes are. `tests/fuzz` drives them with spoiled recordings in CI,
+//! `fuzz/` with a fuzzer where there is one.
+
+use std::{io, time::Duration};
+
+use jiff::{Timestamp, tz::TimeZone};
+use ralph_agents::{
+    self, AgentEvent,
+    turn::{Exit, Tally, conclude},
+};
+use ralph_guard::{Decision, call::ToolCall};
+
+use crate::{
+    agents_md,
+    claim::{Scanner, echo::Echo},
+    duration::parse_duration,
+    engine::{
+        Action, decide,
+        event::{Event, Mode},
+        presets,
+    },
+    journal::{self, Entry, Folded},
+    message, plan_file,
+    prompt::{commit_message, slug, truncate},
+    report::{
+        Reporter,
+        html::Page,
+        human::Human,
+        listing::{Listed, Standing, Style},
+        look::{Look, Marks},
+    },
+    settings,
+    stories::{self, Budget, Review, Rules, Statistics, Turn},
+    template,
+    term::{Palette, Width},
+};
+
+/// The agents whose streams are read, and one that nobody knows.
+pub const AGENTS: [&str; 10] =
+    ["amp", "claude", "codex", "copilot", "gemini", "opencode", "pi", "qwen", "ralph", "unknown"];
+
+/// A function that takes bytes.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All of them.
+pub const TARGETS: [Target; 7] = [
+    ("stream", |bytes| {
+        for agent in AGENTS {
+            stream(agent, bytes);
+        }
+    }),
+    ("journal", journal),
+    ("settings", settings),
+    ("tasks", tasks),
+    ("bus", bus),
+    ("guard", guard),
+    ("text", text),
+];
+
+/// Reads the stream of an agent as a turn does, and shows it. How it is cut into pieces makes no difference.
+pub fn stream(agent: &str, bytes: &[u8]) {
+    let adapter = ralph_agents::adapter(agent);
+    let whole = events(agent, [bytes]);
+    if adapter.is_structured() {
+        let size = bytes.first().map_or(1, |first| usize::from(*first) + 1);
+        assert_eq!(whole, events(agent, bytes.chunks(size)), "in pieces of {size} bytes");
+    }
+    let plan = presets::run("DONE", Vec::new());
+    let (mut tally, mut scanner) = (Tally::default(), Scanner::new(&plan.claims));
+    let mut echo = Echo::of(&String::from_utf8_lossy(&bytes[..bytes.len() / 2]));
+    let mut human = Human::new(narrow(), Box::new(io::sink()), Box::new(io::sink()));
+    for event in &whole {
+        tally.take(event);
+        if let AgentEvent::Text { text, joins } = event {
+            scanner.push(text, *joins);
+            scanner.push(&echo.strip(text), true);
+        }
+        human.agent(event);
+    }
+    human.flush();
+    let _ = (scanner.claimed(), conclude(adapter.is_structured(), Exit::Code(1), &tally));
+}
+
+fn events<'a>(agent: &str, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<AgentEvent> {
+    let mut parser = ralph_agents::adapter(agent).parser();
+    let mut events = Vec::new();
+    for piece in pieces {
+        parser.push(piece, &mut |event| events.push(event));
+    }
+    parser.finish(&mut |event| events.push(event));
+    events
+}
+
+/// Reads a journal as `status`, `logs`, `report` and `resume` do.
+pub fn journal(bytes: &[u8]) {
+    let mut entries = Vec::new();
+    let whole = journal::read_lines(&mut &bytes[..], 0, &mut |entry: Entry| entries.push(entry));
+    assert!(whole.is_ok_and(|whole| whole <= bytes.len() as u64), "bytes can be read");
+    for line in bytes.split(|byte| *byte == b'\n') {
+        // There is a short way and a long way.
+        assert_eq!(Entry::of_line(line), Entry::of_any_line(line), "{}", line.escape_ascii());
+    }
+    for entry in &entries {
+        // What was read can be written and read again.
+        let line = [entry.to_line(), b"\n".to_vec()].concat();
+        let mut again = 0;
+        let _ = journal::read_lines(&mut &line[..], 0, &mut |_| again += 1);
+        assert!(again == 1 || matches!(entry.event, Event::Unknown), "{entry:?}");
+    }
+    let Ok(folded) = journal::fold_entries("a journal", entries) else { return };
+    show(&folded);
+    let Folded { plan, mut state, entries, .. } = folded;
+    state.apply(&plan, &Event::RunResumed { pid: 1, limits: plan.limits });
+    if let Action::RunGate(gate) = decide(&plan, &state) {
+        assert!(gate < plan.gates.len(), "there is no gate {gate}");
+    }
+    let mut human = Human::new(narrow(), Box::new(io::sink()), Box::new(io::sink()));
+    for entry in &entries {
+        human.event(&plan, &state, entry);
+    }
+}
+
+fn show(folded: &Folded) {
+    let standing = Standing::of(false, folded.state.outcome());
+    let now = Timestamp::UNIX_EPOCH;
+    let style = Style {
+        palette: Palette::default(),
+        marks: Marks::EMOJI,
+        columns: narrow().width.columns(),
+        with_project: true,
+    };
+    let listed = Listed { id: "20260101-000000-0000", folded, standing, doing: None, now };
+    let _ = listed.text(&style);
+    let page = Page {
+        id: listed.id,
+        folded,
+        standing,
+        asked: None,
+        commits: Vec::new(),
+        files: Vec::new(),
+        range: None,
+        zone: TimeZone::UTC,
+    };
+    let html = page.render();
+    assert!(!html.contains("<script"), "{html}");
+}
+
+/// Reads settings.
+pub fn settings(bytes: &[u8]) {
+    let _ = settings::of_bytes(bytes);
+}
+
+/// Reads a task list, and judges it by itself and by a list that is in order.
+pub fn tasks(bytes: &[u8]) {
+    const BEFORE: &str = r#"{"project": "p", "verifyCommands": ["make"], "userStories": [
+        {"id": "US-1", "title": "t", "description": "", "acceptanceCriteria": ["it works"], "priority": 1, "passes": false,
+         "reviewStatus": "needs_review", "reviewCount": 1, "reviewFeedback": "", "notes": "", "dependsOn": []}]}"#;
+    let text = String::from_utf8_lossy(bytes);
+    let reading = stories::read(&text);
+    for review in [Review::Required, Review::Skipped] {
+        let _ = (stories::check(&text, review, 3), stories::select(&reading.list, review));
+        let _ = Budget::of(&reading.list, review).needed();
+        for mode in [Mode::Implement, Mode::Review, Mode::Fix] {
+            let rules = Rules { review, cap: 2, verify_commands: &reading.list.verify_commands };
+            let turn = Turn { mode, story: Some("US-1"), finished: true };
+            for (before, after) in [(BEFORE, &*text), (&*text, BEFORE), (&*text, &*text)] {
+                let judged = stories::judge(before, Some(after), turn, rules);
+                let right = judged.text.unwrap_or_else(|| after.to_owned());
+                // What is put right by a list that is in order is a list.
+                assert!(
+                    before != BEFORE || !stories::read(&right).list.user_stories.is_empty(),
+                    "{after}\n{right}"
+                );
+            }
+        }
+    }
+    let _ = Statistics::of(&reading.list, 3).lines();
+}
+
+/// Reads a message bus. What is found in it can be posted again.
+pub fn bus(bytes: &[u8]) {
+    let parsed = message::parse(bytes);
+    assert!(parsed.end <= bytes.len());
+    for message in parsed.messages {
+        let again = message::parse(message.format().as_bytes()).messages;
+        assert_eq!(again.len(), 1, "{message:?}");
+    }
+}
+
+/// Judges what an agent asks for: a command line, and what a hook may be given. What is forbidden stays forbidden,
+/// whatever follows it.
+pub fn guard(bytes: &[u8]) {
+    const FORBIDDEN: &str = "rm -rf ~";
+    let ctx = ralph_guard::Context::new("/home/dev/project", "/home/dev");
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let forbidden = format!("{FORBIDDEN}\n{text}");
+    for (command, is_forbidden) in [(text.clone(), false), (forbidden, true)] {
+        let verdict = ralph_guard::judge(&ToolCall::Shell { command }, &ctx);
+        assert!(!is_forbidden || verdict.decision == Decision::Block, "{FORBIDDEN} passes before {text:?}");
+        assert_eq!(verdict.message().is_some(), verdict.decision != Decision::Allow, "{text:?}");
+    }
+    let words = text.split(' ').map(str::to_owned).collect();
+    let _ = ralph_guard::judge(&ToolCall::Arguments { words }, &ctx);
+    for paths in [ToolCall::Write { paths: vec![text.clone()] }, ToolCall::Read { paths: vec![text.clone()] }]
+    {
+        let _ = ralph_guard::judge(&paths, &ctx);
+    }
+    let _ = (ralph_guard::allow::AllowList::read(&text), ralph_guard::corpus::read(&text));
+    let Ok(input) = serde_json::from_slice::<serde_json::Value>(bytes) else { return };
+    let [name, tool_input] = ["tool_name", "tool_input"].map(|key| &input[key]);
+    let _ = ralph_guard::judge_tool(name.as_str().unwrap_or("Bash"), tool_input, &ctx);
+    let _ = ralph_guard::judge_tool("Edit", &input, &ctx);
+}
+
+/// Reads the documents of a project and the answers of a model.
+pub fn text(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let _ = (
+        plan_file::tasks(&text, "specs"),
+        plan_file::next_task(&text, "specs"),
+        agents_md::test_command(&text),
+    );
+    let filled = template::fill(&text, &[("MODE", "x".to_owned()), ("ITERATION", "${MODE}".to_owned())]);
+    let _ = (commit_message(&text), slug(&text), filled);
+    let limit = bytes.len() / 2;
+    assert!(truncate(&text, limit).chars().count() <= limit + "... [truncated]".len() + 1);
+    if let Ok(duration) = parse_duration(&text) {
+        assert!(duration <= Duration::MAX);
+    }
+}
+
+/// As narrow as it gets.
+fn narrow() -> Look {
+    Look { width: Width::Fixed(20), live: true, verbose: true, ..Look::of_a_file() }
+}

@@ -1,0 +1,79 @@
+//! Where the guard judges, and the user's own list of rules that are switched off.
+//!
+//! The list lies in the user's configuration, never in a project: an agent that can write the project must not be able
+//! to switch rules off.
+
+use std::{
+    env, io,
+    path::{Path, PathBuf},
+};
+
+use ralph_guard::{Context, allow::AllowList};
+
+use crate::{
+    error::{Error, Result},
+    journal::run_dir::state_dir,
+};
+
+/// Names the plan that an agent works on.
+pub(crate) const PLAN_VARIABLE: &str = "RALPH_PLAN_FILE";
+/// Names the project that an agent works in.
+pub(crate) const PROJECT_VARIABLE: &str = "RALPH_PROJECT";
+/// Variables by which ralph tells an agent where to write, wherever that is.
+const OPEN: [&str; 2] = ["RUN_FOLDER", PLAN_VARIABLE];
+
+/// The context of a judgement, and what to warn about.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) ctx: Context,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// What holds in a project for a command that would run in `cwd`.
+pub(crate) fn load(project: &Path, cwd: &Path) -> Result<Loaded> {
+    let home = whole(&env::home_dir().unwrap_or_else(|| PathBuf::from("/root")));
+    let mut ctx = Context::new(&text(project), &text(&home));
+    ctx.cwd = text(cwd);
+    for folder in [env::temp_dir(), whole(&env::temp_dir())] {
+        if !ctx.temporary.contains(&text(&folder)) && !project.starts_with(&folder) {
+            ctx.temporary.push(text(&folder));
+        }
+    }
+    // A project below a folder for temporary files, as in tests, is no temporary file.
+    ctx.temporary.retain(|folder| !project.starts_with(folder));
+    ctx.own.extend(state_dir().ok().iter().flat_map(|dir| [text(dir), text(&whole(dir))]));
+    ctx.own.extend(file(&home).parent().map(text));
+    let open = OPEN.into_iter().filter_map(env::var_os).map(PathBuf::from);
+    ctx.open = open.filter(|path| path.is_absolute()).map(|path| text(&whole(&path))).collect();
+    let list = allow_list(&file(&home))?;
+    let name = file(&home).display().to_string();
+    let warnings = list.warnings().into_iter().map(|warning| format!("{name}: {warning}")).collect();
+    ctx.allowed = list.allow;
+    Ok(Loaded { ctx, warnings })
+}
+
+/// The user's list of rules that are switched off.
+fn file(home: &Path) -> PathBuf {
+    let set = env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    set.unwrap_or_else(|| home.join(".config")).join("ralph/guard.json")
+}
+
+fn allow_list(path: &Path) -> Result<AllowList> {
+    let text = match fs_err::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(AllowList::default()),
+        Err(error) => return Err(error.into()),
+    };
+    AllowList::read(&text).map_err(|error| {
+        Error::new(format!("{}: not a list of rules to allow: {error}", path.display()))
+            .hint("it looks like this: {\"allow\": [\"publish\"]}; `ralph guard rules` lists the ids")
+    })
+}
+
+fn whole(path: &Path) -> PathBuf {
+    fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

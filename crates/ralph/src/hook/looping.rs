@@ -1,0 +1,177 @@
+//! The hooks of a conversation that is in a loop: it begins, is held, is let go, and never outlives the conversation.
+
+use std::{fs::File, path::Path};
+
+use ralph_agents::{
+    Failure, FailureKind,
+    transcript::{Reach, said_since},
+};
+
+use super::{Answer, Input, begin, context::end_of, project, spool, store, store::Store};
+use crate::{
+    claim::Scanner,
+    driver::session::{SessionLoop, Stopped, Verdict},
+    engine::event::TurnEnd,
+    error::{Error, Result},
+    journal::run_dir::RunDir,
+    session::{
+        status,
+        typed::{Typed, USAGE, ask, typed},
+    },
+};
+
+/// How much of a transcript is searched for what was said in a turn.
+const MOST_SEARCHED: u64 = 16 * 1024 * 1024;
+
+/// The agent tries to stop.
+pub(super) fn stop(input: &Input<'_>) -> Result<Answer> {
+    let Some((store, run)) = bound(input)? else { return Ok(Answer::let_go()) };
+    judge(input, &store, &run).or_else(|error| {
+        // Better no loop than a conversation that cannot end.
+        store.give_up();
+        store::log(&format!("{}: {error}", run.path().display()));
+        let text =
+            format!("ralph: the record of this loop cannot be used ({error}), so the loop is given up");
+        Ok(Answer::let_go().telling_user(&text))
+    })
+}
+
+fn judge(input: &Input<'_>, store: &Store, run: &RunDir) -> Result<Answer> {
+    let Some(session) = SessionLoop::open(run)? else {
+        store.unbind(run);
+        return Ok(Answer::let_go());
+    };
+    // What runs in the background wakes the agent when it is done; then there will be another stop.
+    if input.has_background_work() {
+        return Ok(Answer::let_go());
+    }
+    let claimed = has_promised(input, &session);
+    let (turn, of) = (session.turn(), session.plan().limits.iterations);
+    let calls = spool::take(store.path()).calls;
+    let verdict = session.stop(Stopped { end: TurnEnd::Finished, claimed, tools: store.tools(), calls })?;
+    Ok(match verdict {
+        Verdict::GoOn(text) => {
+            let found = if claimed { "the promise was refused" } else { "no promise" };
+            Answer::hold(&text).telling_user(&format!("ralph loop: turn {turn} of {of} is over, {found}"))
+        }
+        Verdict::LetGo(outcome) => {
+            store.unbind(run);
+            let status = status(Some(&outcome));
+            Answer::let_go().telling_user(&format!("ralph loop: {status} after turn {turn} of {of}"))
+        }
+    })
+}
+
+/// Whether the promise stands in what the agent has said in this turn. Its last message is the truth even when the
+/// transcript does not have it yet.
+fn has_promised(input: &Input<'_>, session: &SessionLoop) -> bool {
+    let mut scanner = Scanner::new(&session.plan().claims);
+    if let Some(message) = input.last_message() {
+        scanner.push(&message, false);
+    }
+    if !scanner.claimed()
+        && let Some(path) = input.transcript()
+    {
+        search(Path::new(&path), session, &mut scanner);
+    }
+    scanner.claimed()
+}
+
+fn search(path: &Path, session: &SessionLoop, scanner: &mut Scanner) {
+    let Ok(mut file) = File::open(path) else { return };
+    let length = file.metadata().map_or(0, |file| file.len());
+    let mut size = 256 * 1024;
+    while let Some(tail) = end_of(&mut file, length, size) {
+        let reach = said_since(&tail, session.since(), &mut |text| scanner.push(text, false));
+        if reach == Reach::Whole || length <= size || MOST_SEARCHED <= size {
+            return;
+        }
+        size *= 8;
+    }
+}
+
+/// The agent stopped because the service failed: the same turn again, when the user goes on.
+pub(super) fn stop_failure(input: &Input<'_>) -> Result<Answer> {
+    let Some((store, run)) = bound(input)? else { return Ok(Answer::let_go()) };
+    let Some(session) = SessionLoop::open(&run)? else { return Ok(Answer::let_go()) };
+    let failure = Failure { kind: FailureKind::Transient, message: input.error() };
+    let calls = spool::take(store.path()).calls;
+    let stopped = Stopped { end: TurnEnd::Failed(failure), claimed: false, tools: store.tools(), calls };
+    if let Verdict::LetGo(_) = session.stop(stopped)? {
+        store.unbind(&run);
+    }
+    Ok(Answer::let_go())
+}
+
+/// A conversation starts or is taken up again. A loop does not outlive its conversation, also where that was killed.
+pub(super) fn session_start(input: &Input<'_>) -> Result<Answer> {
+    if let Some(session) = input.session() {
+        Store::of(&session)?.rearm();
+    }
+    let Some((store, run)) = bound(input)? else { return Ok(Answer::let_go()) };
+    if input.source() != "resume" {
+        return Ok(Answer::let_go());
+    }
+    end(&store, &run, "the conversation was taken up again")?;
+    let text =
+        "ralph: the loop of this conversation ended when the conversation did; /ralph-loop starts another";
+    Ok(Answer::let_go().telling_user(text))
+}
+
+/// A conversation ends, and its loop with it.
+pub(super) fn session_end(input: &Input<'_>) -> Result<Answer> {
+    if let Some((store, run)) = bound(input)? {
+        end(&store, &run, "the conversation has ended")?;
+    }
+    Ok(Answer::let_go())
+}
+
+/// The user has typed something: a loop may begin or end.
+pub(super) fn user_prompt(input: &Input<'_>) -> Result<Answer> {
+    let prompt = input.prompt().unwrap_or_default();
+    match typed(&prompt) {
+        None => Ok(Answer::let_go()),
+        Some(Typed::Cancel) => {
+            let text = match bound(input)? {
+                Some((store, run)) => {
+                    end(&store, &run, "cancelled by the user")?;
+                    "The ralph loop of this conversation is cancelled. Do not go on with its task."
+                }
+                None => "There is no ralph loop in this conversation to cancel.",
+            };
+            Ok(Answer::tell_agent(input.event(), text).telling_user(&format!("ralph: {text}")))
+        }
+        Some(Typed::Start { words, ultrawork }) => {
+            Ok(start(input, words, ultrawork).unwrap_or_else(|error| {
+                let said = std::iter::once(error.to_string()).chain(error.hints().iter().cloned());
+                let said = said.collect::<Vec<_>>().join("\n");
+                Answer::hold(&format!("ralph: the loop was not started: {said}"))
+            }))
+        }
+    }
+}
+
+fn start(input: &Input<'_>, words: &str, ultrawork: bool) -> Result<Answer> {
+    let ask = ask(words, ultrawork).map_err(|problem| Error::new(problem).hint(USAGE))?;
+    let session =
+        input.session().ok_or_else(|| Error::new("the agent does not say which conversation this is"))?;
+    let project = project(input).ok_or_else(|| Error::new("the agent does not say where it works"))?;
+    let begun = begin::begin(&ask, &session, &project)?;
+    let answer = Answer::tell_agent(input.event(), &begun.contract);
+    Ok(answer.telling_user(&format!("ralph: {}", begun.notes.join("; "))))
+}
+
+fn end(store: &Store, run: &RunDir, why: &str) -> Result<()> {
+    let ended =
+        SessionLoop::open(run).and_then(|session| session.map_or(Ok(()), |session| session.cancel(why)));
+    // Whatever the record says, this loop holds nobody any more.
+    store.unbind(run);
+    ended
+}
+
+/// The loop that the conversation is in.
+fn bound(input: &Input<'_>) -> Result<Option<(Store, RunDir)>> {
+    let Some(session) = input.session() else { return Ok(None) };
+    let store = Store::of(&session)?;
+    Ok(store.run().map(|run| (store, run)))
+}

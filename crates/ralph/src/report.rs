@@ -1,0 +1,94 @@
+//! Shows a run while it happens. Reporters take events; nothing else prints.
+
+pub(crate) mod checkup;
+pub(crate) mod html;
+pub(crate) mod human;
+pub(crate) mod json;
+pub(crate) mod listing;
+pub(crate) mod look;
+mod screen;
+pub(crate) mod session_log;
+pub(crate) mod summary;
+
+use jiff::Timestamp;
+use ralph_agents::AgentEvent;
+
+use crate::{
+    engine::{
+        State,
+        plan::{Gate, Plan},
+    },
+    journal::Entry,
+};
+
+/// Somebody who is told what happens. A reporter that cannot print any more (its reader has gone) goes
+/// quiet: the run does not depend on it.
+pub(crate) trait Reporter {
+    /// Something was recorded; `state` has taken it in already.
+    fn event(&mut self, plan: &Plan, state: &State, entry: &Entry);
+    /// The agent said or did something.
+    fn agent(&mut self, _event: &AgentEvent) {}
+    /// A gate is about to be checked.
+    fn gate_started(&mut self, _gate: &Gate) {}
+    /// A gate is about to be checked before the first turn.
+    fn baseline_started(&mut self, _gate: &Gate) {}
+    /// What only somebody who asked for details wants to know.
+    fn detail(&mut self, _text: &str) {}
+    /// It is this late: reporters have no clock of their own, so that a record is shown as it was.
+    fn moment(&mut self, _at: Timestamp) {}
+    /// Whether it shows something that changes by itself, and so wants to be flushed now and then.
+    fn wants_ticks(&self) -> bool {
+        false
+    }
+    /// Everything so far should be visible now.
+    fn flush(&mut self) {}
+    /// What it could not do, said once, for the run to record.
+    fn complaint(&mut self) -> Option<String> {
+        None
+    }
+}
+
+/// Tells all of them.
+impl Reporter for Vec<Box<dyn Reporter>> {
+    fn event(&mut self, plan: &Plan, state: &State, entry: &Entry) {
+        for reporter in self.iter_mut() {
+            reporter.event(plan, state, entry);
+        }
+    }
+    fn agent(&mut self, event: &AgentEvent) {
+        for reporter in self.iter_mut() {
+            reporter.agent(event);
+        }
+    }
+    fn gate_started(&mut self, gate: &Gate) {
+        for reporter in self.iter_mut() {
+            reporter.gate_started(gate);
+        }
+    }
+    fn baseline_started(&mut self, gate: &Gate) {
+        for reporter in self.iter_mut() {
+            reporter.baseline_started(gate);
+        }
+    }
+    fn detail(&mut self, text: &str) {
+        for reporter in self.iter_mut() {
+            reporter.detail(text);
+        }
+    }
+    fn moment(&mut self, at: Timestamp) {
+        for reporter in self.iter_mut() {
+            reporter.moment(at);
+        }
+    }
+    fn wants_ticks(&self) -> bool {
+        self.iter().any(|reporter| reporter.wants_ticks())
+    }
+    fn flush(&mut self) {
+        for reporter in self.iter_mut() {
+            reporter.flush();
+        }
+    }
+    fn complaint(&mut self) -> Option<String> {
+        self.iter_mut().find_map(|reporter| reporter.complaint())
+    }
+}

@@ -1,0 +1,225 @@
+//! The parts of the report that are words.
+
+use std::{fmt::Write, path::Path, time::Duration};
+
+use ralph_agents::Usage;
+
+use super::{
+    Page, escape,
+    story::{Story, Told},
+};
+use crate::{
+    duration::format_duration,
+    engine::event::Event,
+    git::FileChange,
+    report::{
+        listing::Standing,
+        screen::between,
+        summary::{self, count},
+    },
+};
+
+/// Longer tables are cut in the middle: the beginning and the end tell most.
+const MOST_ROWS: usize = 400;
+
+impl Page<'_> {
+    pub(super) fn heading(&self, story: &Story) -> String {
+        let started = &self.folded.started;
+        let class = match self.standing {
+            Standing::Complete => "good",
+            Standing::Unready | Standing::GaveUp | Standing::Killed => "bad",
+            Standing::Running | Standing::Limit | Standing::Stopped | Standing::Interrupted => "warn",
+        };
+        let end = self.folded.entries.iter().rev().find_map(|entry| match &entry.event {
+            Event::RunEnded { outcome, .. } => Some(summary::outcome(outcome, &self.folded.plan)),
+            _ => None,
+        });
+        let agent = Path::new(&started.setup.agent.command).file_name().unwrap_or_default();
+        let sandbox = story.sandbox.map(|level| format!(" · sandbox {}", level.name())).unwrap_or_default();
+        format!(
+            "<h1>ralph {} <span class=\"badge {class}\">{}</span></h1>\n<p>{}</p>\n\
+             <p class=\"quiet\">{} · run {} · agent {}{sandbox}</p>\n",
+            escape(&started.plan.mode),
+            self.standing.word(),
+            escape(&end.unwrap_or_else(|| "The run has not ended by itself.".to_owned())),
+            escape(&started.setup.project.display().to_string()),
+            escape(self.id),
+            escape(&agent.to_string_lossy()),
+        )
+    }
+
+    pub(super) fn figures(&self, story: &Story) -> String {
+        let entries = &self.folded.entries;
+        let spent = self.folded.state.spent();
+        let mut figures = Vec::new();
+        let mut add = |value: String, what: &str| figures.push((value, what.to_owned()));
+        let of = self.folded.plan.limits.iterations;
+        let iterations = story.turns.iter().map(|told| told.turn.iteration).max().unwrap_or(0);
+        add(format!("{iterations} of {of}"), "iterations");
+        if let (Some(first), Some(last)) = (entries.first(), entries.last()) {
+            let from = first.at.to_zoned(self.zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
+            let to = last.at.to_zoned(self.zone.clone()).strftime("%H:%M");
+            add(format_duration(whole(between(first.at, last.at))), &format!("{from} to {to}"));
+        }
+        let unknown = if 0 < spent.unmetered { "unmetered" } else { "not reported" };
+        let cost = spent.usage.cost_usd.map_or(unknown.to_owned(), |cost| format!("${cost:.2}"));
+        add(cost, "cost");
+        if 0 < spent.usage.tokens() {
+            let Usage { input, cached, output, .. } = spent.usage;
+            add(
+                summary::short(spent.usage.tokens()),
+                &format!("tokens: {}", summary::tokens(input, cached, output)),
+            );
+        }
+        add(spent.tools.to_string(), "tool calls");
+        add(self.commits.len().max(spent.commits as usize).to_string(), "commits");
+        if 0 < story.waited_ms {
+            add(format_duration(whole(Duration::from_millis(story.waited_ms))), "spent waiting");
+        }
+        let cells = figures
+            .iter()
+            .map(|(value, what)| format!("<div><b>{}</b><span>{}</span></div>", escape(value), escape(what)));
+        format!("<div class=\"figures\">{}</div>\n", cells.collect::<String>())
+    }
+
+    /// What a person should know in the morning.
+    pub(super) fn concerns(&self, story: &Story) -> Option<String> {
+        let mut concerns = Vec::new();
+        if let Some(last) = story.turns.last() {
+            for checked in last.gates.iter().filter(|checked| checked.failure.is_some()) {
+                let name =
+                    self.folded.plan.gates.get(checked.gate).map_or("a gate", |gate| gate.check.name());
+                let output = checked.failure.clone().unwrap_or_default();
+                concerns.push(format!(
+                    "<code>{}</code> failed after the last turn (<code>{}</code>):<pre>{}</pre>",
+                    escape(name),
+                    escape(&checked.log),
+                    escape(&output)
+                ));
+            }
+        }
+        concerns.extend(summary::baseline(&self.folded.state, &self.folded.plan).map(|line| escape(&line)));
+        let refuted = story.turns.iter().filter(|told| told.claimed && told.is_refused()).count();
+        if 0 < refuted {
+            concerns.push(format!(
+                "The agent said that it was done when it was not: {}.",
+                count(refuted as u64, "time")
+            ));
+        }
+        let failed = story.turns.iter().filter(|told| told.problem.is_some()).count();
+        if 0 < failed {
+            concerns.push(format!("{} of the agent failed.", count(failed as u64, "turn")));
+        }
+        if 0 < story.failed_commits {
+            concerns.push(format!("{} could not be made.", count(story.failed_commits.into(), "commit")));
+        }
+        if 0 < story.resumes {
+            concerns.push(format!(
+                "The run was interrupted and resumed: {}.",
+                count(story.resumes.into(), "time")
+            ));
+        }
+        concerns.extend(story.warnings.iter().map(|text| escape(text)));
+        concerns.extend(
+            story
+                .leftovers
+                .iter()
+                .map(|text| format!("Left running after a turn: <code>{}</code>", escape(text))),
+        );
+        (!concerns.is_empty()).then(|| format!("<ul>\n<li>{}</li>\n</ul>", concerns.join("</li>\n<li>")))
+    }
+
+    /// How to go on, and how to take it back.
+    pub(super) fn commands(&self) -> String {
+        let typed = self.standing.commands(self.id, self.folded).into_iter();
+        let mut lines: Vec<(String, &str)> = typed.map(|(what, command)| (command, what)).collect();
+        lines.push((format!("ralph logs {}", self.id), "all of it again"));
+        if let Some((base, last)) = &self.range {
+            let short = |id: &str| id.chars().take(12).collect::<String>();
+            let (base, last) = (short(base), short(last));
+            lines.push((format!("git diff {base} {last}"), "what it did"));
+            lines
+                .push((format!("git revert --no-edit {base}..{last}"), "take its commits back, by new ones"));
+        }
+        let width = lines.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+        let lines = lines.iter().map(|(command, what)| format!("{command:<width$}  # {what}"));
+        format!("<pre>{}</pre>", escape(&lines.collect::<Vec<_>>().join("\n")))
+    }
+
+    pub(super) fn committed(&self) -> Option<String> {
+        let row = |(id, subject): &(String, String)| {
+            format!(
+                "<tr><td class=\"number\"><code>{}</code></td><td>{}</td></tr>\n",
+                escape(id),
+                escape(subject)
+            )
+        };
+        let rows: Vec<String> = self.commits.iter().map(row).collect();
+        (!rows.is_empty()).then(|| format!("<table>\n{}</table>", middle_cut(&rows, 2)))
+    }
+
+    pub(super) fn changed(&self) -> Option<String> {
+        let rows: Vec<String> = self
+            .files
+            .iter()
+            .map(|FileChange { path, added, removed }| {
+                let lines = |lines: &Option<u64>| lines.map_or("?".to_owned(), |lines| lines.to_string());
+                format!(
+                    "<tr><td><code>{}</code></td><td class=\"number\"><span class=\"plus\">+{}</span> <span class=\"minus\">−{}</span></td></tr>\n",
+                    escape(path), lines(added), lines(removed)
+                )
+            })
+            .collect();
+        (!rows.is_empty()).then(|| format!("<table>\n{}</table>", middle_cut(&rows, 2)))
+    }
+
+    pub(super) fn turns(&self, story: &Story) -> Option<String> {
+        let rows: Vec<String> = story.turns.iter().map(|told| self.row(told)).collect();
+        let head =
+            "<tr><th>iteration</th><th>began</th><th>took</th><th>cost</th><th>tools</th><th></th></tr>\n";
+        (!rows.is_empty()).then(|| format!("<table>\n{head}{}</table>", middle_cut(&rows, 6)))
+    }
+
+    fn row(&self, told: &Told) -> String {
+        let attempt =
+            if 1 < told.turn.attempt { format!(", attempt {}", told.turn.attempt) } else { String::new() };
+        let (class, mut says) = match (&told.problem, told.is_refused(), told.claimed) {
+            (Some(problem), ..) => ("bad", format!("The agent failed: {problem}")),
+            (None, true, true) => ("warn", "Claimed to be done; the gates refused it".to_owned()),
+            (None, true, false) => ("warn", "The gates refused it".to_owned()),
+            (None, false, true) => ("good", "Claimed to be done".to_owned()),
+            (None, false, false) => ("good", "Went on".to_owned()),
+        };
+        if let Some(task) = &told.turn.task {
+            let _ = write!(says, " · {task}");
+        }
+        format!(
+            "<tr><td class=\"number\">{}{attempt}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
+             <td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"{class}\">{}</td></tr>\n",
+            told.turn.iteration,
+            told.at.to_zoned(self.zone.clone()).strftime("%H:%M:%S"),
+            format_duration(Duration::from_millis(told.ms)),
+            told.usage.cost_usd.map_or("–".to_owned(), |cost| format!("${cost:.2}")),
+            told.tools,
+            escape(&says),
+        )
+    }
+}
+
+/// The rows, without most of the middle when there are very many.
+pub(super) fn middle_cut(rows: &[String], columns: usize) -> String {
+    if rows.len() <= MOST_ROWS {
+        return rows.concat();
+    }
+    let half = MOST_ROWS / 2;
+    let left_out = rows.len() - 2 * half;
+    let gap = format!(
+        "<tr><td class=\"quiet\" colspan=\"{columns}\">({left_out} more; ralph logs has all)</td></tr>\n"
+    );
+    [rows[..half].concat(), gap, rows[rows.len() - half..].concat()].concat()
+}
+
+/// Without parts of a second, once there is a second.
+fn whole(duration: Duration) -> Duration {
+    if duration.as_secs() == 0 { duration } else { Duration::from_secs(duration.as_secs()) }
+}

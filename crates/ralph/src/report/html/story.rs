@@ -1,0 +1,165 @@
+//! What happened in a run, turn by turn, as the report tells it.
+
+use jiff::Timestamp;
+use ralph_agents::Usage;
+
+use super::refused::Refusal;
+use crate::{
+    engine::{
+        event::{CommitEnd, Contact, Event, Turn, TurnEnd, TurnEnded},
+        plan::CommitRule,
+    },
+    journal::{Entry, Folded},
+    report::listing::Standing,
+    sandbox::level::Level,
+};
+
+/// What is said of a turn that has no end of its own.
+const CUT_OFF: &str = "ralph was killed while it ran";
+
+/// One turn and what was made of it.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub(super) turn: Turn,
+    pub(super) at: Timestamp,
+    pub(super) ms: u64,
+    pub(super) usage: Usage,
+    pub(super) tools: u64,
+    pub(super) claimed: bool,
+    /// What went wrong with the agent itself.
+    pub(super) problem: Option<String>,
+    pub(super) gates: Vec<Checked>,
+}
+
+/// What a gate said after a turn.
+#[derive(Clone, Debug)]
+pub(super) struct Checked {
+    pub(super) gate: usize,
+    pub(super) failure: Option<String>,
+    pub(super) log: String,
+}
+
+impl Told {
+    /// Whether a gate refused the work.
+    pub(super) fn is_refused(&self) -> bool {
+        self.gates.iter().any(|checked| checked.failure.is_some())
+    }
+}
+
+/// The whole run.
+#[derive(Debug, Default)]
+pub(super) struct Story {
+    pub(super) turns: Vec<Told>,
+    pub(super) warnings: Vec<String>,
+    pub(super) leftovers: Vec<String>,
+    pub(super) refusals: Vec<Refusal>,
+    /// What contains the run.
+    pub(super) sandbox: Option<Level>,
+    /// How long it waited for quotas and between iterations.
+    pub(super) waited_ms: u64,
+    pub(super) resumes: u32,
+    pub(super) failed_commits: u32,
+    /// A turn without a change is a failure here.
+    needs_changes: bool,
+    /// The last turn has not come to its end.
+    is_open: bool,
+}
+
+impl Story {
+    /// Reads a record.
+    pub(super) fn of(folded: &Folded, standing: Standing) -> Self {
+        let needs_changes = folded.plan.commit == CommitRule::Required;
+        let mut story = Self { needs_changes, ..Self::default() };
+        for entry in &folded.entries {
+            story.take(entry);
+        }
+        if let Some(told) = story.turns.last_mut().filter(|_| story.is_open && standing == Standing::Killed) {
+            told.problem = Some(CUT_OFF.to_owned());
+        }
+        story
+    }
+
+    fn take(&mut self, entry: &Entry) {
+        match &entry.event {
+            Event::TurnStarted(turn) => {
+                self.turns.push(started(turn, entry.at));
+                self.is_open = true;
+            }
+            Event::TurnEnded(ended) => self.end_turn(ended),
+            Event::GateEnded(ended) => {
+                if let Some(told) = self.turns.last_mut() {
+                    let (gate, log) = (ended.gate, ended.log.clone());
+                    told.gates.push(Checked { gate, failure: ended.failure.clone(), log });
+                }
+            }
+            Event::CommitEnded(CommitEnd::Nothing) if self.needs_changes => {
+                if let Some(told) = self.turns.last_mut().filter(|told| !told.claimed) {
+                    told.problem = Some("it changed nothing".to_owned());
+                }
+            }
+            Event::CommitEnded(CommitEnd::Failed { .. }) => self.failed_commits += 1,
+            Event::WaitEnded { ms } => self.waited_ms = self.waited_ms.saturating_add(*ms),
+            Event::RunResumed { .. } => self.resumes += 1,
+            Event::Sandboxed { level, .. } => self.sandbox = Some(*level),
+            Event::Contacted { hosts } => {
+                for Contact { host, refused } in hosts {
+                    if let Some(why) = refused {
+                        self.refuse("the sandbox", &format!("connect to {host}"), why);
+                    }
+                }
+            }
+            Event::ToolCallsJudged { calls } => {
+                for call in calls.iter().filter(|call| call.is_refusal()) {
+                    let what = format!("{} {}", call.tool, call.asked);
+                    self.refuse("the guard", what.trim_end(), call.rule.as_deref().unwrap_or_default());
+                }
+            }
+            Event::Warned { text } if !self.warnings.contains(text) => self.warnings.push(text.clone()),
+            _ => {}
+        }
+    }
+
+    fn end_turn(&mut self, ended: &TurnEnded) {
+        self.is_open = false;
+        for leftover in &ended.leftovers {
+            if !self.leftovers.contains(leftover) {
+                self.leftovers.push(leftover.clone());
+            }
+        }
+        for tool in &ended.denials {
+            self.refuse("the agent's own rules", tool, "");
+        }
+        let Some(told) = self.turns.last_mut() else { return };
+        (told.ms, told.usage, told.tools, told.claimed) = (ended.ms, ended.usage, ended.tools, ended.claimed);
+        told.problem = match &ended.end {
+            TurnEnd::Finished => None,
+            TurnEnd::Failed(failure) => Some(failure.message.clone()),
+            TurnEnd::Paused { reason } => Some(match reason {
+                Some(reason) => format!("it waits for someone outside: {reason}"),
+                None => "it waits for someone outside".to_owned(),
+            }),
+            TurnEnd::OverBudget { limit } => Some(format!("it was ended at its limit of {}", limit.name())),
+            TurnEnd::Unguarded { changed } if changed.is_empty() => {
+                Some("it used tools, and ralph's hook was never called".to_owned())
+            }
+            TurnEnd::Unguarded { changed } => {
+                Some(format!("it changed what can take ralph's guard away: {}", changed.join(", ")))
+            }
+            TurnEnd::Interrupted => Some("it was ended by the user".to_owned()),
+            TurnEnd::Abandoned => Some(CUT_OFF.to_owned()),
+        };
+    }
+}
+
+fn started(turn: &Turn, at: Timestamp) -> Told {
+    Told {
+        turn: turn.clone(),
+        at,
+        ms: 0,
+        usage: Usage::default(),
+        tools: 0,
+        claimed: false,
+        problem: None,
+        gates: Vec::new(),
+    }
+}

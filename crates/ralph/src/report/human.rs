@@ -1,0 +1,285 @@
+//! What a person sees of a run: talk on standard error, the summary on standard output.
+
+mod events;
+mod guard;
+mod live;
+mod sandbox;
+mod stories;
+mod stream;
+mod tools;
+mod verbose;
+
+#[cfg(test)]
+pub(super) mod tests;
+
+use std::{io::Write, time::Duration};
+
+use jiff::Timestamp;
+
+use super::{
+    Reporter,
+    look::Look,
+    screen::{Screen, between},
+};
+use crate::{
+    duration::format_duration,
+    engine::{
+        State,
+        event::{Event, Why},
+        plan::{Check, Gate, Plan},
+    },
+    journal::Entry,
+    notes,
+    term::{
+        Palette,
+        fit::{fit, one_line},
+        printable,
+    },
+};
+use live::Live;
+use ralph_agents::AgentEvent;
+use tools::Tools;
+
+/// Shows a run to a person.
+pub(crate) struct Human {
+    look: Look,
+    screen: Screen,
+    /// Where the end of the run goes.
+    data: Box<dyn Write>,
+    tools: Tools,
+    /// When the turn began.
+    turn_started: Option<Timestamp>,
+    /// When the commit began, if one is being made.
+    commit_started: Option<Timestamp>,
+    live: Live,
+    /// Whether the agent said in the last turn that it is done.
+    claimed: bool,
+    /// The run's id.
+    run: String,
+    /// The task that it keeps going.
+    task: Option<String>,
+    has_gates: bool,
+    /// What the reviews of the run amount to.
+    reviews: Vec<String>,
+    /// What the run does with processes that a turn leaves behind.
+    keeps_leftovers: bool,
+    /// Until when a usage limit is waited for, in milliseconds since 1970, and when that was said last.
+    limited: Option<(i64, Timestamp)>,
+}
+
+/// How often somebody without a status line is told that the wait goes on.
+const WAITING_AGAIN: Duration = Duration::from_mins(15);
+
+impl Human {
+    /// Shows a run on `out`, and its end on `data`.
+    pub(crate) fn new(look: Look, out: Box<dyn Write>, data: Box<dyn Write>) -> Self {
+        Self {
+            screen: Screen::new(out, look.width, look.palette, look.timestamps.clone()),
+            look,
+            data,
+            tools: Tools::default(),
+            turn_started: None,
+            commit_started: None,
+            live: Live::default(),
+            claimed: false,
+            run: String::new(),
+            task: None,
+            has_gates: true,
+            reviews: Vec::new(),
+            keeps_leftovers: false,
+            limited: None,
+        }
+    }
+
+    /// A whole line, on a line of its own.
+    fn line(&mut self, text: &str) {
+        if !self.look.quiet {
+            self.screen.line(text);
+        }
+    }
+
+    /// A line that also somebody sees who wants to see nothing but problems.
+    fn alert(&mut self, text: &str) {
+        self.screen.line(text);
+    }
+
+    /// How long the turn has taken so far.
+    fn turn_time(&self) -> Option<Duration> {
+        Some(between(self.turn_started?, self.screen.now()))
+    }
+}
+
+impl Human {
+    /// A status line counts down by itself; a log says now and then that the wait goes on.
+    fn still_waiting(&mut self, at: Timestamp) {
+        let Some((until_ms, said)) = self.limited else { return };
+        let left = u64::try_from(until_ms - at.as_millisecond()).unwrap_or(0);
+        if self.look.live || left == 0 || between(said, at) < WAITING_AGAIN {
+            return;
+        }
+        self.limited = Some((until_ms, at));
+        let Palette { quiet, .. } = self.look.palette;
+        let left = format_duration(Duration::from_secs(left.div_ceil(1000)));
+        self.line(&format!("{quiet}Still waiting for the usage limit: {left} left.{quiet:#}"));
+    }
+}
+
+impl Reporter for Human {
+    fn event(&mut self, plan: &Plan, state: &State, entry: &Entry) {
+        self.screen.moment(entry.at);
+        let Palette { warn, quiet, .. } = self.look.palette;
+        self.explain(plan, entry);
+        if !matches!(entry.event, Event::Warned { .. }) {
+            self.limited = None;
+        }
+        match &entry.event {
+            Event::RunStarted(started) => self.started(started),
+            Event::RunResumed { .. } => {
+                let (iteration, _) = state.position();
+                self.line(&format!("Resumed at iteration {iteration} of {}.", plan.limits.iterations));
+            }
+            Event::TurnStarted(turn) => self.iteration(plan, turn),
+            Event::TurnEnded(turn) => {
+                self.claimed = turn.claimed;
+                self.turn_ended(turn);
+                if let Some(note) = notes::of_turn(plan, state, turn) {
+                    self.line(&format!("{quiet}{}{quiet:#}", printable(&note.text)));
+                }
+            }
+            Event::GateEnded(ended) => {
+                if let Some(gate) = plan.gates.get(ended.gate) {
+                    self.gate_ended(gate, ended);
+                }
+            }
+            Event::TasksJudged(judged) => self.tasks_judged(judged),
+            Event::ReviewsCounted(statistics) => self.reviews = statistics.lines(),
+            Event::BaselineEnded(ended) => {
+                if let Some(gate) = plan.gates.get(ended.gate) {
+                    self.baseline_ended(gate, ended);
+                }
+            }
+            Event::CommitEnded(end) => self.committed(plan, end),
+            Event::WaitStarted { until_ms, why } => {
+                let left =
+                    Duration::from_millis(u64::try_from(until_ms.saturating_sub(entry.at.as_millisecond())).unwrap_or(0));
+                let left = format_duration(left);
+                match why {
+                    Why::Rest => {}
+                    Why::Retry => self.line(&format!("{quiet}Trying again in {left}.{quiet:#}")),
+                    Why::UsageLimit => {
+                        self.limited = Some((*until_ms, entry.at));
+                        self.alert(&format!("{warn}The usage limit is reached: waiting {left}.{warn:#}"));
+                    }
+                }
+            }
+            Event::StopRequested => self.alert(&format!("{warn}Received signal, shutting down...{warn:#} The running operation finishes; a second signal ends it.")),
+            Event::Warned { text } => self.alert(&format!("{warn}warning:{warn:#} {}", printable(text))),
+            Event::Sandboxed { level, uncovered } => self.sandboxed(*level, uncovered),
+            Event::Contacted { hosts } => self.contacted(hosts),
+            Event::ToolCallsJudged { calls } => self.tool_calls_judged(calls),
+            Event::RunEnded { outcome, .. } => self.ended(plan, state, outcome),
+            Event::Looked(_)
+            | Event::MessageAsked { .. }
+            | Event::CommitStarted { .. }
+            | Event::WaitEnded { .. }
+            | Event::Unknown => {}
+        }
+        if self.look.live {
+            self.live.event(plan, state, entry);
+        }
+        self.flush();
+    }
+
+    fn agent(&mut self, event: &AgentEvent) {
+        if self.look.live {
+            self.live.agent(event, self.screen.now());
+        }
+        if !self.look.stream || self.look.quiet {
+            return;
+        }
+        let Palette { quiet, .. } = self.look.palette;
+        let room = self.screen.columns();
+        if !matches!(event, AgentEvent::ToolStart { .. } | AgentEvent::ToolEnd { .. } | AgentEvent::Judged) {
+            self.tools.interrupted();
+        }
+        match event {
+            AgentEvent::Text { text, joins } => self.text(text, *joins),
+            AgentEvent::ToolStart { id, name, summary, parent } => {
+                self.tool_started(id, name, summary, parent.as_deref());
+            }
+            AgentEvent::ToolEnd { id, ok, output } => self.tool_ended(id, *ok, output),
+            AgentEvent::Todo { items } => self.todo(items),
+            AgentEvent::Result(result) => self.result(result),
+            AgentEvent::Subagent { text } => {
+                self.line(&format!("  {quiet}{}{quiet:#}", fit(&one_line(text), room.saturating_sub(2))));
+            }
+            AgentEvent::Progress { text } => {
+                let text = one_line(text.lines().next().unwrap_or_default());
+                self.line(&format!("{quiet}{}{quiet:#}", fit(&text, room)));
+            }
+            AgentEvent::Started { model, .. } => {
+                if let Some(model) = model {
+                    self.line(&format!("{quiet}{}{quiet:#}", fit(&one_line(model), room)));
+                }
+            }
+            AgentEvent::Limit(limit) => {
+                if limit.refused {
+                    self.line(&format!(
+                        "{quiet}The service refuses requests: the usage limit is reached.{quiet:#}"
+                    ));
+                }
+            }
+            AgentEvent::Judged => {}
+            AgentEvent::Unknown { what } => self.detail(&format!("not understood: {what}")),
+        }
+    }
+
+    fn gate_started(&mut self, gate: &Gate) {
+        if self.look.live {
+            self.live.gate(gate, self.screen.now());
+        }
+        if !gate.check.judges() {
+            let Palette { quiet, .. } = self.look.palette;
+            self.line(&format!("{quiet}Waiting until {}.{quiet:#}", gate.check.name()));
+            return;
+        }
+        if !matches!(gate.check, Check::Command { .. }) {
+            return;
+        }
+        if self.look.verbose {
+            self.detail(&format!("Running guardrail: {}", gate.check.name()));
+        } else {
+            let Palette { quiet, .. } = self.look.palette;
+            self.line(&format!("{quiet}Running guardrail: {}{quiet:#}", one_line(gate.check.name())));
+        }
+    }
+
+    fn baseline_started(&mut self, gate: &Gate) {
+        if self.look.live {
+            self.live.gate(gate, self.screen.now());
+        }
+        let Palette { quiet, .. } = self.look.palette;
+        self.line(&format!("{quiet}Before the first iteration: {}{quiet:#}", one_line(gate.check.name())));
+    }
+
+    fn detail(&mut self, text: &str) {
+        if self.look.verbose {
+            let Palette { quiet, .. } = self.look.palette;
+            self.line(&format!("{quiet}[ralph] {}{quiet:#}", printable(text)));
+        }
+    }
+
+    fn moment(&mut self, at: Timestamp) {
+        self.screen.moment(at);
+        self.still_waiting(at);
+    }
+
+    fn wants_ticks(&self) -> bool {
+        self.look.live
+    }
+
+    fn flush(&mut self) {
+        let status = if self.look.live { self.live.text(self.screen.now(), &self.look.marks) } else { None };
+        self.screen.flush(status.as_deref());
+    }
+}

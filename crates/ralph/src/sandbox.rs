@@ -1,0 +1,362 @@
+//! Keeps an agent and what it starts contained: what may be written, seen and talked to.
+//!
+//! The kinds differ in what they are made of ([`level::Level`]); what they let happen is one [`policy::Policy`]. A
+//! process that `process` starts is wrapped: ralph itself becomes the process outside of a sandbox (`outside`),
+//! and ends as the command inside ended. So signals, sessions and the sweep work as they do without one.
+
+pub(crate) mod bwrap;
+mod docker;
+mod embedded;
+mod exec;
+mod git_rules;
+pub mod hosts;
+mod inside;
+mod landlock;
+pub mod level;
+mod link;
+mod login;
+mod mounts;
+pub(crate) mod outside;
+pub mod policy;
+mod proxy;
+mod sbx;
+pub mod seatbelt;
+mod seccomp;
+pub(crate) mod self_test;
+pub(crate) mod spool;
+mod stand_ins;
+mod survey;
+pub mod wanted;
+mod watched;
+
+use std::{
+    collections::BTreeMap,
+    env,
+    ffi::OsString,
+    io::{self, Read, Seek, SeekFrom},
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    engine::event::Contact,
+    error::{Error, Result},
+    git,
+    journal::run_dir::{self, RunDir},
+    process::{Spec, Supervisor},
+    setup::Setup,
+};
+use level::Level;
+use login::Login;
+use policy::{Layer, Places, Policy};
+use stand_ins::StandIns;
+use wanted::Wanted;
+
+/// The hidden command of the process outside.
+pub(crate) const COMMAND: &str = "sandboxed";
+/// Variables by which ralph tells a process where to leave what is meant for ralph or for later.
+const WRITTEN: [&str; 2] = [spool::VARIABLE, "RUN_FOLDER"];
+/// Tells programs inside that they are inside, and in which kind.
+const VARIABLE: &str = "RALPH_SANDBOX";
+/// Most of what git says about files with secrets.
+const MOST: usize = 1024 * 1024;
+
+/// Whether this process is inside of one: then it sees no process outside, whether it lives or not.
+pub(crate) fn is_inside() -> bool {
+    env::var_os(VARIABLE).is_some_and(|level| !level.is_empty())
+}
+
+/// Whoever is inside ends nobody outside.
+pub(crate) fn refuse_inside() -> Result<()> {
+    if !is_inside() {
+        return Ok(());
+    }
+    Err(Error::new("runs cannot be ended from inside a sandbox")
+        .hint("say on the bus what should end and why: ralph bus post --type WARNING --body \"...\""))
+}
+
+/// The sandbox of a run.
+pub(crate) struct Sandbox {
+    wanted: Wanted,
+    project: PathBuf,
+    places: Places,
+    policy: Policy,
+    /// Where the policy is written for the process outside.
+    rules: PathBuf,
+    /// Where the proxy writes down whom it was asked for.
+    log: PathBuf,
+    /// As much of that was read.
+    read: u64,
+    login: Option<Login>,
+    stand_ins: StandIns,
+    watched: BTreeMap<PathBuf, String>,
+    /// Of containers, which must be told apart.
+    id: String,
+    /// What the settings would open, and is not there.
+    absent: Vec<String>,
+    /// The agent's program, which some kinds start in a way of its own.
+    agent_program: PathBuf,
+}
+
+/// What a sandbox is made for.
+pub(crate) struct Occasion<'a> {
+    pub(crate) project: &'a Path,
+    /// The agent's name.
+    pub(crate) agent: &'static str,
+    /// The agent's program.
+    pub(crate) program: &'a Path,
+    /// What the user adds to its environment.
+    pub(crate) env: &'a BTreeMap<String, String>,
+    /// What the agent must be able to write, wherever it is.
+    pub(crate) work: Option<PathBuf>,
+    /// A folder of this occasion alone.
+    pub(crate) folder: &'a Path,
+    /// A folder that other sandboxes of the project share.
+    pub(crate) cache: PathBuf,
+    pub(crate) id: String,
+}
+
+impl Sandbox {
+    /// Prepares the sandbox of a run; nothing if it wants none.
+    pub(crate) fn of_run(
+        setup: &Setup,
+        run: &RunDir,
+        program: &Path,
+        supervisor: &mut Supervisor,
+    ) -> io::Result<Option<Self>> {
+        if !setup.sandbox.level().contains() {
+            return Ok(None);
+        }
+        let plan = setup.variables.get("PLAN_FILE").map(|name| setup.project.join(name));
+        let occasion = Occasion {
+            project: &setup.project,
+            agent: ralph_agents::adapter(&setup.agent.command).name(),
+            program,
+            env: &setup.agent.env,
+            work: plan,
+            folder: run.path(),
+            cache: run.cache(),
+            id: run.id(),
+        };
+        Self::prepare(setup.sandbox.clone(), occasion, supervisor).map(Some)
+    }
+
+    /// Prepares a sandbox.
+    fn prepare(wanted: Wanted, occasion: Occasion<'_>, supervisor: &mut Supervisor) -> io::Result<Self> {
+        let Occasion { project, agent, program, env, work, folder, cache, id } = occasion;
+        let mut places = survey::survey(project);
+        let tracked = tracked(supervisor, project, &places.secrets);
+        places.secrets.retain(|path| !tracked.contains(path));
+        let (tmp, state) = (folder.join("tmp"), folder.join("agent"));
+        for folder in [&tmp, &cache, &state] {
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        let variable = |name: &str| env.get(name).cloned().or_else(|| env::var(name).ok());
+        let login = Login::prepare(agent, &state, &variable)?;
+        places.hidden.extend(survey::real(login::hidden(agent, &variable)));
+        let (hooks, mut files) = git_rules::protect(&mut places, supervisor);
+        files.extend(login::expected(agent).iter().map(|(name, text)| (project.join(name), *text)));
+        let own =
+            [&tmp, &cache, &state].map(std::fs::canonicalize).into_iter().collect::<io::Result<Vec<_>>>()?;
+        places.own = own;
+        let opened = wanted.writable.iter().map(|text| (text, survey::resolve(text, project)));
+        let (opened, absent): (Vec<_>, Vec<_>) = opened.partition(|(_, path)| path.is_some());
+        let absent = absent.into_iter().map(|(text, _)| text.clone()).collect();
+        places.writable = opened
+            .into_iter()
+            .filter_map(|(_, path)| path)
+            .chain(work.and_then(|path| std::fs::canonicalize(path).ok()))
+            .collect();
+        let mut env = environment(&wanted, &cache, agent);
+        env.extend(login.iter().flat_map(Login::variables));
+        let policy =
+            Policy { layers: Vec::new(), tmp, hosts: wanted.hosts.clone(), env, processes: wanted.processes };
+        let (rules, log) = (folder.join("sandbox.json"), folder.join("contacts.jsonl"));
+        let read = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
+        let lock = run_dir::project_dir(project)
+            .map_err(|error| io::Error::other(error.to_string()))?
+            .join("stand-ins.lock");
+        let stand_ins = StandIns::of(project, hooks, files, &lock)?;
+        let (watched, project, agent_program) = (BTreeMap::new(), project.to_owned(), program.to_owned());
+        let sandbox = Self {
+            wanted,
+            project,
+            places,
+            policy,
+            rules,
+            log,
+            read,
+            login,
+            stand_ins,
+            watched,
+            id,
+            absent,
+            agent_program,
+        };
+        if sandbox.level() == Level::Sbx {
+            sbx::create(&sandbox, agent, supervisor)?;
+        }
+        Ok(sandbox)
+    }
+
+    /// Its kind.
+    pub(crate) fn level(&self) -> Level {
+        self.wanted.level()
+    }
+
+    /// What a person should know of it from the start.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let absent = self.absent.iter();
+        absent
+            .map(|path| format!("sandbox.writable: `{path}` is not there, so it cannot be opened"))
+            .collect()
+    }
+
+    /// A folder that can be written inside and read outside.
+    pub(crate) fn tmp(&self) -> &Path {
+        &self.policy.tmp
+    }
+
+    /// Whether a path leads to what nobody inside sees.
+    pub(crate) fn hides(&self, path: &Path) -> bool {
+        let hidden = || self.places.hidden.iter().chain(&self.places.secrets);
+        std::fs::canonicalize(path).is_ok_and(|real| hidden().any(|hidden| real.starts_with(hidden)))
+    }
+
+    /// Makes a process one that runs inside.
+    pub(crate) fn wrap(&mut self, spec: Spec) -> io::Result<Spec> {
+        self.stand_ins.make()?;
+        let mut places = self.places.clone();
+        places.own.extend(written_folders(&spec));
+        let layers = policy::layers(&places);
+        // Through a link a path leads to a place that has its own layer.
+        let is_there = |layer: &Layer| std::fs::canonicalize(&layer.path).is_ok_and(|it| it == layer.path);
+        self.policy.layers = layers.into_iter().filter(is_there).collect();
+        match self.level() {
+            Level::Embedded | Level::Bwrap | Level::Landlock => {
+                fs_err::write(&self.rules, serde_json::to_vec(&self.policy)?)?;
+                wrapped(self.level(), &self.rules, Some(&self.log), spec)
+            }
+            Level::Docker => Ok(docker::wrap(self, spec)),
+            Level::Sbx => Ok(sbx::wrap(self, spec)),
+            Level::Seatbelt => Ok(seatbelt_wrap(&self.policy, spec)),
+            Level::None => Ok(spec),
+        }
+    }
+
+    /// Looks at what is protected, before the agent has its turn.
+    pub(crate) fn begin_turn(&mut self) {
+        // Before the look; if they cannot be made the turn cannot begin, which says why.
+        let _ = self.stand_ins.make();
+        self.watched = watched::look(&self.places);
+        if let Some(login) = &mut self.login {
+            login.renew();
+        }
+    }
+
+    /// What is protected and not as it was before the turn. A login that the agent renewed is kept.
+    pub(crate) fn end_turn(&mut self) -> Vec<String> {
+        if let Some(login) = &mut self.login {
+            login.keep();
+        }
+        watched::changed(&self.watched, &watched::look(&self.places), &self.project)
+    }
+
+    /// Whom processes inside wanted to talk to since the last look.
+    pub(crate) fn contacts(&mut self) -> Vec<Contact> {
+        let Ok(mut file) = std::fs::File::open(&self.log) else { return Vec::new() };
+        let mut text = String::new();
+        if file.seek(SeekFrom::Start(self.read)).is_err() || file.read_to_string(&mut text).is_err() {
+            return Vec::new();
+        }
+        // The last line may be on its way.
+        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+        self.read += whole.len() as u64;
+        let mut contacts: Vec<Contact> =
+            whole.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        contacts.sort();
+        contacts.dedup();
+        contacts
+    }
+
+    /// What must be run after each process, so that nothing of it is left.
+    pub(crate) fn aftermath(&self) -> Option<Vec<OsString>> {
+        (self.level() == Level::Docker).then(|| docker::remove(&self.id))
+    }
+
+    /// Removes what was made for the run; containers are ended.
+    pub(crate) fn finish(&self, supervisor: &mut Supervisor) {
+        self.stand_ins.remove();
+        if let Some(login) = &self.login {
+            login.forget();
+        }
+        let _ = std::fs::remove_dir_all(&self.policy.tmp);
+        if self.level() == Level::Sbx {
+            sbx::stop(self, supervisor);
+        }
+    }
+}
+
+/// The folders that ralph tells a process to write to.
+fn written_folders(spec: &Spec) -> impl Iterator<Item = PathBuf> {
+    let set = WRITTEN.into_iter().filter_map(|name| spec.env.iter().find(|(known, _)| known == name));
+    set.filter_map(|(_, value)| std::fs::canonicalize(value.as_ref()?).ok())
+}
+
+/// A process that runs inside, by way of ralph itself.
+fn wrapped(level: Level, rules: &Path, log: Option<&Path>, spec: Spec) -> io::Result<Spec> {
+    let mut args: Vec<OsString> = vec![COMMAND.into(), level.name().into(), rules.into()];
+    args.extend(log.into_iter().flat_map(|log| ["--log".into(), log.into()]));
+    args.extend(["--".into(), spec.program]);
+    args.extend(spec.args);
+    Ok(Spec { program: env::current_exe()?.into(), args, ..spec })
+}
+
+fn seatbelt_wrap(policy: &Policy, spec: Spec) -> Spec {
+    let mut args: Vec<OsString> = vec!["-p".into(), seatbelt::profile(policy).into(), spec.program];
+    args.extend(spec.args);
+    let mut env = spec.env;
+    env.extend(policy.env.iter().map(|(name, value)| (name.into(), value.as_ref().map(OsString::from))));
+    env.push(("TMPDIR".into(), Some(policy.tmp.clone().into())));
+    Spec { program: "sandbox-exec".into(), args, env, ..spec }
+}
+
+/// Which of these files git tracks: a tracked file that cannot be read breaks commits.
+fn tracked(supervisor: &mut Supervisor, project: &Path, paths: &[PathBuf]) -> Vec<PathBuf> {
+    if paths.is_empty() {
+        return Vec::new();
+    }
+    let mut args: Vec<OsString> = ["ls-files", "-z", "--"].map(OsString::from).to_vec();
+    args.extend(paths.iter().map(|path| path.as_os_str().to_owned()));
+    let Ok(captured) = supervisor.capture(git::scm_spec("git".into(), project, "", args), MOST) else {
+        return Vec::new();
+    };
+    let names = captured.out.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.map(|name| project.join(String::from_utf8_lossy(name).as_ref())).collect()
+}
+
+fn environment(wanted: &Wanted, cache: &Path, agent: &str) -> BTreeMap<String, Option<String>> {
+    let mut env = BTreeMap::new();
+    let mut set = |name: &str, value: String| env.insert(name.to_owned(), Some(value));
+    set(VARIABLE, wanted.level().name().to_owned());
+    // Where ralph's own commands look, whatever an agent's variables say.
+    if let Ok(state) = run_dir::state_dir() {
+        set("RALPH_STATE_DIR", state.display().to_string());
+    }
+    // What tools keep to be faster the next time.
+    set("XDG_CACHE_HOME", cache.display().to_string());
+    for (name, folder) in [
+        ("npm_config_cache", "npm"),
+        ("YARN_CACHE_FOLDER", "yarn"),
+        ("PIP_CACHE_DIR", "pip"),
+        ("GOCACHE", "go-build"),
+    ] {
+        set(name, cache.join(folder).display().to_string());
+    }
+    if let Some(variable) = ralph_agents::adapter(agent).skips_as_root_with()
+        && rustix::process::geteuid().is_root()
+    {
+        set(variable, "1".to_owned());
+    }
+    env
+}

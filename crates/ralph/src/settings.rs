@@ -1,0 +1,317 @@
+//! The settings of a run: what they are, their defaults, and how files and flags make them.
+//!
+//! Invariant: as JSON they are a settings file again, which says the same. What stands above a field is what
+//! the reference and people's editors say about its key, through the schema.
+
+mod error;
+mod fields;
+mod json;
+mod load;
+mod loops;
+mod node;
+mod read;
+mod sandbox;
+mod schema;
+mod value;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ralph_agents::Permissions;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
+use crate::budget::Price;
+use crate::engine::presets::STUCK_AFTER;
+use crate::fail_action::FailAction;
+use crate::setup::{Guard, PromptVia, Scm};
+
+pub(crate) use load::{Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, inspect, load, of_bytes};
+pub(crate) use loops::{BuildSettings, PlanSettings, StoriesSettings, TaskSettings};
+pub(crate) use sandbox::SandboxSettings;
+pub(crate) use schema::schema;
+
+/// Everything that settings decide.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(default)]
+pub(crate) struct Settings {
+    /// How many iterations there may be. Without it, the command decides: `ralph run` takes 10.
+    #[schemars(range(min = 1))]
+    pub(crate) maximum_iterations: Option<u32>,
+    /// What the agent answers, in a `<response>` tag, when it is done.
+    #[schemars(regex(pattern = r"\S"))]
+    pub(crate) completion_response: String,
+    /// How many characters of a guardrail's output go into a prompt.
+    pub(crate) output_truncate_chars: usize,
+    /// Show the agent's output while it works.
+    pub(crate) stream_agent_output: bool,
+    /// Begin prompts with `Iteration 3 of 10, 7 remaining.`
+    pub(crate) include_iteration_count_in_prompt: bool,
+    /// The agent that does the work.
+    pub(crate) agent: AgentSettings,
+    /// The commands that must succeed before anything counts as done, in the order in which they run.
+    pub(crate) guardrails: Vec<Guardrail>,
+    /// Run the guardrails once before the first iteration, so that the agent is told which were failing already.
+    pub(crate) baseline: bool,
+    /// What is done with the changes when all guardrails pass. Without it, nothing is.
+    pub(crate) scm: Option<Scm>,
+    /// How often a failed iteration is tried again.
+    pub(crate) retries: u32,
+    /// How long to wait before the first retry. It doubles with each retry.
+    #[serde(serialize_with = "seconds")]
+    #[schemars(schema_with = "schema::duration")]
+    pub(crate) retry_delay: Duration,
+    /// Where a run ends without being done. `0` switches a limit off.
+    pub(crate) limits: Limits,
+    /// What a million tokens cost, in US dollars, by the beginning of a model's name (or the agent's): for agents that
+    /// report tokens and no cost.
+    #[schemars(schema_with = "schema::prices")]
+    pub(crate) prices: BTreeMap<String, Price>,
+    /// What happens to processes that the agent leaves behind after a turn.
+    #[schemars(schema_with = "schema::leftovers")]
+    pub(crate) leftovers: Leftovers,
+    /// Whether ralph's hooks judge the agent's tool calls before they run, in agents that can carry them.
+    #[schemars(schema_with = "schema::guard")]
+    pub(crate) guard: Guard,
+    /// How `ralph plan` works.
+    pub(crate) plan: PlanSettings,
+    /// How `ralph build` works, and where it and `ralph plan` find things.
+    pub(crate) build: BuildSettings,
+    /// How `ralph stories` works.
+    pub(crate) stories: StoriesSettings,
+    /// A shell command that is run when a run ends, waits for a usage limit, or needs a person, with the event as JSON
+    /// on its standard input.
+    #[schemars(regex(pattern = r"\S"))]
+    pub(crate) notify: Option<String>,
+    /// How `ralph task` keeps an agent going.
+    pub(crate) task: TaskSettings,
+    /// What contains the agent and what it starts: a level, or an object.
+    #[schemars(schema_with = "schema::sandbox")]
+    pub(crate) sandbox: SandboxSettings,
+    /// How things look on the terminal.
+    pub(crate) output: Output,
+    /// How long the records of old runs are kept. `0` keeps them for good.
+    #[serde(serialize_with = "seconds_or_off")]
+    #[schemars(schema_with = "schema::duration")]
+    pub(crate) retention: Option<Duration>,
+}
+
+impl Default for Settings {
+    /// There is no default agent: its command is empty.
+    fn default() -> Self {
+        Self {
+            maximum_iterations: None,
+            completion_response: "DONE".to_owned(),
+            output_truncate_chars: 5_000,
+            stream_agent_output: true,
+            include_iteration_count_in_prompt: false,
+            agent: AgentSettings::default(),
+            guardrails: Vec::new(),
+            baseline: true,
+            scm: None,
+            retries: 3,
+            retry_delay: Duration::from_secs(1),
+            limits: Limits::default(),
+            prices: BTreeMap::new(),
+            leftovers: Leftovers::Kill,
+            guard: Guard::On,
+            plan: PlanSettings::default(),
+            build: BuildSettings::default(),
+            stories: StoriesSettings::default(),
+            notify: None,
+            task: TaskSettings::default(),
+            sandbox: SandboxSettings::default(),
+            output: Output::default(),
+            retention: None,
+        }
+    }
+}
+
+/// Which agent is run, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(default)]
+pub(crate) struct AgentSettings {
+    /// The agent's program: `claude`, `codex`, `amp`, or any other. Some layer must name it.
+    #[schemars(regex(pattern = r"\S"))]
+    pub(crate) command: String,
+    /// Arguments for it. Each string is split as a shell would.
+    // Already split here; as JSON each is quoted, so that it stays whole.
+    #[serde(serialize_with = "quoted")]
+    #[schemars(schema_with = "schema::flags")]
+    pub(crate) flags: Vec<String>,
+    /// Variables to add to its environment.
+    #[schemars(schema_with = "schema::variables")]
+    pub(crate) env: BTreeMap<String, String>,
+    /// How the prompt reaches an agent that ralph does not know.
+    #[schemars(schema_with = "schema::prompt_via")]
+    pub(crate) prompt_via: PromptVia,
+    /// Who decides what the agent may do: its own rules (`agent`), or not they (`skip`). Without it `skip` where a sandbox or
+    /// the guard protects the run, else `agent`.
+    #[schemars(schema_with = "schema::permissions")]
+    pub(crate) permissions: Option<Permissions>,
+}
+
+/// A command that judges the work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Guardrail {
+    /// What the shell runs. Any exit code but 0 is a failure.
+    #[schemars(regex(pattern = r"\S"))]
+    pub(crate) command: String,
+    /// Where the failure goes in the next prompt: after it, before it, in its place.
+    #[schemars(default, schema_with = "schema::fail_action")]
+    pub(crate) fail_action: FailAction,
+    /// What the agent is told when this guardrail fails.
+    pub(crate) hint: Option<String>,
+}
+
+/// Where things end without being done. Nothing here, and zero in a file, means no limit.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(default)]
+pub(crate) struct Limits {
+    /// How long one turn of the agent may take.
+    #[serde(serialize_with = "seconds_or_off")]
+    #[schemars(schema_with = "schema::duration")]
+    pub(crate) iteration_timeout: Option<Duration>,
+    /// How long the agent may be silent.
+    #[serde(serialize_with = "seconds_or_off")]
+    #[schemars(schema_with = "schema::duration")]
+    pub(crate) idle_timeout: Option<Duration>,
+    /// How long one guardrail may take.
+    #[serde(serialize_with = "seconds_or_off")]
+    #[schemars(schema_with = "schema::duration")]
+    pub(crate) gate_timeout: Option<Duration>,
+    /// How long the run may take.
+    #[serde(serialize_with = "seconds_or_off")]
+    #[schemars(schema_with = "schema::duration")]
+    pub(crate) total_time: Option<Duration>,
+    /// How long to wait for a quota to come back, all waits together. `0` leaves it at a day.
+    #[serde(serialize_with = "seconds_or_off")]
+    #[schemars(schema_with = "schema::duration")]
+    pub(crate) max_wait: Option<Duration>,
+    /// What the run may cost, in US dollars.
+    #[serde(serialize_with = "or_zero")]
+    #[schemars(range(min = 0.0))]
+    pub(crate) max_cost_usd: Option<f64>,
+    /// How many tokens the run may use, in and out.
+    #[serde(serialize_with = "or_zero")]
+    pub(crate) max_tokens: Option<u64>,
+    /// What one iteration may cost, in US dollars, all its attempts together.
+    #[serde(serialize_with = "or_zero")]
+    #[schemars(range(min = 0.0))]
+    pub(crate) iteration_cost_usd: Option<f64>,
+    /// How many tokens one iteration may use, in and out, all its attempts together.
+    #[serde(serialize_with = "or_zero")]
+    pub(crate) iteration_tokens: Option<u64>,
+    /// After how many iterations without progress the agent is told to try something else; one more ends the run.
+    #[serde(serialize_with = "or_zero")]
+    pub(crate) stuck_after: Option<u32>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            iteration_timeout: None,
+            idle_timeout: Some(Duration::from_mins(30)),
+            gate_timeout: None,
+            total_time: None,
+            max_wait: None,
+            max_cost_usd: None,
+            max_tokens: None,
+            iteration_cost_usd: None,
+            iteration_tokens: None,
+            stuck_after: Some(STUCK_AFTER),
+        }
+    }
+}
+
+/// What happens to processes that an agent leaves behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Leftovers {
+    /// They are ended after the turn.
+    #[default]
+    Kill,
+    /// They go on.
+    Keep,
+}
+
+impl Leftovers {
+    /// Every choice with the name that settings use.
+    pub(crate) const NAMES: [(&str, Self); 2] = [("kill", Self::Kill), ("keep", Self::Keep)];
+}
+
+/// How things look on the terminal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(default)]
+pub(crate) struct Output {
+    /// Emoji, or `[OK]` and `[ERR]`. Without it, what the locale can show.
+    pub(crate) emoji: Option<bool>,
+    /// When there is colour. `auto` is: on a terminal, unless `NO_COLOR` is set.
+    #[schemars(schema_with = "schema::color")]
+    pub(crate) color: ColorWhen,
+    /// Begin each line with the time.
+    pub(crate) timestamps: bool,
+    /// How many lines of a tool's output are shown.
+    pub(crate) max_lines: usize,
+    /// How many characters of a tool's output are shown.
+    pub(crate) max_chars: usize,
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self { emoji: None, color: ColorWhen::Auto, timestamps: false, max_lines: 5, max_chars: 500 }
+    }
+}
+
+/// When there is colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum ColorWhen {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Everywhere.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+impl ColorWhen {
+    /// Every choice with the name that settings use.
+    pub(crate) const NAMES: [(&str, Self); 3] =
+        [("auto", Self::Auto), ("always", Self::Always), ("never", Self::Never)];
+}
+
+fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    match duration.subsec_nanos() {
+        0 => serializer.serialize_u64(duration.as_secs()),
+        _ => serializer.serialize_f64(duration.as_secs_f64()),
+    }
+}
+
+/// Off is zero, because null would mean the default.
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+fn seconds_or_off<S: Serializer>(limit: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    seconds(&limit.unwrap_or_default(), serializer)
+}
+
+/// Off is zero here too.
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+fn or_zero<T: Copy + Default + Serialize, S: Serializer>(
+    limit: &Option<T>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    limit.unwrap_or_default().serialize(serializer)
+}
+
+fn quoted<S: Serializer>(flags: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(flags.iter().map(|flag| shell_words::quote(flag)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! Reads the settings out of one layer, or out of all of them merged. This is the list of all keys.
+
+use ralph_agents::Permissions;
+
+use super::error::Report;
+use super::fields::{Fields, read_object};
+use super::node::Node;
+use super::sandbox;
+use super::value::{
+    boolean, choice, command, dollar_limit, duration, filled, positive, price, string, time_limit, whole,
+    whole_limit, words, wrong_type,
+};
+use super::{
+    AgentSettings, BuildSettings, ColorWhen, Guardrail, Leftovers, Limits, Output, PlanSettings, PromptVia,
+    Scm, Settings, StoriesSettings, TaskSettings,
+};
+use crate::budget::Price;
+use crate::fail_action::FailAction;
+use crate::setup::Guard;
+
+pub(super) const PERMISSIONS: [(&str, Permissions); 2] =
+    [("agent", Permissions::Agent), ("skip", Permissions::Skip)];
+
+/// Reads what is there; the rest keeps its default.
+pub(super) fn read(root: &Node, report: &mut Report) -> Settings {
+    let mut settings = Settings::default();
+    read_object(root, "", report, |fields| read_root(fields, &mut settings));
+    settings
+}
+
+fn read_root(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
+    fields.take("$schema", |_| Ok(()));
+    fields.set("maximumIterations", &mut settings.maximum_iterations, |node| positive(node).map(Some));
+    fields.set("completionResponse", &mut settings.completion_response, |node| filled(node, "a response"));
+    fields.set("outputTruncateChars", &mut settings.output_truncate_chars, whole);
+    fields.set("streamAgentOutput", &mut settings.stream_agent_output, boolean);
+    fields.set("includeIterationCountInPrompt", &mut settings.include_iteration_count_in_prompt, boolean);
+    fields.object("agent", |fields| read_agent(fields, &mut settings.agent));
+    settings.guardrails = fields.objects("guardrails", read_guardrail).unwrap_or_default();
+    fields.set("baseline", &mut settings.baseline, boolean);
+    settings.scm = fields.object("scm", read_scm);
+    fields.set("retries", &mut settings.retries, whole);
+    fields.set("retryDelay", &mut settings.retry_delay, duration);
+    fields.object("limits", |fields| read_limits(fields, &mut settings.limits));
+    settings.prices = fields.map("prices", read_price).unwrap_or_default();
+    fields.set("leftovers", &mut settings.leftovers, |node| choice(node, &Leftovers::NAMES));
+    fields.set("guard", &mut settings.guard, |node| choice(node, &Guard::NAMES));
+    fields.object("plan", |fields| read_plan(fields, &mut settings.plan));
+    fields.object("build", |fields| read_build(fields, &mut settings.build));
+    fields.object("stories", |fields| read_stories(fields, &mut settings.stories));
+    settings.notify = fields.take("notify", command);
+    fields.object("task", |fields| read_task(fields, &mut settings.task));
+    sandbox::read(fields, &mut settings.sandbox);
+    fields.object("output", |fields| read_output(fields, &mut settings.output));
+    fields.set("retention", &mut settings.retention, time_limit);
+}
+
+fn read_agent(fields: &mut Fields<'_, '_>, agent: &mut AgentSettings) {
+    fields.set("command", &mut agent.command, command);
+    let flags = if fields.is_array("flags") {
+        fields.each("flags", words).map(|words| words.concat())
+    } else {
+        fields.take("flags", words_of_line)
+    };
+    agent.flags = flags.unwrap_or_default();
+    agent.env = fields.map("env", read_variable).unwrap_or_default();
+    fields.set("promptVia", &mut agent.prompt_via, |node| choice(node, &PromptVia::NAMES));
+    agent.permissions = fields.take("permissions", |node| choice(node, &PERMISSIONS));
+}
+
+fn words_of_line(node: &Node) -> Result<Vec<String>, String> {
+    if node.is_string() { words(node) } else { Err(wrong_type("an array of strings", node)) }
+}
+
+fn read_variable(name: &str, value: &Node) -> Result<String, String> {
+    if name.is_empty() || name.contains(['=', '\0']) {
+        return Err("expected the name of an environment variable".to_owned());
+    }
+    string(value).map(str::to_owned)
+}
+
+fn read_price(name: &str, value: &Node) -> Result<Price, String> {
+    if name.trim().is_empty() {
+        return Err("expected the beginning of a model's name".to_owned());
+    }
+    price(value)
+}
+
+fn read_guardrail(fields: &mut Fields<'_, '_>) -> Guardrail {
+    fields.require("command");
+    Guardrail {
+        command: fields.take("command", command).unwrap_or_default(),
+        fail_action: fields.take("failAction", |node| choice(node, &FailAction::NAMES)).unwrap_or_default(),
+        hint: fields
+            .take("hint", |node| string(node).map(str::to_owned))
+            .filter(|hint| !hint.trim().is_empty()),
+    }
+}
+
+fn read_scm(fields: &mut Fields<'_, '_>) -> Scm {
+    Scm {
+        command: fields.take("command", command).unwrap_or_else(|| "git".to_owned()),
+        tasks: fields.each("tasks", |node| filled(node, "a task such as commit")).unwrap_or_default(),
+    }
+}
+
+fn read_limits(fields: &mut Fields<'_, '_>, limits: &mut Limits) {
+    fields.set("iterationTimeout", &mut limits.iteration_timeout, time_limit);
+    fields.set("idleTimeout", &mut limits.idle_timeout, time_limit);
+    fields.set("gateTimeout", &mut limits.gate_timeout, time_limit);
+    fields.set("totalTime", &mut limits.total_time, time_limit);
+    fields.set("maxWait", &mut limits.max_wait, time_limit);
+    fields.set("maxCostUsd", &mut limits.max_cost_usd, dollar_limit);
+    fields.set("maxTokens", &mut limits.max_tokens, whole_limit);
+    fields.set("iterationCostUsd", &mut limits.iteration_cost_usd, dollar_limit);
+    fields.set("iterationTokens", &mut limits.iteration_tokens, whole_limit);
+    fields.set("stuckAfter", &mut limits.stuck_after, whole_limit);
+}
+
+fn read_plan(fields: &mut Fields<'_, '_>, plan: &mut PlanSettings) {
+    plan.prompt = fields.take("prompt", a_path);
+}
+
+fn read_task(fields: &mut Fields<'_, '_>, task: &mut TaskSettings) {
+    fields.set("maxRestarts", &mut task.max_restarts, positive);
+    fields.set("restartDelay", &mut task.restart_delay, duration);
+    fields.set("childWaitTimeout", &mut task.child_wait_timeout, duration);
+    fields.set("pollInterval", &mut task.poll_interval, duration);
+}
+
+fn read_build(fields: &mut Fields<'_, '_>, build: &mut BuildSettings) {
+    build.prompt = fields.take("prompt", a_path);
+    build.test_command = fields.take("testCommand", command);
+    build.plan_file = fields.take("planFile", a_path);
+    fields.set("specsDir", &mut build.specs_dir, a_path);
+}
+
+fn read_stories(fields: &mut Fields<'_, '_>, stories: &mut StoriesSettings) {
+    fields.set("dir", &mut stories.dir, a_path);
+    fields.set("reviewCap", &mut stories.review_cap, positive);
+    fields.set("skipReview", &mut stories.skip_review, boolean);
+    fields.set("verifyEachTurn", &mut stories.verify_each_turn, boolean);
+}
+
+fn a_path(node: &Node) -> Result<String, String> {
+    filled(node, "a path")
+}
+
+fn read_output(fields: &mut Fields<'_, '_>, output: &mut Output) {
+    fields.set("emoji", &mut output.emoji, |node| boolean(node).map(Some));
+    fields.set("color", &mut output.color, |node| choice(node, &ColorWhen::NAMES));
+    fields.set("timestamps", &mut output.timestamps, boolean);
+    fields.set("maxLines", &mut output.max_lines, whole);
+    fields.set("maxChars", &mut output.max_chars, whole);
+}

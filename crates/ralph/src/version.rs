@@ -1,0 +1,59 @@
+//! Asks agents for their version.
+
+use std::{path::Path, time::Duration};
+
+use ralph_agents::AGENTS;
+use ralph_agents::versions::Version;
+use rustix::process::Signal;
+
+use crate::{
+    git,
+    process::{Leftovers, Sink, Spec, Supervisor},
+    watch,
+};
+
+/// How long a program may take to say its version.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// As much of what it says is read.
+const MOST: usize = 4096;
+
+/// The version of the agent that is called by this name. Only programs with the name of an agent are asked:
+/// what a stranger does with `--version` nobody knows.
+pub(crate) fn of_agent(
+    supervisor: &mut Supervisor,
+    command: &str,
+    program: &Path,
+    project: &Path,
+) -> Option<String> {
+    if !AGENTS.contains(&ralph_agents::adapter(command).name()) {
+        return None;
+    }
+    let said = ask(supervisor, program, project).ok()?;
+    Version::find_in(&said).map(|version| version.to_string())
+}
+
+/// Has a program say its version; otherwise says why it does not.
+pub(crate) fn ask(supervisor: &mut Supervisor, program: &Path, project: &Path) -> Result<String, String> {
+    let spec = Spec {
+        program: program.into(),
+        args: vec!["--version".into()],
+        dir: project.to_owned(),
+        env: Vec::new(),
+        input: None,
+        stdout: Sink::Pipe { copy: None },
+        stderr: Sink::Pipe { copy: None },
+        first_signal: Signal::TERM,
+        limits: watch::Limits { total: Some(PATIENCE), idle: None },
+        leftovers: Leftovers::Kill,
+    };
+    let captured =
+        supervisor.capture(spec, MOST).map_err(|error| format!("it cannot be started: {error}"))?;
+    if captured.ended.cause.is_some() {
+        return Err(format!("it does not say its version within {} s", PATIENCE.as_secs()));
+    }
+    if !git::succeeded(&captured) {
+        let first = git::refusal(&captured).lines().next().unwrap_or_default().to_owned();
+        return Err(format!("it fails to say its version: {first}"));
+    }
+    Ok(String::from_utf8_lossy(&captured.out).into_owned())
+}
