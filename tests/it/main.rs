@@ -18,6 +18,7 @@ mod loop_and_claims;
 mod modes;
 mod nights;
 mod notify;
+mod old_journals;
 mod pages;
 mod plugin;
 mod processes;

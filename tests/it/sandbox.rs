@@ -52,7 +52,7 @@ fn levels() -> &'static Value {
 
 /// Whether a level works here; says so if not.
 #[expect(clippy::print_stderr, reason = "a skipped test must not look like one that passed")]
-fn works(level: &str) -> bool {
+pub(crate) fn works(level: &str) -> bool {
     let all = levels()["levels"].as_array().expect("levels");
     let found = all.iter().find(|it| it["level"] == level).expect("a level");
     if found["works"] != true {

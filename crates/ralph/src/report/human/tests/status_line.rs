@@ -1,10 +1,9 @@
 //! The line at the bottom: what it says, and that it never mixes with the rest.
 
+use ralph_agents::{TurnResult, Usage};
+
 use super::{runs::turn_ended, *};
-use crate::{
-    agent::{TurnResult, Usage},
-    engine::event::{Mode, Turn, TurnEnd, Why},
-};
+use crate::engine::event::{Mode, Turn, TurnEnd, Why};
 
 const ERASE: &str = "\r\u{1b}[J";
 
