@@ -194,8 +194,8 @@ fn what_is_whole_is_understood() {
     for call in tool_calls() {
         target("guard")(&call);
     }
-    assert_eq!(ralph::message::parse(BUS.as_bytes()).messages.len(), 2);
-    assert_eq!(ralph::stories::read(TASKS).problems, []);
+    assert_eq!(ralph_core::message::parse(BUS.as_bytes()).messages.len(), 2);
+    assert_eq!(ralph_core::stories::read(TASKS).problems, []);
 }
 
 /// However long an agent talks, what is kept of it does not grow.

@@ -6,42 +6,10 @@ use std::{
 };
 
 /// Values in, values out: no clock, file, variable or process.
-const UPPER_FLOOR: &[&str] = &[
-    "agents",
-    "agents_md",
-    "budget",
-    "checkup",
-    "claim",
-    "dependencies",
-    "detect",
-    "duration",
-    "engine",
-    "fail_action",
-    "guard",
-    "job_request",
-    "markdown",
-    "message",
-    "notes",
-    "plan_file",
-    "prompt",
-    "session",
-    "setup",
-    "stories",
-    "stuck",
-    "template",
-    "watch",
-];
+const UPPER_FLOOR: &[&str] = &["agents", "core", "guard"];
 
 /// Files of the upper floor in modules that are not.
-const UPPER_ROOMS: [&str; 7] = [
-    "hook/answer.rs",
-    "hook/input.rs",
-    "sandbox/hosts.rs",
-    "sandbox/level.rs",
-    "sandbox/policy.rs",
-    "sandbox/seatbelt.rs",
-    "sandbox/wanted.rs",
-];
+const UPPER_ROOMS: [&str; 2] = ["hook/answer.rs", "hook/input.rs"];
 
 /// What the upper floor must not mention.
 const OUTER_WORLD: [&str; 10] = [
@@ -66,11 +34,11 @@ const PRESETS: [&str; 8] = ["run", "plan", "build", "prompt", "task", "job", "st
 /// The same words with another meaning: a script of npm, a thread, the ending of a file, a field of a message.
 /// Settings are called as the commands are.
 const NO_PRESETS: &[(&str, &str)] = &[
-    ("detect.rs", "build"),
+    ("core/detect.rs", "build"),
     ("driver/notify.rs", "run"),
-    ("message.rs", "run"),
-    ("message.rs", "task"),
-    ("process/spawn.rs", "prompt"),
+    ("core/message.rs", "run"),
+    ("core/message.rs", "task"),
+    ("sys/process/spawn.rs", "prompt"),
     ("sandbox/docker.rs", "run"),
     ("sandbox/sbx.rs", "run"),
     ("sandbox/self_test.rs", "run"),
@@ -125,7 +93,7 @@ fn forbidden(name: &str, line: &str) -> Option<String> {
         // The scripted agent plays an agent, tools included; the demo only prepares what `process` runs. A sandbox
         // is the process that `process` started: it becomes, or starts, what runs inside.
         (
-            !is_part(name, &["process", "sandbox", "scripted"]) && name != "cli/demo.rs",
+            !is_part(name, &["sys", "sandbox", "scripted"]) && name != "cli/demo.rs",
             has(&SPAWNING),
             "only `process` starts and signals processes",
         ),
@@ -136,7 +104,7 @@ fn forbidden(name: &str, line: &str) -> Option<String> {
         ),
         // Commands have names too, and the words of agents and of other programs are their own.
         (
-            !is_part(name, &["cli", "agents", "guard"]) && name != "engine/presets.rs",
+            !is_part(name, &["cli", "agents", "guard"]) && name != "core/engine/presets.rs",
             PRESETS
                 .into_iter()
                 .filter(|preset| !NO_PRESETS.contains(&(name, preset)))
@@ -145,7 +113,7 @@ fn forbidden(name: &str, line: &str) -> Option<String> {
             "only `engine/presets.rs` knows the names of presets",
         ),
         (
-            !["error.rs", "engine/outcome.rs"].contains(&name),
+            !["sys/error.rs", "core/engine/outcome.rs"].contains(&name),
             exit_code(line),
             "only `error.rs` and `engine/outcome.rs` know exit codes",
         ),
@@ -225,16 +193,16 @@ fn check(name: &str, line: &str, expected: Option<&str>) {
 #[test]
 fn the_upper_floor_is_watched() {
     for word in OUTER_WORLD {
-        check("watch.rs", &format!("    let x = {word}(y);"), Some(word));
-        check("engine/state.rs", &format!("use {word};"), Some(word));
+        check("core/prompt.rs", &format!("    let x = {word}(y);"), Some(word));
+        check("core/engine/state.rs", &format!("use {word};"), Some(word));
     }
     check("journal.rs", "    let now = Timestamp::now();", None);
     check("agents/tests/claims.rs", "use std::fs;", None);
     check("agents/tests.rs", "use std::fs;", None);
-    check("claim.rs", "/// Not by `std::fs`.", None);
-    check("claim.rs", "#[cfg(test)]\nmod tests {\n    use std::fs;\n}", None);
+    check("core/claim.rs", "/// Not by `std::fs`.", None);
+    check("core/claim.rs", "#[cfg(test)]\nmod tests {\n    use std::fs;\n}", None);
     check("settings.rs", "use std::env;", None);
-    check("sandbox/policy.rs", "use std::env;", Some("std::env"));
+    check("core/containment/policy.rs", "use std::env;", Some("std::env"));
     check("sandbox/survey.rs", "use std::env;", None);
 }
 
@@ -242,7 +210,7 @@ fn the_upper_floor_is_watched() {
 fn spawning_and_printing_are_watched() {
     for word in SPAWNING {
         check("gate.rs", &format!("    {word}(x);"), Some(word));
-        check("process/spawn.rs", &format!("    {word}(x);"), None);
+        check("sys/process/spawn.rs", &format!("    {word}(x);"), None);
     }
     check("scripted.rs", "    Command::new(\"sh\")", None);
     check("cli/demo.rs", "    Command::new(\"git\")", None);
@@ -258,7 +226,7 @@ fn spawning_and_printing_are_watched() {
 fn names_and_numbers_are_watched() {
     for preset in PRESETS {
         check("driver.rs", &format!("    if mode == \"{preset}\" {{"), Some(preset));
-        check("engine/presets.rs", &format!("    mode: \"{preset}\""), None);
+        check("core/engine/presets.rs", &format!("    mode: \"{preset}\""), None);
         check("cli/run.rs", &format!("    \"{preset}\""), None);
     }
     check("driver.rs", "    \"a plan\"", None);
@@ -266,9 +234,9 @@ fn names_and_numbers_are_watched() {
     check("scripted.rs", "    \"prompt\"", None);
     check("scripted.rs", "    \"plan\"", Some("plan"));
     check("cli.rs", "    ExitCode::from(2)", Some("exit codes"));
-    check("signals.rs", "    std::process::exit(130)", Some("exit codes"));
+    check("sys/signals.rs", "    std::process::exit(130)", Some("exit codes"));
     check("cli.rs", "    ExitCode::from(code)", None);
-    check("error.rs", "    ExitCode::from(2)", None);
+    check("sys/error.rs", "    ExitCode::from(2)", None);
 }
 
 #[test]

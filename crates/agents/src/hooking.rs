@@ -28,3 +28,9 @@ pub enum Hooking {
     /// Only the hooks themselves tell.
     Silent,
 }
+
+/// As many stops in a row Claude Code holds back, unless [`CAP_VARIABLE`] says otherwise.
+pub const USUAL_CAP: u32 = 8;
+
+/// The variable that lifts it.
+pub const CAP_VARIABLE: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";

@@ -11,13 +11,12 @@ use std::{
 };
 
 use jiff::{Timestamp, tz::TimeZone};
-use rustix::{fs::OFlags, io::Errno, rand::GetRandomFlags};
-
-use crate::{
+use ralph_core::message::{self, Message};
+use ralph_sys::{
     error::{Context, Error, Result},
-    lock,
-    message::{self, Message},
+    file_lock,
 };
+use rustix::{fs::OFlags, io::Errno, rand::GetRandomFlags};
 
 /// How long others may keep the bus to themselves.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -119,7 +118,7 @@ impl Bus {
     /// Takes the bus, which is given back when the file is closed.
     fn lock(&self, file: &File) -> Result<()> {
         let path = self.path.display();
-        match lock::take_within(file, PATIENCE) {
+        match file_lock::take_within(file, PATIENCE) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 let seconds = PATIENCE.as_secs();
                 Err(Error::new(format!("the bus {path} was locked by others for {seconds} s")))

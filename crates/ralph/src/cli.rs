@@ -39,13 +39,12 @@ use std::{
 };
 
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
-
-use crate::{
+use ralph_sys::{
     error::{EXIT_CODES, Error, REFUSED, Result},
     process::guardian,
-    scripted,
-    task::surroundings,
 };
+
+use crate::{scripted, task::surroundings};
 
 /// Run a coding agent again and again until the work is verifiably done
 #[derive(Debug, Parser)]

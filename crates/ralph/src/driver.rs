@@ -33,32 +33,31 @@ use std::{
 
 use jiff::Timestamp;
 
-use crate::{
+use crate::{gate, git::Git, journal::run_dir::RunDir, report::Reporter, sandbox::Sandbox};
+use ledger::Ledger;
+use notify::Occasion;
+use ralph_agents::hooking::Hooks;
+use ralph_core::{
+    claim::Claim,
+    containment::wanted::GatesRun,
+    duration::millis,
     engine::{
         Action, Wait, decide,
         event::{Event, GateEnded, Turn, TurnEnd, TurnEnded, View, Why},
         outcome::Outcome,
-        plan::{Check, Claim},
+        plan::Check,
     },
-    error::Result,
-    gate,
-    git::{self, Git},
-    journal::run_dir::{RunDir, fnv},
-    process::{Supervisor, Waited},
     prompt::already_failing,
-    report::Reporter,
-    sandbox::{Sandbox, wanted::GatesRun},
     setup::Setup,
 };
-use ledger::Ledger;
-use notify::Occasion;
-use ralph_agents::hooking::Hooks;
+use ralph_sys::{
+    error::Result,
+    hash::{self, fnv},
+    process::{Supervisor, Waited},
+};
 
 pub(crate) use start::{Resume, Start, fingerprints};
 pub(crate) use stories::{preview, settle};
-
-/// The files of ralph inside the project.
-pub(crate) const PROJECT_DIR: &str = ".ralph";
 
 /// How long a wait goes on without looking at the clock on the wall.
 const LONGEST_NAP: Duration = Duration::from_mins(1);
@@ -257,7 +256,7 @@ impl Driver {
     fn notice_changed_settings(&mut self) {
         let pinned = self.setup.settings.iter().filter(|(path, _)| !self.shown_changes.contains(*path));
         let changed: Vec<PathBuf> = pinned
-            .filter(|(path, before)| git::fingerprint(path) != **before)
+            .filter(|(path, before)| hash::fingerprint(path) != **before)
             .map(|(path, _)| path.clone())
             .collect();
         for path in changed {
@@ -296,11 +295,6 @@ fn abandoned() -> TurnEnded {
         hooks: None,
         tree: None,
     }
-}
-
-/// A duration as the journal has it.
-pub(crate) fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

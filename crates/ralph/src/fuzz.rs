@@ -10,20 +10,20 @@ use ralph_agents::{
     self, AgentEvent,
     turn::{Exit, Tally, conclude},
 };
-use ralph_guard::{Decision, call::ToolCall};
-
-use crate::{
+use ralph_core::{
     agents_md,
     claim::{Scanner, echo::Echo},
     duration::parse_duration,
-    engine::{
-        Action, decide,
-        event::{Event, Mode},
-        presets,
-    },
-    journal::{self, Entry, Folded},
+    engine::{Action, decide, event::Event, presets},
     message, plan_file,
     prompt::{commit_message, slug, truncate},
+    stories::{self, Budget, Mode, Review, Rules, Statistics, Turn},
+    template,
+};
+use ralph_guard::{Decision, call::ToolCall};
+
+use crate::{
+    journal::{self, Entry, Folded},
     report::{
         Reporter,
         html::Page,
@@ -32,8 +32,6 @@ use crate::{
         look::{Look, Marks},
     },
     settings,
-    stories::{self, Budget, Review, Rules, Statistics, Turn},
-    template,
     term::{Palette, Width},
 };
 

@@ -8,18 +8,24 @@ use std::{
     time::Duration,
 };
 
+use ralph_core::{
+    duration::millis,
+    engine::{
+        plan::{Check, Gate},
+        progress::likeness::Likeness,
+    },
+    prompt::{Ended, GateFailure, OUTPUT_HEADING, gate_message, slug, truncate},
+    setup::{PROJECT_DIR, Setup},
+};
+use ralph_sys::{
+    process::{Happening, Heard, Leftovers, Sink, Spec, Supervisor, guardian::RUN_VARIABLE},
+    watch::{self, Cause},
+};
 use rustix::process::Signal;
 
 use crate::{
-    driver::{PROJECT_DIR, millis},
-    engine::plan::{Check, Gate},
     journal::run_dir::{RunDir, record_into},
-    process::{Happening, Heard, Leftovers, Sink, Spec, Supervisor, guardian::RUN_VARIABLE},
-    prompt::{Ended, GateFailure, OUTPUT_HEADING, gate_message, slug, truncate},
     sandbox::Sandbox,
-    setup::Setup,
-    stuck::likeness::Likeness,
-    watch::{self, Cause},
 };
 
 /// Where in a run a gate is checked.

@@ -8,21 +8,15 @@ use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
     io,
-    os::unix::{
-        ffi::{OsStrExt, OsStringExt},
-        fs::{MetadataExt, PermissionsExt},
-    },
+    os::unix::ffi::{OsStrExt, OsStringExt},
     path::{Path, PathBuf},
-    time::Duration,
 };
 
-use rustix::process::Signal;
-
-use crate::{
-    engine::event::Tree,
-    journal::run_dir::fnv,
-    process::{Captured, Leftovers, Sink, Spec, Supervisor},
-    watch,
+use ralph_core::engine::event::Tree;
+use ralph_sys::{
+    calls::{refusal, succeeded, unattended},
+    hash::{GONE, fingerprint, fnv},
+    process::{Captured, Spec, Supervisor},
 };
 
 pub(crate) use exclude::exclude_own_files;
@@ -41,13 +35,6 @@ const STATUS: [&str; 7] = [
 ];
 /// Enough for a list of a million changed files.
 const MOST_CHANGES: usize = 256 * 1024 * 1024;
-/// The fingerprint of what is not there.
-const GONE: &str = "gone";
-/// Files up to this size are compared by content, larger ones by time and size.
-const MOST_HASHED: u64 = 1024 * 1024;
-
-/// A call of an SCM that takes longer waits for somebody who is not there.
-const LONGEST: Duration = Duration::from_mins(30);
 
 /// A repository with a working tree.
 #[derive(Clone, Debug)]
@@ -309,72 +296,13 @@ pub(crate) fn since(before: &BTreeMap<String, String>, changes: Vec<Change>) -> 
     changes.into_iter().filter(|change| before.get(&change.key()) != Some(&change.fingerprint)).collect()
 }
 
-/// What is at a path, in a few letters.
-pub(crate) fn fingerprint(path: &Path) -> String {
-    let Ok(metadata) = std::fs::symlink_metadata(path) else { return GONE.to_owned() };
-    let contents = if metadata.is_symlink() {
-        std::fs::read_link(path).ok().map(|target| target.into_os_string().into_vec())
-    } else if metadata.is_file() && metadata.len() <= MOST_HASHED {
-        std::fs::read(path).ok()
-    } else {
-        None
-    };
-    if let Some(contents) = contents {
-        return format!("{:x}-{:x}-{:x}", mode(&metadata), contents.len(), fnv(&contents));
-    }
-    format!("{:x}-{:x}@{}.{}", mode(&metadata), metadata.len(), metadata.mtime(), metadata.mtime_nsec())
-}
-
-fn mode(metadata: &std::fs::Metadata) -> u32 {
-    metadata.permissions().mode()
-}
-
 /// A call of git that cannot be made to run what the agent configured, and asks nobody anything.
 fn spec(dir: &Path, run: &str, args: Vec<OsString>) -> Spec {
     // Maintenance would go on in the background, and ralph ends what goes on in the background.
     let fixed = ["-c", "core.fsmonitor=false", "-c", "maintenance.auto=false", "-c", "gc.auto=0"];
     let mut all: Vec<OsString> = fixed.map(OsString::from).to_vec();
     all.extend(args);
-    scm_spec("git".into(), dir, run, all)
-}
-
-/// A call of any SCM program.
-pub(crate) fn scm_spec(program: OsString, dir: &Path, run: &str, args: Vec<OsString>) -> Spec {
-    let set = |name: &str, value: &str| (OsString::from(name), Some(OsString::from(value)));
-    Spec {
-        program,
-        args,
-        dir: dir.to_owned(),
-        env: vec![
-            set("GIT_TERMINAL_PROMPT", "0"),
-            set("SSH_ASKPASS_REQUIRE", "never"),
-            set("GIT_LITERAL_PATHSPECS", "1"),
-            set("GIT_EDITOR", "true"),
-            set("LC_ALL", "C"),
-            set(crate::process::guardian::RUN_VARIABLE, run),
-        ],
-        input: None,
-        stdout: Sink::Pipe { copy: None },
-        stderr: Sink::Pipe { copy: None },
-        first_signal: Signal::TERM,
-        limits: watch::Limits { total: Some(LONGEST), idle: None },
-        leftovers: Leftovers::Kill,
-    }
-}
-
-/// Whether a call ended well.
-pub(crate) fn succeeded(captured: &Captured) -> bool {
-    captured.ended.status.is_some_and(|status| status.success())
-}
-
-/// What a failed call printed, or how it ended if it printed nothing.
-pub(crate) fn refusal(captured: &Captured) -> String {
-    let said = [text(&captured.out), text(&captured.err)].join("\n").trim().to_owned();
-    match (&captured.ended.status, said.is_empty()) {
-        (_, false) => said,
-        (Some(status), true) => status.to_string(),
-        (None, true) => "it did not end".to_owned(),
-    }
+    unattended("git".into(), dir, run, all)
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -9,10 +9,9 @@ use std::{
 };
 
 use ralph_guard::{Context, allow::AllowList};
-
-use crate::{
+use ralph_sys::{
     error::{Error, Result},
-    journal::run_dir::state_dir,
+    paths::state_dir,
 };
 
 /// Names the plan that an agent works on.

@@ -9,7 +9,6 @@ mod context;
 mod input;
 mod judge;
 mod looping;
-pub(crate) mod spool;
 pub(crate) mod store;
 
 use std::{
@@ -23,14 +22,18 @@ pub(crate) use answer::Answer;
 
 use crate::{
     driver::stories::{self, early::Feedback},
-    error::{Error, Result},
-    journal::run_dir::RunDir,
-    process::{guardian::RUN_VARIABLE, is_alive},
+    journal::{
+        hook_notes::{self, Note},
+        run_dir::RunDir,
+    },
     story_files::ACTIVE,
 };
 use input::Input;
 use ralph_guard::Decision;
-use spool::Note;
+use ralph_sys::{
+    error::{Error, Result},
+    process::{guardian::RUN_VARIABLE, is_alive},
+};
 use store::Store;
 
 /// What happened in the agent.
@@ -119,7 +122,7 @@ fn pre_tool_use(scope: Scope, input: &Input<'_>) -> Result<Answer> {
     let (verdict, judgement) = judge::judge(input)?;
     if let Some(folder) = notebook(input) {
         // A disk that is full must not stop the work; that the hook ran is in the agent's own stream as well.
-        let _ = spool::add(&folder, &Note::Judged(judgement));
+        let _ = hook_notes::add(&folder, &Note::Judged(judgement));
     }
     let message = verdict.message().unwrap_or_default();
     Ok(match verdict.decision {
@@ -131,7 +134,7 @@ fn pre_tool_use(scope: Scope, input: &Input<'_>) -> Result<Answer> {
 
 /// Where the hooks of this agent write down what they did, if it is in a loop.
 fn notebook(input: &Input<'_>) -> Option<PathBuf> {
-    spool::folder().or_else(|| {
+    hook_notes::folder().or_else(|| {
         let store = Store::of(&input.session()?).ok()?;
         store.run().map(|_| store.path().to_owned())
     })
@@ -140,7 +143,7 @@ fn notebook(input: &Input<'_>) -> Option<PathBuf> {
 /// Counts a tool call, and says when the context window fills up.
 fn post_tool_use(scope: Scope, input: &Input<'_>) -> Result<Answer> {
     let Some(session) = input.session() else { return Ok(Answer::let_go()) };
-    if let Some(folder) = spool::folder() {
+    if let Some(folder) = hook_notes::folder() {
         return context::watch(input, &Store::in_spool(&folder, &session), Some(&folder));
     }
     let store = Store::of(&session)?;
@@ -167,8 +170,8 @@ fn stop(input: &Input<'_>) -> Result<Answer> {
     let Feedback { objection, warning } = early_feedback();
     let answer = match objection {
         Some(reason) => {
-            if let Some(folder) = spool::folder() {
-                let _ = spool::add(&folder, &Note::Held(reason.clone()));
+            if let Some(folder) = hook_notes::folder() {
+                let _ = hook_notes::add(&folder, &Note::Held(reason.clone()));
             }
             Answer::hold(&reason)
         }
@@ -183,12 +186,12 @@ fn stop(input: &Input<'_>) -> Result<Answer> {
 /// What the gates of the run that started this agent would object to, while the agent can still mend it. An agent
 /// that cannot mend it is let go in the end: ralph judges the turn itself.
 fn early_feedback() -> Feedback {
-    let Some(folder) = spool::folder() else { return Feedback::default() };
+    let Some(folder) = hook_notes::folder() else { return Feedback::default() };
     // The folder of the run, of its turns, of the turn.
     let Some(run) = folder.ancestors().nth(3).map(|path| RunDir::at(path.to_owned())) else {
         return Feedback::default();
     };
-    if MOST_HOLDS <= spool::read(&folder).report.held.len() {
+    if MOST_HOLDS <= hook_notes::read(&folder).report.held.len() {
         return Feedback::default();
     }
     stories::early::look(&run).unwrap_or_else(|error| {

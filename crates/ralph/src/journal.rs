@@ -3,6 +3,7 @@
 //! Invariant: one writer, one `write` per event, so a killed ralph loses nothing that happened. A torn last
 //! line (power loss, full disk) is passed over by readers and cut off by the next writer.
 
+pub(crate) mod hook_notes;
 pub(crate) mod run_dir;
 #[cfg(debug_assertions)]
 mod sudden_death;
@@ -18,18 +19,17 @@ use std::{
 
 use jiff::Timestamp;
 use memchr::{memchr, memmem};
-use serde::Deserialize;
-
-use crate::{
-    engine::{
-        State,
-        event::{Event, RunStarted},
-        outcome::Outcome,
-        plan::Plan,
-    },
-    error::{Context, Error, Result},
-    lock,
+use ralph_core::engine::{
+    State,
+    event::{Event, RunStarted},
+    outcome::Outcome,
+    plan::Plan,
 };
+use ralph_sys::{
+    error::{Context, Error, Result},
+    file_lock,
+};
+use serde::Deserialize;
 
 /// An event with the moment it was recorded.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,7 +115,7 @@ impl Journal {
             .append(true)
             .open(path)
             .context(format!("cannot open {}", path.display()))?;
-        match lock::take_within(&file, LAST_MOMENT) {
+        match file_lock::take_within(&file, LAST_MOMENT) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 return Err(Error::new("this run is still running")

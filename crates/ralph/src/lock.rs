@@ -5,19 +5,16 @@
 
 use std::{
     fs::{File, TryLockError},
-    io,
     os::unix::fs::MetadataExt,
     path::Path,
     thread,
     time::{Duration, Instant},
 };
 
-use crate::{
-    engine::event::Event,
-    error::{Context, Error, Result},
-    journal::{self, run_dir::RunDir},
-    setup::Territory,
-};
+use ralph_core::{engine::event::Event, setup::Territory};
+use ralph_sys::error::{Context, Error, Result};
+
+use crate::journal::{self, run_dir::RunDir};
 
 /// How long the guardian of a killed loop may take to clean up before the tree is free.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -49,7 +46,7 @@ fn take_one(dir: &Path, project: &Path, territory: &Territory) -> Result<File> {
             Err(TryLockError::WouldBlock) => {}
         }
         let holder = holder(project, territory);
-        let is_cleaning_up = holder.as_ref().is_some_and(|holder| !crate::process::is_alive(holder.pid));
+        let is_cleaning_up = holder.as_ref().is_some_and(|holder| !ralph_sys::process::is_alive(holder.pid));
         let patience = match &holder {
             Some(_) if is_cleaning_up => PATIENCE,
             Some(_) => Duration::ZERO,
@@ -60,21 +57,6 @@ fn take_one(dir: &Path, project: &Path, territory: &Territory) -> Result<File> {
             return Err(refusal(holder, &directory, territory));
         }
         thread::sleep(Duration::from_millis(20));
-    }
-}
-
-/// Takes a file that others have only for moments; waits at most that long.
-pub(crate) fn take_within(file: &File, patience: Duration) -> io::Result<()> {
-    let started = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if patience <= started.elapsed() => {
-                return Err(io::ErrorKind::WouldBlock.into());
-            }
-            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(2)),
-        }
     }
 }
 
@@ -121,7 +103,7 @@ fn refusal(holder: Option<Holder>, directory: &File, territory: &Territory) -> E
             .hint(format!("wait for it, or end it with `ralph stop {run}`"))
         }
         // Another user's loop, or one with another state directory: the kernel still knows its process.
-        None => match directory.metadata().ok().and_then(|it| crate::process::lock_holder(it.ino())) {
+        None => match directory.metadata().ok().and_then(|it| ralph_sys::process::lock_holder(it.ino())) {
             Some(pid) => Error::new(format!("another loop is working in this tree: process {pid}")),
             None => Error::new("another loop is working in this tree"),
         },

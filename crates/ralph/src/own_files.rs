@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::{driver::PROJECT_DIR, git};
+use ralph_core::setup::PROJECT_DIR;
+
+use crate::git;
 
 /// What git sees of the folder.
 const IGNORED: &str = "\

@@ -10,12 +10,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde_json::{Value, json};
-
-use crate::{
+use ralph_sys::{
     error::{Context, Error, Result},
-    journal::run_dir::state_dir,
+    paths::state_dir,
 };
+use serde_json::{Value, json};
 
 pub(crate) use codex::Codex;
 pub(crate) use scopes::Scopes;

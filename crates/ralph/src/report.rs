@@ -12,14 +12,12 @@ pub(crate) mod summary;
 
 use jiff::Timestamp;
 use ralph_agents::AgentEvent;
-
-use crate::{
-    engine::{
-        State,
-        plan::{Gate, Plan},
-    },
-    journal::Entry,
+use ralph_core::engine::{
+    State,
+    plan::{Gate, Plan},
 };
+
+use crate::journal::Entry;
 
 /// Somebody who is told what happens. A reporter that cannot print any more (its reader has gone) goes
 /// quiet: the run does not depend on it.

@@ -9,24 +9,20 @@ mod docker;
 mod embedded;
 mod exec;
 mod git_rules;
-pub mod hosts;
 mod inside;
 mod landlock;
-pub mod level;
 mod link;
 mod login;
 mod mounts;
 pub(crate) mod outside;
-pub mod policy;
 mod proxy;
 mod sbx;
-pub mod seatbelt;
+mod seatbelt;
 mod seccomp;
 pub(crate) mod self_test;
 pub(crate) mod spool;
 mod stand_ins;
 mod survey;
-pub mod wanted;
 mod watched;
 
 use std::{
@@ -38,19 +34,24 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{
-    engine::event::Contact,
-    error::{Error, Result},
-    git,
-    journal::run_dir::{self, RunDir},
-    process::{Spec, Supervisor},
+use crate::journal::run_dir::RunDir;
+use login::Login;
+use ralph_core::{
+    containment::{
+        contact::Contact,
+        level::Level,
+        policy::{self, Layer, Places, Policy},
+        wanted::Wanted,
+    },
     setup::Setup,
 };
-use level::Level;
-use login::Login;
-use policy::{Layer, Places, Policy};
+use ralph_sys::{
+    calls,
+    error::{Error, Result},
+    paths,
+    process::{Spec, Supervisor},
+};
 use stand_ins::StandIns;
-use wanted::Wanted;
 
 /// The hidden command of the process outside.
 pub(crate) const COMMAND: &str = "sandboxed";
@@ -173,7 +174,7 @@ impl Sandbox {
             Policy { layers: Vec::new(), tmp, hosts: wanted.hosts.clone(), env, processes: wanted.processes };
         let (rules, log) = (folder.join("sandbox.json"), folder.join("contacts.jsonl"));
         let read = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
-        let lock = run_dir::project_dir(project)
+        let lock = paths::project_dir(project)
             .map_err(|error| io::Error::other(error.to_string()))?
             .join("stand-ins.lock");
         let stand_ins = StandIns::of(project, hooks, files, &lock)?;
@@ -328,7 +329,7 @@ fn tracked(supervisor: &mut Supervisor, project: &Path, paths: &[PathBuf]) -> Ve
     }
     let mut args: Vec<OsString> = ["ls-files", "-z", "--"].map(OsString::from).to_vec();
     args.extend(paths.iter().map(|path| path.as_os_str().to_owned()));
-    let Ok(captured) = supervisor.capture(git::scm_spec("git".into(), project, "", args), MOST) else {
+    let Ok(captured) = supervisor.capture(calls::unattended("git".into(), project, "", args), MOST) else {
         return Vec::new();
     };
     let names = captured.out.split(|byte| *byte == 0).filter(|name| !name.is_empty());
@@ -340,7 +341,7 @@ fn environment(wanted: &Wanted, cache: &Path, agent: &str) -> BTreeMap<String, O
     let mut set = |name: &str, value: String| env.insert(name.to_owned(), Some(value));
     set(VARIABLE, wanted.level().name().to_owned());
     // Where ralph's own commands look, whatever an agent's variables say.
-    if let Ok(state) = run_dir::state_dir() {
+    if let Ok(state) = paths::state_dir() {
         set("RALPH_STATE_DIR", state.display().to_string());
     }
     // What tools keep to be faster the next time.

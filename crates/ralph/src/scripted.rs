@@ -14,10 +14,9 @@ use std::{
     time::Duration,
 };
 
+use ralph_sys::error::{Context, Error, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-use crate::error::{Context, Error, Result};
 
 /// What to do, call by call.
 #[derive(Debug, Deserialize)]

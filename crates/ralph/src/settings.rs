@@ -18,13 +18,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ralph_agents::Permissions;
+use ralph_core::engine::presets::STUCK_AFTER;
+use ralph_core::fail_action::FailAction;
+use ralph_core::setup::Price;
+use ralph_core::setup::{Guard, PromptVia, Scm};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::budget::Price;
-use crate::engine::presets::STUCK_AFTER;
-use crate::fail_action::FailAction;
-use crate::setup::{Guard, PromptVia, Scm};
+use crate::term::ColorWhen;
 
 pub(crate) use load::{Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, inspect, load, of_bytes};
 pub(crate) use loops::{BuildSettings, PlanSettings, StoriesSettings, TaskSettings};
@@ -266,25 +267,6 @@ impl Default for Output {
     fn default() -> Self {
         Self { emoji: None, color: ColorWhen::Auto, timestamps: false, max_lines: 5, max_chars: 500 }
     }
-}
-
-/// When there is colour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum ColorWhen {
-    /// On a terminal, unless `NO_COLOR` is set.
-    #[default]
-    Auto,
-    /// Everywhere.
-    Always,
-    /// Nowhere.
-    Never,
-}
-
-impl ColorWhen {
-    /// Every choice with the name that settings use.
-    pub(crate) const NAMES: [(&str, Self); 3] =
-        [("auto", Self::Auto), ("always", Self::Always), ("never", Self::Never)];
 }
 
 fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

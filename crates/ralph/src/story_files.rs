@@ -5,10 +5,9 @@ use std::{
     path::Path,
 };
 
+use ralph_core::stories::{Review, TaskList};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-
-use crate::stories::{Review, TaskList};
 
 /// What is wanted.
 pub(crate) const PRD: &str = "prd.md";
@@ -83,7 +82,7 @@ impl Active {
 
     /// Whether its loop still runs.
     pub(crate) fn is_alive(&self) -> bool {
-        i32::try_from(self.pid).is_ok_and(crate::process::is_alive)
+        i32::try_from(self.pid).is_ok_and(ralph_sys::process::is_alive)
     }
 
     /// Whether stories are reviewed.

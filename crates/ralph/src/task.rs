@@ -25,14 +25,17 @@ use std::{
     time::Duration,
 };
 
-use crate::{
-    bus::Bus,
+use ralph_core::{
     dependencies::{self, Graph},
-    driver::PROJECT_DIR,
-    error::{Context, Error, Result},
-    lock,
-    setup::Assignment,
+    setup::{Assignment, PROJECT_DIR},
 };
+use ralph_sys::{
+    error::{Context, Error, Result},
+    file_lock,
+    files::write_whole,
+};
+
+use crate::bus::Bus;
 
 /// The agent says that the task is done.
 pub(crate) const DONE: &str = "DONE";
@@ -115,7 +118,7 @@ impl Tasks {
     /// started at once do not both get a place in a circle.
     pub(crate) fn depend(&self, task: &Task, on: &[String]) -> Result<()> {
         let root = File::open(&self.root).context(format!("cannot open {}", self.root.display()))?;
-        lock::take_within(&root, PATIENCE).context(format!("cannot lock {}", self.root.display()))?;
+        file_lock::take_within(&root, PATIENCE).context(format!("cannot lock {}", self.root.display()))?;
         let mut graph: Graph = self.all().into_iter().map(|it| (it.id.clone(), it.depends_on())).collect();
         graph.insert(task.id.clone(), on.to_vec());
         if let Some(path) = dependencies::cycle(&graph, &task.id) {
@@ -124,7 +127,7 @@ impl Tasks {
                 .hint("leave out one `--depends-on`"));
         }
         let text = serde_json::to_vec_pretty(on)?;
-        store::write_whole(&task.folder.join(DEPENDS_ON), &text)
+        write_whole(&task.folder.join(DEPENDS_ON), &text)
             .context(format!("cannot write into {}", task.folder.display()))
     }
 }

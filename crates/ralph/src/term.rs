@@ -8,8 +8,7 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-
-use crate::settings::ColorWhen;
+use serde::Serialize;
 
 /// The styles of ralph's output; all empty without colour.
 #[derive(Clone, Copy, Debug, Default)]
@@ -126,6 +125,25 @@ pub(crate) fn printable(text: &str) -> std::borrow::Cow<'_, str> {
     } else {
         text.into()
     }
+}
+
+/// When there is colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum ColorWhen {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Everywhere.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+impl ColorWhen {
+    /// Every choice with the name that settings use.
+    pub(crate) const NAMES: [(&str, Self); 3] =
+        [("auto", Self::Auto), ("always", Self::Always), ("never", Self::Never)];
 }
 
 #[cfg(test)]

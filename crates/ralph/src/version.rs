@@ -4,13 +4,12 @@ use std::{path::Path, time::Duration};
 
 use ralph_agents::AGENTS;
 use ralph_agents::versions::Version;
-use rustix::process::Signal;
-
-use crate::{
-    git,
+use ralph_sys::{
+    calls,
     process::{Leftovers, Sink, Spec, Supervisor},
     watch,
 };
+use rustix::process::Signal;
 
 /// How long a program may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -51,8 +50,8 @@ pub(crate) fn ask(supervisor: &mut Supervisor, program: &Path, project: &Path) -
     if captured.ended.cause.is_some() {
         return Err(format!("it does not say its version within {} s", PATIENCE.as_secs()));
     }
-    if !git::succeeded(&captured) {
-        let first = git::refusal(&captured).lines().next().unwrap_or_default().to_owned();
+    if !calls::succeeded(&captured) {
+        let first = calls::refusal(&captured).lines().next().unwrap_or_default().to_owned();
         return Err(format!("it fails to say its version: {first}"));
     }
     Ok(String::from_utf8_lossy(&captured.out).into_owned())

@@ -3,23 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-
-use super::{
-    loop_args::LoopArgs,
-    modes::{CountArgs, Mode, check_plan, find_plan, template, variables},
-};
-use crate::{
+use ralph_core::{
     agents_md::test_command,
     engine::{
         plan::{Check, Gate, When},
         presets,
     },
-    error::{Error, Result},
     fail_action::FailAction,
-    plain_file,
-    settings::Settings,
     setup::TaskFrom,
 };
+use ralph_sys::{
+    error::{Error, Result},
+    files,
+};
+
+use super::{
+    loop_args::LoopArgs,
+    modes::{CountArgs, Mode, check_plan, find_plan, template, variables},
+};
+use crate::settings::Settings;
 
 const TEMPLATE: &str = include_str!("../../../../prompts/build.md");
 const NOTES: &str = "AGENTS.md";
@@ -72,7 +74,7 @@ pub(super) fn main(args: &BuildArgs, project: &Path) -> Result<u8> {
 /// What runs the tests, if anything says it: the notes of the project or of the repository it is in, or the
 /// settings.
 fn tests(settings: &Settings, project: &Path) -> Option<String> {
-    let noted = notes(project).and_then(|path| test_command(&plain_file::read(&path).ok()?));
+    let noted = notes(project).and_then(|path| test_command(&files::read(&path).ok()?));
     noted.or_else(|| settings.build.test_command.clone())
 }
 

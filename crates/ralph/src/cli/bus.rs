@@ -11,14 +11,16 @@ use std::{
 
 use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
+use ralph_core::message::{Message, is_kind};
+use ralph_sys::{
+    error::{Error, Result},
+    process::guardian::RUN_VARIABLE,
+};
 use serde_json::json;
 
 use super::{look::settings_of, print};
 use crate::{
     bus::{Bus, Draft},
-    error::{Error, Result},
-    message::{Message, is_kind},
-    process::guardian::RUN_VARIABLE,
     task::{Tasks, parse_id, surroundings},
     term::{Palette, printable},
 };

@@ -6,11 +6,11 @@ use std::{
 };
 
 use clap::Args;
+use ralph_core::duration::parse_duration;
+use ralph_sys::error::Result;
 
 use super::print;
 use crate::{
-    duration::parse_duration,
-    error::Result,
     journal::{self, run_dir::RunDir},
     report::summary::count,
 };

@@ -2,9 +2,9 @@
 
 use clap::Args;
 use clap_complete::Shell;
+use ralph_sys::error::Result;
 
 use super::{print, visible_command};
-use crate::error::Result;
 
 /// Print a script that lets a shell complete ralph's commands and flags
 ///

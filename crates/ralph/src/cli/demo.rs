@@ -8,13 +8,13 @@ use std::{
 };
 
 use clap::Args;
-use serde_json::{Value, json};
-
-use super::print;
-use crate::{
+use ralph_sys::{
     error::{Context, Error, Result},
     process,
 };
+use serde_json::{Value, json};
+
+use super::print;
 
 /// Watch the whole loop on a scripted agent: no key, no network, a throw-away repository
 ///

@@ -6,12 +6,12 @@ mod examine;
 use std::{io, path::Path};
 
 use clap::Args;
+use ralph_core::checkup::{self, Fact, Level};
+use ralph_sys::error::{INTERRUPTED, REFUSED, Result};
 use serde_json::json;
 
 use super::print;
 use crate::{
-    checkup::{self, Fact, Level},
-    error::{INTERRUPTED, REFUSED, Result},
     report::{checkup::lines, look::Marks, summary::count},
     settings,
     term::Palette,

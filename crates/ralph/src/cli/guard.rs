@@ -6,13 +6,11 @@ use std::{env, path::Path};
 
 use clap::{Args, Subcommand};
 use ralph_guard::{Decision, call::ToolCall, corpus};
+use ralph_sys::error::{BLOCKED, Error, Result};
 use serde_json::Value;
 
 use super::{print, warn};
-use crate::{
-    error::{BLOCKED, Error, Result},
-    guard_settings,
-};
+use crate::guard_settings;
 
 /// Judge a command as the guard does before an agent runs it
 ///

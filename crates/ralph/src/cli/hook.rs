@@ -6,11 +6,9 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
+use ralph_sys::error::{REFUSED, Result};
 
-use crate::{
-    error::{REFUSED, Result},
-    hook::{self, Moment, Scope},
-};
+use crate::hook::{self, Moment, Scope};
 
 /// Answer a hook of Claude Code or Codex
 ///

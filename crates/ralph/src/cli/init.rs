@@ -13,6 +13,10 @@ use std::{
 };
 
 use clap::Args;
+use ralph_sys::{
+    error::{Error, INTERRUPTED, Result},
+    signals::Interrupts,
+};
 
 use self::{
     ask::{Answer, NoAnswer, Terminal},
@@ -20,11 +24,7 @@ use self::{
     found::Found,
 };
 use super::{print, warn};
-use crate::{
-    error::{Error, INTERRUPTED, Result},
-    settings::{self, Inspected, LOCAL_FILE, PROJECT_FILE},
-    signals::Interrupts,
-};
+use crate::settings::{self, Inspected, LOCAL_FILE, PROJECT_FILE};
 
 /// Write the settings of this project, question by question
 ///

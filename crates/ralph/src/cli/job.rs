@@ -13,6 +13,14 @@ use std::{
 
 use clap::Args;
 use ralph_agents::Permissions;
+use ralph_core::{
+    engine::presets,
+    setup::{Guard, PromptSource, Setup, Territory},
+};
+use ralph_sys::{
+    error::{Context, Error, Result},
+    process::{detach::become_run, guardian::RUN_VARIABLE},
+};
 use serde_json::json;
 
 use super::{
@@ -21,12 +29,8 @@ use super::{
 };
 use crate::{
     driver::Start,
-    engine::presets,
-    error::{Context, Error, Result},
     journal::{self, run_dir::RunDir},
-    process::{detach::become_run, guardian::RUN_VARIABLE},
     sandbox,
-    setup::{Guard, PromptSource, Setup, Territory},
     task::{
         Task, Tasks,
         child::{self, Logs, assignment, failed},

@@ -11,14 +11,14 @@ use std::{
 use clap::Args;
 use jiff::Timestamp;
 use ralph_agents::Parser;
+use ralph_core::engine::{State, event::Event, plan::Plan};
+use ralph_sys::error::{Error, Result};
 
 use super::{
     look::{LookArgs, settings_of},
     runs,
 };
 use crate::{
-    engine::{State, event::Event, plan::Plan},
-    error::{Error, Result},
     journal::{
         self, Entry,
         run_dir::{AGENT_STREAM, RunDir},

@@ -16,8 +16,8 @@ use crate::{
         json::Json,
         look::{Look, Marks},
     },
-    settings::{self, ColorWhen, Settings},
-    term::{self, Palette, Stream, Width},
+    settings::{self, Settings},
+    term::{self, ColorWhen, Palette, Stream, Width},
 };
 
 /// How a run is shown.

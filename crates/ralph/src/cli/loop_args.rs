@@ -4,22 +4,24 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ralph_agents::{Permissions, hooking::Hooking};
+use ralph_core::{
+    containment::{
+        level::{Choice, Level},
+        wanted::Wanted,
+    },
+    duration::{millis, parse_duration},
+    engine::plan::Plan,
+    setup::{AgentSetup, Guard, MessageFrom, PromptSource, Setup, TaskFrom, Territory, Timeouts},
+};
+use ralph_sys::error::{Error, Result};
 use serde_json::{Map, Value, json};
 
 use super::{look::LookArgs, safety_args::SafetyArgs};
 use crate::{
-    driver::{fingerprints, millis},
-    duration::parse_duration,
-    engine::plan::Plan,
-    error::{Error, Result},
+    driver::fingerprints,
     journal::run_dir::RunDir,
     report::Reporter,
-    sandbox::{
-        level::{Choice, Level},
-        wanted::Wanted,
-    },
     settings::{self, Leftovers, Loaded, Settings},
-    setup::{AgentSetup, Guard, MessageFrom, PromptSource, Setup, TaskFrom, Territory, Timeouts},
 };
 
 /// The flags that every loop has.

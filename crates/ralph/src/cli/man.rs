@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_mangen::Man;
+use ralph_sys::error::Result;
 
 use super::{print, visible_command};
-use crate::error::Result;
 
 /// Print the manual page of ralph, or write one page per command
 ///

@@ -8,19 +8,23 @@ use std::{
 };
 
 use clap::Args;
+use ralph_core::{
+    engine::plan::Plan,
+    plan_file::tasks,
+    setup::{MessageFrom, PROJECT_DIR, PlanFile, PromptSource, Scm, Setup, TaskFrom},
+};
+use ralph_sys::{
+    error::{Error, Result},
+    files,
+};
 use serde_json::{Map, Value};
 
 use super::loop_args::{LoopArgs, setup, tune};
 use crate::{
-    driver::{Driver, PROJECT_DIR, Start, fingerprints},
-    engine::plan::Plan,
-    error::{Error, Result},
+    driver::{Driver, Start, fingerprints},
     git::is_git,
-    plain_file,
-    plan_file::tasks,
     report::summary::count,
     settings::{Loaded, Settings},
-    setup::{MessageFrom, PlanFile, PromptSource, Scm, Setup, TaskFrom},
 };
 
 const DEFAULT_PLAN: &str = "implementation_plan.md";
@@ -92,7 +96,7 @@ pub(super) fn drive(driver: Driver, is_for_people: bool) -> Result<u8> {
 
 /// How far the plan is, in one line.
 fn progress(PlanFile { path: name, specs }: &PlanFile, path: &Path) -> String {
-    let Ok(text) = plain_file::read(path) else { return format!("There is no {name}.\n") };
+    let Ok(text) = files::read(path) else { return format!("There is no {name}.\n") };
     let tasks = tasks(&text, specs);
     let open: Vec<_> = tasks.iter().filter(|task| !task.is_done).collect();
     match (tasks.len(), open.first()) {

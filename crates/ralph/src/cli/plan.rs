@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use clap::Args;
+use ralph_core::{engine::presets, setup::TaskFrom};
+use ralph_sys::error::Result;
 
 use super::{
     loop_args::LoopArgs,
     modes::{CountArgs, Mode, check_plan, find_plan, template, variables},
 };
-use crate::{engine::presets, error::Result, setup::TaskFrom};
 
 const TEMPLATE: &str = include_str!("../../../../prompts/plan.md");
 

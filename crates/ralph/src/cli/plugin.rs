@@ -8,15 +8,15 @@ use std::{
 };
 
 use clap::{Args, Subcommand, ValueEnum};
+use ralph_sys::{
+    calls::{refusal, succeeded, unattended},
+    error::{Error, Result},
+    process::Supervisor,
+};
 use serde_json::json;
 
 use super::print;
-use crate::{
-    error::{Error, Result},
-    git::{refusal, scm_spec, succeeded},
-    plugin::{self, Codex, NAME, Scopes},
-    process::Supervisor,
-};
+use crate::plugin::{self, Codex, NAME, Scopes};
 
 /// Install ralph's commands and hooks into Claude Code or Codex
 ///
@@ -199,7 +199,7 @@ impl Claude {
     fn call(&mut self, args: &[&str]) -> Result<()> {
         const MOST: usize = 64 * 1024;
         let words = args.iter().map(OsString::from).collect();
-        let spec = scm_spec(self.program.clone().into_os_string(), &self.project, "", words);
+        let spec = unattended(self.program.clone().into_os_string(), &self.project, "", words);
         let captured = self.supervisor.capture(spec, MOST)?;
         if succeeded(&captured) {
             return Ok(());

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use ralph_core::{engine::presets, prompt::first_line, setup::TaskFrom};
+use ralph_sys::{error::Result, files};
 
 use super::{
     loop_args::LoopArgs,
     modes::{Mode, find_plan, variables},
 };
-use crate::{engine::presets, error::Result, plain_file, prompt::first_line, setup::TaskFrom};
 
 /// Run the agent once with the prompt in a file, and commit what it changed
 ///
@@ -31,7 +32,7 @@ pub(super) fn main(args: &PromptArgs, project: &Path) -> Result<u8> {
     let once = [("maximumIterations".to_owned(), 1.into())].into_iter().collect();
     let loaded = args.common.load(project, once)?;
     let prompt = std::path::absolute(&args.file)?;
-    let text = plain_file::read(&prompt).unwrap_or_default();
+    let text = files::read(&prompt).unwrap_or_default();
     let mode = Mode {
         plan: presets::prompt(),
         task: TaskFrom::Fixed(first_line(&text)),

@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::tz::TimeZone;
+use ralph_core::engine::event::{CommitEnd, Event};
+use ralph_sys::{
+    error::{Context, Result},
+    process::Supervisor,
+};
 
 use super::{print, runs};
 use crate::{
-    engine::event::{CommitEnd, Event},
-    error::{Context, Result},
     git::{FileChange, Git},
     journal::{self, Folded, run_dir::RunDir},
-    process::Supervisor,
     report::{html::Page, listing::Standing},
 };
 

@@ -3,17 +3,17 @@
 use std::{path::Path, time::Duration};
 
 use clap::Args;
+use ralph_core::{
+    duration::{millis, parse_duration},
+    engine::plan::Limits,
+};
+use ralph_sys::error::Result;
 
 use super::{
     look::{LookArgs, settings_of},
     runs,
 };
-use crate::{
-    driver::{Resume, millis},
-    duration::parse_duration,
-    engine::plan::Limits,
-    error::Result,
-};
+use crate::driver::Resume;
 
 /// Go on with a run that was killed, interrupted, or reached a limit
 ///

@@ -3,19 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde_json::{Map, Value, json};
-
-use super::loop_args::{LoopArgs, setup, tune};
-use crate::{
-    driver::Start,
+use ralph_core::{
     engine::{
         plan::{Check, CommitRule, Gate, Plan, When},
         presets,
     },
-    error::{Error, Result},
-    settings::Settings,
     setup::PromptSource,
 };
+use ralph_sys::error::{Error, Result};
+use serde_json::{Map, Value, json};
+
+use super::loop_args::{LoopArgs, setup, tune};
+use crate::{driver::Start, settings::Settings};
 
 /// Run the agent in a loop until it says that it is done and every guardrail passes
 ///

@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
+use ralph_core::{engine::event::Event, setup::Role};
+use ralph_sys::{
+    error::{Error, Result},
+    process::is_alive,
+};
+
 use super::session::bound_to;
 use crate::{
-    engine::event::Event,
-    error::{Error, Result},
     journal::{self, run_dir::RunDir},
-    process::is_alive,
     sandbox::is_inside,
-    setup::Role,
 };
 
 /// The run with this id, or with the only id that begins so; of any project.

@@ -1,9 +1,8 @@
 //! The flags that say what keeps an agent from doing harm.
 
 use clap::{Args, builder::PossibleValuesParser};
+use ralph_core::containment::level::Choice;
 use serde_json::{Value, json};
-
-use crate::sandbox::level::Choice;
 
 /// What keeps the agent of a loop from doing harm.
 #[derive(Args, Debug, Default)]

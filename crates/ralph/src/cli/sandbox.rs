@@ -9,19 +9,20 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use ralph_core::{
+    containment::level::{Choice, Level},
+    duration::millis,
+};
+use ralph_sys::{
+    error::{Error, REFUSED, Result},
+    process::Supervisor,
+};
 use serde_json::json;
 
 use super::{look::settings_of, print};
 use crate::{
-    driver::millis,
-    error::{Error, REFUSED, Result},
-    process::Supervisor,
     report::look::Marks,
-    sandbox::{
-        self, Sandbox,
-        level::{Choice, Level},
-        self_test,
-    },
+    sandbox::{self, Sandbox, self_test},
     settings::{self, Settings},
     term::{Palette, Stream, Width, fit::flow},
 };

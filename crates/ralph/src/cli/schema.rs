@@ -1,6 +1,8 @@
 //! `ralph schema`: what ralph reads and writes, as JSON Schema.
 
 use clap::{Args, ValueEnum};
+use ralph_core::{engine::event::Event, stories::TaskList};
+use ralph_sys::error::Result;
 use schemars::{
     JsonSchema, Schema,
     generate::SchemaSettings,
@@ -10,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::print;
-use crate::{engine::event::Event, error::Result, settings, stories::TaskList};
+use crate::settings;
 
 /// Print the JSON Schema of what ralph reads and writes
 ///

@@ -8,9 +8,9 @@ mod status;
 use std::path::Path;
 
 use clap::{Args, Subcommand};
+use ralph_sys::error::{Error, Result};
 
 use crate::{
-    error::{Error, Result},
     hook::{begin, store},
     journal::{self, run_dir::RunDir},
 };

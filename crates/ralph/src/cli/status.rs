@@ -10,12 +10,12 @@ use std::{
 use clap::Args;
 use jiff::Timestamp;
 use ralph_agents::AgentEvent;
+use ralph_core::engine::event::Event;
+use ralph_sys::error::Result;
 use serde_json::{Value, json};
 
 use super::{look::settings_of, print, runs, session::bound_to};
 use crate::{
-    engine::event::Event,
-    error::Result,
     journal::{
         self, Folded,
         run_dir::{AGENT_STREAM, RunDir},

@@ -3,12 +3,15 @@
 use std::path::Path;
 
 use clap::Args;
+use ralph_sys::{
+    error::{Error, Result},
+    process,
+};
 
 use super::{print, runs, session::bound_to};
 use crate::{
-    error::{Error, Result},
     hook::{begin::cancel, store::Store},
-    process, sandbox,
+    sandbox,
 };
 
 /// Ask a running loop to end

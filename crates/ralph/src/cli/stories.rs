@@ -12,8 +12,7 @@ mod templates;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-
-use crate::error::Result;
+use ralph_sys::error::Result;
 
 /// Work through the stories of ralph/tasks.json, each reviewed in a fresh context
 ///

@@ -8,8 +8,7 @@ mod stop;
 use std::path::Path;
 
 use clap::{Args, Subcommand};
-
-use crate::error::Result;
+use ralph_sys::error::Result;
 
 /// Keep an agent going until it writes DONE
 ///

@@ -6,13 +6,11 @@ use std::{
 };
 
 use jiff::Timestamp;
+use ralph_core::engine::event::{Event, TurnEnded};
+use ralph_sys::process::Stream;
 
 use super::{Driver, abandoned, budget::worth, listener::Listener};
-use crate::{
-    engine::event::{Event, TurnEnded},
-    journal::run_dir::AGENT_STREAM,
-    process::Stream,
-};
+use crate::journal::run_dir::AGENT_STREAM;
 
 impl Driver {
     /// Records the end of such a turn, and counts what can be known of it.

@@ -6,11 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ralph_core::{
+    prompt::{Surroundings, prompt_of_task},
+    setup::{Assignment, Role},
+};
+
 use super::Driver;
 use crate::{
     journal::{self, Folded, run_dir::RunDir},
-    prompt::{Surroundings, prompt_of_task},
-    setup::{Assignment, Role},
     task::{FOLDER_VARIABLE, TASK_VARIABLE, Task, keeper::Keeper},
 };
 

@@ -2,11 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Driver, millis};
-use crate::{
+use ralph_core::duration::millis;
+use ralph_core::{
     duration::format_duration,
     engine::event::{Event, GateEnded},
-    process::Waited,
+};
+use ralph_sys::process::Waited;
+
+use super::Driver;
+use crate::{
     report::Reporter,
     task::{Task, keeper::others_running, record::Record, store},
 };

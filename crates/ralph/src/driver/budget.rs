@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use ralph_agents::Usage;
-
-use super::{Driver, ledger::Ledger, listener::Listener};
-use crate::{
-    budget::{cost_left, is_metered, price, priced, reached},
+use ralph_core::{
     engine::{
+        budget::{cost_left, is_metered, price, priced, reached},
         event::{TurnEnd, TurnEnded},
         plan::Limits,
     },
-    process::Heard,
     setup::Setup,
 };
+use ralph_sys::process::Heard;
+
+use super::{Driver, ledger::Ledger, listener::Listener};
 
 /// Notes the budget that the turn has used up, if it is still spending: then it has to go.
 pub(super) fn keep_to_budget(ledger: &Ledger, setup: &Setup, listener: &mut Listener, heard: Heard) -> Heard {

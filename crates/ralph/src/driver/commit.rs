@@ -9,21 +9,27 @@ use std::{
 
 use jiff::{SignedDuration, Timestamp};
 use ralph_agents::{Output, Usage};
+use ralph_core::duration::millis;
+use ralph_core::{
+    engine::event::{CommitEnd, Event},
+    prompt::{commit_message, message_from_task, truncate},
+    setup::{MessageFrom, Scm},
+};
+use ralph_sys::{
+    calls::{refusal, succeeded, unattended},
+    error::Result,
+    files,
+    process::{Happening, Sink, Spec, Waited},
+};
 
 use super::{
-    Driver, millis,
+    Driver,
     turn::{Call, copied_to},
 };
 use crate::{
-    engine::event::{CommitEnd, Event},
-    error::Result,
-    git::{self, Change, Git, index_lock::is_locked, refusal, scm_spec, succeeded},
-    hook::spool,
-    plain_file,
-    process::{Happening, Sink, Spec, Waited},
-    prompt::{commit_message, message_from_task, truncate},
+    git::{self, Change, Git, index_lock::is_locked},
+    journal::hook_notes,
     sandbox::{Sandbox, spool::FOLDER},
-    setup::{MessageFrom, Scm},
 };
 
 /// What the agent is asked, word for word.
@@ -220,7 +226,7 @@ impl Driver {
     }
 
     fn task_spec(&self, scm: &Scm, args: Vec<OsString>) -> Spec {
-        scm_spec(scm.command.clone().into(), &self.setup.project, &self.run.id(), args)
+        unattended(scm.command.clone().into(), &self.setup.project, &self.run.id(), args)
     }
 
     /// The agent's words for what it did, or a message made from the task.
@@ -275,7 +281,7 @@ impl Driver {
         let message = if succeeded(&captured) { commit_message(&said) } else { None };
         let ms = millis(captured.ended.took);
         self.note_contacts();
-        self.ledger.record_judgements(spool::take(&folder.join(FOLDER)).calls);
+        self.ledger.record_judgements(hook_notes::take(&folder.join(FOLDER)).calls);
         self.ledger.record(Event::MessageAsked { message: message.clone(), usage: Usage::default(), ms });
         message
     }
@@ -288,6 +294,6 @@ fn short(id: &str) -> &str {
 
 /// What the agent wrote into its answer file, if it writes one.
 fn written(answer: &Path) -> Option<String> {
-    let text = plain_file::read_itself(answer, MOST as u64).ok()?;
+    let text = files::read_itself(answer, MOST as u64).ok()?;
     Some(String::from_utf8_lossy(&text).into_owned()).filter(|text| !text.trim().is_empty())
 }

@@ -13,6 +13,18 @@ use ralph_agents::{
     Adapter,
     turn::{Exit, conclude},
 };
+use ralph_core::duration::millis;
+use ralph_core::{
+    engine::{
+        Action, decide,
+        event::{Event, GateEnded, TurnEnd, TurnEnded},
+        plan::Check,
+    },
+    prompt::Feedback,
+    session::{contract, reminder},
+    setup::{InSession, PromptSource, Setup},
+};
+use ralph_sys::process::{Ended, Happening, Heard, Spec, Stream};
 
 use super::{
     Driver, abandoned,
@@ -20,20 +32,11 @@ use super::{
     hooking::{Hooked, Seen},
     ledger::Ledger,
     listener::Listener,
-    millis, work,
+    work,
 };
 use crate::{
-    engine::{
-        Action, decide,
-        event::{Event, GateEnded, TurnEnd, TurnEnded},
-        plan::Check,
-    },
     journal::run_dir::{AGENT_STREAM, RunDir, record, record_into},
-    process::{Ended, Happening, Heard, Spec, Stream},
-    prompt::Feedback,
     report::Reporter,
-    session::{InSession, contract, reminder},
-    setup::{PromptSource, Setup},
 };
 
 impl Driver {

@@ -6,17 +6,17 @@ use ralph_agents::{
     Failure, FailureKind,
     turn::{Exit, conclude},
 };
-
-use super::{Driver, budget::worth, listener::Listener, millis};
-use crate::{
+use ralph_core::duration::millis;
+use ralph_core::{
     engine::{
         event::{TurnEnd, TurnEnded},
         outcome::Exhausted,
     },
-    process::Ended,
     setup::Setup,
-    watch::Cause,
 };
+use ralph_sys::{process::Ended, watch::Cause};
+
+use super::{Driver, budget::worth, listener::Listener};
 
 impl Driver {
     /// What a turn came to.

@@ -7,28 +7,28 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ralph_agents::hooking::CAP_VARIABLE;
 use ralph_agents::{
     self,
     hooking::{Hooking, Hooks},
     turn::Tally,
     versions::Version,
 };
-
-use super::Driver;
-use crate::{
+use ralph_core::{
     engine::{
         event::{TurnEnd, TurnEnded},
         judgement::{HookReport, Judgement},
         plan::{Plan, Work},
     },
-    git,
-    guard_settings::{PLAN_VARIABLE, PROJECT_VARIABLE},
-    hook::{
-        begin::CAP_VARIABLE,
-        spool::{self, Notes},
-    },
-    sandbox::spool::{FOLDER, VARIABLE},
     setup::{Guard, Setup},
+};
+use ralph_sys::hash;
+
+use super::Driver;
+use crate::{
+    guard_settings::{PLAN_VARIABLE, PROJECT_VARIABLE},
+    journal::hook_notes::{self, Notes},
+    sandbox::spool::{FOLDER, VARIABLE},
 };
 
 /// Files of the project in which agents are told which hooks they have.
@@ -118,7 +118,7 @@ impl Hooked {
 
     /// Takes in what the hooks did in a turn, and whether they were there. Returns every call that they judged.
     pub(super) fn settle(&self, ended: &mut TurnEnded, tally: Seen) -> Vec<Judgement> {
-        let Notes { report, calls } = spool::take(&self.spool);
+        let Notes { report, calls } = hook_notes::take(&self.spool);
         // What the guard refused was not refused by the agent's own rules, though the agent says so.
         ended.denials.retain(|tool| !calls.iter().any(|call| call.is_refusal() && call.tool == *tool));
         let changed = self.changed();
@@ -167,5 +167,5 @@ fn is_unguarded(hooking: Hooking, seen: Seen, report: &HookReport) -> bool {
 
 fn fingerprints(project: &Path, names: &[impl AsRef<Path>]) -> BTreeMap<PathBuf, String> {
     let names = names.iter().map(AsRef::as_ref);
-    names.map(|name| (name.to_owned(), git::fingerprint(&project.join(name)))).collect()
+    names.map(|name| (name.to_owned(), hash::fingerprint(&project.join(name)))).collect()
 }

@@ -1,11 +1,11 @@
 //! Takes in events: into the journal, into the state, onto the screen, in this order.
 
 use jiff::Timestamp;
+use ralph_core::engine::{State, event::Event, judgement::Judgement, plan::Plan};
+use ralph_sys::process::Happening;
 
 use crate::{
-    engine::{State, event::Event, judgement::Judgement, plan::Plan},
     journal::{Entry, Journal},
-    process::Happening,
     report::Reporter,
 };
 

@@ -3,13 +3,11 @@
 use std::collections::HashSet;
 
 use ralph_agents::{Adapter, AgentEvent, Parser, Usage, turn::Tally};
-
-use crate::{
-    budget::is_metered,
-    claim::{Scanner, echo::Echo},
-    engine::{outcome::Exhausted, plan::Claim},
-    process::{Heard, Stream},
+use ralph_core::{
+    claim::{Claim, Scanner, echo::Echo},
+    engine::{budget::is_metered, outcome::Exhausted},
 };
+use ralph_sys::process::{Heard, Stream};
 
 /// How much of the end of standard error is kept for a failure's message.
 const STDERR_TAIL: usize = 2000;

@@ -2,18 +2,17 @@
 
 use std::time::Duration;
 
+use ralph_core::engine::{event::Event, outcome::Outcome};
+use ralph_sys::{
+    calls::{refusal, succeeded},
+    process::{Leftovers, Sink, Spec, guardian::RUN_VARIABLE},
+    watch,
+};
 use rustix::process::Signal;
 use serde_json::json;
 
 use super::Driver;
-use crate::{
-    engine::{event::Event, outcome::Outcome},
-    git::{refusal, succeeded},
-    journal::Entry,
-    process::{Leftovers, Sink, Spec, guardian::RUN_VARIABLE},
-    report::summary,
-    watch,
-};
+use crate::{journal::Entry, report::summary};
 
 /// A notification is a moment's work; a program that hangs must not hold the night.
 const LONGEST: Duration = Duration::from_secs(30);

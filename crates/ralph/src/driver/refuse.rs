@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use crate::{
+use ralph_core::{
     engine::{Action, State, decide, event::Event, outcome::Outcome, plan::Plan},
-    error::{Error, Result},
-    journal::{Folded, run_dir::RunDir},
     setup::Setup,
 };
+use ralph_sys::error::{Error, Result};
+
+use crate::journal::{Folded, run_dir::RunDir};
 
 /// A run that is complete has nothing left to do.
 pub(super) fn refuse_final(folded: &Folded, run: &RunDir) -> Result<()> {

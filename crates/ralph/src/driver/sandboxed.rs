@@ -2,18 +2,14 @@
 
 use std::{io, path::Path};
 
+use ralph_core::engine::event::{Event, TurnEnd};
+use ralph_sys::{calls::unattended, files, process::Spec};
+
 use super::{
     Driver,
     spool::{Caller, Spool},
 };
-use crate::{
-    engine::event::{Event, TurnEnd},
-    git::scm_spec,
-    plain_file,
-    process::Spec,
-    sandbox::spool::VARIABLE,
-    task::Task,
-};
+use crate::{sandbox::spool::VARIABLE, task::Task};
 
 /// Most of what the programs around a sandbox say.
 const MOST: usize = 4096;
@@ -45,7 +41,7 @@ impl Driver {
         if self.sandbox.as_ref().is_some_and(|sandbox| sandbox.hides(path)) {
             return Err(io::Error::other("it leads to what the sandbox hides from the agent"));
         }
-        plain_file::read(path).map(String::into_bytes)
+        files::read(path).map(String::into_bytes)
     }
 
     /// The same process inside.
@@ -92,7 +88,7 @@ impl Driver {
         if let Some(mut words) = sandbox.aftermath() {
             let program = words.remove(0);
             // A container that is gone already is as good.
-            let spec = scm_spec(program, &self.setup.project, &self.run.id(), words);
+            let spec = unattended(program, &self.setup.project, &self.run.id(), words);
             let _ = self.supervisor.capture(spec, MOST);
         }
         if !hosts.is_empty() {

@@ -9,9 +9,8 @@ use std::{
 };
 
 use jiff::Timestamp;
-
-use super::{abandoned, ledger::Ledger, millis, work};
-use crate::{
+use ralph_core::duration::millis;
+use ralph_core::{
     engine::{
         Action, State, decide,
         event::{CommitEnd, Event, GateEnded, RunStarted, Turn, TurnEnd, TurnEnded, View, Why},
@@ -19,14 +18,20 @@ use crate::{
         outcome::Outcome,
         plan::{Check, Plan},
     },
+    session::reminder,
+    setup::{InSession, PromptSource, Setup},
+};
+use ralph_sys::{
     error::{Context, Error, Result},
+    process::{Supervisor, guardian::Guardian},
+};
+
+use super::{abandoned, ledger::Ledger, work};
+use crate::{
     gate,
     git::Git,
     journal::{self, Journal, run_dir::RunDir},
     own_files,
-    process::{Supervisor, guardian::Guardian},
-    session::{InSession, reminder},
-    setup::{PromptSource, Setup},
 };
 
 /// How long another hook of the same conversation may take before this one gives up.

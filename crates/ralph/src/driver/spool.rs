@@ -11,16 +11,18 @@ use std::{
     thread::{self, JoinHandle},
 };
 
+use ralph_core::job_request::{Answer, JobRequest, MOST, is_name};
+use ralph_sys::{
+    error::{Error, Result},
+    files::{self, write_whole},
+};
 use rustix::{
     fs::{CWD, FileType, Mode, mknodat},
     io::Errno,
 };
 
 use crate::{
-    error::{Error, Result},
-    job_request::{Answer, JobRequest, MOST, is_name},
     journal::run_dir::record,
-    plain_file,
     sandbox::spool::{ANSWERS, FOLDER, PIPE},
     task::{Task, child, enlist::short_title, keeper::others_running, store},
 };
@@ -104,7 +106,7 @@ impl Caller {
             // Whoever waits in vain says so.
             let _ = serde_json::to_vec(&answer)
                 .map_err(io::Error::from)
-                .and_then(|text| store::write_whole(&answers.join(name), &text));
+                .and_then(|text| write_whole(&answers.join(name), &text));
         }
     }
 
@@ -124,7 +126,7 @@ impl Caller {
         let fixed: [OsString; 10] = [
             "-C".into(),
             project.into(),
-            crate::engine::presets::JOB.into(),
+            ralph_core::engine::presets::JOB.into(),
             "--task".into(),
             task.id.clone().into(),
             "--as".into(),
@@ -142,7 +144,7 @@ impl Caller {
 
 /// A request that is a plain file: a link could lead to what the caller must not see, a pipe could hold ralph.
 fn read(path: &Path) -> Result<JobRequest> {
-    let text = plain_file::read_itself(path, MOST).ok();
+    let text = files::read_itself(path, MOST).ok();
     let request = text.and_then(|text| serde_json::from_slice(&text).ok());
     request.ok_or_else(|| Error::new("ralph outside of the sandbox does not understand the request"))
 }

@@ -1,7 +1,8 @@
 //! What there is to see of progress: the files before and after a turn.
 
+use ralph_core::engine::event::{Event, Tree, Turn};
+
 use super::Driver;
-use crate::engine::event::{Event, Tree, Turn};
 
 impl Driver {
     /// The files in short, where somebody wants to know whether they change.

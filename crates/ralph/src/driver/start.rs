@@ -13,7 +13,7 @@ use std::{
 };
 
 use super::{
-    Driver, PROJECT_DIR,
+    Driver,
     assigned::tell_of_end,
     commit::Announced,
     hooking,
@@ -23,22 +23,11 @@ use super::{
     stories::Stories,
 };
 use crate::{
-    engine::{
-        State,
-        event::{Event, RunStarted, TasksJudged},
-        plan::{Limits, Plan},
-    },
-    error::{Context, Error, Result},
-    git::{self, Git},
+    git::Git,
     journal::{self, Journal, run_dir::RunDir},
     lock, own_files,
-    process::{
-        Supervisor,
-        guardian::{self, Guardian},
-    },
     report::{Reporter, look::Look, session_log::SessionLog},
-    sandbox::{Sandbox, level::Choice, self_test},
-    setup::{PromptSource, Role, Setup, Territory},
+    sandbox::{Sandbox, self_test},
     task::{
         self, Task,
         enlist::{Recruit, is_of_another, title},
@@ -49,6 +38,24 @@ use crate::{
 };
 
 use programs::{find_agent, find_git, find_scm};
+use ralph_core::setup::PROJECT_DIR;
+use ralph_core::{
+    containment::level::Choice,
+    engine::{
+        State,
+        event::{Event, RunStarted, TasksJudged},
+        plan::{Limits, Plan},
+    },
+    setup::{PromptSource, Role, Setup, Territory},
+};
+use ralph_sys::{
+    error::{Context, Error, Result},
+    hash,
+    process::{
+        Supervisor,
+        guardian::{self, Guardian},
+    },
+};
 
 /// A run to begin.
 pub(crate) struct Start {
@@ -374,5 +381,5 @@ fn check_prompt(prompt: &PromptSource) -> Result<()> {
 
 /// A fingerprint of each settings file, to notice a change.
 pub(crate) fn fingerprints<'a>(files: impl Iterator<Item = &'a Path>) -> BTreeMap<PathBuf, String> {
-    files.map(|path| (path.to_owned(), git::fingerprint(path))).collect()
+    files.map(|path| (path.to_owned(), hash::fingerprint(path))).collect()
 }

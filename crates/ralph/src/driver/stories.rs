@@ -14,15 +14,17 @@ use std::path::{Path, PathBuf};
 
 use super::Driver;
 use crate::{
-    engine::event::{Event, Mode, StoryView, Turn},
-    error::{Error, Result},
     journal::run_dir::{RunDir, record},
-    setup::{Setup, StoriesSetup},
-    stories::{check, read, select},
     story_files::{self, ACTIVE, Active, TASKS, write_whole},
 };
 use commits::Ranges;
 use files::{Findings, Pin, Snapshot};
+use ralph_core::{
+    engine::event::{Event, StoryView, Turn},
+    setup::{Setup, StoriesSetup},
+    stories::{Mode, check, read, select},
+};
+use ralph_sys::error::{Error, Result};
 
 pub(crate) use left::{preview, settle};
 

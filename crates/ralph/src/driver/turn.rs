@@ -4,23 +4,28 @@ use std::{ffi::OsString, io, path::Path, time::Duration};
 
 use jiff::{Timestamp, Zoned};
 use ralph_agents::{Adapter, FirstSignal, Output, Request};
+use ralph_core::setup::PROJECT_DIR;
+use ralph_core::{
+    engine::event::{Event, Turn},
+    plan_file::next_task,
+    prompt::{Count, Feedback, compose},
+    setup::{PlanFile, PromptSource, PromptVia, Setup, TaskFrom},
+    template::fill,
+};
+use ralph_sys::{
+    error::{Error, Result},
+    files,
+    process::{Ended, Happening, Heard, Leftovers, Sink, Spec, guardian::RUN_VARIABLE},
+    watch,
+};
 use rustix::process::Signal;
 
-use super::{Driver, PROJECT_DIR, budget::keep_to_budget, hooking::Seen, listener::Listener};
+use super::{Driver, budget::keep_to_budget, hooking::Seen, listener::Listener};
 use crate::{
-    engine::event::{Event, Turn},
-    error::{Error, Result},
     journal::run_dir::{AGENT_STREAM, record, record_into},
-    plain_file,
-    plan_file::next_task,
-    process::{Ended, Happening, Heard, Leftovers, Sink, Spec, guardian::RUN_VARIABLE},
-    prompt::{Count, Feedback, compose},
     report::Reporter,
     sandbox::spool::FOLDER,
-    setup::{PlanFile, PromptSource, PromptVia, Setup, TaskFrom},
     task::Task,
-    template::fill,
-    watch,
 };
 
 /// How the agent is to be called for one turn.
@@ -280,7 +285,7 @@ impl Driver {
         let recorded = record(&own, prompt.as_bytes());
         let copied = match self.sandbox {
             // The agent may have put a link there, to a place that it cannot write itself.
-            Some(_) => plain_file::replace(&in_project, prompt.as_bytes()),
+            Some(_) => files::replace(&in_project, prompt.as_bytes()),
             None => record(&in_project, prompt.as_bytes()),
         };
         for (path, result) in [(own, recorded), (in_project, copied)] {

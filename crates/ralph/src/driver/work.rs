@@ -1,7 +1,8 @@
 //! Judges a claim by whether any work stands behind it.
 
+use ralph_core::{engine::plan::NoWork, session::NO_WORK};
+
 use super::ledger::Ledger;
-use crate::session::{NO_WORK, NoWork};
 
 /// What the agent is told; nothing if the claim stands.
 pub(super) fn judge(ledger: &mut Ledger, is_enough: bool, otherwise: NoWork) -> Option<String> {

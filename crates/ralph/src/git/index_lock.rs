@@ -2,8 +2,10 @@
 
 use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::PathBuf, time::SystemTime};
 
-use super::{Git, succeeded};
-use crate::process::{Supervisor, is_at_work};
+use ralph_sys::calls::succeeded;
+use ralph_sys::process::{Supervisor, is_at_work};
+
+use super::Git;
 
 /// The lock on an index.
 pub(crate) struct IndexLock {

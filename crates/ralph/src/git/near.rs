@@ -2,8 +2,9 @@
 
 use std::{io, path::Path};
 
+use ralph_sys::process::at_once;
+
 use super::{Change, Git, STATUS, text};
-use crate::process::at_once;
 
 impl Git {
     /// The repository that `dir` is in: the nearest folder that looks like the top of one. Git is not asked.

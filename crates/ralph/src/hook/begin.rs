@@ -2,21 +2,24 @@
 
 use std::{env, path::Path};
 
+use ralph_agents::hooking::{CAP_VARIABLE, USUAL_CAP};
+use ralph_core::{
+    engine::{
+        plan::{Check, Gate, NoWork, Plan, When},
+        presets,
+    },
+    fail_action::FailAction,
+    session::{MIN_TOOL_CALLS, PROMISE, contract, typed::Ask},
+    setup::{InSession, PromptSource, Setup, Timeouts},
+};
+use ralph_sys::error::{Error, Result};
 use serde_json::json;
 
 use super::store::Store;
 use crate::{
     driver::session::{self, SessionLoop},
-    engine::{
-        plan::{Check, Gate, Plan, When},
-        presets,
-    },
-    error::{Error, Result},
-    fail_action::FailAction,
     journal::run_dir::RunDir,
-    session::{InSession, MIN_TOOL_CALLS, NoWork, PROMISE, contract, typed::Ask},
     settings::{self, Settings},
-    setup::{PromptSource, Setup, Timeouts},
 };
 
 /// A loop that has begun.
@@ -27,11 +30,6 @@ pub(crate) struct Begun {
     /// What the user should know.
     pub(crate) notes: Vec<String>,
 }
-
-/// Holds its stops back this often in a row, unless told otherwise.
-const USUAL_CAP: u32 = 8;
-/// Lifts that.
-pub(crate) const CAP_VARIABLE: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
 
 /// Begins a loop in a conversation. One that it was in ends.
 pub(crate) fn begin(ask: &Ask, conversation: &str, project: &Path) -> Result<Begun> {
@@ -115,8 +113,10 @@ fn settings_of(project: &Path) -> Result<Settings> {
 }
 
 fn setup(ask: &Ask, conversation: &str, project: &Path, settings: &Settings) -> Setup {
-    let timeouts =
-        Timeouts { gate_ms: settings.limits.gate_timeout.map(crate::driver::millis), ..Timeouts::default() };
+    let timeouts = Timeouts {
+        gate_ms: settings.limits.gate_timeout.map(ralph_core::duration::millis),
+        ..Timeouts::default()
+    };
     Setup {
         session: Some(InSession { id: Some(conversation.to_owned()), ultrawork: ask.ultrawork }),
         truncate_chars: settings.output_truncate_chars,

@@ -8,13 +8,10 @@ use std::{
 };
 
 use ralph_agents::context::{Handover, Reading, alert, last_reading, level, window_of};
+use ralph_sys::error::Result;
 
-use super::{
-    Answer, Input, project,
-    spool::{self, Note},
-    store::Store,
-};
-use crate::error::Result;
+use super::{Answer, Input, project, store::Store};
+use crate::journal::hook_notes::{self, Note};
 
 /// How much of the end is read: mostly the first is enough, but one line of a transcript may be long.
 const TAILS: [u64; 3] = [64 * 1024, 512 * 1024, 4 * 1024 * 1024];
@@ -30,7 +27,7 @@ pub(super) fn watch(input: &Input<'_>, store: &Store, spool: Option<&Path>) -> R
         return Ok(Answer::let_go());
     }
     if let Some(folder) = spool {
-        let _ = spool::add(folder, &Note::Context(level));
+        let _ = hook_notes::add(folder, &Note::Context(level));
     }
     let has_stories = project(input).is_some_and(|project| project.join("ralph/tasks.json").exists());
     let handover = if has_stories { Handover::Stories } else { Handover::Project };

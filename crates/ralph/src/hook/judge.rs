@@ -5,18 +5,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ralph_core::engine::judgement::Judgement;
 use ralph_guard::{
     self, Verdict,
     call::{ToolCall, tool_call},
 };
+use ralph_sys::error::{Error, Result};
 use serde_json::Value;
 
 use super::{Input, project, store::Store};
-use crate::{
-    engine::judgement::Judgement,
-    error::{Error, Result},
-    guard_settings::{self, PROJECT_VARIABLE},
-};
+use crate::guard_settings::{self, PROJECT_VARIABLE};
 
 /// As much of what was asked is kept, in characters.
 const MOST_KEPT: usize = 300;

@@ -6,18 +6,25 @@ use ralph_agents::{
     Failure, FailureKind,
     transcript::{Reach, said_since},
 };
-
-use super::{Answer, Input, begin, context::end_of, project, spool, store, store::Store};
-use crate::{
+use ralph_core::{
     claim::Scanner,
-    driver::session::{SessionLoop, Stopped, Verdict},
     engine::event::TurnEnd,
-    error::{Error, Result},
-    journal::run_dir::RunDir,
     session::{
         status,
         typed::{Typed, USAGE, ask, typed},
     },
+};
+use ralph_sys::error::{Error, Result};
+
+use super::{
+    Answer, Input, begin,
+    context::end_of,
+    project,
+    store::{self, Store},
+};
+use crate::{
+    driver::session::{SessionLoop, Stopped, Verdict},
+    journal::{hook_notes, run_dir::RunDir},
 };
 
 /// How much of a transcript is searched for what was said in a turn.
@@ -47,7 +54,7 @@ fn judge(input: &Input<'_>, store: &Store, run: &RunDir) -> Result<Answer> {
     }
     let claimed = has_promised(input, &session);
     let (turn, of) = (session.turn(), session.plan().limits.iterations);
-    let calls = spool::take(store.path()).calls;
+    let calls = hook_notes::take(store.path()).calls;
     let verdict = session.stop(Stopped { end: TurnEnd::Finished, claimed, tools: store.tools(), calls })?;
     Ok(match verdict {
         Verdict::GoOn(text) => {
@@ -95,7 +102,7 @@ pub(super) fn stop_failure(input: &Input<'_>) -> Result<Answer> {
     let Some((store, run)) = bound(input)? else { return Ok(Answer::let_go()) };
     let Some(session) = SessionLoop::open(&run)? else { return Ok(Answer::let_go()) };
     let failure = Failure { kind: FailureKind::Transient, message: input.error() };
-    let calls = spool::take(store.path()).calls;
+    let calls = hook_notes::take(store.path()).calls;
     let stopped = Stopped { end: TurnEnd::Failed(failure), claimed: false, tools: store.tools(), calls };
     if let Verdict::LetGo(_) = session.stop(stopped)? {
         store.unbind(&run);

@@ -10,10 +10,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{
-    error::Result,
-    journal::run_dir::{RunDir, fnv, state_dir},
-};
+use ralph_sys::{error::Result, hash::fnv, paths::state_dir};
+
+use crate::journal::run_dir::RunDir;
 
 /// The folder of one conversation.
 #[derive(Clone, Debug)]

@@ -1,15 +1,16 @@
 //! Where runs are recorded: outside the project, where an agent does not reach by accident.
 
 use std::{
-    env,
     fs::File,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
 };
 
 use jiff::Zoned;
-
-use crate::error::{Context, Error, Result};
+use ralph_sys::{
+    error::{Context, Error, Result},
+    paths::{project_dir, state_dir},
+};
 
 /// The journal, in the folder of a run.
 pub(crate) const JOURNAL: &str = "journal.jsonl";
@@ -136,29 +137,6 @@ fn runs_in(project: &Path) -> Vec<RunDir> {
     runs
 }
 
-/// The folder of a project: readable by its name, unique by its path.
-pub(crate) fn project_dir(project: &Path) -> Result<PathBuf> {
-    let name = project.file_name().unwrap_or_default().to_string_lossy();
-    let name: String =
-        name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
-    let hash = fnv(project.as_os_str().as_encoded_bytes());
-    Ok(state_dir()?.join(format!("{name}-{:08x}", hash & 0xffff_ffff)))
-}
-
-/// Where the runs of all projects are recorded.
-pub(crate) fn state_dir() -> Result<PathBuf> {
-    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let from_home = || set("HOME").map(|home| home.join(".local/state/ralph"));
-    set("RALPH_STATE_DIR")
-        .or_else(|| set("XDG_STATE_HOME").map(|state| state.join("ralph")))
-        .or_else(from_home)
-        .map(|dir| std::path::absolute(&dir).unwrap_or(dir))
-        .ok_or_else(|| {
-            Error::new("there is no home directory to keep the record of runs in")
-                .hint("set RALPH_STATE_DIR to a folder that you can write to")
-        })
-}
-
 /// Ids sort as the runs began: the last part counts the parts of the second.
 fn new_id() -> String {
     let now = Zoned::now();
@@ -191,13 +169,6 @@ fn id_after(last: Option<&str>, new: String) -> String {
     } else {
         format!("{last}0")
     }
-}
-
-/// A fingerprint that is the same in every version of ralph (FNV-1a).
-pub(crate) fn fnv(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]

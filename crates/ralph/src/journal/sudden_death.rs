@@ -5,7 +5,7 @@
 
 use std::{fs::File, io::Write};
 
-use crate::process;
+use ralph_sys::process;
 
 /// `N`: killed when the nth event has been written; `N:torn`: in the middle of writing it.
 const VARIABLE: &str = "RALPH_TEST_KILL_AT";

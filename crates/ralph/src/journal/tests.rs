@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
+use ralph_core::engine::event::{CommitEnd, GateEnded, Turn, Why};
 use tempfile::TempDir;
 
 use super::*;
-use crate::engine::event::{CommitEnd, GateEnded, Turn, Why};
 
 fn journal() -> (TempDir, std::path::PathBuf) {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -51,8 +51,8 @@ fn events_come_back_as_they_were() {
         Event::StopRequested,
         Event::Warned { text: "w".to_owned() },
         Event::RunEnded {
-            outcome: crate::engine::outcome::Outcome::GaveUp {
-                cause: crate::engine::plan::Cause::Gate,
+            outcome: ralph_core::engine::outcome::Outcome::GaveUp {
+                cause: ralph_core::engine::plan::Cause::Gate,
                 reason: "r".to_owned(),
             },
             exit_code: 3,

@@ -5,10 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ralph_sys::error::{Error, Result};
 use serde_json::{Value, json};
 
 use super::{called, command};
-use crate::error::{Error, Result};
 
 /// The events that Codex has, each with what ralph is asked.
 const EVENTS: [(&str, &str); 6] = [

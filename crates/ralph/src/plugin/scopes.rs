@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::Result;
+use ralph_sys::error::Result;
 
 /// Whose installations there are, a line each.
 pub(crate) struct Scopes {

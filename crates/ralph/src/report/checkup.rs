@@ -2,11 +2,10 @@
 
 use std::fmt::Write;
 
+use ralph_core::checkup::{Fact, Level};
+
 use super::look::Marks;
-use crate::{
-    checkup::{Fact, Level},
-    term::{Palette, printable},
-};
+use crate::term::{Palette, printable};
 
 /// Returns the report, group by group.
 pub(crate) fn lines(facts: &[Fact], marks: Marks, palette: Palette) -> String {

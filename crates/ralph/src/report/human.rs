@@ -22,14 +22,7 @@ use super::{
     screen::{Screen, between},
 };
 use crate::{
-    duration::format_duration,
-    engine::{
-        State,
-        event::{Event, Why},
-        plan::{Check, Gate, Plan},
-    },
     journal::Entry,
-    notes,
     term::{
         Palette,
         fit::{fit, one_line},
@@ -38,6 +31,15 @@ use crate::{
 };
 use live::Live;
 use ralph_agents::AgentEvent;
+use ralph_core::{
+    duration::format_duration,
+    engine::{
+        State,
+        event::{Event, Why},
+        plan::{Check, Gate, Plan},
+    },
+    notes,
+};
 use tools::Tools;
 
 /// Shows a run to a person.

@@ -2,11 +2,10 @@
 
 use std::io::{self, Write};
 
+use ralph_core::engine::{State, plan::Plan};
+
 use super::Reporter;
-use crate::{
-    engine::{State, plan::Plan},
-    journal::Entry,
-};
+use crate::journal::Entry;
 
 /// Prints every event as the journal has it.
 #[derive(Default)]

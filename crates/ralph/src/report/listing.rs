@@ -3,17 +3,19 @@
 use std::{collections::BTreeSet, fmt::Write, path::Path, time::Duration};
 
 use jiff::Timestamp;
-
-use super::{look::Marks, screen::between, summary};
-use crate::{
+use ralph_core::{
+    containment::{contact::Contact, level::Level},
     duration::format_duration,
     engine::{
-        event::{Contact, Event, GateEnded},
+        event::{Event, GateEnded},
         judgement::Judgement,
         outcome::Outcome,
     },
+};
+
+use super::{look::Marks, screen::between, summary};
+use crate::{
     journal::{Entry, Folded},
-    sandbox::level::Level,
     term::{
         Palette,
         fit::{columns, fit, flow, one_line},

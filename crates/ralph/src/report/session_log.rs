@@ -11,9 +11,7 @@ use std::{
 
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use ralph_agents::{AgentEvent, Usage};
-
-use super::{Reporter, human::Human, look::Look, summary};
-use crate::{
+use ralph_core::{
     duration::format_duration,
     engine::{
         State,
@@ -21,8 +19,10 @@ use crate::{
         outcome::Outcome,
         plan::{Gate, Plan},
     },
-    journal::Entry,
 };
+
+use super::{Reporter, human::Human, look::Look, summary};
+use crate::journal::Entry;
 
 const THICK: &str = "================================================================================";
 const THIN: &str = "--------------------------------------------------------------------------------";

@@ -1,11 +1,12 @@
 //! A run in a few lines: its end on the screen, and what `status` says.
 
-use crate::{
+use ralph_core::{
+    claim::Claim,
     duration::format_duration,
     engine::{
         State,
         outcome::{Exhausted, Outcome},
-        plan::{Cause, Claim, Plan},
+        plan::{Cause, Plan},
     },
 };
 

@@ -11,6 +11,8 @@ use std::{
     process::Command,
 };
 
+use ralph_core::containment::policy::{Access, Layer, Policy};
+use ralph_sys::error::{Context, Result};
 use rustix::process::Pid;
 
 use super::{
@@ -18,9 +20,7 @@ use super::{
     inside::{Network, listen},
     link::Link,
     mounts::During,
-    policy::{Access, Layer, Policy},
 };
-use crate::error::{Context, Result};
 
 /// The hidden command for the last steps.
 pub(crate) const COMMAND: &str = "sandbox-inside";

@@ -2,11 +2,10 @@
 
 use std::{ffi::OsString, path::Path};
 
-use super::{
-    Sandbox,
-    policy::{Access, Layer},
-};
-use crate::process::Spec;
+use ralph_core::containment::policy::{Access, Layer};
+use ralph_sys::process::Spec;
+
+use super::Sandbox;
 
 /// Variables that reach the container if they are set: keys, and whose commits it makes.
 const PASSED: [&str; 9] = [

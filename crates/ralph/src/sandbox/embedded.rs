@@ -5,13 +5,13 @@
 
 use std::{ffi::OsString, io, net::UdpSocket, os::fd::AsRawFd, path::Path};
 
+use ralph_core::containment::policy::Policy;
 use rustix::process::{Pid, Signal, getegid, geteuid};
 
 use super::{
     inside::{self, Network, become_command, listen},
     link::{Link, Message},
     mounts::{self, During},
-    policy::Policy,
     seccomp::Sockets,
 };
 

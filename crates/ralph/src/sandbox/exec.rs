@@ -2,12 +2,14 @@
 
 use std::{collections::BTreeMap, ffi::OsString, io, path::Path};
 
-use super::{Occasion, Sandbox, wanted::Wanted};
-use crate::{
-    engine::event::Contact,
-    git,
+use ralph_core::containment::contact::Contact;
+use ralph_core::containment::wanted::Wanted;
+use ralph_sys::{
+    calls,
     process::{Spec, Supervisor},
 };
+
+use super::{Occasion, Sandbox};
 
 impl Sandbox {
     /// Runs a command inside, in the foreground. Returns its exit code; what a person should know is noticed.
@@ -45,7 +47,7 @@ impl Sandbox {
                 None => inside.env_remove(name),
             };
         }
-        let code = crate::process::foreground(&mut inside);
+        let code = ralph_sys::process::foreground(&mut inside);
         for contact in sandbox.contacts() {
             let Contact { host, refused } = &contact;
             if let Some(why) = refused {
@@ -62,5 +64,5 @@ impl Sandbox {
 
 /// A process with nothing special about it.
 fn plain(program: &OsString, args: &[OsString], dir: &Path) -> Spec {
-    git::scm_spec(program.clone(), dir, "", args.to_vec())
+    calls::unattended(program.clone(), dir, "", args.to_vec())
 }

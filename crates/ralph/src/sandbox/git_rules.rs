@@ -6,11 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    policy::{GitPlaces, PROTECTED_GIT, Places},
-    survey,
-};
-use crate::{git, process::Supervisor};
+use ralph_core::containment::policy::{GitPlaces, PROTECTED_GIT, Places};
+use ralph_sys::{calls, process::Supervisor};
+
+use super::survey;
 
 /// As many submodules, one in another, are looked at.
 const MOST_MODULES: usize = 500;
@@ -57,7 +56,7 @@ pub(super) fn protect(
 /// Asks git, and looks into the repository.
 fn find(supervisor: &mut Supervisor, project: &Path, places: &GitPlaces) -> GitRules {
     let args: Vec<OsString> = ["config", "-z", "--list", "--show-origin"].map(OsString::from).to_vec();
-    let said = supervisor.capture(git::scm_spec("git".into(), project, "", args), MOST);
+    let said = supervisor.capture(calls::unattended("git".into(), project, "", args), MOST);
     let said = said.map(|captured| String::from_utf8_lossy(&captured.out).into_owned()).unwrap_or_default();
     let top = places.link.as_deref().and_then(Path::parent).or(places.common.parent()).unwrap_or(project);
     let mut rules = configured(&said, project, top, survey::home().as_deref());

@@ -9,15 +9,14 @@ use std::{
     process::Command,
 };
 
+use ralph_core::containment::{hosts::Host, policy::Policy};
 use rustix::{
     process::{Resource, Rlimit, setrlimit},
     thread::{CapabilitySet, CapabilitySets},
 };
 
 use super::{
-    hosts::Host,
     link::{Link, MOST_SOCKETS, Message},
-    policy::Policy,
     seccomp::{self, Sockets},
 };
 

@@ -14,15 +14,17 @@ use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
+use ralph_core::containment::{
+    hosts::Host,
+    policy::{Access, Policy},
+};
 use rustix::process::{Pid, Signal};
 
 use super::{
     embedded::leave,
-    hosts::Host,
     inside::{Network, become_command, listen, not_started},
     link::{Link, Message},
     mounts::During,
-    policy::{Access, Policy},
     seccomp::Sockets,
 };
 

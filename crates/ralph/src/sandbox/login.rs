@@ -15,8 +15,8 @@ use std::{
 use serde_json::Value;
 
 use super::survey::home;
-use crate::plain_file;
 use kinds::{ELSEWHERE, KINDS, Kind};
+use ralph_sys::files;
 
 /// The largest login.
 const MOST: u64 = 1024 * 1024;
@@ -88,7 +88,7 @@ impl Login {
             let beside = theirs.parent().map(|dir| dir.join(name)).filter(|_| *name == ".claude.json");
             let from = Some(theirs.join(name)).filter(|it| it.is_file()).or(beside);
             if let Some(from) = from.filter(|from| from.is_file() && !own.join(name).exists()) {
-                plain_file::replace(&own.join(name), &fs_err::read(from)?)?;
+                files::replace(&own.join(name), &fs_err::read(from)?)?;
             }
         }
         for name in kind.linked {
@@ -130,7 +130,7 @@ impl Login {
         let theirs = std::fs::read(&credential.theirs).ok();
         if theirs != credential.known
             && let Some(bytes) = &theirs
-            && plain_file::replace(&credential.copy, bytes).is_ok()
+            && files::replace(&credential.copy, bytes).is_ok()
         {
             credential.known = theirs;
         }
@@ -147,7 +147,7 @@ impl Login {
     pub(super) fn keep(&mut self) {
         let Some(credential) = &mut self.credential else { return };
         let Some(known) = &credential.known else { return };
-        let Ok(copy) = plain_file::read_itself(&credential.copy, MOST) else { return };
+        let Ok(copy) = files::read_itself(&credential.copy, MOST) else { return };
         let is_theirs_unchanged = std::fs::read(&credential.theirs).is_ok_and(|theirs| theirs == *known);
         if copy != *known
             && is_theirs_unchanged
@@ -172,7 +172,7 @@ fn copy_or_link(from: &Path, to: &Path) -> io::Result<()> {
         } else if let Ok(bytes) = std::fs::read(&from)
             && !to.exists()
         {
-            plain_file::replace(&to, &bytes)?;
+            files::replace(&to, &bytes)?;
         }
     }
     Ok(())

@@ -10,6 +10,7 @@ use std::{
     path::Path,
 };
 
+use ralph_core::containment::policy::{Access, Layer, Policy};
 use rustix::{
     fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2},
     io::Errno,
@@ -19,8 +20,6 @@ use rustix::{
         move_mount, open_tree,
     },
 };
-
-use super::policy::{Access, Layer, Policy};
 
 /// The devices that programs need. None of them leads to a disk.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];

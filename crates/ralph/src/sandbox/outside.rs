@@ -9,16 +9,15 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
+use ralph_core::containment::{level::Level, policy::Policy};
+use ralph_sys::error::{Context, Error, Result};
 use rustix::process::{Pid, WaitOptions, waitpid};
 
 use super::{
     bwrap, embedded, landlock,
-    level::Level,
     link::{Link, Message},
-    policy::Policy,
     proxy,
 };
-use crate::error::{Context, Error, Result};
 
 /// Signals that end the command, and this process only with it.
 const PASSED_BY: [i32; 6] =

@@ -18,8 +18,8 @@ use std::{
     time::Duration,
 };
 
-use super::hosts::{Host, Verdict, is_public, judge};
-use crate::engine::event::Contact;
+use ralph_core::containment::contact::Contact;
+use ralph_core::containment::hosts::{Host, Verdict, is_public, judge};
 use request::Request;
 use upstream::Upstream;
 

@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeMap, ffi::OsString, io, path::Path};
 
-use super::Sandbox;
-use crate::{
-    git::{refusal, scm_spec, succeeded},
+use ralph_sys::{
+    calls::{refusal, succeeded, unattended},
     process::{Spec, Supervisor},
 };
+
+use super::Sandbox;
 
 /// The usual command lines, by what they do. A word in braces stands for something; `{args}` for several words.
 const COMMANDS: [(&str, &str); 6] = [
@@ -56,7 +57,7 @@ pub(super) fn stop(sandbox: &Sandbox, supervisor: &mut Supervisor) {
 
 fn call(sandbox: &Sandbox, mut words: Vec<OsString>, supervisor: &mut Supervisor) -> io::Result<()> {
     let program = words.remove(0);
-    let captured = supervisor.capture(scm_spec(program, &sandbox.project, &sandbox.id, words), MOST)?;
+    let captured = supervisor.capture(unattended(program, &sandbox.project, &sandbox.id, words), MOST)?;
     if succeeded(&captured) { Ok(()) } else { Err(io::Error::other(refusal(&captured))) }
 }
 

@@ -2,10 +2,10 @@
 
 use std::{fmt::Write, path::Path};
 
-use super::policy::{Access, Policy};
+use ralph_core::containment::policy::{Access, Policy};
 
 /// The profile of a policy.
-pub fn profile(policy: &Policy) -> String {
+pub(super) fn profile(policy: &Policy) -> String {
     let mut text = String::from("(version 1)\n(allow default)\n(deny file-write*)\n");
     for device in ["/dev/null", "/dev/zero", "/dev/tty", "/dev/stdout", "/dev/stderr"] {
         let _ = writeln!(text, "(allow file-write* (literal {}))", quoted(Path::new(device)));
@@ -32,7 +32,7 @@ fn quoted(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::policy::Layer;
+    use ralph_core::containment::policy::Layer;
 
     #[test]
     fn layers_become_rules_in_their_order() {

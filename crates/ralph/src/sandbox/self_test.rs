@@ -10,20 +10,20 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::Signal;
-
-use super::{
+use ralph_core::containment::{
     level::{Choice, Level},
     policy::{Access, Layer, Policy},
     wanted::{PROCESSES, Wanted},
-    wrapped,
 };
-use crate::{
+use ralph_sys::{
+    calls::{refusal, succeeded},
     error::{Error, Result},
-    git::{refusal, succeeded},
     process::{Leftovers, Sink, Spec, Supervisor},
     watch,
 };
+use rustix::process::Signal;
+
+use super::wrapped;
 
 /// The hidden command that tries what is forbidden.
 pub(crate) const COMMAND: &str = "sandbox-probe";

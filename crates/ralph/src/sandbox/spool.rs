@@ -10,11 +10,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{
+use ralph_core::job_request::{Answer, JobRequest};
+use ralph_sys::{
     error::{Context, Error, Result},
-    job_request::{Answer, JobRequest},
+    files::write_whole,
     process::detach::own_pid,
-    task::store::write_whole,
 };
 
 /// Names the folder for processes inside.

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::policy::{OPEN, PINNED, PROTECTED};
+use ralph_core::containment::policy::{OPEN, PINNED, PROTECTED};
 
 /// The stand-ins of a project, for one of the sandboxes that need them.
 pub(super) struct StandIns {

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::policy::{GitPlaces, PROTECTED, Places, SECRETS, SYSTEM_SECRETS};
+use ralph_core::containment::policy::{GitPlaces, PROTECTED, Places, SECRETS, SYSTEM_SECRETS};
 
 /// As many folders are searched for secrets.
 const MOST_FOLDERS: usize = 5_000;

@@ -6,8 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::policy::{PROTECTED, PROTECTED_GIT, Places};
-use crate::{driver::PROJECT_DIR, git};
+use ralph_core::containment::policy::{PROTECTED, PROTECTED_GIT, Places};
+use ralph_core::setup::PROJECT_DIR;
+use ralph_sys::hash;
 
 /// As many files are looked at.
 const MOST: usize = 2_000;
@@ -41,7 +42,7 @@ fn add(path: &Path, into: &mut BTreeMap<PathBuf, String>) {
                 add(&entry.path(), into);
             }
         }
-        Ok(_) => drop(into.insert(path.to_owned(), git::fingerprint(path))),
+        Ok(_) => drop(into.insert(path.to_owned(), hash::fingerprint(path))),
     }
 }
 

@@ -38,7 +38,7 @@ impl Default for StoriesSettings {
     fn default() -> Self {
         Self {
             dir: "ralph".to_owned(),
-            review_cap: crate::stories::REVIEW_CAP,
+            review_cap: ralph_core::stories::REVIEW_CAP,
             skip_review: false,
             verify_each_turn: false,
         }

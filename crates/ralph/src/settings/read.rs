@@ -1,6 +1,9 @@
 //! Reads the settings out of one layer, or out of all of them merged. This is the list of all keys.
 
 use ralph_agents::Permissions;
+use ralph_core::fail_action::FailAction;
+use ralph_core::setup::Guard;
+use ralph_core::setup::Price;
 
 use super::error::Report;
 use super::fields::{Fields, read_object};
@@ -11,12 +14,10 @@ use super::value::{
     whole_limit, words, wrong_type,
 };
 use super::{
-    AgentSettings, BuildSettings, ColorWhen, Guardrail, Leftovers, Limits, Output, PlanSettings, PromptVia,
-    Scm, Settings, StoriesSettings, TaskSettings,
+    AgentSettings, BuildSettings, Guardrail, Leftovers, Limits, Output, PlanSettings, PromptVia, Scm,
+    Settings, StoriesSettings, TaskSettings,
 };
-use crate::budget::Price;
-use crate::fail_action::FailAction;
-use crate::setup::Guard;
+use crate::term::ColorWhen;
 
 pub(super) const PERMISSIONS: [(&str, Permissions); 2] =
     [("agent", Permissions::Agent), ("skip", Permissions::Skip)];

@@ -2,6 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use ralph_core::containment::{
+    hosts::{Host, REGISTRIES, of_agent},
+    level::{Choice, Level},
+    wanted::{GatesRun, PROCESSES, Wanted},
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -9,11 +14,6 @@ use super::error::Report;
 use super::fields::{Fields, read_object};
 use super::node::Node;
 use super::value::{boolean, choice, command, filled, positive, string};
-use crate::sandbox::{
-    hosts::{Host, REGISTRIES, of_agent},
-    level::{Choice, Level},
-    wanted::{GatesRun, PROCESSES, Wanted},
-};
 
 /// What contains the agent and what it starts. A level alone stands for `{"level": ...}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -5,13 +5,12 @@
 
 use std::borrow::Cow;
 
+use ralph_core::containment::{level::Choice, wanted::GatesRun};
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
 use serde_json::{Map, Value, json};
 
-use super::{
-    ColorWhen, FailAction, Guard, Leftovers, PromptVia, SandboxSettings, Settings, read::PERMISSIONS,
-};
-use crate::sandbox::{level::Choice, wanted::GatesRun};
+use super::{FailAction, Guard, Leftovers, PromptVia, SandboxSettings, Settings, read::PERMISSIONS};
+use crate::term::ColorWhen;
 
 /// The schema of a settings file.
 pub(crate) fn schema() -> Value {
@@ -24,7 +23,7 @@ pub(crate) fn schema() -> Value {
     schema
 }
 
-/// A duration, as [`crate::duration::parse_duration`] reads it.
+/// A duration, as [`ralph_core::duration::parse_duration`] reads it.
 struct Span;
 
 impl JsonSchema for Span {

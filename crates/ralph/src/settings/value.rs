@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use ralph_core::duration::{from_seconds, parse_duration};
+use ralph_core::setup::Price;
 use serde_json::Value;
 
 use super::node::{Content, Node};
-use crate::budget::Price;
-use crate::duration::{from_seconds, parse_duration};
 
 /// The most characters of a wrong value that a message repeats.
 const SHOWN_CHARS: usize = 60;

@@ -8,17 +8,17 @@ use std::{
 };
 
 use jiff::Timestamp;
-
-use super::{Task, enlist::Recruit, record::Status, store};
-use crate::{
+use ralph_core::setup::{Assignment, Role};
+use ralph_sys::{
     error::{Context, Error, REFUSED, Result},
-    journal::run_dir::{RunDir, record_into},
     process::{
         detach::{own_pid, start_run},
         is_alive,
     },
-    setup::{Assignment, Role},
 };
+
+use super::{Task, enlist::Recruit, record::Status, store};
+use crate::journal::run_dir::{RunDir, record_into};
 
 /// What a run says to people, in its folder.
 pub(crate) const LOG: &str = "ralph.log";

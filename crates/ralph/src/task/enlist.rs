@@ -3,17 +3,19 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use ralph_core::{
+    prompt::first_line,
+    setup::{Assignment, PromptSource, Setup},
+};
+use ralph_sys::{
+    error::Result,
+    process::{self, detach::own_pid, guardian::OWN_RUN_VARIABLE, is_same_process},
+};
 
 use super::{
     Task,
     record::{Paths, Record, Status},
     store,
-};
-use crate::{
-    error::Result,
-    process::{self, detach::own_pid, guardian::OWN_RUN_VARIABLE, is_same_process},
-    prompt::first_line,
-    setup::{Assignment, PromptSource, Setup},
 };
 
 /// A run that is about to begin or to go on.

@@ -3,6 +3,12 @@
 //! Invariant: a run does not depend on it. What cannot be written is complained about once.
 
 use jiff::Timestamp;
+use ralph_core::{
+    engine::{State, event::Event, outcome::Outcome, plan::Plan},
+    notes::{self, Note, Weight},
+    setup::{Assignment, Role, Setup},
+};
+use ralph_sys::error::Result;
 
 use super::{
     Records, Task, Tasks,
@@ -11,12 +17,8 @@ use super::{
 };
 use crate::{
     bus::{Bus, Draft},
-    engine::{State, event::Event, outcome::Outcome, plan::Plan},
-    error::Result,
     journal::{Entry, Folded},
-    notes::{self, Note, Weight},
     report::Reporter,
-    setup::{Assignment, Role, Setup},
 };
 
 /// Keeps others informed of one run.

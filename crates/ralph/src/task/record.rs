@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use ralph_core::{engine::outcome::Outcome, setup::Role};
 use serde::{Deserialize, Serialize};
-
-use crate::{engine::outcome::Outcome, setup::Role};
 
 /// One run of a task: the loop that keeps its root agent going, or a child that an agent started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,24 +3,22 @@
 //! Invariant: a record is written as a whole or not at all, and changed only under a lock. A record that says
 //! `running` is true as long as its process lives: whoever reads the list puts right what is not.
 
-use std::{
-    fs::File,
-    io::{self, Write},
-    path::Path,
-    time::Duration,
-};
+use std::{fs::File, io, path::Path, time::Duration};
 
 use jiff::Timestamp;
+use ralph_sys::{
+    error::{Context, Result},
+    file_lock,
+    files::write_whole,
+    process::is_same_process,
+};
 
 use super::{
     Records, Task,
     record::{End, Record, Status},
 };
 use crate::{
-    error::{Context, Result},
     journal::{self, run_dir::JOURNAL},
-    lock,
-    process::is_same_process,
     sandbox,
 };
 
@@ -91,7 +89,7 @@ fn recorded_end(record: &Record) -> Option<End> {
 /// Held for moments only, by whoever changes a record.
 fn lock(task: &Task) -> io::Result<File> {
     let runs = File::open(task.folder.join("runs"))?;
-    lock::take_within(&runs, PATIENCE)?;
+    file_lock::take_within(&runs, PATIENCE)?;
     Ok(runs)
 }
 
@@ -103,12 +101,4 @@ fn write(record: &Record) -> io::Result<()> {
     let mut text = serde_json::to_vec_pretty(record)?;
     text.push(b'\n');
     write_whole(&record.paths.folder.join(FILE), &text)
-}
-
-/// Writes a file so that everybody sees either the old contents or the new.
-pub(crate) fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(path))?;
-    file.write_all(contents)?;
-    file.persist(path)?;
-    Ok(())
 }

@@ -1,10 +1,12 @@
 //! Tries what this machine has to keep an agent contained.
 
-use crate::{
+use ralph_core::{
     checkup::Containment,
-    process::Supervisor,
-    sandbox::{level::Level, self_test, wanted::Wanted},
+    containment::{level::Level, wanted::Wanted},
 };
+use ralph_sys::process::Supervisor;
+
+use crate::sandbox::self_test;
 
 /// Tries every kind of sandbox.
 pub(super) fn examine(supervisor: &mut Supervisor, wanted: &Wanted) -> Vec<Containment> {

@@ -11,19 +11,20 @@ use ralph_agents::{
     self,
     versions::{self, Version},
 };
+use ralph_core::{
+    checkup::{Agent, Findings, Git as GitFound, HooksFound, Place, Setting, Settings, Wanted},
+    containment::level::Choice,
+};
+use ralph_sys::{error::Result, paths::state_dir, process::Supervisor};
 use rustix::fs::Access;
 use serde_json::Value;
 
 use super::contain;
 use crate::{
-    checkup::{Agent, Findings, Git as GitFound, HooksFound, Place, Setting, Settings, Wanted},
     cli::runs,
-    error::Result,
     git::Git,
-    journal::run_dir::{RunDir, state_dir},
+    journal::run_dir::RunDir,
     plugin::{self, Codex},
-    process::Supervisor,
-    sandbox::level::Choice,
     settings::Inspected,
     version,
 };

@@ -7,8 +7,9 @@ use ralph_guard::{
     corpus::{Count, Measure},
     rules::{self, Category, Tier},
 };
+use ralph_sys::error::Result;
 
-use crate::{error::Result, term::printable};
+use crate::term::printable;
 
 /// A judgement, and with `explains` all that led to it.
 pub(super) fn verdict(verdict: &Verdict, explains: bool) -> String {

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, StdinLock, Write, stderr};
 
-use crate::error::{Error, Result};
+use ralph_sys::error::{Error, Result};
 
 /// Why there is no answer.
 #[derive(Debug)]

@@ -1,11 +1,12 @@
 //! The questions of `ralph init`, in their order.
 
+use ralph_core::setup::Scm;
+
 use super::{
     ask::{Answer, Default, Terminal},
     file::{Agent, Draft, Guardrail},
     found::Found,
 };
-use crate::setup::Scm;
 
 /// Asks everything.
 pub(super) fn hold(terminal: &mut Terminal, found: &Found) -> Answer<Draft> {

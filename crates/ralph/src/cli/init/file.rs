@@ -7,15 +7,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ralph_core::{fail_action::FailAction, setup::Scm};
+use ralph_sys::error::{Context, Result};
 use serde::Serialize;
 
 use crate::{
     cli::schema::settings_schema,
-    error::{Context, Result},
-    fail_action::FailAction,
     own_files,
     settings::{PROJECT_FILE, Settings},
-    setup::Scm,
 };
 
 /// The schema beside the settings, so that editors complete them, everywhere and without a network.

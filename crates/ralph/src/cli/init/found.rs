@@ -3,8 +3,7 @@
 use std::{env, io::Read, path::Path};
 
 use ralph_agents::AGENTS;
-
-use crate::detect::{self, FILES};
+use ralph_core::detect::{self, FILES};
 
 /// No file that suggests something is larger; of one that is, the beginning counts.
 const MOST: u64 = 1024 * 1024;

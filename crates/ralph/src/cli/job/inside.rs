@@ -8,15 +8,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ralph_core::{job_request::JobRequest, setup::PromptSource};
+use ralph_sys::error::{Error, Result};
+
 use super::JobArgs;
 use crate::{
     cli::print,
-    error::{Error, Result},
-    job_request::JobRequest,
-    journal,
-    journal::run_dir::JOURNAL,
+    journal::{self, run_dir::JOURNAL},
     sandbox::spool,
-    setup::PromptSource,
     task::{
         Task,
         child::{LOG, OUTPUT},

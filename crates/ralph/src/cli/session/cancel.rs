@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use clap::Args;
+use ralph_sys::error::{Error, Result};
 
 use crate::{
     cli::print,
-    error::{Error, Result},
     hook::{begin, store::Store},
 };
 

@@ -3,16 +3,15 @@
 use std::path::Path;
 
 use clap::Args;
+use ralph_core::setup::{InSession, PromptSource, Setup};
+use ralph_sys::error::{Error, Result};
 use serde_json::Map;
 
 use super::start::AskArgs;
 use crate::{
     cli::loop_args::{LoopArgs, setup, tune},
     driver::Start,
-    error::{Error, Result},
     hook::begin::plan,
-    session::InSession,
-    setup::{PromptSource, Setup},
 };
 
 /// Run the loop from here, in one conversation that goes on

@@ -5,17 +5,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::{Args, builder::PossibleValue};
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use ralph_core::{
+    engine::plan::NoWork,
+    session::{
+        MIN_TOOL_CALLS, PROMISE,
+        typed::{Ask, promise},
+    },
+};
+use ralph_sys::error::{Context, Error, Result};
 use serde_json::json;
 
 use crate::{
     cli::{print, warn},
-    error::{Context, Error, Result},
     hook::begin::begin,
-    session::{
-        MIN_TOOL_CALLS, NoWork, PROMISE,
-        typed::{Ask, promise},
-    },
 };
 
 /// Put a conversation into a loop, and print what the agent must know
@@ -61,7 +67,7 @@ pub(super) struct AskArgs {
     min_tool_calls: u32,
 
     /// What happens to a promise before that
-    #[arg(long, value_name = "POLICY", default_value = "reject")]
+    #[arg(long, value_name = "POLICY", default_value = "reject", value_parser = no_work())]
     on_promise_no_work: NoWork,
 
     /// Call for full effort each time the task is given again
@@ -73,15 +79,12 @@ pub(super) struct AskArgs {
     guardrails: bool,
 }
 
-impl clap::ValueEnum for NoWork {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Reject, Self::Accept, Self::Warn]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, _) = Self::NAMES.into_iter().find(|(_, choice)| choice == self)?;
-        Some(PossibleValue::new(name))
-    }
+/// Reads a policy by its name.
+fn no_work() -> impl TypedValueParser<Value = NoWork> {
+    PossibleValuesParser::new(NoWork::NAMES.map(|(name, _)| name)).map(|name| {
+        let named = NoWork::NAMES.into_iter().find(|(known, _)| *known == name);
+        named.map(|(_, policy)| policy).unwrap_or_default()
+    })
 }
 
 impl AskArgs {

@@ -3,16 +3,18 @@
 use std::{fmt::Write, path::Path};
 
 use clap::Args;
+use ralph_core::{
+    engine::event::{Event, TurnEnd},
+    prompt::first_line,
+    session::{marker, status},
+    setup::{InSession, PromptSource},
+};
+use ralph_sys::error::Result;
 use serde_json::{Value, json};
 
 use crate::{
     cli::print,
-    engine::event::{Event, TurnEnd},
-    error::Result,
     journal::{self, Folded, run_dir::RunDir},
-    prompt::first_line,
-    session::{InSession, marker, status},
-    setup::PromptSource,
     term::fit::one_line,
 };
 

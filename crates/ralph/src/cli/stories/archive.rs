@@ -6,6 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::Zoned;
+use ralph_core::stories::{Review, Statistics, TaskList, read, status_name};
+use ralph_sys::{
+    error::{Context, Error, Result},
+    process::Supervisor,
+};
 
 use super::{
     PlaceArgs,
@@ -14,11 +19,8 @@ use super::{
 };
 use crate::{
     cli::print,
-    error::{Context, Error, Result},
     git::{self, Git},
     lock,
-    process::Supervisor,
-    stories::{Review, Statistics, TaskList, read, status_name},
     story_files::{PRD, PROGRESS, PROMPT, TASKS, write_whole},
 };
 

@@ -3,17 +3,15 @@
 use std::path::Path;
 
 use clap::Args;
+use ralph_core::stories::{Problem, blocked, check, read};
+use ralph_sys::{
+    error::{REFUSED, Result},
+    process::guardian::RUN_VARIABLE,
+};
 use serde_json::json;
 
 use super::{PlaceArgs, place::Place};
-use crate::{
-    cli::print,
-    driver::preview,
-    error::{REFUSED, Result},
-    process::guardian::RUN_VARIABLE,
-    stories::{Problem, blocked, check, read},
-    story_files::TASKS,
-};
+use crate::{cli::print, driver::preview, story_files::TASKS};
 
 /// Say what is wrong with the task list
 ///

@@ -3,6 +3,7 @@
 use std::{io::Write, path::Path};
 
 use clap::Args;
+use ralph_sys::error::{Context, Error, Result};
 
 use super::{
     PlaceArgs,
@@ -11,7 +12,6 @@ use super::{
 };
 use crate::{
     cli::print,
-    error::{Context, Error, Result},
     story_files::{ACTIVE, write_whole},
 };
 

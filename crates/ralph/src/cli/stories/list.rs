@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use clap::Args;
+use ralph_core::stories::{Kind, Review, Statistics, Status, Story, TaskList, blocked, read, select};
+use ralph_sys::error::{Error, Result};
 use serde_json::{Value, json};
 
 use super::{PlaceArgs, place::Place};
 use crate::{
     cli::{look::settings_of, print},
-    error::{Error, Result},
     report::look::Marks,
-    stories::{Kind, Review, Statistics, Status, Story, TaskList, blocked, read, select},
     story_files::TASKS,
     term::fit::{columns, one_line},
 };

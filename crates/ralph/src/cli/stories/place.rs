@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use ralph_core::stories::Review;
+use ralph_sys::error::{Context, Error, Result};
+
 use super::PlaceArgs;
 use crate::{
     cli::look::settings_of,
-    error::{Context, Error, Result},
     settings::Settings,
-    stories::Review,
     story_files::{TASKS, write_whole},
 };
 

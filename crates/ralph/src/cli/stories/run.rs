@@ -3,21 +3,23 @@
 use std::path::Path;
 
 use clap::Args;
+use ralph_core::{
+    containment::{level::Choice, wanted::Wanted},
+    engine::{
+        plan::{Plan, When},
+        presets,
+    },
+    setup::{PromptSource, Setup, StoriesSetup},
+    stories::{Budget, TaskList, check, read},
+};
+use ralph_sys::error::{Error, Result};
 use serde_json::{Map, Value, json};
 
 use super::{PlaceArgs, place::Place};
 use crate::{
     cli::loop_args::{LoopArgs, setup_with, tune},
     driver::{Start, settle},
-    engine::{
-        plan::{Plan, When},
-        presets,
-    },
-    error::{Error, Result},
-    sandbox::{level::Choice, wanted::Wanted},
     settings::Settings,
-    setup::{PromptSource, Setup, StoriesSetup},
-    stories::{Budget, TaskList, check, read},
     story_files::{PRD, PROMPT, TASKS},
 };
 

@@ -6,16 +6,14 @@ use std::{
 };
 
 use clap::Args;
-
-use super::{PlaceArgs, place::Place};
-use crate::{
-    cli::print,
-    engine::event::Mode,
+use ralph_core::stories::{Mode, Review, Step, read, status_name, take_step};
+use ralph_sys::{
     error::{Error, Result},
     process::guardian::RUN_VARIABLE,
-    stories::{Review, Step, read, status_name, take_step},
-    story_files::Active,
 };
+
+use super::{PlaceArgs, place::Place};
+use crate::{cli::print, story_files::Active};
 
 /// Submit a story for review
 ///

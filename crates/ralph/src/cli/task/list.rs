@@ -3,13 +3,13 @@
 use std::{fmt::Write, io, path::Path};
 
 use clap::Args;
+use ralph_core::setup::Role;
+use ralph_sys::error::Result;
 use serde_json::json;
 
 use super::super::{look::settings_of, print};
-use crate::error::Result;
 use crate::{
     report::{look::Marks, summary::count},
-    setup::Role,
     task::{
         Records, Task, Tasks,
         enlist::short_title,

@@ -3,12 +3,12 @@
 use std::{io, path::Path};
 
 use clap::Args;
+use ralph_core::setup::Role;
+use ralph_sys::error::{Context, Error, Result};
 
 use super::run::{GoingArgs, go};
 use crate::{
     bus::Draft,
-    error::{Context, Error, Result},
-    setup::Role,
     task::{Task, Tasks, parse_id, record::Status, store},
 };
 

@@ -7,21 +7,26 @@ use std::{
 
 use clap::Args;
 use jiff::Zoned;
-use serde_json::{Map, Value};
-
-use super::super::loop_args::{LoopArgs, duration, setup, tune};
-use crate::{
-    driver::{PROJECT_DIR, Start, millis},
+use ralph_core::{
+    duration::millis,
     engine::{
         plan::{Check, Gate, Plan, When},
         presets,
     },
-    error::{Context, Error, Result},
     fail_action::FailAction,
-    process::guardian::RUN_VARIABLE,
     prompt::slug,
+    setup::{Assignment, PROJECT_DIR, PromptSource, Role, Setup, Territory},
+};
+use ralph_sys::{
+    error::{Context, Error, Result},
+    process::guardian::RUN_VARIABLE,
+};
+use serde_json::{Map, Value};
+
+use super::super::loop_args::{LoopArgs, duration, setup, tune};
+use crate::{
+    driver::Start,
     settings::TaskSettings,
-    setup::{Assignment, PromptSource, Role, Setup, Territory},
     task::{DONE, MARKER, Task, Tasks, parse_id, store},
 };
 

@@ -8,14 +8,16 @@ use std::{
 
 use clap::Args;
 use jiff::Timestamp;
+use ralph_core::setup::Role;
+use ralph_sys::{
+    error::{Error, Result},
+    process::{ask_to_stop, end_at_once, guardian::OWN_RUN_VARIABLE, is_same_process, variable},
+};
 
 use super::super::{print, runs};
 use crate::{
-    error::{Error, Result},
     journal::run_dir::RunDir,
-    process::{ask_to_stop, end_at_once, guardian::OWN_RUN_VARIABLE, is_same_process, variable},
     sandbox,
-    setup::Role,
     task::{
         Task, Tasks, parse_id,
         record::{Record, Status},

@@ -2,13 +2,16 @@
 
 use std::{env, path::PathBuf};
 
-use crate::{
+use ralph_core::{
     engine::plan::{CommitRule, Plan},
-    error::{Error, Result},
-    git::{self, Git},
-    process::Supervisor,
     setup::{MessageFrom, Setup},
 };
+use ralph_sys::{
+    error::{Error, Result},
+    process::Supervisor,
+};
+
+use crate::git::{self, Git};
 
 /// The agent's program; a relative path is relative to the project.
 pub(super) fn find_agent(setup: &Setup) -> Result<PathBuf> {

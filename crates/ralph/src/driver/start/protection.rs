@@ -1,12 +1,12 @@
 //! What keeps the agent from doing harm, and what a person is told when that is little.
 
 use ralph_agents::Permissions;
+use ralph_core::setup::Setup;
+use ralph_sys::error::Result;
 
 use crate::{
     driver::{hooking::is_guarded, ledger::Ledger},
-    error::Result,
     guard_settings,
-    setup::Setup,
 };
 
 /// A list of rules that cannot be read would have the guard refuse everything. Says what is odd about it.

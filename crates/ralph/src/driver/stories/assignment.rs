@@ -1,12 +1,13 @@
 //! The words that ralph adds to the prompt of a stories loop.
 
-use super::commits::Range;
-use crate::{
-    engine::event::{Mode, Turn},
-    git::Change,
+use ralph_core::{
+    engine::event::Turn,
     setup::StoriesSetup,
-    stories::Story,
+    stories::{Mode, Story},
 };
+
+use super::commits::Range;
+use crate::git::Change;
 
 /// How many files are named when the tree is not clean.
 const MOST_NAMED: usize = 20;

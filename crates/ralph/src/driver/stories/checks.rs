@@ -1,16 +1,20 @@
 //! The checks of a stories loop that need no command: task rules, clean tree, every story done.
 
-use super::{assignment, files};
-use crate::{
-    driver::{Driver, PROJECT_DIR, work},
+use ralph_core::{
     engine::{
         event::{Event, GateEnded},
         outcome::Outcome,
         plan::Check,
     },
+    setup::PROJECT_DIR,
+    stories::{Statistics, check, read},
+};
+
+use super::{assignment, files};
+use crate::{
+    driver::{Driver, work},
     git,
     journal::run_dir::record,
-    stories::{Statistics, check, read},
 };
 
 impl Driver {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::event::{Mode, Turn};
+use ralph_core::{engine::event::Turn, stories::Mode};
 
 /// Commits after the first, up to the second.
 pub(super) type Range = (String, String);

@@ -1,14 +1,17 @@
 //! The checks of a stories loop before the turn is over, for the agent's stop hook: what they would object to, the
 //! agent can still mend. Nothing is recorded or put right here; ralph checks everything again after the turn.
 
-use super::{assignment, files};
-use crate::{
+use ralph_core::{
     engine::event::{Event, Turn},
-    error::Result,
-    git::{self, Git},
-    journal::{self, run_dir::RunDir},
     setup::{Setup, StoriesSetup},
     stories::check,
+};
+use ralph_sys::error::Result;
+
+use super::{assignment, files};
+use crate::{
+    git::{self, Git},
+    journal::{self, run_dir::RunDir},
     story_files::TASKS,
 };
 

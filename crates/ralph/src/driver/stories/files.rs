@@ -6,15 +6,21 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ralph_core::{
+    engine::event::{TasksJudged, Turn},
+    setup::StoriesSetup,
+    stories::{self, Mode, Rules, Undone},
+};
+use ralph_sys::{
+    error::{Context, Error, Result},
+    hash::fnv,
+    process::{Spec, Supervisor},
+};
+
 use super::SNAPSHOT;
 use crate::{
-    engine::event::{Mode, TasksJudged, Turn},
-    error::{Context, Error, Result},
     git::{self, Git},
-    journal::run_dir::{RunDir, fnv, record},
-    process::{Spec, Supervisor},
-    setup::StoriesSetup,
-    stories::{self, Rules, Undone},
+    journal::run_dir::{RunDir, record},
     story_files::{ACTIVE, PRD, PROMPT, TASKS, write_whole},
 };
 

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
+use ralph_core::engine::event::{Event, TasksJudged, Turn};
+use ralph_sys::{error::Result, process::Supervisor};
+
 use super::{
     commits::Ranges,
     files::{judge, pinned, snapshot},
 };
 use crate::{
-    engine::event::{Event, TasksJudged, Turn},
-    error::Result,
     git::Git,
     journal::{self, Folded, run_dir::RunDir},
     lock,
-    process::Supervisor,
 };
 
 /// Judges the last turn of the project's last stories loop, if that was killed before it could. A cheat must not be
@@ -33,7 +33,7 @@ pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> 
     let mut findings = judge(project, setup, &pinned(setup, &run), &before, false);
     findings.judged.run = Some(run.id());
     if let Some(problem) = findings.write().into_iter().next() {
-        return Err(crate::error::Error::new(problem));
+        return Err(ralph_sys::error::Error::new(problem));
     }
     if let Some(git) = git {
         // What cannot be committed now is committed with the next turn's work.

@@ -2,8 +2,9 @@
 
 use std::{fmt::Write, time::Duration};
 
+use ralph_core::{duration::format_duration, engine::plan::Gate};
+
 use super::{escape, story::Told};
-use crate::{duration::format_duration, engine::plan::Gate};
 
 /// More columns than this are drawn together: nobody tells them apart, and the page stays small.
 const MOST_COLUMNS: usize = 240;

@@ -1,7 +1,9 @@
 //! How the run was contained, and whom it talked to; whom it wanted to talk to in vain stands with what was refused.
 
+use ralph_core::engine::event::Event;
+
 use super::{Page, escape};
-use crate::{engine::event::Event, report::listing::contacts};
+use crate::report::listing::contacts;
 
 impl Page<'_> {
     /// The sandbox, what it leaves open, and the hosts; nothing where there was none.

@@ -3,14 +3,13 @@
 use std::{fmt::Write, path::Path, time::Duration};
 
 use ralph_agents::Usage;
+use ralph_core::{duration::format_duration, engine::event::Event};
 
 use super::{
     Page, escape,
     story::{Story, Told},
 };
 use crate::{
-    duration::format_duration,
-    engine::event::Event,
     git::FileChange,
     report::{
         listing::Standing,

@@ -2,16 +2,18 @@
 
 use jiff::Timestamp;
 use ralph_agents::Usage;
+use ralph_core::{
+    containment::{contact::Contact, level::Level},
+    engine::{
+        event::{CommitEnd, Event, Turn, TurnEnd, TurnEnded},
+        plan::CommitRule,
+    },
+};
 
 use super::refused::Refusal;
 use crate::{
-    engine::{
-        event::{CommitEnd, Contact, Event, Turn, TurnEnd, TurnEnded},
-        plan::CommitRule,
-    },
     journal::{Entry, Folded},
     report::listing::Standing,
-    sandbox::level::Level,
 };
 
 /// What is said of a turn that has no end of its own.

@@ -1,16 +1,13 @@
 //! The page as text; a browser looks at it in the whole-program tests.
 
+use ralph_core::{
+    containment::{contact::Contact, level::Level},
+    engine::{event::Event, judgement::Judgement},
+};
 use ralph_guard::Decision;
 
 use super::*;
-use crate::{
-    engine::{
-        event::{Contact, Event},
-        judgement::Judgement,
-    },
-    report::listing::tests::{checked, ended, folded, turn, turn_ended},
-    sandbox::level::Level,
-};
+use crate::report::listing::tests::{checked, ended, folded, turn, turn_ended};
 
 fn page(folded: &Folded) -> String {
     let files = vec![FileChange { path: "src/<b>.rs".to_owned(), added: Some(12), removed: None }];
@@ -29,7 +26,7 @@ fn page(folded: &Folded) -> String {
 
 #[test]
 fn a_run_is_told() {
-    use crate::engine::outcome::Outcome;
+    use ralph_core::engine::outcome::Outcome;
     let run = folded(vec![
         turn(1),
         turn_ended(true),
@@ -65,9 +62,9 @@ fn a_turn_that_was_cut_off_is_no_success() {
 
 #[test]
 fn whom_the_run_wanted_to_talk_to_is_told() {
-    use crate::{
-        engine::event::{Contact, Event},
-        sandbox::level::Level,
+    use ralph_core::{
+        containment::{contact::Contact, level::Level},
+        engine::event::Event,
     };
     let contact = |host: &str, refused: Option<&str>| Contact {
         host: host.to_owned(),

@@ -2,8 +2,7 @@
 
 use std::{io::Write, path::Path, time::Duration};
 
-use super::Human;
-use crate::{
+use ralph_core::{
     duration::format_duration,
     engine::{
         State,
@@ -11,8 +10,12 @@ use crate::{
         outcome::Outcome,
         plan::{Check, CommitRule, Gate, Plan},
     },
-    gate::INSIDE,
     prompt::{ALREADY_FAILING, OUTPUT_HEADING},
+};
+
+use super::Human;
+use crate::{
+    gate::INSIDE,
     report::{look::Marks, summary},
     term::{
         Palette,

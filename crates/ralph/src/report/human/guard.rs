@@ -1,8 +1,9 @@
 //! What people see of the guard.
 
+use ralph_core::engine::judgement::Judgement;
+
 use super::Human;
 use crate::{
-    engine::judgement::Judgement,
     report::summary::count,
     term::{Palette, printable},
 };

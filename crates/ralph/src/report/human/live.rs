@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ralph_agents::AgentEvent;
-
-use crate::{
+use ralph_core::{
     duration::format_duration,
     engine::{
         State,
         event::{Event, Why},
         plan::{Gate, Plan},
     },
+};
+
+use crate::{
     journal::Entry,
     report::{look::Marks, screen::between, summary},
     term::fit::{fit, one_line},

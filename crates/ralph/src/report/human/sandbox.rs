@@ -1,11 +1,9 @@
 //! What people see of the sandbox.
 
+use ralph_core::containment::{contact::Contact, level::Level};
+
 use super::Human;
-use crate::{
-    engine::event::Contact,
-    sandbox::level::Level,
-    term::{Palette, fit::flow, printable},
-};
+use crate::term::{Palette, fit::flow, printable};
 
 impl Human {
     /// How the run is contained, and what that leaves open.

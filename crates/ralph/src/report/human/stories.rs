@@ -1,14 +1,15 @@
 //! What people see of a stories loop: the budget, what was undone, the checks that need no command, the reviews.
 
-use super::Human;
-use crate::{
+use ralph_core::{
     engine::{
         event::{GateEnded, RunStarted, TasksJudged, Turn},
         plan::{Gate, Plan},
     },
     stories::Undone,
-    term::{Palette, printable},
 };
+
+use super::Human;
+use crate::term::{Palette, printable};
 
 impl Human {
     /// What the list will take, and whether it is allowed.

@@ -1,10 +1,10 @@
 //! What the agent says and does.
 
 use ralph_agents::{Excerpt, TodoItem, TodoState, TurnResult};
+use ralph_core::duration::format_duration;
 
 use super::Human;
 use crate::{
-    duration::format_duration,
     report::{
         look::Marks,
         summary::{self, tokens},

@@ -8,9 +8,7 @@ use std::{cell::RefCell, io::Write, rc::Rc};
 
 use jiff::{Timestamp, tz::TimeZone};
 use ralph_agents::AgentEvent;
-
-use super::Human;
-use crate::{
+use ralph_core::{
     engine::{
         State,
         event::{Event, RunStarted},
@@ -18,14 +16,17 @@ use crate::{
         presets,
     },
     fail_action::FailAction,
+    setup::{PromptSource, Setup},
+};
+
+use super::Human;
+use crate::{
     journal::Entry,
     report::{
         Reporter,
         look::{Look, Marks},
     },
-    settings::ColorWhen,
-    setup::{PromptSource, Setup},
-    term::{Palette, Width},
+    term::{ColorWhen, Palette, Width},
 };
 
 /// Noon on some day.

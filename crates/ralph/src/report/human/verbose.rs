@@ -2,13 +2,17 @@
 
 use std::time::Duration;
 
-use super::Human;
-use crate::{
+use ralph_core::{
+    claim::Claim,
     duration::format_duration,
     engine::{
         event::{Event, TurnEnd, TurnEnded},
-        plan::{Check, Claim, Gate, Plan},
+        plan::{Check, Gate, Plan},
     },
+};
+
+use super::Human;
+use crate::{
     journal::Entry,
     report::{Reporter, screen::between},
 };

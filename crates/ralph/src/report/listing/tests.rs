@@ -1,17 +1,17 @@
 //! Runs as `ralph status` shows them, at two widths.
 
 use ralph_agents::Usage;
+use ralph_core::engine::{
+    State,
+    event::{CommitEnd, Turn, TurnEnd, TurnEnded},
+    outcome::Exhausted,
+};
 
 use super::*;
 use crate::{
-    engine::{
-        State,
-        event::{CommitEnd, Turn, TurnEnd, TurnEnded},
-        outcome::Exhausted,
-    },
     journal::Entry,
     report::human::tests::{START, gate, plan, started},
-    settings::ColorWhen,
+    term::ColorWhen,
 };
 
 fn at(minutes: i64) -> Timestamp {
@@ -83,7 +83,7 @@ fn runs_are_listed() {
     let mut complete = vec![turn(1), turn_ended(true)];
     complete.extend(passing);
     complete.extend([Event::CommitEnded(made), ended(Outcome::Done)]);
-    let cause = crate::engine::plan::Cause::Agent;
+    let cause = ralph_core::engine::plan::Cause::Agent;
     let runs = vec![
         (
             true,

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::sandbox::hosts::split;
+use ralph_core::containment::hosts::split;
 
 /// As long as the head of a request may be.
 const LONGEST: usize = 32 * 1024;

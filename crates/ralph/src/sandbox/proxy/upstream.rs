@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use crate::sandbox::hosts::{Verdict, split};
+use ralph_core::containment::hosts::{Verdict, split};
 
 /// How long it may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,9 +1,7 @@
 //! What ralph itself does.
 
 use ralph_agents::{Failure, FailureKind, Usage};
-
-use super::*;
-use crate::{
+use ralph_core::{
     engine::{
         event::{CommitEnd, GateEnded, Turn, TurnEnd, TurnEnded, Why},
         outcome::{Exhausted, Outcome},
@@ -11,6 +9,8 @@ use crate::{
     },
     prompt::OUTPUT_HEADING,
 };
+
+use super::*;
 
 fn turn(iteration: u32, attempt: u32) -> Event {
     Event::TurnStarted(Turn { iteration, attempt, ..Turn::default() })

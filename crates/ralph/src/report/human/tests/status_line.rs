@@ -1,9 +1,12 @@
 //! The line at the bottom: what it says, and that it never mixes with the rest.
 
 use ralph_agents::{TurnResult, Usage};
+use ralph_core::{
+    engine::event::{Turn, TurnEnd, Why},
+    stories::Mode,
+};
 
 use super::{runs::turn_ended, *};
-use crate::engine::event::{Mode, Turn, TurnEnd, Why};
 
 const ERASE: &str = "\r\u{1b}[J";
 
@@ -138,7 +141,7 @@ fn it_fits_and_goes() {
 fn it_goes_before_the_summary() {
     let mut shown = live(120);
     let before = shown.printed().len();
-    shown.event(Event::RunEnded { outcome: crate::engine::outcome::Outcome::Done, exit_code: 0 });
+    shown.event(Event::RunEnded { outcome: ralph_core::engine::outcome::Outcome::Done, exit_code: 0 });
     let told = since(&shown, before);
     assert!(told.starts_with(&format!("{ERASE}\n✅ Complete")), "{told:?}");
     let before = shown.printed().len();

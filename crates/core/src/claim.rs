@@ -1,0 +1,321 @@
+//! Finds an agent's claim in its own words, however the words are cut into pieces.
+//!
+//! Invariant: memory is bounded by the longest tag that could match, whatever the agent says.
+
+pub mod echo;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a finished task is announced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Claim {
+    /// `<name>text</name>` in the agent's own words.
+    Tag {
+        /// The element's name.
+        name: String,
+        /// What must stand in it.
+        text: String,
+        /// How strictly.
+        matching: Matching,
+    },
+    /// A file that the agent writes.
+    File {
+        /// Relative to the project.
+        path: String,
+    },
+    /// Every story passed and was approved.
+    StoriesApproved,
+    /// The end of the turn is the end of the task.
+    TurnEnd,
+}
+
+/// How strictly a tag is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Matching {
+    /// Anywhere, to the letter.
+    Exact,
+    /// The first tag decides; case and surrounding white space do not matter.
+    FirstIgnoringCase,
+}
+
+/// A tag with more than this in it is not a claim.
+const LONGEST_CONTENT: usize = 64 * 1024;
+
+/// Looks for the tags of a plan in one turn's text.
+#[derive(Debug)]
+pub struct Scanner {
+    tags: Vec<Tag>,
+}
+
+impl Scanner {
+    /// A scanner for those claims that are made in words.
+    pub fn new(claims: &[Claim]) -> Self {
+        let tags = claims.iter().filter_map(Tag::of).collect();
+        Self { tags }
+    }
+
+    /// Takes the next piece of text. A tag may be cut between pieces that join, not between messages.
+    pub fn push(&mut self, text: &str, joins: bool) {
+        for tag in &mut self.tags {
+            if !joins {
+                tag.forget_partial();
+            }
+            tag.push(text);
+        }
+    }
+
+    /// Whether a claim was made.
+    pub fn claimed(&self) -> bool {
+        self.tags.iter().any(Tag::is_claimed)
+    }
+}
+
+#[derive(Debug)]
+enum Tag {
+    /// Anywhere, to the letter; `tail` is the end of the text so far, shorter than the marker.
+    Exact { marker: String, tail: String, found: bool },
+    /// The first tag decides.
+    First { name: String, wanted: String, state: First },
+}
+
+#[derive(Debug)]
+enum First {
+    /// The end of the text so far, no longer than the opening tag.
+    Looking(String),
+    Inside(String),
+    Decided(bool),
+}
+
+impl Tag {
+    fn of(claim: &Claim) -> Option<Self> {
+        let Claim::Tag { name, text, matching } = claim else { return None };
+        Some(match matching {
+            Matching::Exact => {
+                Self::Exact { marker: format!("<{name}>{text}</{name}>"), tail: String::new(), found: false }
+            }
+            Matching::FirstIgnoringCase => Self::First {
+                name: name.to_ascii_lowercase(),
+                wanted: text.trim().to_lowercase(),
+                state: First::Looking(String::new()),
+            },
+        })
+    }
+
+    fn is_claimed(&self) -> bool {
+        match self {
+            Self::Exact { found, .. } => *found,
+            Self::First { state, .. } => matches!(state, First::Decided(true)),
+        }
+    }
+
+    fn forget_partial(&mut self) {
+        match self {
+            Self::Exact { tail, .. } => tail.clear(),
+            Self::First { state: First::Decided(_), .. } => {}
+            Self::First { state, .. } => *state = First::Looking(String::new()),
+        }
+    }
+
+    fn push(&mut self, text: &str) {
+        match self {
+            Self::Exact { found: true, .. } => {}
+            Self::Exact { marker, tail, found } => {
+                // Only the seam can hide a marker that neither piece holds alone.
+                tail.push_str(&text[..text.floor_char_boundary(marker.len())]);
+                *found = tail.contains(marker.as_str()) || text.contains(marker.as_str());
+                if text.len() > marker.len() {
+                    tail.clear();
+                    tail.push_str(text_end(text, marker.len()));
+                } else {
+                    keep_end(tail, marker.len());
+                }
+            }
+            Self::First { name, wanted, state } => {
+                let mut rest = text;
+                while let Some(after) = state.push(name, wanted, rest) {
+                    rest = after;
+                }
+            }
+        }
+    }
+}
+
+impl First {
+    /// Takes text; returns what is left of it when there is more to look at.
+    fn push<'a>(&mut self, name: &str, wanted: &str, text: &'a str) -> Option<&'a str> {
+        match self {
+            Self::Decided(_) => None,
+            Self::Looking(tail) => {
+                let open = format!("<{name}>");
+                let before = tail.len();
+                // Only the seam can hide a tag that the text alone does not hold.
+                tail.push_str(&text[..text.floor_char_boundary(open.len())]);
+                let in_seam = find_tag(tail, &open).map(|at| (at + open.len()).saturating_sub(before));
+                let after = in_seam.or_else(|| Some(find_tag(text, &open)? + open.len()));
+                if let Some(after) = after {
+                    *self = Self::Inside(String::new());
+                    return Some(&text[after..]);
+                }
+                if open.len() < text.len() {
+                    tail.clear();
+                    tail.push_str(text_end(text, open.len()));
+                } else {
+                    keep_end(tail, open.len());
+                }
+                None
+            }
+            Self::Inside(content) => {
+                let close = format!("</{name}>");
+                let from = content.len().saturating_sub(close.len());
+                // What is longer than any claim need not be looked at.
+                content.push_str(&text[..text.floor_char_boundary(LONGEST_CONTENT + close.len())]);
+                let seam = content.floor_char_boundary(from);
+                if let Some(at) = content[seam..].to_ascii_lowercase().find(&close) {
+                    let said = content[..seam + at].trim().to_lowercase();
+                    *self = Self::Decided(said == wanted);
+                } else if LONGEST_CONTENT < content.len() {
+                    *self = Self::Decided(false);
+                }
+                None
+            }
+        }
+    }
+}
+
+fn keep_end(text: &mut String, bytes: usize) {
+    text.drain(..text.len() - text_end(text, bytes).len());
+}
+
+fn text_end(text: &str, bytes: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
+}
+
+/// Where a tag begins, in any case, without a copy of the text in lower case.
+fn find_tag(text: &str, tag: &str) -> Option<usize> {
+    let is_tag = |at: &usize| {
+        text.as_bytes()
+            .get(*at..at + tag.len())
+            .is_some_and(|found| found.eq_ignore_ascii_case(tag.as_bytes()))
+    };
+    memchr::memchr_iter(b'<', text.as_bytes()).find(is_tag)
+}
+
+/// What the first `<name>` element of `text` holds; the name in any case.
+pub fn first_tag<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let lower = text.to_ascii_lowercase();
+    let open = lower.find(&format!("<{name}>"))? + name.len() + 2;
+    let close = lower[open..].find(&format!("</{name}>"))?;
+    Some(&text[open..open + close])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn response() -> Claim {
+        let (name, text) = ("response".to_owned(), "DONE".to_owned());
+        Claim::Tag { name, text, matching: Matching::FirstIgnoringCase }
+    }
+
+    fn promise() -> Claim {
+        let (name, text) = ("promise".to_owned(), "COMPLETE".to_owned());
+        Claim::Tag { name, text, matching: Matching::Exact }
+    }
+
+    fn claims(claim: Claim, pieces: &[&str]) -> bool {
+        let mut scanner = Scanner::new(&[claim]);
+        for piece in pieces {
+            scanner.push(piece, true);
+        }
+        scanner.claimed()
+    }
+
+    #[track_caller]
+    fn check(claim: Claim, text: &str, expected: bool) {
+        assert_eq!(claims(claim.clone(), &[text]), expected, "whole: {text:?}");
+        let letters: Vec<String> = text.chars().map(String::from).collect();
+        let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
+        assert_eq!(claims(claim, &letters), expected, "letter by letter: {text:?}");
+    }
+
+    #[test]
+    fn response_takes_the_first_tag() {
+        check(response(), "<response>DONE</response>", true);
+        check(response(), "well: <RESPONSE> done </RESPONSE>.", true);
+        check(response(), "<response>\nDone\n</response>", true);
+        check(response(), "<response>no</response><response>DONE</response>", false);
+        check(response(), "<response>DONE</response><response>no</response>", true);
+        check(response(), "DONE", false);
+        check(response(), "<response>DONE", false);
+        check(response(), "<response>NOT DONE</response>", false);
+        check(response(), "<respons<response>done</response>", true);
+        check(response(), "ÄÖ<response>done</response>€", true);
+        check(response(), "<response></response>", false);
+    }
+
+    #[test]
+    fn promise_is_exact() {
+        check(promise(), "<promise>COMPLETE</promise>", true);
+        check(promise(), "<promise>no</promise> then <promise>COMPLETE</promise>", true);
+        check(promise(), "<promise>complete</promise>", false);
+        check(promise(), "<promise> COMPLETE</promise>", false);
+        check(promise(), "COMPLETE", false);
+        check(promise(), "€<promise>COMPLETE</promise>ü", true);
+    }
+
+    #[test]
+    fn messages_do_not_join() {
+        let mut scanner = Scanner::new(&[promise(), response()]);
+        scanner.push("<promise>COMP", false);
+        scanner.push("LETE</promise>", false);
+        scanner.push("<response>", false);
+        scanner.push("DONE</response>", false);
+        assert!(!scanner.claimed());
+        scanner.push("<response>DONE", false);
+        scanner.push("</response>", true);
+        assert!(scanner.claimed());
+    }
+
+    #[test]
+    fn endless_content_is_no_claim() {
+        let mut scanner = Scanner::new(&[response()]);
+        scanner.push("<response>", true);
+        for _ in 0..100 {
+            scanner.push(&" ".repeat(10_000), true);
+        }
+        scanner.push("DONE</response>", true);
+        assert!(!scanner.claimed());
+    }
+
+    proptest! {
+        #[test]
+        fn cutting_changes_nothing(
+            words in prop::collection::vec(
+                prop::sample::select(vec![
+                    "<promise>", "COMPLETE", "</promise>", "<response>", "done", "</response>", "<", "é", " ", "x",
+                ]),
+                0..12,
+            ),
+            cuts in prop::collection::vec(0usize..200, 0..6),
+        ) {
+            let text = words.concat();
+            let mut at: Vec<usize> = cuts.into_iter().map(|cut| text.floor_char_boundary(cut)).collect();
+            at.extend([0, text.len()]);
+            at.sort_unstable();
+            let pieces: Vec<&str> = at.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect();
+            for claim in [promise(), response()] {
+                // The oracle reads the whole text at once.
+                let expected = match &claim {
+                    Claim::Tag { matching: Matching::Exact, .. } => text.contains("<promise>COMPLETE</promise>"),
+                    _ => first_tag(&text, "response").is_some_and(|said| said.trim().eq_ignore_ascii_case("done")),
+                };
+                prop_assert_eq!(claims(claim, &pieces), expected, "{:?}", pieces);
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! What a process inside a sandbox may write, see and talk to, and which kinds of sandboxes there are.
+
+pub mod contact;
+pub mod hosts;
+pub mod level;
+pub mod policy;
+pub mod wanted;

@@ -1,0 +1,167 @@
+//! The one loop: [`decide`] says what to do next, [`State::apply`] takes in what happened.
+//!
+//! Invariant: nothing here reads a clock, a file or a process. A driver performs the actions and reports
+//! events. The same events always give the same state, which is how a run is resumed, watched and tested.
+
+pub mod baseline;
+pub mod budget;
+pub mod event;
+pub mod judgement;
+pub mod outcome;
+mod phase;
+pub mod plan;
+pub mod presets;
+pub mod progress;
+mod seen;
+mod spent;
+mod state;
+#[cfg(test)]
+mod tests;
+mod wait;
+
+pub use spent::Spent;
+pub use state::State;
+pub use wait::Wait;
+
+use crate::stories::Mode;
+use event::{Turn, View, Why};
+use outcome::{Exhausted, Outcome};
+use phase::{Judging, Pause, Phase};
+use plan::{Plan, When, Work};
+
+/// What the driver must do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Look at the directory.
+    Look,
+    /// Run the agent.
+    RunTurn(Turn),
+    /// A turn was in flight when ralph died: end what is left of it.
+    AbandonTurn,
+    /// Judge what a turn that was cut off did to the task list.
+    JudgeTasks,
+    /// Check this gate of the plan, before the first turn.
+    RunBaseline(usize),
+    /// Check this gate of the plan.
+    RunGate(usize),
+    /// Commit what passed the gates. If a commit was announced already, see first whether it was made.
+    Commit,
+    /// Wait until these files are there, and look again.
+    AwaitFiles(Vec<String>),
+    /// Begin to wait.
+    StartWait(Wait),
+    /// Go on waiting until then, in milliseconds since 1970.
+    WaitUntil(i64),
+    /// The run is over.
+    Finish(Outcome),
+}
+
+/// The next action. Every state has one.
+pub fn decide(plan: &Plan, state: &State) -> Action {
+    match &state.phase {
+        Phase::InTurn => Action::AbandonTurn,
+        // A turn that came to its end is judged by the gates; any other here, and every one before ralph goes.
+        _ if state.unjudged && (state.stop || !matches!(state.phase, Phase::Judging(_))) => {
+            Action::JudgeTasks
+        }
+        Phase::Over(outcome) => Action::Finish(outcome.clone()),
+        _ if state.stop => Action::Finish(Outcome::Interrupted),
+        Phase::Committing(_) => Action::Commit,
+        Phase::Idle if plan.looks() => Action::Look,
+        Phase::Idle => next_turn(plan, state, &View::default()),
+        Phase::Looked(view) => next_turn(plan, state, view),
+        Phase::Judging(judging) => match next_gate(plan, *judging) {
+            Some(gate) => Action::RunGate(gate),
+            None => Action::Commit,
+        },
+        Phase::Pausing(Pause::For(ms, Why::UsageLimit)) => {
+            Action::StartWait(Wait::For((*ms).min(patience_left(plan, state)), Why::UsageLimit))
+        }
+        Phase::Pausing(Pause::For(ms, why)) => Action::StartWait(Wait::For(*ms, *why)),
+        Phase::Pausing(Pause::Quota { resets_at, at_least_ms }) => Action::StartWait(Wait::ForQuota {
+            resets_at: *resets_at,
+            at_least_ms: *at_least_ms,
+            at_most_ms: patience_left(plan, state),
+        }),
+        Phase::Waiting { until_ms, .. } => Action::WaitUntil(*until_ms),
+    }
+}
+
+/// How long a quota may still be waited for: waits have a limit of their own, and they are part of the run's time.
+fn patience_left(plan: &Plan, state: &State) -> u64 {
+    let of_waits = plan.limits.max_wait_ms.saturating_sub(state.spent.quota_ms);
+    let of_time = plan.limits.total_ms.map(|limit| limit.saturating_sub(state.spent.ms));
+    of_time.map_or(of_waits, |of_time| of_time.min(of_waits))
+}
+
+fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
+    if let Some(limit) = exhausted(plan, state) {
+        return Action::Finish(Outcome::Exhausted { limit });
+    }
+    let is_absent = |path: &&String| !view.files.contains(path);
+    let absent: Vec<String> = plan.awaits.iter().filter(is_absent).cloned().collect();
+    if state.spent.turns == 0 && !absent.is_empty() {
+        return Action::AwaitFiles(absent);
+    }
+    let (mode, story) = match (plan.work, &view.stories) {
+        (Work::Prompt, _) => (Mode::Work, None),
+        (Work::Stories, Some(stories)) => match &stories.next {
+            Ok(mode) => (*mode, stories.story.clone()),
+            Err(reason) => return Action::Finish(Outcome::Paused { reason: reason.clone() }),
+        },
+        (Work::Stories, None) => {
+            return Action::Finish(Outcome::Unready { reason: "there is no story list".to_owned() });
+        }
+    };
+    if let Some(gate) = state.baseline.next(plan) {
+        return Action::RunBaseline(gate);
+    }
+    Action::RunTurn(Turn {
+        iteration: state.iteration,
+        attempt: state.attempt,
+        mode,
+        head: None,
+        task: None,
+        spec: None,
+        story,
+        tasks: None,
+        tree: None,
+    })
+}
+
+fn exhausted(plan: &Plan, state: &State) -> Option<Exhausted> {
+    let (limits, spent) = (&plan.limits, &state.spent);
+    if state.attempt == 1 && limits.iterations < state.iteration {
+        return Some(Exhausted::Iterations);
+    }
+    if limits.total_ms.is_some_and(|limit| limit <= spent.ms) {
+        return Some(Exhausted::Time);
+    }
+    budget::reached(limits, &spent.usage, &spent.iteration)
+}
+
+/// The gates of every turn come first, all of them; those that verify a claim only when nothing failed.
+/// So there are two rounds over the gates, and a position counts through both.
+fn next_gate(plan: &Plan, judging: Judging) -> Option<usize> {
+    let gates = plan.gates.len();
+    (judging.next_gate..2 * gates)
+        .find(|&at| match round(plan.gates[at % gates].when, judging.mode) {
+            Round::First => at < gates,
+            Round::Second => gates <= at && judging.claimed && !judging.failed,
+        })
+        .map(|at| at % gates)
+}
+
+/// When in the judgement of a turn a gate is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Round {
+    First,
+    Second,
+}
+
+fn round(when: When, mode: Mode) -> Round {
+    match (when, mode) {
+        (When::EveryTurn, _) | (When::ChangedOrClaimed, Mode::Implement | Mode::Fix) => Round::First,
+        (When::Claimed, _) | (When::ChangedOrClaimed, Mode::Work | Mode::Review) => Round::Second,
+    }
+}

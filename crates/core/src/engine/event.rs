@@ -1,0 +1,336 @@
+//! What happened: the lines of the journal.
+
+use ralph_agents::{Failure, Usage};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    judgement::{HookReport, Judgement},
+    outcome::{Exhausted, Outcome},
+    plan::{Limits, Plan},
+};
+use crate::{
+    containment::{contact::Contact, level::Level},
+    setup::Setup,
+    stories::{Mode, Statistics, Undone},
+};
+
+/// One line of the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// The run begins; everything that was resolved from settings and flags.
+    RunStarted(Box<RunStarted>),
+    /// The run goes on in a new process.
+    RunResumed {
+        /// The new process.
+        pid: u32,
+        /// The limits from here on.
+        limits: Limits,
+    },
+    /// The directory was looked at.
+    Looked(View),
+    /// A turn is about to be started.
+    TurnStarted(Turn),
+    /// A turn is over.
+    TurnEnded(Box<TurnEnded>),
+    /// What a turn did to the task list was judged, and what it may not do was undone.
+    TasksJudged(Box<TasksJudged>),
+    /// A gate was checked before the first turn.
+    BaselineEnded(GateEnded),
+    /// A gate was checked.
+    GateEnded(GateEnded),
+    /// The agent was asked for a commit message.
+    MessageAsked {
+        /// What it said, if it was usable.
+        message: Option<String>,
+        /// What the turn used.
+        usage: Usage,
+        /// How long it took.
+        ms: u64,
+    },
+    /// A commit is about to be made.
+    CommitStarted {
+        /// Where HEAD is before it.
+        head: Option<String>,
+        /// The whole message.
+        message: String,
+    },
+    /// The commit was made, or not.
+    CommitEnded(CommitEnd),
+    /// Ralph waits.
+    WaitStarted {
+        /// Milliseconds since 1970.
+        until_ms: i64,
+        /// For what.
+        why: Why,
+    },
+    /// The wait is over.
+    WaitEnded {
+        /// How long it was.
+        ms: u64,
+    },
+    /// Somebody asked ralph to stop.
+    StopRequested,
+    /// The run is contained.
+    Sandboxed {
+        /// How.
+        level: Level,
+        /// What that does not cover.
+        uncovered: Vec<String>,
+    },
+    /// Processes inside the sandbox wanted to talk to somebody.
+    Contacted {
+        /// To whom, each once.
+        hosts: Vec<Contact>,
+    },
+    /// The guard judged tool calls of the agent before they ran.
+    ToolCallsJudged {
+        /// In the order in which they were asked for.
+        calls: Vec<Judgement>,
+    },
+    /// Something a person should know; no rule looks at it.
+    Warned {
+        /// In one line.
+        text: String,
+    },
+    /// Every story is done: how often each was reviewed.
+    ReviewsCounted(Statistics),
+    /// The run is over.
+    RunEnded {
+        /// How.
+        #[serde(flatten)]
+        outcome: Outcome,
+        /// What `ralph` exits with.
+        exit_code: u8,
+    },
+    /// An event of a newer version.
+    #[serde(other)]
+    #[schemars(skip)]
+    Unknown,
+}
+
+/// Everything that a run starts from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunStarted {
+    /// The run's id.
+    pub run: String,
+    /// The version of ralph.
+    pub version: String,
+    /// The process that runs it.
+    pub pid: u32,
+    /// The rules.
+    pub plan: Plan,
+    /// What the rules are applied to.
+    pub setup: Setup,
+}
+
+/// One process of the agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Turn {
+    /// What the user counts, from 1.
+    pub iteration: u32,
+    /// Tries of the same iteration, from 1.
+    pub attempt: u32,
+    /// What kind of work it is.
+    pub mode: Mode,
+    /// Where HEAD was before the turn, when ralph commits.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub head: Option<String>,
+    /// What it is about, where the loop knows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub task: Option<String>,
+    /// The specification it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub spec: Option<String>,
+    /// The story that was selected for it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub story: Option<String>,
+    /// A hash of the task list before the turn; the list itself is in the folder of the turn.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tasks: Option<String>,
+    /// The files before it, where there is git and somebody wants to know.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tree: Option<Tree>,
+}
+
+/// The files of the project in short: two that are equal have the same files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tree {
+    /// The commit that is checked out; nothing before the first.
+    pub head: Option<String>,
+    /// A fingerprint of everything that is not as that commit has it.
+    pub changes: String,
+}
+
+/// The directory as the rules see it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct View {
+    /// Those of the plan's files that are there.
+    pub files: Vec<String>,
+    /// Those of them that are folders.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<String>,
+    /// What the story list says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stories: Option<StoryView>,
+}
+
+/// The story list as the rules see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StoryView {
+    /// What to do next, or why nothing can be done.
+    pub next: Result<Mode, String>,
+    /// The story to do it with; nothing when every story is done and only ralph's checks are not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub story: Option<String>,
+    /// Every story passed and was approved.
+    pub all_approved: bool,
+}
+
+/// What a turn did to the task list and to the files that it may not change.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TasksJudged {
+    /// The run whose turn it was, if that run ended before it could be judged.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub run: Option<String>,
+    /// What was not allowed, one sentence each; the next turn is told.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub broken: Vec<String>,
+    /// What was put back.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub undone: Vec<Undone>,
+    /// Stories that ralph approved because there had been enough reviews.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub capped: Vec<String>,
+}
+
+/// How a turn ended and what it used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TurnEnded {
+    /// How it ended.
+    pub end: TurnEnd,
+    /// The agent claimed in its own words that the task is done.
+    pub claimed: bool,
+    /// The directory afterwards, where the rules look at it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub view: Option<View>,
+    /// What the agent exited with; nothing when a signal or a limit ended it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<i32>,
+    /// How long it took.
+    pub ms: u64,
+    /// What it used.
+    pub usage: Usage,
+    /// Tool calls.
+    pub tools: u64,
+    /// Tool calls that failed.
+    pub tool_errors: u64,
+    /// Processes that the turn left behind and ralph ended (or kept, as the settings say).
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub leftovers: Vec<String>,
+    /// Tool calls that the agent's own permission rules refused.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub denials: Vec<String>,
+    /// The agent's own name of the conversation.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub session: Option<String>,
+    /// What ralph's hooks did in the agent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hooks: Option<HookReport>,
+    /// The files after it, where there is git and somebody wants to know.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tree: Option<Tree>,
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "how", rename_all = "snake_case")]
+pub enum TurnEnd {
+    /// The agent did what it does.
+    Finished,
+    /// The agent crashed, timed out, or said nothing at all.
+    Failed(Failure),
+    /// The agent waits for someone outside and is not to be restarted.
+    Paused {
+        /// What it said about that.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reason: Option<String>,
+    },
+    /// It used up a budget, and ralph ended it.
+    OverBudget {
+        /// Which one.
+        limit: Exhausted,
+    },
+    /// The agent used tools and the hook that guards them never ran, or the turn changed files that can take it away.
+    Unguarded {
+        /// Those files, relative to the project.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        changed: Vec<String>,
+    },
+    /// The user ended it.
+    Interrupted,
+    /// Ralph died while it ran.
+    Abandoned,
+}
+
+/// What a gate found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GateEnded {
+    /// Which gate of the plan.
+    pub gate: usize,
+    /// What the next prompt says about it; nothing when it passed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub failure: Option<String>,
+    /// The command's exit code; nothing when a signal or a limit ended it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<i32>,
+    /// How long it took.
+    pub ms: u64,
+    /// Where the output is, relative to the project.
+    pub log: String,
+    /// A number made from all that a failed gate printed, without times and the like: two that are equal failed for
+    /// the same reason.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub likeness: Option<String>,
+}
+
+/// How an attempt to commit ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "result", rename_all = "snake_case")]
+pub enum CommitEnd {
+    /// A commit was made.
+    Made {
+        /// Its short id.
+        commit: String,
+        /// Its first line.
+        subject: String,
+    },
+    /// The agent had committed everything itself.
+    Already,
+    /// There was nothing to commit.
+    Nothing,
+    /// The settings do not ask for a commit.
+    NotWanted,
+    /// The files are no longer those that passed the gates: they were changed while the agent was asked for a
+    /// message. The gates decide again.
+    Changed,
+    /// The SCM refused.
+    Failed {
+        /// The end of what it printed.
+        output: String,
+    },
+}
+
+/// Why ralph waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// The plan wants a rest between iterations.
+    Rest,
+    /// The agent failed and will be tried again.
+    Retry,
+    /// The quota is used up.
+    UsageLimit,
+}

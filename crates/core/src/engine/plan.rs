@@ -1,0 +1,299 @@
+//! The rules of one run, as data. Every kind of loop is a value of [`Plan`]; nothing else tells them apart.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{claim::Claim, fail_action::FailAction};
+
+/// The resolved rules of one run. They are written into the journal when the run starts and never change
+/// while it lasts, except that a resume may raise the limits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// What the loop is called, for people and for the agent's environment. No rule looks at it.
+    pub mode: String,
+    /// Where a turn gets its task from.
+    pub work: Work,
+    /// Files that must be there before a turn may start.
+    pub needs: Vec<Need>,
+    /// How the agent announces that the task is done. Any one is enough; the gates then verify it.
+    pub claims: Vec<Claim>,
+    /// Ralph's own checks, in this order.
+    pub gates: Vec<Gate>,
+    /// What happens to the work of a turn that passed its gates.
+    pub commit: CommitRule,
+    /// What each kind of failure leads to.
+    pub failures: FailureRules,
+    /// When the run ends though nothing is done.
+    pub limits: Limits,
+    /// The agent's exit code that means "I wait for somebody; do not start me again".
+    pub pause_code: Option<i32>,
+    /// A file that means the same while it is there. Relative to the project.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pause_file: Option<String>,
+    /// A kind of message on the task's bus that means the same if it was posted during the turn.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pause_message: Option<String>,
+    /// Files of others that are waited for before the first turn. Relative to the project.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub awaits: Vec<String>,
+    /// Whether the gates are checked before the first turn, to know what was broken already.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub baseline: bool,
+    /// After how many iterations without progress the agent is told so; one more ends the run. Nothing means never.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub stuck_after: Option<u32>,
+}
+
+impl Plan {
+    /// Whether what a turn does to the task list is judged.
+    pub fn judges_tasks(&self) -> bool {
+        self.work == Work::Stories
+    }
+
+    /// Whether a gate asks if everything is committed.
+    pub fn checks_tree(&self) -> bool {
+        self.gates.iter().any(|gate| gate.check == Check::CleanTree)
+    }
+
+    /// Whether the directory must be looked at before a turn.
+    pub fn looks(&self) -> bool {
+        !self.needs.is_empty()
+            || self.work != Work::Prompt
+            || self.pause_file.is_some()
+            || !self.awaits.is_empty()
+            || self.claims.iter().any(|claim| matches!(claim, Claim::File { .. } | Claim::StoriesApproved))
+    }
+}
+
+/// Where the next turn gets its task and mode from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Work {
+    /// The same prompt each time.
+    Prompt,
+    /// The story list decides: fix before review before implement.
+    Stories,
+}
+
+/// A file that must be there before a turn may start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Need {
+    /// Relative to the project.
+    pub path: String,
+    /// What to say when it is missing.
+    pub otherwise: String,
+}
+
+/// A check that ralph makes itself, outside the agent's reach.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Gate {
+    /// What is checked.
+    pub check: Check,
+    /// When it is checked.
+    pub when: When,
+    /// Where the failure stands in the next prompt.
+    pub fail_action: FailAction,
+    /// Guidance for the agent when the check fails.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hint: Option<String>,
+}
+
+/// What a gate checks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Check {
+    /// A shell command that exits with 0.
+    Command {
+        /// Handed to the shell as it is.
+        command: String,
+    },
+    /// Runs that the agent started and left behind are waited for. What takes longer is named and left alone.
+    ChildrenEnded {
+        /// As long as that.
+        within_ms: u64,
+        /// Looked at again after this time.
+        poll_ms: u64,
+    },
+    /// The turn changed the task list, and the files beside it, only as it may.
+    TaskRules,
+    /// Everything that was done since the run began is committed.
+    CleanTree,
+    /// Every story is done.
+    StoriesDone,
+    /// The agent has done something since the run began.
+    Work {
+        /// At least this many tool calls; where nobody counts them, a changed tree.
+        tool_calls: u32,
+        /// What happens otherwise.
+        otherwise: NoWork,
+    },
+}
+
+impl Check {
+    /// What people call it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Command { command } => command,
+            Self::ChildrenEnded { .. } => "child runs have ended",
+            Self::TaskRules => "task rules",
+            Self::CleanTree => "clean tree",
+            Self::StoriesDone => "every story done",
+            Self::Work { .. } => "work done",
+        }
+    }
+
+    /// Whether it judges the work, rather than wait for something.
+    pub fn judges(&self) -> bool {
+        match self {
+            Self::Command { .. }
+            | Self::Work { .. }
+            | Self::TaskRules
+            | Self::CleanTree
+            | Self::StoriesDone => true,
+            Self::ChildrenEnded { .. } => false,
+        }
+    }
+}
+
+/// When a gate is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum When {
+    /// After every turn.
+    EveryTurn,
+    /// Only to verify a claim, and only after all the others passed.
+    Claimed,
+    /// After turns that change code, and to verify a claim.
+    ChangedOrClaimed,
+}
+
+/// What happens to the work of a turn that passed its gates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CommitRule {
+    /// Ralph does not commit.
+    Never,
+    /// What changed is committed.
+    IfChanged,
+    /// What changed is committed, and no change without a claim is a failure.
+    Required,
+}
+
+/// What can go wrong in an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The agent crashed, timed out, or said nothing at all.
+    Agent,
+    /// A gate did not pass.
+    Gate,
+    /// The agent finished and changed nothing.
+    NoChange,
+    /// The work could not be committed.
+    Commit,
+}
+
+/// What a failure leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    /// The turn is judged as if it had not happened.
+    Ignore,
+    /// The same iteration again, this many times more.
+    Retry {
+        /// Attempts after the first.
+        retries: u32,
+    },
+    /// A new iteration that is told what failed.
+    Continue,
+}
+
+/// What each kind of failure leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FailureRules {
+    /// When the agent crashed, timed out, or said nothing at all.
+    pub agent: OnFailure,
+    /// When a gate did not pass.
+    pub gate: OnFailure,
+    /// When the agent finished and changed nothing.
+    pub no_change: OnFailure,
+    /// When the work could not be committed.
+    pub commit: OnFailure,
+    /// Rest before the first retry of a failed agent; doubles with each further one.
+    pub retry_delay_ms: u64,
+}
+
+impl FailureRules {
+    /// The same rules with another number of retries, where there are any.
+    #[must_use]
+    pub fn with_retries(self, retries: u32) -> Self {
+        let with = |rule| match rule {
+            OnFailure::Retry { retries: 1.. } => OnFailure::Retry { retries },
+            OnFailure::Retry { .. } | OnFailure::Ignore | OnFailure::Continue => rule,
+        };
+        Self {
+            agent: with(self.agent),
+            gate: with(self.gate),
+            no_change: with(self.no_change),
+            commit: with(self.commit),
+            ..self
+        }
+    }
+
+    /// What `cause` leads to.
+    pub fn of(&self, cause: Cause) -> OnFailure {
+        match cause {
+            Cause::Agent => self.agent,
+            Cause::Gate => self.gate,
+            Cause::NoChange => self.no_change,
+            Cause::Commit => self.commit,
+        }
+    }
+}
+
+/// When a run ends though nothing is done.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limits {
+    /// Iterations in all.
+    pub iterations: u32,
+    /// The exit code when a limit is reached.
+    pub exit_code: u8,
+    /// Rest between iterations.
+    pub rest_ms: u64,
+    /// How long all waits for usage limits may take together.
+    pub max_wait_ms: u64,
+    /// Turns, gates and waits together.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub total_ms: Option<u64>,
+    /// In US dollars.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cost_usd: Option<f64>,
+    /// Tokens in and out.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tokens: Option<u64>,
+    /// In US dollars, for one iteration in all its attempts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub iteration_cost_usd: Option<f64>,
+    /// Tokens in and out, for one iteration in all its attempts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub iteration_tokens: Option<u64>,
+}
+
+/// What happens to a promise that no work stands behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NoWork {
+    /// It does not count.
+    #[default]
+    Reject,
+    /// It counts.
+    Accept,
+    /// It counts, with a warning in the record.
+    Warn,
+}
+
+impl NoWork {
+    /// Every choice with the name that flags use.
+    pub const NAMES: [(&str, Self); 3] =
+        [("reject", Self::Reject), ("accept", Self::Accept), ("warn", Self::Warn)];
+}

@@ -1,0 +1,182 @@
+//! The loops that the commands stand for, as data. The only place that knows their names.
+
+use super::plan::{Check, CommitRule, FailureRules, Gate, Limits, Need, OnFailure, Plan, When, Work};
+use crate::claim::{
+    Claim,
+    Matching::{Exact, FirstIgnoringCase},
+};
+use crate::fail_action::FailAction;
+
+/// Three retries are four attempts.
+pub const RETRIES: u32 = 3;
+
+const RETRY: OnFailure = OnFailure::Retry { retries: RETRIES };
+
+/// Iterations without progress before the agent is told so, unless the settings say otherwise.
+pub const STUCK_AFTER: u32 = 3;
+
+/// All waits for usage limits together, unless the settings say otherwise.
+pub const LONGEST_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// The guarded loop: guardrails after every turn, complete when the response says so and they pass.
+pub fn run(completion_response: &str, gates: Vec<Gate>) -> Plan {
+    Plan {
+        mode: "run".to_owned(),
+        work: Work::Prompt,
+        needs: vec![],
+        claims: vec![tag("response", completion_response, FirstIgnoringCase)],
+        gates,
+        commit: CommitRule::IfChanged,
+        failures: FailureRules {
+            agent: RETRY,
+            gate: OnFailure::Continue,
+            no_change: OnFailure::Continue,
+            commit: RETRY,
+            retry_delay_ms: 1000,
+        },
+        limits: limits(10, 1),
+        pause_code: None,
+        pause_file: None,
+        pause_message: None,
+        awaits: vec![],
+        baseline: true,
+        stuck_after: Some(STUCK_AFTER),
+    }
+}
+
+/// Work on the implementation plan until the agent promises that it is complete.
+pub fn plan() -> Plan {
+    Plan {
+        mode: "plan".to_owned(),
+        claims: vec![tag("promise", "COMPLETE", Exact)],
+        commit: CommitRule::Required,
+        failures: FailureRules { gate: RETRY, no_change: RETRY, ..run("", vec![]).failures },
+        limits: limits(10, 0),
+        ..run("", vec![])
+    }
+}
+
+/// Build what the plan says, tested and committed in each iteration.
+pub fn build(plan_file: &str, tests: Vec<Gate>) -> Plan {
+    Plan {
+        mode: "build".to_owned(),
+        needs: vec![Need {
+            path: plan_file.to_owned(),
+            otherwise: "Implementation plan not found. Run 'ralph plan' first.".to_owned(),
+        }],
+        gates: tests,
+        ..plan()
+    }
+}
+
+/// One turn; what changed is committed.
+pub fn prompt() -> Plan {
+    let once = OnFailure::Retry { retries: 0 };
+    Plan {
+        mode: "prompt".to_owned(),
+        claims: vec![Claim::TurnEnd],
+        commit: CommitRule::IfChanged,
+        failures: FailureRules { agent: once, commit: once, ..plan().failures },
+        limits: limits(1, 0),
+        baseline: false,
+        stuck_after: None,
+        ..plan()
+    }
+}
+
+/// Keep a root agent going until it writes its file and its children have ended, or until it says that it waits
+/// for somebody.
+pub fn task(done_file: &str, pause_file: &str, children_ended: Vec<Gate>) -> Plan {
+    Plan {
+        mode: "task".to_owned(),
+        claims: vec![Claim::File { path: done_file.to_owned() }],
+        gates: children_ended,
+        commit: CommitRule::Never,
+        failures: FailureRules { agent: OnFailure::Ignore, ..run("", vec![]).failures },
+        limits: Limits { rest_ms: 1000, ..limits(100, 1) },
+        pause_code: Some(42),
+        pause_file: Some(pause_file.to_owned()),
+        pause_message: Some("wait_without_restart".to_owned()),
+        baseline: false,
+        // A root agent that waits for others changes nothing for a while, and that is its work.
+        stuck_after: None,
+        ..run("", vec![])
+    }
+}
+
+/// What one turn for a task is called, also on a command line.
+pub const JOB: &str = "job";
+
+/// One turn for a task that somebody else keeps going.
+pub fn job() -> Plan {
+    let once = OnFailure::Retry { retries: 0 };
+    Plan {
+        mode: JOB.to_owned(),
+        claims: vec![Claim::TurnEnd],
+        commit: CommitRule::Never,
+        failures: FailureRules { agent: once, ..run("", vec![]).failures },
+        limits: limits(1, 1),
+        pause_code: Some(42),
+        baseline: false,
+        stuck_after: None,
+        ..run("", vec![])
+    }
+}
+
+/// Stories, each reviewed in a fresh context, with these files and these commands that verify the whole.
+///
+/// The tree is looked at before the rules are, because these put things back.
+pub fn stories(files: &[String], verify: &[String], verify_when: When) -> Plan {
+    let gate = |check, when| Gate { check, when, fail_action: FailAction::Append, hint: None };
+    let mut gates = vec![
+        gate(Check::CleanTree, When::EveryTurn),
+        gate(Check::TaskRules, When::EveryTurn),
+        gate(Check::StoriesDone, When::Claimed),
+    ];
+    gates.extend(verify.iter().map(|command| gate(Check::Command { command: command.clone() }, verify_when)));
+    let need = |path: &String| Need { path: path.clone(), otherwise: format!("{path} not found") };
+    Plan {
+        mode: "stories".to_owned(),
+        work: Work::Stories,
+        needs: files.iter().map(need).collect(),
+        claims: vec![tag("promise", "COMPLETE", Exact), Claim::StoriesApproved],
+        gates,
+        commit: CommitRule::Never,
+        limits: limits(15, 1),
+        ..run("", vec![])
+    }
+}
+
+/// The loop inside one conversation; the agent's stop hook drives it.
+pub fn session(promise: &str, iterations: u32, proof_of_work: Vec<Gate>) -> Plan {
+    Plan {
+        mode: "session".to_owned(),
+        claims: vec![tag("promise", promise, Exact)],
+        gates: proof_of_work,
+        commit: CommitRule::Never,
+        // The agent's own program waits and tries again; a hook cannot.
+        failures: FailureRules { retry_delay_ms: 0, ..run("", vec![]).failures },
+        limits: limits(iterations, 1),
+        baseline: false,
+        stuck_after: None,
+        ..run("", vec![])
+    }
+}
+
+fn tag(name: &str, text: &str, matching: crate::claim::Matching) -> Claim {
+    Claim::Tag { name: name.to_owned(), text: text.to_owned(), matching }
+}
+
+fn limits(iterations: u32, exit_code: u8) -> Limits {
+    Limits {
+        iterations,
+        exit_code,
+        rest_ms: 0,
+        max_wait_ms: LONGEST_WAIT_MS,
+        total_ms: None,
+        cost_usd: None,
+        tokens: None,
+        iteration_cost_usd: None,
+        iteration_tokens: None,
+    }
+}

@@ -1,0 +1,161 @@
+//! What counts as progress, as runs of iterations in a few words each.
+
+use ralph_agents::Usage;
+
+use super::*;
+use crate::engine::plan::{Check, Gate, When};
+use crate::{
+    engine::{event::TurnEnd, presets},
+    fail_action::FailAction,
+    stories::Mode,
+};
+
+fn plan(patience: Option<u32>) -> Plan {
+    let gate = |command: &str| Gate {
+        check: Check::Command { command: command.to_owned() },
+        when: When::EveryTurn,
+        fail_action: FailAction::Append,
+        hint: None,
+    };
+    Plan { stuck_after: patience, ..presets::run("DONE", vec![gate("lint"), gate("make test")]) }
+}
+
+fn tree(word: &str) -> Option<Tree> {
+    let (head, changes) = word.split_once('+')?;
+    Some(Tree { head: Some(head.to_owned()), changes: changes.to_owned() })
+}
+
+/// Plays iterations. Each is `before>after` with trees such as `a+1` (commit and files), then words: `!x` is the
+/// second gate failing with the output `x`, `ok` the gates passing, `made` a commit by ralph, `claim`, `done` a file
+/// that is there. What becomes of it is a letter per iteration: `.`, `T` told, `S` stopped.
+#[track_caller]
+fn check(patience: Option<u32>, iterations: &[&str], expected: &str) -> String {
+    let plan = plan(patience);
+    let mut progress = Progress::default();
+    let (mut seen, mut said) = (String::new(), String::new());
+    for (iteration, line) in (1..).zip(iterations) {
+        let mut words = line.split(' ');
+        let (before, after) = words.next().and_then(|trees| trees.split_once('>')).unwrap_or(("", ""));
+        let turn = Turn { iteration, attempt: 1, mode: Mode::Work, tree: tree(before), ..Turn::default() };
+        progress.turn_started(&turn);
+        let files = if line.contains("done") { vec!["DONE".to_owned()] } else { vec![] };
+        progress.turn_ended(&TurnEnded {
+            end: TurnEnd::Finished,
+            claimed: line.contains("claim"),
+            view: Some(View { files, ..View::default() }),
+            code: None,
+            ms: 0,
+            usage: Usage::default(),
+            tools: 0,
+            tool_errors: 0,
+            leftovers: vec![],
+            denials: vec![],
+            session: None,
+            hooks: None,
+            tree: tree(after),
+        });
+        for word in words {
+            let failure = word.strip_prefix('!').map(|output| format!("no{OUTPUT_HEADING}{output}"));
+            if failure.is_some() || word == "ok" {
+                let log = format!("log_{iteration}");
+                progress.gate_ended(&GateEnded { gate: 1, failure, code: None, ms: 1, log, likeness: None });
+            } else if word == "made" {
+                progress.committed();
+            }
+        }
+        seen.push(match progress.settle(&plan, iteration) {
+            Verdict::GoOn => '.',
+            Verdict::Tell(text) => {
+                said = text;
+                'T'
+            }
+            Verdict::Stop(text) => {
+                said = text;
+                'S'
+            }
+        });
+    }
+    assert_eq!(seen, expected);
+    said
+}
+
+#[test]
+fn nothing_changes() {
+    check(Some(3), &["a+1>a+1"; 4], "..TS");
+    check(Some(1), &["a+1>a+1"; 2], "TS");
+    check(None, &["a+1>a+1"; 6], "......");
+    check(Some(3), &["a+1>a+1 ok"; 4], "..TS");
+    let said = check(Some(2), &["a+1>a+2 ok", "a+2>a+2 ok", "a+2>a+2 ok", "a+2>a+2 ok"], "..TS");
+    assert_eq!(
+        said,
+        "no progress since iteration 2: the files, the checks and the task are as they were before, also after the \
+         agent was told so"
+    );
+    // What the gates do to the files is not the agent's work.
+    check(Some(3), &["a+1>a+1 ok", "a+2>a+2 ok", "a+3>a+3 ok", "a+4>a+4 ok"], "..TS");
+}
+
+#[test]
+fn any_change_is_progress() {
+    check(Some(2), &["a+1>a+1", "a+1>a+2", "a+2>a+2", "a+2>a+3"], "....");
+    check(Some(2), &["a+1>a+1", "a+1>b+1", "b+1>b+1", "b+1>c+1"], "....");
+    check(Some(2), &["a+1>a+1 !x", "a+1>a+1 !y", "a+1>a+1 !x", "a+1>a+1 !y"], "....");
+    check(Some(2), &["a+1>a+1", "a+1>a+1 done", "a+1>a+1", "a+1>a+1 done"], "....");
+    check(Some(2), &["a+1>a+1", "a+1>a+1 claim", "a+1>a+1", "a+1>a+1 claim"], "....");
+    // It was told and did something: it is told again before the run ends.
+    check(Some(2), &["a+1>a+1", "a+1>a+1", "a+1>a+2", "a+2>a+2", "a+2>a+2", "a+2>a+2"], ".T..TS");
+}
+
+#[test]
+fn the_same_failure_again_is_none() {
+    let said = check(Some(3), &["a+1>a+2 !boom", "a+2>a+3 !boom", "a+3>a+4 !boom", "a+4>a+5 !boom"], "..TS");
+    assert_eq!(
+        said,
+        "no progress since iteration 1: `make test` fails in the same way each time, also after the agent was told \
+         so; the end of what it printed (log_4):\n   boom"
+    );
+    // Also where nobody sees the files.
+    check(Some(3), &["> !boom"; 4], "..TS");
+    check(Some(3), &["> !boom", "> !boom", "> !bang", "> !boom", "> !boom"], ".....");
+    check(Some(3), &["> !boom", "> !boom", "> ok", "> !boom", "> !boom"], ".....");
+}
+
+#[test]
+fn commits_are_progress() {
+    check(Some(2), &["a+1>b+1 !boom", "b+1>c+1 !boom", "c+1>d+1 !boom", "d+1>e+1 !boom"], "....");
+    check(Some(2), &["> ok made"; 5], ".....");
+    check(Some(2), &["a+1>a+2 ok made"; 5], ".....");
+}
+
+#[test]
+fn what_cannot_be_seen_is_not_held_against_anybody() {
+    check(Some(2), &[">"; 6], "......");
+    check(Some(2), &["> ok"; 6], "......");
+    check(Some(2), &["a+1>"; 6], "......");
+}
+
+#[test]
+fn a_turn_that_was_cut_off_counts() {
+    let plan = plan(Some(1));
+    let mut progress = Progress::default();
+    let turn = |files: &str| Turn {
+        iteration: 1,
+        attempt: 1,
+        mode: Mode::Work,
+        tree: tree(files),
+        ..Turn::default()
+    };
+    progress.turn_started(&turn("a+1"));
+    progress.turn_started(&turn("a+2"));
+    progress.current.after = tree("a+2");
+    assert_eq!(progress.settle(&plan, 1), Verdict::GoOn);
+}
+
+#[test]
+fn the_agent_is_told_what_repeats() {
+    let said = check(Some(2), &["> !boom"; 2], ".T");
+    assert!(
+        said.starts_with("There has been no progress for 2 iterations: `make test` fails in the same way"),
+        "{said}"
+    );
+}

@@ -1,0 +1,277 @@
+//! What the rules remember of a run, and how each event changes it.
+
+mod failed;
+mod judged;
+
+use super::{
+    Spent,
+    baseline::Baseline,
+    event::{Event, TurnEnd, TurnEnded, View, Why},
+    outcome::Outcome,
+    phase::{Judging, Pause, Phase, Work},
+    plan::{Cause, OnFailure, Plan},
+    seen::{marked_as_paused, misplaced, paused, standing_claim, unguarded},
+};
+use crate::stories::Mode;
+use crate::{
+    engine::progress::{Progress, Verdict},
+    fail_action::FailAction,
+    prompt::Feedback,
+};
+
+/// Everything the rules remember, derived from events alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// The next turn's or, inside one, the current turn's.
+    pub(super) iteration: u32,
+    pub(super) attempt: u32,
+    /// What the last judged turn got wrong, for the next prompt. Survives a failed turn and a crash.
+    feedback: Vec<Feedback>,
+    /// Somebody asked to stop.
+    pub(super) stop: bool,
+    /// The claim that the directory still makes was refuted and no turn has run since.
+    refuted: bool,
+    limited_turns: u32,
+    /// What the current or the last turn was to do.
+    mode: Mode,
+    /// What the last turn did to the task list has not been judged.
+    pub(super) unjudged: bool,
+    /// What it did that it may not do.
+    broken: Option<String>,
+    pub(super) baseline: Baseline,
+    progress: Progress,
+    pub(super) spent: Spent,
+    pub(super) phase: Phase,
+    ended: Option<Outcome>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            iteration: 1,
+            attempt: 1,
+            feedback: Vec::new(),
+            stop: false,
+            refuted: false,
+            limited_turns: 0,
+            mode: Mode::Work,
+            unjudged: false,
+            broken: None,
+            baseline: Baseline::default(),
+            progress: Progress::default(),
+            spent: Spent::default(),
+            phase: Phase::Idle,
+            ended: None,
+        }
+    }
+}
+
+impl State {
+    /// Takes in one event. The only way a state changes.
+    pub fn apply(&mut self, plan: &Plan, event: &Event) {
+        match event {
+            Event::RunStarted(_)
+            | Event::Sandboxed { .. }
+            | Event::Contacted { .. }
+            | Event::ToolCallsJudged { .. }
+            | Event::Warned { .. }
+            | Event::ReviewsCounted(_)
+            | Event::Unknown => {}
+            Event::RunResumed { .. } => self.resumed(),
+            Event::StopRequested => self.stop = true,
+            Event::Looked(view) => self.looked(plan, view),
+            Event::TurnStarted(turn) => {
+                (self.iteration, self.attempt, self.mode) = (turn.iteration, turn.attempt, turn.mode);
+                (self.unjudged, self.broken) = (plan.judges_tasks(), None);
+                self.phase = Phase::InTurn;
+                self.baseline.close();
+                self.progress.turn_started(turn);
+                self.spent.begin_turn(turn.iteration);
+            }
+            Event::TurnEnded(turn) => self.turn_ended(plan, turn),
+            Event::TasksJudged(judged) => self.tasks_judged(judged),
+            Event::BaselineEnded(gate) => {
+                self.spent.take_time(gate.ms);
+                self.baseline.take(gate);
+            }
+            Event::GateEnded(gate) => self.gate_ended(plan, gate),
+            Event::MessageAsked { usage, ms, .. } => {
+                self.spent.take_usage(*usage);
+                self.spent.take_time(*ms);
+            }
+            Event::CommitStarted { .. } => self.commit_started(plan),
+            Event::CommitEnded(end) => self.commit_ended(plan, end),
+            Event::WaitStarted { until_ms, why } => {
+                self.phase = Phase::Waiting { until_ms: *until_ms, why: *why };
+            }
+            Event::WaitEnded { ms } => self.wait_ended(*ms),
+            Event::RunEnded { outcome, .. } => self.ended = Some(outcome.clone()),
+        }
+    }
+
+    /// The iteration and attempt of the current or the next turn.
+    pub fn position(&self) -> (u32, u32) {
+        (self.iteration, self.attempt)
+    }
+
+    /// What the next prompt must say.
+    pub fn feedback(&self) -> &[Feedback] {
+        &self.feedback
+    }
+
+    /// Whether the last turn changed the task list and nobody has judged how.
+    pub fn is_unjudged(&self) -> bool {
+        self.unjudged
+    }
+
+    /// What the last turn did to the task list that it may not do.
+    pub fn broken(&self) -> Option<&str> {
+        self.broken.as_deref()
+    }
+
+    /// What the run has used so far.
+    pub fn spent(&self) -> &Spent {
+        &self.spent
+    }
+
+    /// What the gates said before the first iteration.
+    pub fn baseline(&self) -> &Baseline {
+        &self.baseline
+    }
+
+    /// What repeats, if the next turn is told that it must try something else.
+    pub fn repeats(&self) -> Option<&str> {
+        self.progress.told()
+    }
+
+    /// How the run ended, if it did.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.ended.as_ref()
+    }
+
+    fn resumed(&mut self) {
+        let has_ended = self.ended.take().is_some();
+        (self.stop, self.limited_turns) = (false, 0);
+        match &mut self.phase {
+            // Killed between the verdict and its record: nobody has seen it yet.
+            Phase::Over(_) if !has_ended => {}
+            Phase::Over(outcome) if !outcome.is_final() => {
+                (self.phase, self.attempt) = (Phase::Idle, 1);
+                // Somebody has looked at it.
+                self.progress = Progress::default();
+            }
+            Phase::Judging(judging) if judging.work == Work::None => self.phase = Phase::Idle,
+            // Nobody knows what happened to the files meanwhile: every gate decides again.
+            Phase::Judging(judging) => {
+                (judging.next_gate, judging.failed) = (0, false);
+                self.feedback.clear();
+            }
+            Phase::Idle
+            | Phase::Looked(_)
+            | Phase::InTurn
+            | Phase::Committing(_)
+            | Phase::Pausing(_)
+            | Phase::Waiting { .. }
+            | Phase::Over(_) => {}
+        }
+    }
+
+    fn looked(&mut self, plan: &Plan, view: &View) {
+        if let Some(need) = plan.needs.iter().find(|need| !view.files.contains(&need.path)) {
+            self.phase = Phase::Over(Outcome::Unready { reason: need.otherwise.clone() });
+        } else if let Some(reason) = misplaced(plan, view) {
+            self.phase = Phase::Over(Outcome::Unready { reason });
+        } else if standing_claim(plan, view) && !self.refuted {
+            self.phase = Phase::Judging(Judging { claimed: true, ..Judging::default() });
+            self.conclude(plan);
+        } else if let Some(reason) = marked_as_paused(plan, view) {
+            self.phase = Phase::Over(Outcome::Paused { reason });
+        } else {
+            self.phase = Phase::Looked(view.clone());
+        }
+    }
+
+    fn turn_ended(&mut self, plan: &Plan, turn: &TurnEnded) {
+        self.spent.take_turn(turn);
+        self.refuted = false;
+        self.progress.turn_ended(turn);
+        let view = turn.view.as_ref();
+        if matches!(turn.end, TurnEnd::Abandoned | TurnEnd::Interrupted) {
+            // Not judged, so not counted: the same attempt runs again.
+            self.phase = Phase::Idle;
+            return;
+        }
+        if let TurnEnd::OverBudget { limit } = turn.end {
+            self.phase = Phase::Over(Outcome::Exhausted { limit });
+            return;
+        }
+        if let Some(reason) = view.and_then(|view| misplaced(plan, view)) {
+            self.phase = Phase::Over(Outcome::Unready { reason });
+            return;
+        }
+        // An agent that is done does not wait for anybody.
+        let is_done = view.is_some_and(|view| standing_claim(plan, view));
+        if let Some(reason) = paused(plan, turn).filter(|_| !is_done) {
+            self.phase = Phase::Over(Outcome::Paused { reason });
+            return;
+        }
+        match &turn.end {
+            TurnEnd::Unguarded { changed } => {
+                self.phase = Phase::Over(Outcome::Paused { reason: unguarded(changed) });
+            }
+            TurnEnd::Failed(failure) => self.turn_failed(plan, turn, failure),
+            TurnEnd::Finished | TurnEnd::Paused { .. } => self.judge(plan, turn),
+            TurnEnd::Abandoned | TurnEnd::Interrupted | TurnEnd::OverBudget { .. } => {}
+        }
+    }
+
+    fn wait_ended(&mut self, ms: u64) {
+        self.spent.take_time(ms);
+        if let Phase::Waiting { why: Why::UsageLimit, .. } = self.phase {
+            self.spent.quota_ms = self.spent.quota_ms.saturating_add(ms);
+        }
+        self.phase = Phase::Idle;
+    }
+
+    fn passed(&mut self, plan: &Plan, judging: Judging) {
+        self.spent.passed += u32::from(judging.work != Work::None);
+        if judging.claimed {
+            self.phase = Phase::Over(Outcome::Done);
+        } else {
+            self.onward(plan);
+        }
+    }
+
+    fn fail(&mut self, plan: &Plan, cause: Cause, reason: &str, retry_delay_ms: u64) {
+        match plan.failures.of(cause) {
+            OnFailure::Retry { retries } if retries < self.attempt => self.give_up(cause, reason),
+            OnFailure::Retry { .. } => {
+                self.attempt = self.attempt.saturating_add(1);
+                self.phase = pause(retry_delay_ms, Why::Retry);
+            }
+            OnFailure::Ignore | OnFailure::Continue => self.onward(plan),
+        }
+    }
+
+    fn onward(&mut self, plan: &Plan) {
+        let verdict = self.progress.settle(plan, self.iteration);
+        self.iteration = self.iteration.saturating_add(1);
+        self.attempt = 1;
+        self.phase = pause(plan.limits.rest_ms, Why::Rest);
+        match verdict {
+            Verdict::GoOn => {}
+            Verdict::Tell(text) => self.feedback.push(Feedback { action: FailAction::Append, text }),
+            // At the limit the run ends anyway, in the way that the user chose.
+            Verdict::Stop(_) if plan.limits.iterations < self.iteration => {}
+            Verdict::Stop(reason) => self.phase = Phase::Over(Outcome::Paused { reason }),
+        }
+    }
+
+    fn give_up(&mut self, cause: Cause, reason: &str) {
+        self.phase = Phase::Over(Outcome::GaveUp { cause, reason: reason.to_owned() });
+    }
+}
+
+fn pause(ms: u64, why: Why) -> Phase {
+    if ms == 0 { Phase::Idle } else { Phase::Pausing(Pause::For(ms, why)) }
+}

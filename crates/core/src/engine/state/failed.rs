@@ -1,0 +1,89 @@
+//! What follows when the agent itself fails: it is tried again, waited for, or given up on.
+
+use ralph_agents::{Failure, FailureKind};
+
+use super::{
+    super::{
+        event::{TurnEnded, Why},
+        outcome::Outcome,
+        phase::{Pause, Phase},
+        plan::{Cause, OnFailure, Plan},
+    },
+    State,
+};
+use crate::engine::budget;
+
+/// A quota that is refused this often without one finished turn between is not a wait, it is a wall.
+const LIMITED_TURNS_IN_A_ROW: u32 = 20;
+
+/// The longest rest before a retry.
+const LONGEST_RETRY_DELAY_MS: u64 = 5 * 60 * 1000;
+
+/// The longest rest before ralph asks whether a quota is back, where nobody says when it will be.
+const LONGEST_PROBE_MS: u64 = 60 * 60 * 1000;
+
+impl State {
+    pub(super) fn turn_failed(&mut self, plan: &Plan, turn: &TurnEnded, failure: &Failure) {
+        match failure.kind {
+            FailureKind::Permanent => self.give_up(Cause::Agent, &failure.message),
+            // The agent kept to a limit on cost, ours or the user's own. If it was the user's, the turn is judged as it is.
+            FailureKind::OwnCap => {
+                match budget::reached(&plan.limits, &self.spent.usage, &self.spent.iteration) {
+                    Some(limit) => self.phase = Phase::Over(Outcome::Exhausted { limit }),
+                    None => self.judge(plan, turn),
+                }
+            }
+            FailureKind::Limited { resets_at } => self.limited(plan, resets_at, &failure.message),
+            FailureKind::Transient | FailureKind::Overloaded => {
+                if plan.failures.agent == OnFailure::Ignore {
+                    return self.judge(plan, turn);
+                }
+                let delay_ms = plan
+                    .failures
+                    .retry_delay_ms
+                    .saturating_mul(patience(self.attempt, failure.kind))
+                    .min(LONGEST_RETRY_DELAY_MS);
+                self.fail(plan, Cause::Agent, &failure.message, delay_ms);
+            }
+        }
+    }
+
+    /// The quota is used up: no attempt and no iteration is.
+    fn limited(&mut self, plan: &Plan, resets_at: Option<i64>, message: &str) {
+        self.limited_turns = self.limited_turns.saturating_add(1);
+        let has_patience =
+            self.spent.quota_ms < plan.limits.max_wait_ms && self.limited_turns <= LIMITED_TURNS_IN_A_ROW;
+        let delay = |times: u64| plan.failures.retry_delay_ms.saturating_mul(times);
+        self.phase = match resets_at {
+            _ if !has_patience => Phase::Over(Outcome::Paused { reason: message.to_owned() }),
+            Some(resets_at) => {
+                // A moment that has passed is a clock that differs; when it refuses again, it is something else.
+                let again = self.limited_turns.saturating_sub(1);
+                let at_least_ms = if again == 0 { 0 } else { delay(10 * doubled(again)) };
+                Phase::Pausing(Pause::Quota {
+                    resets_at,
+                    at_least_ms: at_least_ms.min(LONGEST_RETRY_DELAY_MS),
+                })
+            }
+            // Nobody says when, so ralph asks now and then; a refused request costs nothing.
+            None => {
+                let ms = delay(60 * doubled(self.limited_turns)).min(LONGEST_PROBE_MS);
+                Phase::Pausing(Pause::For(ms, Why::UsageLimit))
+            }
+        };
+    }
+}
+
+/// How many times the first delay: doubles with each attempt, and an overloaded service gets ten times more
+/// than an agent that stumbled.
+fn patience(attempt: u32, kind: FailureKind) -> u64 {
+    match kind {
+        FailureKind::Overloaded | FailureKind::Limited { .. } => 10 * doubled(attempt),
+        FailureKind::Transient | FailureKind::OwnCap | FailureKind::Permanent => doubled(attempt),
+    }
+}
+
+/// 1, 2, 4, 8 and so on.
+fn doubled(nth: u32) -> u64 {
+    1_u64 << nth.saturating_sub(1).min(16)
+}

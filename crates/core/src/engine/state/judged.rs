@@ -1,0 +1,132 @@
+//! How the work of a turn goes through the gates and into a commit.
+
+use super::{
+    super::{
+        Round,
+        event::{CommitEnd, GateEnded, TasksJudged, TurnEnded},
+        next_gate,
+        phase::{Judging, Phase, Work},
+        plan::{Cause, CommitRule, Plan},
+        round,
+        seen::standing_claim,
+    },
+    State,
+};
+use crate::claim::Claim;
+use crate::{fail_action::FailAction, prompt::Feedback};
+
+/// What the agent is told when it said that it was done and a gate says otherwise.
+const REFUTED: &str = "You said that the work was complete, but the checks did not pass. Mend what they found \
+                       before you say so again.";
+
+/// What the agent is told when a turn did to the task list what it may not do.
+const BROKEN: &str =
+    "The last iteration broke the rules of the task list. Ralph has undone what was not allowed:";
+
+impl State {
+    pub(super) fn judge(&mut self, plan: &Plan, turn: &TurnEnded) {
+        self.limited_turns = 0;
+        self.feedback.clear();
+        let standing = turn.view.as_ref().is_some_and(|view| standing_claim(plan, view));
+        let claimed = turn.claimed || standing || plan.claims.contains(&Claim::TurnEnd);
+        let mode = self.mode;
+        self.phase = Phase::Judging(Judging { claimed, mode, work: Work::Fresh, ..Judging::default() });
+        self.conclude(plan);
+    }
+
+    pub(super) fn tasks_judged(&mut self, judged: &TasksJudged) {
+        self.unjudged = false;
+        if judged.broken.is_empty() {
+            return;
+        }
+        let text = format!("{BROKEN}\n- {}", judged.broken.join("\n- "));
+        if matches!(self.phase, Phase::Judging(_)) {
+            // Told by the gate, which remembers it for a resume that judges again.
+            self.broken = Some(text);
+        } else {
+            self.feedback.push(Feedback { action: FailAction::Append, text });
+        }
+    }
+
+    pub(super) fn gate_ended(&mut self, plan: &Plan, ended: &GateEnded) {
+        self.spent.take_time(ended.ms);
+        let Phase::Judging(judging) = &mut self.phase else { return };
+        // Only the gate that was due: a line of the journal that is lost must not let a later one stand in for it.
+        let Some(gate) = plan.gates.get(ended.gate).filter(|_| next_gate(plan, *judging) == Some(ended.gate))
+        else {
+            return;
+        };
+        judging.next_gate = ended.gate
+            + 1
+            + match round(gate.when, judging.mode) {
+                Round::First => 0,
+                Round::Second => plan.gates.len(),
+            };
+        self.baseline.judged(ended);
+        self.progress.gate_ended(ended);
+        if let Some(text) = &ended.failure {
+            judging.failed = true;
+            self.feedback.push(Feedback { action: gate.fail_action, text: text.clone() });
+        }
+        self.conclude(plan);
+    }
+
+    /// Settles an iteration whose gates have all been checked, unless there is work to commit.
+    pub(super) fn conclude(&mut self, plan: &Plan) {
+        let Phase::Judging(judging) = self.phase else { return };
+        if next_gate(plan, judging).is_some() {
+            return;
+        }
+        if judging.failed {
+            if judging.claimed {
+                self.refuted = true;
+                self.feedback.push(Feedback { action: FailAction::Append, text: REFUTED.to_owned() });
+            }
+            if judging.work == Work::None {
+                // No turn has run, so no iteration is used up; that it was refuted keeps this from spinning.
+                self.phase = Phase::Idle;
+            } else {
+                self.fail(plan, Cause::Gate, "the gates did not pass", 0);
+            }
+        } else if judging.work == Work::None || plan.commit == CommitRule::Never {
+            self.passed(plan, judging);
+        }
+    }
+
+    pub(super) fn commit_started(&mut self, plan: &Plan) {
+        if let Phase::Judging(judging) = self.phase
+            && next_gate(plan, judging).is_none()
+        {
+            self.phase = Phase::Committing(judging);
+        }
+    }
+
+    pub(super) fn commit_ended(&mut self, plan: &Plan, end: &CommitEnd) {
+        let (Phase::Judging(judging) | Phase::Committing(judging)) = self.phase else { return };
+        // No commit stands in for a gate either: if the gate's line is lost, nobody knows that it passed.
+        if next_gate(plan, judging).is_some() {
+            return;
+        }
+        match end {
+            CommitEnd::Failed { output } => {
+                let text = format!("The work passed its checks but could not be committed:\n{output}");
+                self.feedback.push(Feedback { action: FailAction::Append, text });
+                self.fail(plan, Cause::Commit, output.lines().last().unwrap_or("the commit failed"), 0);
+            }
+            CommitEnd::Nothing if plan.commit == CommitRule::Required && !judging.claimed => {
+                self.fail(plan, Cause::NoChange, "No changes detected", 0);
+            }
+            CommitEnd::Made { .. } => {
+                self.spent.commits += 1;
+                self.progress.committed();
+                self.passed(plan, judging);
+            }
+            CommitEnd::Changed if judging.work == Work::Fresh => {
+                self.phase = Phase::Judging(Judging { next_gate: 0, work: Work::Changed, ..judging });
+                self.conclude(plan);
+            }
+            CommitEnd::Changed => self.fail(plan, Cause::Commit, "the files change all the time", 0),
+            CommitEnd::Already | CommitEnd::Nothing | CommitEnd::NotWanted => self.passed(plan, judging),
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! What each loop does, as scripts of what the world does and transcripts of what the engine makes of it.
+
+mod limits;
+mod modes;
+mod resume;
+mod stuck;
+mod worlds;
+
+use std::collections::BTreeMap;
+
+use ralph_agents::{Failure, FailureKind, Usage};
+
+use super::{
+    Action, State, Wait, decide,
+    event::{CommitEnd, Event, GateEnded, StoryView, TasksJudged, Turn, TurnEnd, TurnEnded, View, Why},
+    outcome::{Exhausted, Outcome},
+    plan::{Check, CommitRule, Gate, Plan, When},
+    presets,
+};
+use crate::fail_action::FailAction;
+use crate::stories::Mode;
+
+const DONE: &str = "claim";
+
+fn gate(name: &str, when: When) -> Gate {
+    let check = Check::Command { command: name.to_owned() };
+    Gate { check, when, fail_action: FailAction::Append, hint: None }
+}
+
+fn every(names: &[&str]) -> Vec<Gate> {
+    names.iter().map(|name| gate(name, When::EveryTurn)).collect()
+}
+
+/// All loops that commands stand for, as small as they can be while they keep their shape.
+fn all() -> Vec<Plan> {
+    let claimed = |name| vec![gate(name, When::Claimed)];
+    vec![
+        presets::run("DONE", every(&["lint", "test"])),
+        presets::plan(),
+        presets::build("plan.md", every(&["test"])),
+        presets::prompt(),
+        Plan { awaits: vec!["other".to_owned()], ..presets::task("DONE", "WAIT", claimed("children ended")) },
+        presets::job(),
+        presets::stories(&["tasks.json".to_owned()], &["test".to_owned()], When::ChangedOrClaimed),
+        presets::session("DONE", 3, claimed("did some work")),
+    ]
+}
+
+fn limited(iterations: u32, mut plan: Plan) -> Plan {
+    plan.limits.iterations = iterations;
+    plan
+}
+
+fn ended(end: TurnEnd, line: &str) -> Event {
+    Event::TurnEnded(Box::new(TurnEnded {
+        end,
+        claimed: line.contains(DONE),
+        view: Some(view(line)),
+        code: None,
+        ms: 1000,
+        usage: Usage { cost_usd: Some(0.5), input: 100, cached: 0, output: 10 },
+        tools: 1,
+        tool_errors: 0,
+        leftovers: vec![],
+        denials: vec![],
+        session: None,
+        hooks: None,
+        tree: None,
+    }))
+}
+
+/// What a turn did to the task list: nothing that it may not do, or this.
+fn judged(line: &str) -> Event {
+    let broken = if line.is_empty() { vec![] } else { vec![line.to_owned()] };
+    Event::TasksJudged(Box::new(TasksJudged { broken, ..TasksJudged::default() }))
+}
+
+fn gate_ended(gate: usize, failure: Option<String>) -> GateEnded {
+    GateEnded { gate, failure, code: Some(0), ms: 1, log: String::new(), likeness: None }
+}
+
+fn view(line: &str) -> View {
+    let files = ["plan.md", "tasks.json", "DONE", "WAIT", "other"]
+        .into_iter()
+        .filter(|file| line.contains(&format!("+{file}")));
+    let next = match line {
+        _ if line.contains("+blocked") => Err("nothing can be selected".to_owned()),
+        _ if line.contains("+fix") => Ok(Mode::Fix),
+        _ if line.contains("+review") => Ok(Mode::Review),
+        _ => Ok(Mode::Implement),
+    };
+    let stories = StoryView { next, story: None, all_approved: line.contains("+approved") };
+    let folders = if line.contains("+folder") { vec!["DONE".to_owned()] } else { vec![] };
+    View { files: files.map(str::to_owned).collect(), folders, stories: Some(stories) }
+}
+
+fn turn_end(line: &str) -> TurnEnd {
+    let failed = |kind| TurnEnd::Failed(Failure { kind, message: "no".to_owned() });
+    match line {
+        _ if line.contains("pause") => TurnEnd::Paused { reason: None },
+        _ if line.contains("cut") => TurnEnd::Interrupted,
+        _ if line.contains("spent") => TurnEnd::OverBudget { limit: Exhausted::Cost },
+        _ if line.contains("own cap") => failed(FailureKind::OwnCap),
+        _ if line.contains("quota") => failed(FailureKind::Limited { resets_at: Some(77) }),
+        _ if line.contains("used up") => failed(FailureKind::Limited { resets_at: None }),
+        _ if line.contains("overload") => failed(FailureKind::Overloaded),
+        _ if line.contains("bad key") => failed(FailureKind::Permanent),
+        _ if line.contains("fail") => failed(FailureKind::Transient),
+        _ => TurnEnd::Finished,
+    }
+}
+
+/// Drives `plan` against `script` and compares what was done.
+///
+/// A script line answers the action it starts with: `look`, `turn`, `gate`, `commit`. Lines are used in order
+/// per kind; the last one of a kind repeats. `^C` in a line asks to stop before its answer.
+#[track_caller]
+fn check(plan: &Plan, script: &[&str], expected: &str) {
+    let mut state = State::default();
+    let mut transcript = Vec::new();
+    let mut used = BTreeMap::new();
+    let mut answer = |kind: &'static str| {
+        let lines: Vec<&str> = script.iter().filter_map(|line| line.strip_prefix(kind)).collect();
+        let nth = used.entry(kind).or_insert(0_usize);
+        let line = lines.get(*nth).or(lines.last()).copied().unwrap_or("").trim();
+        *nth += 1;
+        line.to_owned()
+    };
+    for _ in 0..1000 {
+        let (line, event) = match decide(plan, &state) {
+            Action::Finish(outcome) => {
+                transcript.push(format!("{}={}", name_of(&format!("{outcome:?}")), outcome.exit_code(plan)));
+                assert_eq!(transcript.join(" "), expected);
+                return;
+            }
+            Action::AbandonTurn => unreachable!("only on resume"),
+            Action::Look => (String::new(), Event::Looked(view(&answer("look")))),
+            Action::AwaitFiles(files) => {
+                transcript.push(format!("({})", files.join(" ")));
+                (String::new(), Event::Looked(view(&answer("look"))))
+            }
+            Action::StartWait(wait) => {
+                let (until_ms, why) = match wait {
+                    Wait::For(ms, why) => (i64::try_from(ms).unwrap_or(i64::MAX), why),
+                    Wait::ForQuota { resets_at, .. } => (resets_at, Why::UsageLimit),
+                };
+                transcript.push(format!("({why:?} {until_ms})"));
+                (String::new(), Event::WaitStarted { until_ms, why })
+            }
+            Action::WaitUntil(until_ms) => {
+                (String::new(), Event::WaitEnded { ms: u64::try_from(until_ms).unwrap_or(0) })
+            }
+            Action::RunTurn(turn) => {
+                let told: Vec<&str> =
+                    state.feedback().iter().map(|it| it.text.split(' ').next().unwrap_or("")).collect();
+                let told = if told.is_empty() { String::new() } else { format!("<{}>", told.join("|")) };
+                transcript.push(format!("{:?}{}.{}{told}", turn.mode, turn.iteration, turn.attempt));
+                let line = answer("turn");
+                state.apply(plan, &Event::TurnStarted(turn));
+                (line.clone(), ended(turn_end(&line), &line))
+            }
+            Action::JudgeTasks => {
+                transcript.push("j".to_owned());
+                (String::new(), judged(&answer("judge")))
+            }
+            Action::RunBaseline(gate) => {
+                let line = answer("base");
+                let failure = (!matches!(line.as_str(), "" | "ok" | "^C")).then(|| line.clone());
+                if script.iter().any(|line| line.starts_with("base")) {
+                    transcript.push(format!("b{gate}{}", if failure.is_some() { "!" } else { "" }));
+                }
+                (line, Event::BaselineEnded(gate_ended(gate, failure)))
+            }
+            Action::RunGate(gate) => {
+                if plan.gates[gate].check == Check::TaskRules && state.is_unjudged() {
+                    state.apply(plan, &judged(&answer("judge")));
+                }
+                let line = answer("gate");
+                let failure = (!matches!(line.as_str(), "" | "ok" | "^C")).then(|| line.clone());
+                let rules = plan.gates[gate].check == Check::TaskRules;
+                let failure = failure.or(state.broken().filter(|_| rules).map(str::to_owned));
+                transcript.push(format!("g{gate}{}", if failure.is_some() { "!" } else { "" }));
+                (line, Event::GateEnded(gate_ended(gate, failure)))
+            }
+            Action::Commit => {
+                let line = answer("commit");
+                let end = match line.as_str() {
+                    "fail" => CommitEnd::Failed { output: "hook says no".to_owned() },
+                    "none" => CommitEnd::Nothing,
+                    "already" => CommitEnd::Already,
+                    "changed" => CommitEnd::Changed,
+                    _ => CommitEnd::Made { commit: "abc".to_owned(), subject: "work".to_owned() },
+                };
+                transcript.push("c".to_owned());
+                (line, Event::CommitEnded(end))
+            }
+        };
+        if line.contains("^C") {
+            state.apply(plan, &Event::StopRequested);
+        }
+        state.apply(plan, &event);
+    }
+    panic!("runaway loop: {transcript:?}");
+}
+
+/// `GaveUp { cause: Gate, reason: ".." }` is `GaveUp(Gate)`.
+fn name_of(outcome: &str) -> String {
+    let (name, rest) = outcome.split_once(" { ").unwrap_or((outcome, ""));
+    match rest.strip_prefix("cause: ").or(rest.strip_prefix("limit: ")) {
+        Some(rest) => format!("{name}({})", rest.split([',', ' ']).next().unwrap_or("")),
+        None => name.to_owned(),
+    }
+}
+
+#[test]
+fn run_is_done_when_the_claim_holds() {
+    let run = presets::run("DONE", every(&["lint", "test"]));
+    check(&run, &["turn claim"], "Work1.1 g0 g1 c Done=0");
+    check(&run, &["turn a", "turn claim"], "Work1.1 g0 g1 c Work2.1 g0 g1 c Done=0");
+    check(&limited(2, run.clone()), &["turn a"], "Work1.1 g0 g1 c Work2.1 g0 g1 c Exhausted(Iterations)=1");
+    // A claim on the last allowed iteration counts.
+    check(&limited(1, run), &["turn claim"], "Work1.1 g0 g1 c Done=0");
+    // Nothing but the agent's word to go by.
+    check(&presets::run("DONE", vec![]), &["turn claim", "commit none"], "Work1.1 c Done=0");
+}
+
+#[test]
+fn run_checks_every_gate_and_tells_every_failure() {
+    let run = limited(2, presets::run("DONE", every(&["lint", "test", "build"])));
+    check(
+        &run,
+        &["turn a", "gate ok", "gate red", "gate bad", "gate ok"],
+        "Work1.1 g0 g1! g2! Work2.1<red|bad> g0 g1 g2 c Exhausted(Iterations)=1",
+    );
+    // A refuted claim is told as such, after the failures.
+    check(
+        &run,
+        &["turn claim", "gate ok", "gate red", "gate ok", "gate ok"],
+        "Work1.1 g0 g1! g2 Work2.1<red|You> g0 g1 g2 c Done=0",
+    );
+}
+
+#[test]
+fn run_retries_a_failed_agent_with_back_off() {
+    let run = presets::run("DONE", vec![]);
+    check(
+        &run,
+        &["turn fail"],
+        "Work1.1 (Retry 1000) Work1.2 (Retry 2000) Work1.3 (Retry 4000) Work1.4 GaveUp(Agent)=4",
+    );
+    // The counter starts again after a success.
+    check(
+        &limited(2, run.clone()),
+        &["turn fail", "turn fail", "turn a", "turn fail", "turn a"],
+        "Work1.1 (Retry 1000) Work1.2 (Retry 2000) Work1.3 c Work2.1 (Retry 1000) Work2.2 c Exhausted(Iterations)=1",
+    );
+    check(&run, &["turn overload", "turn claim"], "Work1.1 (Retry 10000) Work1.2 c Done=0");
+    // Not for ever longer.
+    let mut patient = run.clone();
+    patient.failures = patient.failures.with_retries(7);
+    check(
+        &patient,
+        &["turn overload"],
+        "Work1.1 (Retry 10000) Work1.2 (Retry 20000) Work1.3 (Retry 40000) Work1.4 (Retry 80000) Work1.5 \
+         (Retry 160000) Work1.6 (Retry 300000) Work1.7 (Retry 300000) Work1.8 GaveUp(Agent)=4",
+    );
+    check(&run, &["turn bad key"], "Work1.1 GaveUp(Agent)=4");
+}
+
+#[test]
+fn the_gates_are_checked_before_the_first_iteration() {
+    let run = limited(2, presets::run("DONE", every(&["lint", "test"])));
+    check(
+        &run,
+        &["base ok", "base red", "turn a"],
+        "b0 b1! Work1.1 g0 g1 c Work2.1 g0 g1 c Exhausted(Iterations)=1",
+    );
+    check(&run, &["base ^C"], "b0 Interrupted=130");
+    let without = Plan { baseline: false, ..run.clone() };
+    check(&without, &["base red", "turn claim"], "Work1.1 g0 g1 c Done=0");
+    // Those that verify a claim have nothing to say before there is one.
+    let claimed = presets::run("DONE", vec![gate("approved", When::Claimed), gate("test", When::EveryTurn)]);
+    check(&claimed, &["base ok", "turn claim"], "b1 Work1.1 g1 g0 c Done=0");
+    // Nothing is checked for a run that cannot begin, or that is done.
+    let build = presets::build("plan.md", every(&["test"]));
+    check(&build, &["look", "base ok"], "Unready=2");
+    check(&limited(0, run), &["base ok"], "Exhausted(Iterations)=1");
+}
+
+#[test]
+fn what_failed_before_is_known_until_it_passes() {
+    let run = presets::run("DONE", every(&["lint", "test"]));
+    let mut state = State::default();
+    let mut apply = |event| {
+        state.apply(&run, &event);
+        [state.baseline().still_fails(0), state.baseline().still_fails(1)]
+    };
+    assert_eq!(apply(Event::BaselineEnded(gate_ended(0, Some("red".to_owned())))), [true, false]);
+    assert_eq!(apply(Event::BaselineEnded(gate_ended(1, None))), [true, false]);
+    apply(Event::TurnStarted(Turn { iteration: 1, attempt: 1, mode: Mode::Work, ..Turn::default() }));
+    apply(ended(TurnEnd::Finished, "a"));
+    assert_eq!(apply(Event::GateEnded(gate_ended(0, Some("red".to_owned())))), [true, false]);
+    assert_eq!(apply(Event::GateEnded(gate_ended(1, Some("red".to_owned())))), [true, false]);
+    apply(ended(TurnEnd::Finished, "a"));
+    assert_eq!(apply(Event::GateEnded(gate_ended(0, None))), [false, false]);
+    assert_eq!(apply(Event::GateEnded(gate_ended(0, Some("red".to_owned())))), [false, false]);
+    assert_eq!(state.baseline().failed().collect::<Vec<_>>(), [(0, true)]);
+}
+
+#[test]
+fn feedback_survives_a_retry() {
+    let run = presets::run("DONE", every(&["test"]));
+    check(
+        &run,
+        &["turn a", "turn fail", "turn claim", "gate red", "gate ok"],
+        "Work1.1 g0! Work2.1<red> (Retry 1000) Work2.2<red> g0 c Done=0",
+    );
+}
+
+#[test]
+fn a_failing_commit_is_retried_and_told() {
+    let run = presets::run("DONE", vec![]);
+    check(
+        &run,
+        &["turn claim", "commit fail"],
+        "Work1.1 c Work1.2<The> c Work1.3<The> c Work1.4<The> c GaveUp(Commit)=5",
+    );
+    check(&run, &["turn claim", "commit fail", "commit made"], "Work1.1 c Work1.2<The> c Done=0");
+}
+
+#[test]
+fn what_changed_after_the_gates_goes_through_them_again() {
+    let run = presets::run("DONE", every(&["test"]));
+    check(&run, &["turn claim", "commit changed", "commit made"], "Work1.1 g0 c g0 c Done=0");
+    check(
+        &run,
+        &["turn claim", "commit changed", "commit made", "gate ok", "gate red", "gate ok"],
+        "Work1.1 g0 c g0! Work2.1<red|You> g0 c Done=0",
+    );
+    // Never for ever.
+    check(
+        &limited(1, run),
+        &["turn claim", "commit changed"],
+        "Work1.1 g0 c g0 c Work1.2 g0 c g0 c Work1.3 g0 c g0 c Work1.4 g0 c g0 c GaveUp(Commit)=5",
+    );
+}
+
+#[test]
+fn a_stop_lets_the_operation_finish() {
+    let run = presets::run("DONE", every(&["lint", "test"]));
+    check(&run, &["turn ^C claim"], "Work1.1 Interrupted=130");
+    check(&run, &["turn ^C cut"], "Work1.1 Interrupted=130");
+    check(&run, &["turn claim", "gate ^C"], "Work1.1 g0 Interrupted=130");
+    check(&run, &["turn claim", "gate ok", "gate ^C"], "Work1.1 g0 g1 Interrupted=130");
+}

@@ -1,0 +1,26 @@
+//! What ralph decides: values in, values out.
+//!
+//! Two pure functions are the whole loop: [`engine::decide`] names the next action, [`engine::State::apply`] takes in
+//! what happened. No clock, file, variable or process: the compiler refuses them here (`clippy.toml`).
+
+#![forbid(unsafe_code)]
+
+pub mod agents_md;
+pub mod checkup;
+pub mod claim;
+pub mod containment;
+pub mod dependencies;
+pub mod detect;
+pub mod duration;
+pub mod engine;
+pub mod fail_action;
+pub mod job_request;
+pub mod markdown;
+pub mod message;
+pub mod notes;
+pub mod plan_file;
+pub mod prompt;
+pub mod session;
+pub mod setup;
+pub mod stories;
+pub mod template;

@@ -1,0 +1,352 @@
+//! What the rules of a run are applied to: the agent, the prompt and the project, resolved once.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use ralph_agents::Permissions;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    containment::wanted::Wanted,
+    stories::{Budget, Review},
+};
+
+/// The files of ralph inside the project.
+pub const PROJECT_DIR: &str = ".ralph";
+
+/// Everything of a run that is not a rule of the loop. Written into the journal with the plan, so that a
+/// resumed run does what the first process would have done, whatever the settings say by then.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Setup {
+    /// The project's folder, absolute.
+    pub project: PathBuf,
+    /// Who does the work.
+    pub agent: AgentSetup,
+    /// What is to be done.
+    pub prompt: PromptSource,
+    /// What a turn's task is called.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub task: TaskFrom,
+    /// Who words the commit messages.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub message: MessageFrom,
+    /// The implementation plan that the run works on, if it does.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub plan_file: Option<PlanFile>,
+    /// Values for the variables of a prompt template, by name; those that change with each turn are not here.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub variables: BTreeMap<String, String>,
+    /// The task of the project that the run works on.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub assignment: Option<Assignment>,
+    /// What no other run may work in at the same time.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub territory: Territory,
+    /// Whether a session log is written into the project.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub session_log: bool,
+    /// What the stories loop works on.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub stories: Option<StoriesSetup>,
+    /// The conversation, for a loop that lives in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<InSession>,
+    /// Whether ralph's hooks judge the agent's tool calls before they run.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub guard: Guard,
+    /// Whether `Iteration 3 of 10, 7 remaining.` stands before the prompt.
+    pub count_in_prompt: bool,
+    /// How much of a gate's output the agent is told, in characters.
+    pub truncate_chars: usize,
+    /// How commits are made, when the plan wants them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub scm: Option<Scm>,
+    /// A shell command that is told when the run ends, waits, or needs a person.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub notify: Option<String>,
+    /// What tokens cost, by the beginning of a model's name, for agents that do not say it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub prices: BTreeMap<String, Price>,
+    /// When a process has had enough time.
+    pub timeouts: Timeouts,
+    /// What contains the run.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sandbox: Wanted,
+    /// Whether processes that a turn leaves behind stay alive.
+    pub keep_leftovers: bool,
+    /// What was not committed before the run, by path with a fingerprint: not the agent's work.
+    pub dirty: BTreeMap<String, String>,
+    /// The settings files that were read, with a fingerprint: a change is shown, not followed.
+    pub settings: BTreeMap<PathBuf, String>,
+}
+
+impl Setup {
+    /// The least that a run has: an agent with a prompt in a project.
+    pub fn new(project: &Path, agent: &str, prompt: PromptSource) -> Self {
+        Self {
+            project: project.to_owned(),
+            agent: AgentSetup {
+                command: agent.to_owned(),
+                flags: Vec::new(),
+                env: BTreeMap::new(),
+                prompt_via: PromptVia::Stdin,
+                permissions: Permissions::Agent,
+            },
+            prompt,
+            task: TaskFrom::Prompt,
+            message: MessageFrom::Agent,
+            plan_file: None,
+            variables: BTreeMap::new(),
+            assignment: None,
+            territory: Territory::default(),
+            session_log: false,
+            stories: None,
+            session: None,
+            guard: Guard::Off,
+            count_in_prompt: false,
+            truncate_chars: 0,
+            scm: None,
+            notify: None,
+            prices: BTreeMap::new(),
+            timeouts: Timeouts::default(),
+            sandbox: Wanted::default(),
+            keep_leftovers: false,
+            dirty: BTreeMap::new(),
+            settings: BTreeMap::new(),
+        }
+    }
+
+    /// The task that the run keeps going, if it does.
+    pub fn root_task(&self) -> Option<&str> {
+        let assignment = self.assignment.as_ref().filter(|it| it.role == Role::Root)?;
+        Some(&assignment.task)
+    }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Whether ralph's hooks judge the agent's tool calls before they run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Guard {
+    /// In every agent whose hooks can carry it.
+    On,
+    /// In none.
+    #[default]
+    Off,
+}
+
+impl Guard {
+    /// Every choice with the name that settings use.
+    pub const NAMES: [(&str, Self); 2] = [("on", Self::On), ("off", Self::Off)];
+}
+
+/// Who does the work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentSetup {
+    /// The program, as the user wrote it.
+    pub command: String,
+    /// Its flags, split.
+    pub flags: Vec<String>,
+    /// More variables for its environment.
+    pub env: BTreeMap<String, String>,
+    /// How the prompt reaches it.
+    pub prompt_via: PromptVia,
+    /// Who decides what it may do.
+    pub permissions: Permissions,
+}
+
+/// How the prompt reaches the agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptVia {
+    /// On standard input: no limit, no quoting.
+    #[default]
+    Stdin,
+    /// As the last argument, at most 128 KiB on Linux.
+    Argument,
+}
+
+impl PromptVia {
+    /// Every way with the name that settings use.
+    pub const NAMES: [(&str, Self); 2] = [("stdin", Self::Stdin), ("argument", Self::Argument)];
+}
+
+/// Where the prompt comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptSource {
+    /// Given on the command line.
+    Text(String),
+    /// Read again before each turn.
+    File(PathBuf),
+    /// Read again before each turn, and its variables filled in.
+    Template(PathBuf),
+}
+
+impl PromptSource {
+    /// The file it is read from, if it is.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Text(_) => None,
+            Self::File(path) | Self::Template(path) => Some(path),
+        }
+    }
+}
+
+/// What a turn's task is called in headers and commit messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskFrom {
+    /// The first line of the prompt.
+    #[default]
+    Prompt,
+    /// Always the same.
+    Fixed(String),
+    /// The first unfinished task of the plan.
+    PlanFile,
+}
+
+/// Where the work is planned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanFile {
+    /// Relative to the project.
+    pub path: String,
+    /// The folder of the specifications, relative to the project.
+    pub specs: String,
+}
+
+/// The task of the project that a run works on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Assignment {
+    /// Its name.
+    pub task: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What the run is in it.
+    pub role: Role,
+    /// The run whose agent started this one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub parent: Option<String>,
+    /// The run that worked on the task before this one did.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub previous: Option<String>,
+}
+
+/// What a run is in a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// It keeps the task going to its end.
+    Root,
+    /// It does a part for somebody else.
+    Child,
+}
+
+/// What no other run may work in at the same time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Territory {
+    /// The working tree: the run commits.
+    #[default]
+    Tree,
+    /// This folder.
+    Folder(PathBuf),
+    /// It shares everything with others.
+    Shared,
+}
+
+/// Who words the commit messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageFrom {
+    /// The agent, when it is asked.
+    #[default]
+    Agent,
+    /// Ralph, from the mode, the iteration and the task.
+    Task,
+}
+
+/// What a stories loop works on, as it was when the run began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StoriesSetup {
+    /// The folder of the task list, relative to the project.
+    pub dir: PathBuf,
+    /// The branch that the work belongs on.
+    pub branch: String,
+    /// After how many reviews ralph approves.
+    pub review_cap: u32,
+    /// Whether stories are not reviewed.
+    pub skip_review: bool,
+    /// What the agent is kept in: `sandbox`, or `direct` when it is not.
+    pub containment: String,
+    /// The commands of the task list.
+    pub verify_commands: Vec<String>,
+    /// What the list will probably take.
+    pub budget: Budget,
+    /// Files that no turn may change, relative to the project, with a fingerprint; copies are in the run's folder.
+    pub pinned: BTreeMap<PathBuf, String>,
+}
+
+impl StoriesSetup {
+    /// Whether stories are reviewed.
+    pub fn review(&self) -> Review {
+        if self.skip_review { Review::Skipped } else { Review::Required }
+    }
+}
+
+/// How commits are made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Scm {
+    /// The program.
+    #[serde(default = "git")]
+    #[schemars(regex(pattern = r"\S"))]
+    pub command: String,
+    /// What it does, in order, after all guardrails have passed: `["commit", "push"]`.
+    #[serde(default)]
+    #[schemars(inner(regex(pattern = r"\S")))]
+    pub tasks: Vec<String>,
+}
+
+fn git() -> String {
+    "git".to_owned()
+}
+
+/// When a process has had enough time; nothing means never.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Timeouts {
+    /// For one turn.
+    pub turn_ms: Option<u64>,
+    /// For a turn that prints nothing.
+    pub idle_ms: Option<u64>,
+    /// For one gate.
+    pub gate_ms: Option<u64>,
+}
+
+/// What makes a run one of these: the conversation that it lives in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InSession {
+    /// The agent's own name of the conversation, where its stop hook drives the loop; nothing where ralph itself
+    /// goes on with the conversation.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub id: Option<String>,
+    /// Whether every reminder begins with a call for full effort.
+    pub ultrawork: bool,
+}
+
+/// What a model costs, in US dollars per million tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Price {
+    /// Tokens in.
+    pub input: f64,
+    /// Tokens in that came from the cache; without it, they cost what the others do.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cached: Option<f64>,
+    /// Tokens out.
+    pub output: f64,
+}

@@ -1,0 +1,63 @@
+//! The steps as commands.
+
+use serde_json::{Value, json};
+
+use super::{
+    super::{Review, Step, read, take_step},
+    approved, list, sent_back, story, submitted, with,
+};
+use crate::stories::Mode;
+
+/// Takes a step on `A`: what becomes of it, or why not.
+#[track_caller]
+fn check(from: &Value, step: &Step, mode: Option<Mode>, expected: Result<(&str, u64, bool), &str>) {
+    let text = list(std::slice::from_ref(from));
+    match (take_step(&text, "A", step, None, mode, Review::Required), expected) {
+        (Ok(after), Ok(expected)) => {
+            let story = read(&after).list.user_stories.remove(0);
+            let name = super::super::status_name(story.review_status);
+            assert_eq!((name, story.review_count, story.passes), expected);
+            assert_eq!(super::super::check(&after, Review::Required, 5), []);
+        }
+        (Err(refused), Err(expected)) => assert!(refused.why.contains(expected), "{refused:?}"),
+        (found, _) => panic!("{found:?}"),
+    }
+}
+
+#[test]
+fn legal_steps_are_taken() {
+    let changes = Step::RequestChanges("mend it".to_owned());
+    check(&story("A"), &Step::Submit, None, Ok(("needs_review", 0, false)));
+    check(&story("A"), &Step::Submit, Some(Mode::Implement), Ok(("needs_review", 0, false)));
+    check(&sent_back("A"), &Step::Submit, Some(Mode::Fix), Ok(("needs_review", 1, false)));
+    check(&submitted("A"), &Step::Approve, Some(Mode::Review), Ok(("approved", 1, true)));
+    check(&submitted("A"), &changes, None, Ok(("changes_requested", 1, false)));
+}
+
+#[test]
+fn illegal_steps_are_refused() {
+    let changes = |feedback: &str| Step::RequestChanges(feedback.to_owned());
+    check(&story("A"), &Step::Approve, None, Err("A was not submitted for review yet"));
+    check(&sent_back("A"), &Step::Approve, None, Err("A was sent back by its review"));
+    check(&approved("A"), &Step::Submit, None, Err("A is approved already"));
+    check(&submitted("A"), &Step::Submit, None, Err("A waits for a review"));
+    check(&submitted("A"), &changes(" \n"), None, Err("must say which"));
+    check(&submitted("A"), &Step::Approve, Some(Mode::Implement), Err("this is an implement turn"));
+    check(&submitted("A"), &Step::Approve, Some(Mode::Fix), Err("this is a review-fix turn"));
+    check(&story("A"), &Step::Submit, Some(Mode::Review), Err("this is a review turn"));
+    check(&with("A", &json!({"kind": "human"})), &Step::Submit, Some(Mode::Implement), Err("for a person"));
+    check(&with("A", &json!({"kind": "human"})), &Step::Submit, None, Ok(("needs_review", 0, false)));
+    check(&with("A", &json!({"dependsOn": ["Z"]})), &Step::Submit, None, Err("A waits for Z"));
+    check(&story("B"), &Step::Submit, None, Err("there is no story `A`"));
+    let silent = with("A", &json!({"reviewStatus": "needs_review", "notes": ""}));
+    check(&silent, &Step::Approve, None, Err("A has no notes"));
+}
+
+#[test]
+fn notes_are_added_and_skipped_reviews_pass() {
+    let silent = with("A", &json!({"notes": ""}));
+    let text = list(&[silent]);
+    let after = take_step(&text, "A", &Step::Submit, Some("did it"), Some(Mode::Implement), Review::Skipped);
+    let story = read(&after.expect("a step")).list.user_stories.remove(0);
+    assert_eq!((story.passes, story.review_status, story.notes.as_str()), (true, None, "did it"));
+}

@@ -1,0 +1,34 @@
+//! Where ralph keeps what it knows of projects: outside of them, where an agent does not reach by accident.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    error::{Error, Result},
+    hash::fnv,
+};
+
+/// The folder of a project: readable by its name, unique by its path.
+pub fn project_dir(project: &Path) -> Result<PathBuf> {
+    let name = project.file_name().unwrap_or_default().to_string_lossy();
+    let name: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
+    let hash = fnv(project.as_os_str().as_encoded_bytes());
+    Ok(state_dir()?.join(format!("{name}-{:08x}", hash & 0xffff_ffff)))
+}
+
+/// Where the runs of all projects are recorded.
+pub fn state_dir() -> Result<PathBuf> {
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let from_home = || set("HOME").map(|home| home.join(".local/state/ralph"));
+    set("RALPH_STATE_DIR")
+        .or_else(|| set("XDG_STATE_HOME").map(|state| state.join("ralph")))
+        .or_else(from_home)
+        .map(|dir| std::path::absolute(&dir).unwrap_or(dir))
+        .ok_or_else(|| {
+            Error::new("there is no home directory to keep the record of runs in")
+                .hint("set RALPH_STATE_DIR to a folder that you can write to")
+        })
+}
