@@ -9,7 +9,7 @@ use std::{
 const UPPER_FLOOR: &[&str] = &["agents", "core", "guard"];
 
 /// Files of the upper floor in modules that are not.
-const UPPER_ROOMS: [&str; 2] = ["hook/answer.rs", "hook/input.rs"];
+const UPPER_ROOMS: [&str; 2] = ["hooks/answer.rs", "hooks/input.rs"];
 
 /// What the upper floor must not mention.
 const OUTER_WORLD: [&str; 10] = [
@@ -209,7 +209,7 @@ fn the_upper_floor_is_watched() {
 #[test]
 fn spawning_and_printing_are_watched() {
     for word in SPAWNING {
-        check("gate.rs", &format!("    {word}(x);"), Some(word));
+        check("gates.rs", &format!("    {word}(x);"), Some(word));
         check("sys/process/spawn.rs", &format!("    {word}(x);"), None);
     }
     check("scripted.rs", "    Command::new(\"sh\")", None);
@@ -242,15 +242,15 @@ fn names_and_numbers_are_watched() {
 #[test]
 fn files_are_short_and_finished() {
     for word in UNFINISHED {
-        check("git.rs", &format!("    {word} x)"), Some(word));
+        check("project/git.rs", &format!("    {word} x)"), Some(word));
         check("agents/tests.rs", &format!("    {word}]"), Some(word));
     }
     check("report/human.rs", "        todo: \"[TODO]\",", None);
-    assert_eq!(problems("git.rs", "use x;\n"), ["1: does not say what it is for (`//!`)"]);
+    assert_eq!(problems("project/git.rs", "use x;\n"), ["1: does not say what it is for (`//!`)"]);
     let code = "//! A file.\n".to_owned() + &"x();\n".repeat(LONGEST - 1);
     let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "    x();\n".repeat(LONGEST));
-    assert_eq!(problems("git.rs", &code), [""; 0]);
-    assert_eq!(problems("git.rs", &format!("{code}{tests}")), [""; 0]);
+    assert_eq!(problems("project/git.rs", &code), [""; 0]);
+    assert_eq!(problems("project/git.rs", &format!("{code}{tests}")), [""; 0]);
     assert_eq!(problems("agents/tests.rs", &format!("{code}{code}")), [""; 0]);
-    assert_eq!(problems("git.rs", &format!("{code}x();\n")), ["401: longer than 400 lines"]);
+    assert_eq!(problems("project/git.rs", &format!("{code}x();\n")), ["401: longer than 400 lines"]);
 }

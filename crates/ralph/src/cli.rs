@@ -44,7 +44,7 @@ use ralph_sys::{
     process::guardian,
 };
 
-use crate::{scripted, task::surroundings};
+use crate::{scripted, tasks::surroundings};
 
 /// Run a coding agent again and again until the work is verifiably done
 #[derive(Debug, Parser)]
@@ -109,10 +109,10 @@ enum Command {
         run: String,
     },
     /// Run a command inside a sandbox and answer for it outside
-    #[command(name = crate::sandbox::COMMAND, hide = true)]
+    #[command(name = ralph_sandbox::COMMAND, hide = true)]
     Sandboxed(sandbox::OutsideArgs),
     /// Take the last steps into a sandbox that another program made
-    #[command(name = crate::sandbox::bwrap::COMMAND, hide = true)]
+    #[command(name = ralph_sandbox::bwrap::COMMAND, hide = true)]
     SandboxInside {
         link: i32,
         rules: PathBuf,
@@ -120,7 +120,7 @@ enum Command {
         command: Vec<OsString>,
     },
     /// Try what is forbidden inside a sandbox
-    #[command(name = crate::sandbox::self_test::COMMAND, hide = true)]
+    #[command(name = ralph_sandbox::self_test::COMMAND, hide = true)]
     SandboxProbe {
         inside: PathBuf,
         outside: PathBuf,
@@ -169,10 +169,10 @@ fn dispatch(cli: Cli) -> Result<u8> {
     match &cli.command {
         Command::Sandboxed(args) => return sandbox::outside(args),
         Command::SandboxInside { link, rules, command } => {
-            return crate::sandbox::bwrap::inside(*link, rules, command);
+            return ralph_sandbox::bwrap::inside(*link, rules, command);
         }
         Command::SandboxProbe { inside, outside, port } => {
-            return crate::sandbox::self_test::probe(inside, outside, *port);
+            return ralph_sandbox::self_test::probe(inside, outside, *port);
         }
         Command::Hook(args) => return hook::main(args),
         _ => {}

@@ -4,6 +4,7 @@
 //! recorded before they begin, so that a killed ralph is known to have been in the middle of one.
 
 mod abandon;
+pub(crate) mod agent_version;
 mod assigned;
 mod await_others;
 mod budget;
@@ -33,7 +34,7 @@ use std::{
 
 use jiff::Timestamp;
 
-use crate::{gate, git::Git, journal::run_dir::RunDir, report::Reporter, sandbox::Sandbox};
+use crate::{gates, journal::run_dir::RunDir, project::git::Git, report::Reporter};
 use ledger::Ledger;
 use notify::Occasion;
 use ralph_agents::hooking::Hooks;
@@ -50,6 +51,7 @@ use ralph_core::{
     prompt::already_failing,
     setup::Setup,
 };
+use ralph_sandbox::Sandbox;
 use ralph_sys::{
     error::Result,
     hash::{self, fnv},
@@ -212,12 +214,12 @@ impl Driver {
     fn run_command(&mut self, index: usize, iteration: u32, attempt: u32) -> Option<GateEnded> {
         let Self { ledger, setup, run, supervisor, sandbox, .. } = self;
         let gate = ledger.plan.gates[index].clone();
-        let name = gate::log_name(&ledger.plan.gates, index);
+        let name = gates::log_name(&ledger.plan.gates, index);
         let sandbox = sandbox.as_mut().filter(|_| setup.sandbox.gates == GatesRun::Inside);
-        let place = gate::Place { setup, run, iteration, attempt, name: &name, sandbox };
-        let found = gate::check(supervisor, &gate, place, &mut |happening| ledger.notice(happening));
+        let place = gates::Place { setup, run, iteration, attempt, name: &name, sandbox };
+        let found = gates::check(supervisor, &gate, place, &mut |happening| ledger.notice(happening));
         self.note_contacts();
-        let gate::Found { failure, code, ms, log, likeness } = found?;
+        let gates::Found { failure, code, ms, log, likeness } = found?;
         Some(GateEnded { gate: index, failure, code, ms, log, likeness })
     }
 

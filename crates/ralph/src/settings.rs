@@ -5,6 +5,7 @@
 
 mod error;
 mod fields;
+pub(crate) mod guard;
 mod json;
 mod load;
 mod loops;

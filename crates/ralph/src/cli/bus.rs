@@ -20,8 +20,11 @@ use serde_json::json;
 
 use super::{look::settings_of, print};
 use crate::{
-    bus::{Bus, Draft},
-    task::{Tasks, parse_id, surroundings},
+    tasks::{
+        Tasks,
+        bus::{Bus, Draft},
+        parse_id, surroundings,
+    },
     term::{Palette, printable},
 };
 

@@ -10,7 +10,7 @@ use ralph_sys::error::{BLOCKED, Error, Result};
 use serde_json::Value;
 
 use super::{print, warn};
-use crate::guard_settings;
+use crate::settings::guard;
 
 /// Judge a command as the guard does before an agent runs it
 ///
@@ -106,7 +106,7 @@ fn check(args: &CheckArgs, project: &Path) -> Result<u8> {
     // Where it was typed, if that is in the project.
     let cwd = env::current_dir().and_then(fs_err::canonicalize).ok();
     let cwd = cwd.filter(|cwd| cwd.starts_with(project)).unwrap_or_else(|| project.to_owned());
-    let loaded = guard_settings::load(project, &cwd)?;
+    let loaded = guard::load(project, &cwd)?;
     for warning in &loaded.warnings {
         warn(warning);
     }

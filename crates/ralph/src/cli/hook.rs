@@ -8,7 +8,7 @@ use std::{
 use clap::{Args, ValueEnum};
 use ralph_sys::error::{REFUSED, Result};
 
-use crate::hook::{self, Moment, Scope};
+use crate::hooks::{self, Moment, Scope};
 
 /// Answer a hook of Claude Code or Codex
 ///
@@ -30,7 +30,7 @@ pub(super) struct HookArgs {
 /// Answers.
 pub(super) fn main(args: &HookArgs) -> Result<u8> {
     let scope = if args.in_loop_only { Scope::InLoopOnly } else { Scope::Always };
-    let answer = hook::answer(args.event, scope);
+    let answer = hooks::answer(args.event, scope);
     if let Some(reason) = answer.refusal() {
         writeln!(io::stderr(), "{reason}")?;
         return Ok(REFUSED);

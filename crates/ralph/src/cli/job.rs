@@ -30,8 +30,7 @@ use super::{
 use crate::{
     driver::Start,
     journal::{self, run_dir::RunDir},
-    sandbox,
-    task::{
+    tasks::{
         Task, Tasks,
         child::{self, Logs, assignment, failed},
         enlist::short_title,
@@ -88,7 +87,7 @@ pub(super) fn main(args: &JobArgs, project: &Path) -> Result<u8> {
     };
     let prompt = prompt(args)?;
     match &args.own_run {
-        None if sandbox::is_inside() => inside::ask(args, &task, &prompt),
+        None if ralph_sandbox::is_inside() => inside::ask(args, &task, &prompt),
         None => begin(args, &task, &prompt, project),
         Some(run) => work(args, &task, prompt, run, project),
     }

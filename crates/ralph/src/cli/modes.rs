@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 use super::loop_args::{LoopArgs, setup, tune};
 use crate::{
     driver::{Driver, Start, fingerprints},
-    git::is_git,
+    project::git::is_git,
     report::summary::count,
     settings::{Loaded, Settings},
 };

@@ -16,7 +16,7 @@ use ralph_sys::{
 use serde_json::json;
 
 use super::print;
-use crate::plugin::{self, Codex, NAME, Scopes};
+use crate::hooks::plugin::{self, Codex, NAME, Scopes};
 
 /// Install ralph's commands and hooks into Claude Code or Codex
 ///

@@ -12,8 +12,8 @@ use ralph_sys::{
 
 use super::{print, runs};
 use crate::{
-    git::{FileChange, Git},
     journal::{self, Folded, run_dir::RunDir},
+    project::git::{FileChange, Git},
     report::{html::Page, listing::Standing},
 };
 

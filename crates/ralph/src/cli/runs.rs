@@ -3,16 +3,14 @@
 use std::path::Path;
 
 use ralph_core::{engine::event::Event, setup::Role};
+use ralph_sandbox::is_inside;
 use ralph_sys::{
     error::{Error, Result},
     process::is_alive,
 };
 
 use super::session::bound_to;
-use crate::{
-    journal::{self, run_dir::RunDir},
-    sandbox::is_inside,
-};
+use crate::journal::{self, run_dir::RunDir};
 
 /// The run with this id, or with the only id that begins so; of any project.
 pub(super) fn by_id(id: &str) -> Result<RunDir> {

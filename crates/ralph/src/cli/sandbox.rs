@@ -13,6 +13,7 @@ use ralph_core::{
     containment::level::{Choice, Level},
     duration::millis,
 };
+use ralph_sandbox::{Sandbox, self_test};
 use ralph_sys::{
     error::{Error, REFUSED, Result},
     process::Supervisor,
@@ -22,7 +23,6 @@ use serde_json::json;
 use super::{look::settings_of, print};
 use crate::{
     report::look::Marks,
-    sandbox::{self, Sandbox, self_test},
     settings::{self, Settings},
     term::{Palette, Stream, Width, fit::flow},
 };
@@ -78,7 +78,7 @@ pub(super) fn outside(args: &OutsideArgs) -> Result<u8> {
         Some(Choice::Level(level)) => level,
         Some(Choice::Auto) | None => Level::None,
     };
-    sandbox::outside::run(level, &args.rules, args.log.as_deref(), &args.command)
+    ralph_sandbox::outside::run(level, &args.rules, args.log.as_deref(), &args.command)
 }
 
 /// Shows or tries the sandboxes.

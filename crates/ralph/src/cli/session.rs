@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use ralph_sys::error::{Error, Result};
 
 use crate::{
-    hook::{begin, store},
+    hooks::{begin, store},
     journal::{self, run_dir::RunDir},
 };
 

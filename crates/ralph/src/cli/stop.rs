@@ -9,10 +9,7 @@ use ralph_sys::{
 };
 
 use super::{print, runs, session::bound_to};
-use crate::{
-    hook::{begin::cancel, store::Store},
-    sandbox,
-};
+use crate::hooks::{begin::cancel, store::Store};
 
 /// Ask a running loop to end
 ///
@@ -31,7 +28,7 @@ pub(super) struct StopArgs {
 
 /// Signals the run's process.
 pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
-    sandbox::refuse_inside()?;
+    ralph_sandbox::refuse_inside()?;
     let run = match &args.run {
         Some(id) => runs::by_id(id)?,
         None => runs::running(project)?,

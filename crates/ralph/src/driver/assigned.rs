@@ -14,7 +14,7 @@ use ralph_core::{
 use super::Driver;
 use crate::{
     journal::{self, Folded, run_dir::RunDir},
-    task::{FOLDER_VARIABLE, TASK_VARIABLE, Task, keeper::Keeper},
+    tasks::{FOLDER_VARIABLE, TASK_VARIABLE, Task, keeper::Keeper},
 };
 
 impl Driver {

@@ -12,7 +12,7 @@ use ralph_sys::process::Waited;
 use super::Driver;
 use crate::{
     report::Reporter,
-    task::{Task, keeper::others_running, record::Record, store},
+    tasks::{Task, keeper::others_running, record::Record, store},
 };
 
 /// Between two looks at files of others.

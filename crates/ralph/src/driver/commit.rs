@@ -15,6 +15,7 @@ use ralph_core::{
     prompt::{commit_message, message_from_task, truncate},
     setup::{MessageFrom, Scm},
 };
+use ralph_sandbox::{Sandbox, spool::FOLDER};
 use ralph_sys::{
     calls::{refusal, succeeded, unattended},
     error::Result,
@@ -27,9 +28,8 @@ use super::{
     turn::{Call, copied_to},
 };
 use crate::{
-    git::{self, Change, Git, index_lock::is_locked},
     journal::hook_notes,
-    sandbox::{Sandbox, spool::FOLDER},
+    project::git::{self, Change, Git, index_lock::is_locked},
 };
 
 /// What the agent is asked, word for word.

@@ -22,13 +22,13 @@ use ralph_core::{
     },
     setup::{Guard, Setup},
 };
+use ralph_sandbox::spool::{FOLDER, VARIABLE};
 use ralph_sys::hash;
 
 use super::Driver;
 use crate::{
-    guard_settings::{PLAN_VARIABLE, PROJECT_VARIABLE},
     journal::hook_notes::{self, Notes},
-    sandbox::spool::{FOLDER, VARIABLE},
+    settings::guard::{PLAN_VARIABLE, PROJECT_VARIABLE},
 };
 
 /// Files of the project in which agents are told which hooks they have.

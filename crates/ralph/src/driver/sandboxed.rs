@@ -2,17 +2,49 @@
 
 use std::{io, path::Path};
 
-use ralph_core::engine::event::{Event, TurnEnd};
-use ralph_sys::{calls::unattended, files, process::Spec};
+use ralph_core::{
+    engine::event::{Event, TurnEnd},
+    setup::Setup,
+};
+use ralph_sandbox::{Sandbox, SandboxRequest, spool::VARIABLE};
+use ralph_sys::{
+    calls::unattended,
+    files,
+    process::{Spec, Supervisor},
+};
 
 use super::{
     Driver,
     spool::{Caller, Spool},
 };
-use crate::{sandbox::spool::VARIABLE, task::Task};
+use crate::{journal::run_dir::RunDir, tasks::Task};
 
 /// Most of what the programs around a sandbox say.
 const MOST: usize = 4096;
+
+/// Prepares the sandbox of a run; nothing if it wants none.
+pub(super) fn of_run(
+    setup: &Setup,
+    run: &RunDir,
+    program: &Path,
+    supervisor: &mut Supervisor,
+) -> io::Result<Option<Sandbox>> {
+    if !setup.sandbox.level().contains() {
+        return Ok(None);
+    }
+    let plan = setup.variables.get("PLAN_FILE").map(|name| setup.project.join(name));
+    let request = SandboxRequest {
+        project: &setup.project,
+        agent: ralph_agents::adapter(&setup.agent.command).name(),
+        program,
+        env: &setup.agent.env,
+        work: plan,
+        folder: run.path(),
+        cache: run.cache(),
+        id: run.id(),
+    };
+    Sandbox::prepare(setup.sandbox.clone(), request, supervisor).map(Some)
+}
 
 impl Driver {
     /// Gets ready for a turn whose record is in this folder.

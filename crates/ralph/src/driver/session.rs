@@ -28,10 +28,9 @@ use ralph_sys::{
 
 use super::{abandoned, ledger::Ledger, work};
 use crate::{
-    gate,
-    git::Git,
+    gates,
     journal::{self, Journal, run_dir::RunDir},
-    own_files,
+    project::{git::Git, own_files},
 };
 
 /// How long another hook of the same conversation may take before this one gives up.
@@ -243,13 +242,13 @@ impl SessionLoop {
                 self.supervise(true)?;
                 let Self { ledger, setup, run, supervisor, .. } = self;
                 let (iteration, attempt) = ledger.state.position();
-                let name = gate::log_name(&ledger.plan.gates, index);
-                let place = gate::Place { setup, run, iteration, attempt, name: &name, sandbox: None };
+                let name = gates::log_name(&ledger.plan.gates, index);
+                let place = gates::Place { setup, run, iteration, attempt, name: &name, sandbox: None };
                 let found = supervisor
                     .as_mut()
-                    .and_then(|it| gate::check(it, &gate, place, &mut |happening| ledger.notice(happening)));
+                    .and_then(|it| gates::check(it, &gate, place, &mut |happening| ledger.notice(happening)));
                 let found = found.ok_or_else(|| Error::new("the check was interrupted"))?;
-                let gate::Found { failure, code, ms, log, likeness } = found;
+                let gates::Found { failure, code, ms, log, likeness } = found;
                 GateEnded { gate: index, failure, code, ms, log, likeness }
             }
         })

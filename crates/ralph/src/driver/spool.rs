@@ -12,6 +12,7 @@ use std::{
 };
 
 use ralph_core::job_request::{Answer, JobRequest, MOST, is_name};
+use ralph_sandbox::spool::{ANSWERS, FOLDER, PIPE};
 use ralph_sys::{
     error::{Error, Result},
     files::{self, write_whole},
@@ -23,8 +24,7 @@ use rustix::{
 
 use crate::{
     journal::run_dir::record,
-    sandbox::spool::{ANSWERS, FOLDER, PIPE},
-    task::{Task, child, enlist::short_title, keeper::others_running, store},
+    tasks::{Task, child, enlist::short_title, keeper::others_running, store},
 };
 
 /// The name that is no request: the turn is over.

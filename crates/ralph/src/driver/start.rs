@@ -23,18 +23,16 @@ use super::{
     stories::Stories,
 };
 use crate::{
-    git::Git,
+    driver::{agent_version, sandboxed},
     journal::{self, Journal, run_dir::RunDir},
-    lock, own_files,
+    project::{git::Git, lock, own_files},
     report::{Reporter, look::Look, session_log::SessionLog},
-    sandbox::{Sandbox, self_test},
-    task::{
+    tasks::{
         self, Task,
         enlist::{Recruit, is_of_another, title},
         keeper::Keeper,
         store,
     },
-    version,
 };
 
 use programs::{find_agent, find_git, find_scm};
@@ -48,6 +46,7 @@ use ralph_core::{
     },
     setup::{PromptSource, Role, Setup, Territory},
 };
+use ralph_sandbox::{Sandbox, self_test};
 use ralph_sys::{
     error::{Context, Error, Result},
     hash,
@@ -255,7 +254,7 @@ impl Ground {
         }
         // A loop inside a task finds the children of others among its own leftovers too.
         let task = setup.assignment.as_ref().map(Task::of);
-        if let Some(task) = task.or_else(|| task::surroundings().map(|(_, task)| task)) {
+        if let Some(task) = task.or_else(|| tasks::surroundings().map(|(_, task)| task)) {
             self.supervisor.spare(move |pid| is_of_another(&task, pid, &id));
         }
         Ok(())
@@ -271,9 +270,12 @@ impl Ground {
             Some(version) => Some(version),
             // Its program may be one that the caller wrote, and nothing contains it yet.
             None if assignment.role == Role::Child && setup.sandbox.level().contains() => None,
-            None => {
-                version::of_agent(&mut self.supervisor, &setup.agent.command, &self.program, &setup.project)
-            }
+            None => agent_version::of_agent(
+                &mut self.supervisor,
+                &setup.agent.command,
+                &self.program,
+                &setup.project,
+            ),
         };
         if version.is_some() {
             // It is only for people.
@@ -299,8 +301,8 @@ impl Ground {
         stories: Option<Stories>,
     ) -> Result<Driver> {
         let Self { program, mut supervisor, git, repository, tree } = self;
-        let sandbox =
-            Sandbox::of_run(&setup, &run, &program, &mut supervisor).context("cannot prepare the sandbox")?;
+        let sandbox = sandboxed::of_run(&setup, &run, &program, &mut supervisor)
+            .context("cannot prepare the sandbox")?;
         if let Some(level) = sandbox.as_ref().map(Sandbox::level) {
             let uncovered = level.uncovered().iter().map(|it| (*it).to_owned()).collect();
             ledger.record(Event::Sandboxed { level, uncovered });

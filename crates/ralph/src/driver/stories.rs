@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use super::Driver;
 use crate::{
     journal::run_dir::{RunDir, record},
-    story_files::{self, ACTIVE, Active, TASKS, write_whole},
+    project::story_files::{self, ACTIVE, Active, TASKS, write_whole},
 };
 use commits::Ranges;
 use files::{Findings, Pin, Snapshot};

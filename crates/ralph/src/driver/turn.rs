@@ -12,6 +12,7 @@ use ralph_core::{
     setup::{PlanFile, PromptSource, PromptVia, Setup, TaskFrom},
     template::fill,
 };
+use ralph_sandbox::spool::FOLDER;
 use ralph_sys::{
     error::{Error, Result},
     files,
@@ -24,8 +25,7 @@ use super::{Driver, budget::keep_to_budget, hooking::Seen, listener::Listener};
 use crate::{
     journal::run_dir::{AGENT_STREAM, record, record_into},
     report::Reporter,
-    sandbox::spool::FOLDER,
-    task::Task,
+    tasks::Task,
 };
 
 /// How the agent is to be called for one turn.

@@ -10,10 +10,9 @@ use std::{
 };
 
 use ralph_core::engine::judgement::{HookReport, Judgement};
+use ralph_sandbox::spool::VARIABLE;
 use ralph_sys::files;
 use serde::{Deserialize, Serialize};
-
-use crate::sandbox::spool::VARIABLE;
 
 const FILE: &str = "hooks.jsonl";
 /// More than any agent calls tools in a turn.

@@ -11,7 +11,7 @@ mod story;
 use jiff::tz::TimeZone;
 
 use super::listing::Standing;
-use crate::{git::FileChange, journal::Folded};
+use crate::{journal::Folded, project::git::FileChange};
 use story::Story;
 
 const STYLE: &str = include_str!("html/style.css");

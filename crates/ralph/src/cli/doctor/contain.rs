@@ -4,9 +4,8 @@ use ralph_core::{
     checkup::Containment,
     containment::{level::Level, wanted::Wanted},
 };
+use ralph_sandbox::self_test;
 use ralph_sys::process::Supervisor;
-
-use crate::sandbox::self_test;
 
 /// Tries every kind of sandbox.
 pub(super) fn examine(supervisor: &mut Supervisor, wanted: &Wanted) -> Vec<Containment> {

@@ -22,11 +22,11 @@ use serde_json::Value;
 use super::contain;
 use crate::{
     cli::runs,
-    git::Git,
+    driver::agent_version,
+    hooks::plugin::{self, Codex},
     journal::run_dir::RunDir,
-    plugin::{self, Codex},
+    project::git::Git,
     settings::Inspected,
-    version,
 };
 
 /// Looks at everything; returns nothing when the user does not want to wait for it.
@@ -97,7 +97,7 @@ fn programs(project: &Path, wanted: Option<&Wanted>) -> Vec<(&'static str, PathB
 }
 
 fn examine_agent(supervisor: &mut Supervisor, name: &str, path: PathBuf, project: &Path) -> Agent {
-    let said = version::ask(supervisor, &path, project);
+    let said = agent_version::ask(supervisor, &path, project);
     let version = said.as_ref().ok().and_then(|said| Version::find_in(said));
     let tried = versions::tried(name);
     Agent { name: name.to_owned(), path, version, trouble: said.err(), tried }

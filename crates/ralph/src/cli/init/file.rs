@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::{
     cli::schema::settings_schema,
-    own_files,
+    project::own_files,
     settings::{PROJECT_FILE, Settings},
 };
 

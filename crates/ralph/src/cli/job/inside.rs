@@ -9,14 +9,14 @@ use std::{
 };
 
 use ralph_core::{job_request::JobRequest, setup::PromptSource};
+use ralph_sandbox::spool;
 use ralph_sys::error::{Error, Result};
 
 use super::JobArgs;
 use crate::{
     cli::print,
     journal::{self, run_dir::JOURNAL},
-    sandbox::spool,
-    task::{
+    tasks::{
         Task,
         child::{LOG, OUTPUT},
         record::Status,

@@ -7,7 +7,7 @@ use ralph_sys::error::{Error, Result};
 
 use crate::{
     cli::print,
-    hook::{begin, store::Store},
+    hooks::{begin, store::Store},
 };
 
 /// End the loop of a conversation; the agent is let go when it next stops

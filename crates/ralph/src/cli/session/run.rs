@@ -11,7 +11,7 @@ use super::start::AskArgs;
 use crate::{
     cli::loop_args::{LoopArgs, setup, tune},
     driver::Start,
-    hook::begin::plan,
+    hooks::begin::plan,
 };
 
 /// Run the loop from here, in one conversation that goes on

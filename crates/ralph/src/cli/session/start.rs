@@ -21,7 +21,7 @@ use serde_json::json;
 
 use crate::{
     cli::{print, warn},
-    hook::begin::begin,
+    hooks::begin::begin,
 };
 
 /// Put a conversation into a loop, and print what the agent must know

@@ -19,9 +19,11 @@ use super::{
 };
 use crate::{
     cli::print,
-    git::{self, Git},
-    lock,
-    story_files::{PRD, PROGRESS, PROMPT, TASKS, write_whole},
+    project::{
+        git::{self, Git},
+        lock,
+        story_files::{PRD, PROGRESS, PROMPT, TASKS, write_whole},
+    },
 };
 
 /// Put the PRD, the task list and the progress log away and begin with fresh ones

@@ -11,7 +11,7 @@ use ralph_sys::{
 use serde_json::json;
 
 use super::{PlaceArgs, place::Place};
-use crate::{cli::print, driver::preview, story_files::TASKS};
+use crate::{cli::print, driver::preview, project::story_files::TASKS};
 
 /// Say what is wrong with the task list
 ///

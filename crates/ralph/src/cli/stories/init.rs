@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     cli::print,
-    story_files::{ACTIVE, write_whole},
+    project::story_files::{ACTIVE, write_whole},
 };
 
 /// Write the files of a stories loop: PRD, task list, progress log, prompt

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::{PlaceArgs, place::Place};
 use crate::{
     cli::{look::settings_of, print},
+    project::story_files::TASKS,
     report::look::Marks,
-    story_files::TASKS,
     term::fit::{columns, one_line},
 };
 

@@ -8,8 +8,8 @@ use ralph_sys::error::{Context, Error, Result};
 use super::PlaceArgs;
 use crate::{
     cli::look::settings_of,
+    project::story_files::{TASKS, write_whole},
     settings::Settings,
-    story_files::{TASKS, write_whole},
 };
 
 /// A project with a folder for stories.

@@ -19,8 +19,8 @@ use super::{PlaceArgs, place::Place};
 use crate::{
     cli::loop_args::{LoopArgs, setup_with, tune},
     driver::{Start, settle},
+    project::story_files::{PRD, PROMPT, TASKS},
     settings::Settings,
-    story_files::{PRD, PROMPT, TASKS},
 };
 
 /// Work through the stories; the same as without the word

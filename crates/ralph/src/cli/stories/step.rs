@@ -13,7 +13,7 @@ use ralph_sys::{
 };
 
 use super::{PlaceArgs, place::Place};
-use crate::{cli::print, story_files::Active};
+use crate::{cli::print, project::story_files::Active};
 
 /// Submit a story for review
 ///

@@ -5,7 +5,7 @@ use std::path::Path;
 use jiff::Zoned;
 use ralph_core::template::fill;
 
-use crate::story_files::{PRD, PROGRESS, PROMPT, TASKS};
+use crate::project::story_files::{PRD, PROGRESS, PROMPT, TASKS};
 
 /// The name of a feature that nobody has named.
 const UNNAMED: &str = "feature-name";

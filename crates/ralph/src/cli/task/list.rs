@@ -10,7 +10,7 @@ use serde_json::json;
 use super::super::{look::settings_of, print};
 use crate::{
     report::{look::Marks, summary::count},
-    task::{
+    tasks::{
         Records, Task, Tasks,
         enlist::short_title,
         record::{Record, Status},

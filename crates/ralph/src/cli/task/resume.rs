@@ -7,10 +7,7 @@ use ralph_core::setup::Role;
 use ralph_sys::error::{Context, Error, Result};
 
 use super::run::{GoingArgs, go};
-use crate::{
-    bus::Draft,
-    task::{Task, Tasks, parse_id, record::Status, store},
-};
+use crate::tasks::{Task, Tasks, bus::Draft, parse_id, record::Status, store};
 
 /// Go on with a task that was stopped, that waits for somebody, or that is done
 ///

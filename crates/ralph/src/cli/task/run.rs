@@ -27,7 +27,7 @@ use super::super::loop_args::{LoopArgs, duration, setup, tune};
 use crate::{
     driver::Start,
     settings::TaskSettings,
-    task::{DONE, MARKER, Task, Tasks, parse_id, store},
+    tasks::{DONE, MARKER, Task, Tasks, parse_id, store},
 };
 
 /// Start a task, or go on with it

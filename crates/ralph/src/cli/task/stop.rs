@@ -17,8 +17,7 @@ use ralph_sys::{
 use super::super::{print, runs};
 use crate::{
     journal::run_dir::RunDir,
-    sandbox,
-    task::{
+    tasks::{
         Task, Tasks, parse_id,
         record::{Record, Status},
         store,
@@ -50,7 +49,7 @@ pub(super) struct StopArgs {
 
 /// Ends them, and waits until they have ended.
 pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
-    sandbox::refuse_inside()?;
+    ralph_sandbox::refuse_inside()?;
     let task = Tasks::of(project).existing(&args.task)?;
     let (roots, children): (Vec<Record>, Vec<Record>) =
         running(&task, project).into_iter().partition(|record| record.role == Role::Root);

@@ -11,7 +11,7 @@ use ralph_sys::{
     process::Supervisor,
 };
 
-use crate::git::{self, Git};
+use crate::project::git::{self, Git};
 
 /// The agent's program; a relative path is relative to the project.
 pub(super) fn find_agent(setup: &Setup) -> Result<PathBuf> {

@@ -6,7 +6,7 @@ use ralph_sys::error::Result;
 
 use crate::{
     driver::{hooking::is_guarded, ledger::Ledger},
-    guard_settings,
+    settings::guard,
 };
 
 /// A list of rules that cannot be read would have the guard refuse everything. Says what is odd about it.
@@ -14,7 +14,7 @@ pub(super) fn check_rules(setup: &Setup) -> Result<Vec<String>> {
     if !is_guarded(setup) {
         return Ok(Vec::new());
     }
-    Ok(guard_settings::load(&setup.project, &setup.project)?.warnings)
+    Ok(guard::load(&setup.project, &setup.project)?.warnings)
 }
 
 /// Says what is missing.

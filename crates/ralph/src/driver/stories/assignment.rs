@@ -7,7 +7,7 @@ use ralph_core::{
 };
 
 use super::commits::Range;
-use crate::git::Change;
+use crate::project::git::Change;
 
 /// How many files are named when the tree is not clean.
 const MOST_NAMED: usize = 20;

@@ -13,8 +13,8 @@ use ralph_core::{
 use super::{assignment, files};
 use crate::{
     driver::{Driver, work},
-    git,
     journal::run_dir::record,
+    project::git,
 };
 
 impl Driver {
@@ -34,7 +34,7 @@ impl Driver {
             Check::StoriesDone => self.open_stories(),
         };
         let (iteration, _) = self.ledger.state.position();
-        let name = crate::gate::log_name(&self.ledger.plan.gates, index);
+        let name = crate::gates::log_name(&self.ledger.plan.gates, index);
         let log = format!("{PROJECT_DIR}/guardrail_{iteration:03}_{name}.log");
         if let Some(failure) = &failure {
             let _ = record(&self.setup.project.join(&log), failure.as_bytes());

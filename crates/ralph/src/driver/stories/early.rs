@@ -10,9 +10,11 @@ use ralph_sys::error::Result;
 
 use super::{assignment, files};
 use crate::{
-    git::{self, Git},
     journal::{self, run_dir::RunDir},
-    story_files::TASKS,
+    project::{
+        git::{self, Git},
+        story_files::TASKS,
+    },
 };
 
 /// What the checks find before a turn is over.

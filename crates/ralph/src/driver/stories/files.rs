@@ -19,9 +19,11 @@ use ralph_sys::{
 
 use super::SNAPSHOT;
 use crate::{
-    git::{self, Git},
     journal::run_dir::{RunDir, record},
-    story_files::{ACTIVE, PRD, PROMPT, TASKS, write_whole},
+    project::{
+        git::{self, Git},
+        story_files::{ACTIVE, PRD, PROMPT, TASKS, write_whole},
+    },
 };
 
 /// The same call of git, without hooks: the agent may have written them, and this is not the agent's commit.

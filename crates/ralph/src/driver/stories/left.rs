@@ -10,9 +10,8 @@ use super::{
     files::{judge, pinned, snapshot},
 };
 use crate::{
-    git::Git,
     journal::{self, Folded, run_dir::RunDir},
-    lock,
+    project::{git::Git, lock},
 };
 
 /// Judges the last turn of the project's last stories loop, if that was killed before it could. A cheat must not be

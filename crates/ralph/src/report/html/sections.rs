@@ -10,7 +10,7 @@ use super::{
     story::{Story, Told},
 };
 use crate::{
-    git::FileChange,
+    project::git::FileChange,
     report::{
         listing::Standing,
         screen::between,

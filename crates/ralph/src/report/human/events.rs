@@ -15,7 +15,7 @@ use ralph_core::{
 
 use super::Human;
 use crate::{
-    gate::INSIDE,
+    gates::INSIDE,
     report::{look::Marks, summary},
     term::{
         Palette,

@@ -16,9 +16,9 @@ use super::{
     store,
 };
 use crate::{
-    bus::{Bus, Draft},
     journal::{Entry, Folded},
     report::Reporter,
+    tasks::bus::{Bus, Draft},
 };
 
 /// Keeps others informed of one run.

@@ -23,7 +23,7 @@ use super::{
 };
 
 /// The hidden command for the last steps.
-pub(crate) const COMMAND: &str = "sandbox-inside";
+pub const COMMAND: &str = "sandbox-inside";
 
 /// What `bwrap` is told, without the command: the whole machine, of which little can be written.
 pub(super) fn arguments(layers: &[Layer], dir: &Path, is_folder: impl Fn(&Path) -> bool) -> Vec<OsString> {
@@ -92,7 +92,7 @@ pub(super) fn start(
 }
 
 /// What the hidden command does; it never returns if all is well.
-pub(crate) fn inside(link: i32, rules: &PathBuf, command: &[OsString]) -> Result<u8> {
+pub fn inside(link: i32, rules: &PathBuf, command: &[OsString]) -> Result<u8> {
     let link = Link::inherited(link)?;
     let text = fs_err::read_to_string(rules)?;
     let policy: Policy = serde_json::from_str(&text).context("the sandbox has no rules")?;

@@ -17,10 +17,7 @@ use super::{
     Records, Task,
     record::{End, Record, Status},
 };
-use crate::{
-    journal::{self, run_dir::JOURNAL},
-    sandbox,
-};
+use crate::journal::{self, run_dir::JOURNAL};
 
 const FILE: &str = "run.json";
 /// How long others may keep the records to themselves.
@@ -56,7 +53,7 @@ pub(crate) fn all(task: &Task) -> Records {
 }
 
 fn reconcile(task: &Task, record: Record) -> Record {
-    if sandbox::is_inside() {
+    if ralph_sandbox::is_inside() {
         // Nobody lives, as far as one sees from there.
         return record;
     }

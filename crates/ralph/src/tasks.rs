@@ -10,6 +10,7 @@
 //!                      runs/ID/run.json    who works or worked on it
 //! ```
 
+pub(crate) mod bus;
 pub(crate) mod child;
 pub(crate) mod enlist;
 pub(crate) mod keeper;
@@ -35,7 +36,7 @@ use ralph_sys::{
     files::write_whole,
 };
 
-use crate::bus::Bus;
+use crate::tasks::bus::Bus;
 
 /// The agent says that the task is done.
 pub(crate) const DONE: &str = "DONE";

@@ -1,10 +1,10 @@
 //! Keeps an agent and what it starts contained: what may be written, seen and talked to.
 //!
-//! The kinds differ in what they are made of ([`level::Level`]); what they let happen is one [`policy::Policy`]. A
+//! The kinds differ in what they are made of ([`Level`]); what they let happen is one [`Policy`]. A
 //! process that `process` starts is wrapped: ralph itself becomes the process outside of a sandbox (`outside`),
 //! and ends as the command inside ended. So signals, sessions and the sweep work as they do without one.
 
-pub(crate) mod bwrap;
+pub mod bwrap;
 mod docker;
 mod embedded;
 mod exec;
@@ -14,13 +14,13 @@ mod landlock;
 mod link;
 mod login;
 mod mounts;
-pub(crate) mod outside;
+pub mod outside;
 mod proxy;
 mod sbx;
 mod seatbelt;
 mod seccomp;
-pub(crate) mod self_test;
-pub(crate) mod spool;
+pub mod self_test;
+pub mod spool;
 mod stand_ins;
 mod survey;
 mod watched;
@@ -34,16 +34,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::journal::run_dir::RunDir;
 use login::Login;
-use ralph_core::{
-    containment::{
-        contact::Contact,
-        level::Level,
-        policy::{self, Layer, Places, Policy},
-        wanted::Wanted,
-    },
-    setup::Setup,
+use ralph_core::containment::{
+    contact::Contact,
+    level::Level,
+    policy::{self, Layer, Places, Policy},
+    wanted::Wanted,
 };
 use ralph_sys::{
     calls,
@@ -54,7 +50,7 @@ use ralph_sys::{
 use stand_ins::StandIns;
 
 /// The hidden command of the process outside.
-pub(crate) const COMMAND: &str = "sandboxed";
+pub const COMMAND: &str = "sandboxed";
 /// Variables by which ralph tells a process where to leave what is meant for ralph or for later.
 const WRITTEN: [&str; 2] = [spool::VARIABLE, "RUN_FOLDER"];
 /// Tells programs inside that they are inside, and in which kind.
@@ -63,12 +59,12 @@ const VARIABLE: &str = "RALPH_SANDBOX";
 const MOST: usize = 1024 * 1024;
 
 /// Whether this process is inside of one: then it sees no process outside, whether it lives or not.
-pub(crate) fn is_inside() -> bool {
+pub fn is_inside() -> bool {
     env::var_os(VARIABLE).is_some_and(|level| !level.is_empty())
 }
 
 /// Whoever is inside ends nobody outside.
-pub(crate) fn refuse_inside() -> Result<()> {
+pub fn refuse_inside() -> Result<()> {
     if !is_inside() {
         return Ok(());
     }
@@ -77,7 +73,7 @@ pub(crate) fn refuse_inside() -> Result<()> {
 }
 
 /// The sandbox of a run.
-pub(crate) struct Sandbox {
+pub struct Sandbox {
     wanted: Wanted,
     project: PathBuf,
     places: Places,
@@ -100,51 +96,33 @@ pub(crate) struct Sandbox {
 }
 
 /// What a sandbox is made for.
-pub(crate) struct Occasion<'a> {
-    pub(crate) project: &'a Path,
+pub struct SandboxRequest<'a> {
+    /// The folder that the agent works in.
+    pub project: &'a Path,
     /// The agent's name.
-    pub(crate) agent: &'static str,
+    pub agent: &'static str,
     /// The agent's program.
-    pub(crate) program: &'a Path,
+    pub program: &'a Path,
     /// What the user adds to its environment.
-    pub(crate) env: &'a BTreeMap<String, String>,
+    pub env: &'a BTreeMap<String, String>,
     /// What the agent must be able to write, wherever it is.
-    pub(crate) work: Option<PathBuf>,
-    /// A folder of this occasion alone.
-    pub(crate) folder: &'a Path,
+    pub work: Option<PathBuf>,
+    /// A folder of this sandbox alone.
+    pub folder: &'a Path,
     /// A folder that other sandboxes of the project share.
-    pub(crate) cache: PathBuf,
-    pub(crate) id: String,
+    pub cache: PathBuf,
+    /// Tells it from other sandboxes.
+    pub id: String,
 }
 
 impl Sandbox {
-    /// Prepares the sandbox of a run; nothing if it wants none.
-    pub(crate) fn of_run(
-        setup: &Setup,
-        run: &RunDir,
-        program: &Path,
+    /// Makes the folders and rules of a sandbox; nothing runs inside yet.
+    pub fn prepare(
+        wanted: Wanted,
+        request: SandboxRequest<'_>,
         supervisor: &mut Supervisor,
-    ) -> io::Result<Option<Self>> {
-        if !setup.sandbox.level().contains() {
-            return Ok(None);
-        }
-        let plan = setup.variables.get("PLAN_FILE").map(|name| setup.project.join(name));
-        let occasion = Occasion {
-            project: &setup.project,
-            agent: ralph_agents::adapter(&setup.agent.command).name(),
-            program,
-            env: &setup.agent.env,
-            work: plan,
-            folder: run.path(),
-            cache: run.cache(),
-            id: run.id(),
-        };
-        Self::prepare(setup.sandbox.clone(), occasion, supervisor).map(Some)
-    }
-
-    /// Prepares a sandbox.
-    fn prepare(wanted: Wanted, occasion: Occasion<'_>, supervisor: &mut Supervisor) -> io::Result<Self> {
-        let Occasion { project, agent, program, env, work, folder, cache, id } = occasion;
+    ) -> io::Result<Self> {
+        let SandboxRequest { project, agent, program, env, work, folder, cache, id } = request;
         let mut places = survey::survey(project);
         let tracked = tracked(supervisor, project, &places.secrets);
         places.secrets.retain(|path| !tracked.contains(path));
@@ -201,12 +179,12 @@ impl Sandbox {
     }
 
     /// Its kind.
-    pub(crate) fn level(&self) -> Level {
+    pub fn level(&self) -> Level {
         self.wanted.level()
     }
 
     /// What a person should know of it from the start.
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self) -> Vec<String> {
         let absent = self.absent.iter();
         absent
             .map(|path| format!("sandbox.writable: `{path}` is not there, so it cannot be opened"))
@@ -214,18 +192,18 @@ impl Sandbox {
     }
 
     /// A folder that can be written inside and read outside.
-    pub(crate) fn tmp(&self) -> &Path {
+    pub fn tmp(&self) -> &Path {
         &self.policy.tmp
     }
 
     /// Whether a path leads to what nobody inside sees.
-    pub(crate) fn hides(&self, path: &Path) -> bool {
+    pub fn hides(&self, path: &Path) -> bool {
         let hidden = || self.places.hidden.iter().chain(&self.places.secrets);
         std::fs::canonicalize(path).is_ok_and(|real| hidden().any(|hidden| real.starts_with(hidden)))
     }
 
     /// Makes a process one that runs inside.
-    pub(crate) fn wrap(&mut self, spec: Spec) -> io::Result<Spec> {
+    pub fn wrap(&mut self, spec: Spec) -> io::Result<Spec> {
         self.stand_ins.make()?;
         let mut places = self.places.clone();
         places.own.extend(written_folders(&spec));
@@ -246,7 +224,7 @@ impl Sandbox {
     }
 
     /// Looks at what is protected, before the agent has its turn.
-    pub(crate) fn begin_turn(&mut self) {
+    pub fn begin_turn(&mut self) {
         // Before the look; if they cannot be made the turn cannot begin, which says why.
         let _ = self.stand_ins.make();
         self.watched = watched::look(&self.places);
@@ -256,7 +234,7 @@ impl Sandbox {
     }
 
     /// What is protected and not as it was before the turn. A login that the agent renewed is kept.
-    pub(crate) fn end_turn(&mut self) -> Vec<String> {
+    pub fn end_turn(&mut self) -> Vec<String> {
         if let Some(login) = &mut self.login {
             login.keep();
         }
@@ -264,7 +242,7 @@ impl Sandbox {
     }
 
     /// Whom processes inside wanted to talk to since the last look.
-    pub(crate) fn contacts(&mut self) -> Vec<Contact> {
+    pub fn contacts(&mut self) -> Vec<Contact> {
         let Ok(mut file) = std::fs::File::open(&self.log) else { return Vec::new() };
         let mut text = String::new();
         if file.seek(SeekFrom::Start(self.read)).is_err() || file.read_to_string(&mut text).is_err() {
@@ -281,12 +259,12 @@ impl Sandbox {
     }
 
     /// What must be run after each process, so that nothing of it is left.
-    pub(crate) fn aftermath(&self) -> Option<Vec<OsString>> {
+    pub fn aftermath(&self) -> Option<Vec<OsString>> {
         (self.level() == Level::Docker).then(|| docker::remove(&self.id))
     }
 
     /// Removes what was made for the run; containers are ended.
-    pub(crate) fn finish(&self, supervisor: &mut Supervisor) {
+    pub fn finish(&self, supervisor: &mut Supervisor) {
         self.stand_ins.remove();
         if let Some(login) = &self.login {
             login.forget();

@@ -18,20 +18,20 @@ use ralph_sys::{
 };
 
 /// Names the folder for processes inside.
-pub(crate) const VARIABLE: &str = "RALPH_SPOOL";
+pub const VARIABLE: &str = "RALPH_SPOOL";
 /// That folder, in the folder of a turn.
-pub(crate) const FOLDER: &str = "spool";
+pub const FOLDER: &str = "spool";
 /// Where answers are, in the folder of a turn. Nobody inside writes there.
-pub(crate) const ANSWERS: &str = "answers";
+pub const ANSWERS: &str = "answers";
 /// Where names of requests are written, in the spool.
-pub(crate) const PIPE: &str = "requests";
+pub const PIPE: &str = "requests";
 
 /// How long the ralph outside may take: a run has 20 seconds to begin, and others may have asked before.
 const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Asks for a run; returns its id once it has begun.
-pub(crate) fn ask(request: &JobRequest) -> Result<String> {
+pub fn ask(request: &JobRequest) -> Result<String> {
     let folder = env::var_os(VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let folder = folder.filter(|folder| folder.join(PIPE).exists()).ok_or_else(unheard)?;
     let name = name();

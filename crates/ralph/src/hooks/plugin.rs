@@ -23,18 +23,18 @@ pub(crate) use scopes::Scopes;
 pub(crate) const NAME: &str = "ralph@ralph";
 
 const MARKETPLACE: (&str, &str) =
-    (".claude-plugin/marketplace.json", include_str!("../../../.claude-plugin/marketplace.json"));
-const HOOKS: (&str, &str) = ("plugin/hooks/hooks.json", include_str!("../../../plugin/hooks/hooks.json"));
+    (".claude-plugin/marketplace.json", include_str!("../../../../.claude-plugin/marketplace.json"));
+const HOOKS: (&str, &str) = ("plugin/hooks/hooks.json", include_str!("../../../../plugin/hooks/hooks.json"));
 
 /// The files of the plugin, but for its hooks.
 const FILES: [(&str, &str); 7] = [
     MARKETPLACE,
-    ("plugin/.claude-plugin/plugin.json", include_str!("../../../plugin/.claude-plugin/plugin.json")),
-    ("plugin/README.md", include_str!("../../../plugin/README.md")),
-    ("plugin/skills/ralph-loop/SKILL.md", include_str!("../../../plugin/skills/ralph-loop/SKILL.md")),
-    ("plugin/skills/ulw-loop/SKILL.md", include_str!("../../../plugin/skills/ulw-loop/SKILL.md")),
-    ("plugin/skills/cancel-ralph/SKILL.md", include_str!("../../../plugin/skills/cancel-ralph/SKILL.md")),
-    ("plugin/skills/ralph-plan/SKILL.md", include_str!("../../../plugin/skills/ralph-plan/SKILL.md")),
+    ("plugin/.claude-plugin/plugin.json", include_str!("../../../../plugin/.claude-plugin/plugin.json")),
+    ("plugin/README.md", include_str!("../../../../plugin/README.md")),
+    ("plugin/skills/ralph-loop/SKILL.md", include_str!("../../../../plugin/skills/ralph-loop/SKILL.md")),
+    ("plugin/skills/ulw-loop/SKILL.md", include_str!("../../../../plugin/skills/ulw-loop/SKILL.md")),
+    ("plugin/skills/cancel-ralph/SKILL.md", include_str!("../../../../plugin/skills/cancel-ralph/SKILL.md")),
+    ("plugin/skills/ralph-plan/SKILL.md", include_str!("../../../../plugin/skills/ralph-plan/SKILL.md")),
 ];
 
 /// Where the plugin is kept once it is installed.

@@ -14,7 +14,7 @@ use ralph_sys::error::{Error, Result};
 use serde_json::Value;
 
 use super::{Input, project, store::Store};
-use crate::guard_settings::{self, PROJECT_VARIABLE};
+use crate::settings::guard::{self, PROJECT_VARIABLE};
 
 /// As much of what was asked is kept, in characters.
 const MOST_KEPT: usize = 300;
@@ -29,7 +29,7 @@ pub(super) fn judge(input: &Input<'_>) -> Result<(Verdict, Judgement)> {
     let folder = input.folder().map(PathBuf::from).filter(|folder| *folder != project);
     let project = whole(&project);
     let folder = folder.map_or_else(|| project.clone(), |folder| whole(&folder));
-    let ctx = guard_settings::load(&project, &folder)?.ctx;
+    let ctx = guard::load(&project, &folder)?.ctx;
     let mut call = tool_call(tool, &input.tool_input().unwrap_or(Value::Null));
     let asked = asked(&call);
     follow_links(&mut call, &folder);

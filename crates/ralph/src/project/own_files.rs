@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ralph_core::setup::PROJECT_DIR;
 
-use crate::git;
+use crate::project::git;
 
 /// What git sees of the folder.
 const IGNORED: &str = "\

@@ -17,16 +17,14 @@ use ralph_core::{
     prompt::{Ended, GateFailure, OUTPUT_HEADING, gate_message, slug, truncate},
     setup::{PROJECT_DIR, Setup},
 };
+use ralph_sandbox::Sandbox;
 use ralph_sys::{
     process::{Happening, Heard, Leftovers, Sink, Spec, Supervisor, guardian::RUN_VARIABLE},
     watch::{self, Cause},
 };
 use rustix::process::Signal;
 
-use crate::{
-    journal::run_dir::{RunDir, record_into},
-    sandbox::Sandbox,
-};
+use crate::journal::run_dir::{RunDir, record_into};
 
 /// Where in a run a gate is checked.
 pub(crate) struct Place<'a> {

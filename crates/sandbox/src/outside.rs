@@ -24,7 +24,7 @@ const PASSED_BY: [i32; 6] =
     [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2];
 
 /// Runs a command inside to its end; returns its exit code.
-pub(crate) fn run(level: Level, policy: &Path, log: Option<&Path>, command: &[OsString]) -> Result<u8> {
+pub fn run(level: Level, policy: &Path, log: Option<&Path>, command: &[OsString]) -> Result<u8> {
     let text = fs_err::read_to_string(policy)?;
     let rules: Policy = serde_json::from_str(&text).context("the sandbox has no rules")?;
     for signal in PASSED_BY {

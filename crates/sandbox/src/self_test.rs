@@ -26,14 +26,14 @@ use rustix::process::Signal;
 use super::wrapped;
 
 /// The hidden command that tries what is forbidden.
-pub(crate) const COMMAND: &str = "sandbox-probe";
+pub const COMMAND: &str = "sandbox-probe";
 /// How long a test may take. A container may have to be fetched first, and then is not ready.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Most of what it says.
 const MOST: usize = 16 * 1024;
 
 /// The kind that a run gets: the one that was asked for, or the first that works.
-pub(crate) fn choose(supervisor: &mut Supervisor, wanted: &Wanted) -> Result<Level> {
+pub fn choose(supervisor: &mut Supervisor, wanted: &Wanted) -> Result<Level> {
     match wanted.level {
         Choice::Level(Level::None) => Ok(Level::None),
         Choice::Level(level) => obstacle(supervisor, level, wanted).map_or(Ok(level), |why| {
@@ -57,7 +57,7 @@ pub(crate) fn choose(supervisor: &mut Supervisor, wanted: &Wanted) -> Result<Lev
 }
 
 /// Why a kind does not work here; nothing if it does.
-pub(crate) fn obstacle(supervisor: &mut Supervisor, level: Level, wanted: &Wanted) -> Option<String> {
+pub fn obstacle(supervisor: &mut Supervisor, level: Level, wanted: &Wanted) -> Option<String> {
     match level {
         Level::Embedded | Level::Landlock => try_out(supervisor, level).err(),
         Level::Bwrap => missing("bwrap").or_else(|| try_out(supervisor, level).err()),
@@ -142,7 +142,7 @@ impl Ground {
 }
 
 /// What the hidden command does inside.
-pub(crate) fn probe(inside: &Path, outside: &Path, port: u16) -> Result<u8> {
+pub fn probe(inside: &Path, outside: &Path, port: u16) -> Result<u8> {
     if let Err(error) = std::fs::write(inside, "") {
         return Err(Error::new(format!("a write inside the project was refused: {error}")));
     }

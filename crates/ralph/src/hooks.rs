@@ -9,6 +9,7 @@ mod context;
 mod input;
 mod judge;
 mod looping;
+pub(crate) mod plugin;
 pub(crate) mod store;
 
 use std::{
@@ -26,7 +27,7 @@ use crate::{
         hook_notes::{self, Note},
         run_dir::RunDir,
     },
-    story_files::ACTIVE,
+    project::story_files::ACTIVE,
 };
 use input::Input;
 use ralph_guard::Decision;

@@ -9,11 +9,11 @@ use ralph_sys::{
     process::{Spec, Supervisor},
 };
 
-use super::{Occasion, Sandbox};
+use super::{Sandbox, SandboxRequest};
 
 impl Sandbox {
     /// Runs a command inside, in the foreground. Returns its exit code; what a person should know is noticed.
-    pub(crate) fn try_command(
+    pub fn try_command(
         wanted: Wanted,
         agent: &'static str,
         project: &Path,
@@ -23,7 +23,7 @@ impl Sandbox {
         let folder = tempfile::Builder::new().prefix("ralph-sandbox-").tempdir()?;
         let folder_path = std::fs::canonicalize(folder.path())?;
         let mut supervisor = Supervisor::new()?;
-        let occasion = Occasion {
+        let request = SandboxRequest {
             project,
             agent,
             program: Path::new(""),
@@ -33,7 +33,7 @@ impl Sandbox {
             cache: folder_path.join("cache"),
             id: format!("exec-{}", std::process::id()),
         };
-        let mut sandbox = Self::prepare(wanted, occasion, &mut supervisor)?;
+        let mut sandbox = Self::prepare(wanted, request, &mut supervisor)?;
         for warning in sandbox.warnings() {
             notice(&warning);
         }
