@@ -8,7 +8,7 @@ pub enum ToolCall {
     /// A command line for a shell.
     Shell {
         /// What is typed.
-        command: String,
+        command_line: String,
     },
     /// A command without a shell.
     Arguments {
@@ -30,7 +30,7 @@ pub enum ToolCall {
 }
 
 /// Tools that run commands, as the agents call them.
-const SHELLS: [&str; 12] = [
+const SHELL_TOOLS: [&str; 12] = [
     "bash",
     "shell",
     "exec_command",
@@ -46,7 +46,7 @@ const SHELLS: [&str; 12] = [
 ];
 
 /// Tools that change files.
-const WRITERS: [&str; 16] = [
+const WRITE_TOOLS: [&str; 16] = [
     "write",
     "edit",
     "multiedit",
@@ -66,11 +66,11 @@ const WRITERS: [&str; 16] = [
 ];
 
 /// Tools that read files.
-const READERS: [&str; 9] =
+const READ_TOOLS: [&str; 9] =
     ["read", "read_file", "view", "read_many_files", "notebookread", "open_file", "cat", "view_file", "grep"];
 
 /// Keys that hold a path.
-const PATHS: [&str; 9] = [
+const PATH_KEYS: [&str; 9] = [
     "file_path",
     "filePath",
     "path",
@@ -90,25 +90,25 @@ pub fn tool_call(name: &str, input: &Value) -> ToolCall {
         let patch = ["command", "input", "patch"].iter().find_map(|key| text(key));
         return ToolCall::Write { paths: patch.map(|patch| patched_files(&patch)).unwrap_or_default() };
     }
-    if SHELLS.contains(&name.as_str()) {
+    if SHELL_TOOLS.contains(&name.as_str()) {
         return match (input.get("command").or_else(|| input.get("cmd")), text("script")) {
-            (Some(Value::String(command)), _) => ToolCall::Shell { command: command.clone() },
+            (Some(Value::String(command_line)), _) => ToolCall::Shell { command_line: command_line.clone() },
             (Some(Value::Array(words)), _) => ToolCall::Arguments {
                 words: words.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
             },
-            (_, Some(command)) => ToolCall::Shell { command },
+            (_, Some(command_line)) => ToolCall::Shell { command_line },
             _ => ToolCall::Other,
         };
     }
-    let mut paths: Vec<String> = PATHS.iter().filter_map(|key| text(key)).collect();
+    let mut paths: Vec<String> = PATH_KEYS.iter().filter_map(|key| text(key)).collect();
     if let Some(list) = input.get("paths").or_else(|| input.get("file_paths")).and_then(Value::as_array) {
         paths.extend(list.iter().filter_map(Value::as_str).map(str::to_owned));
     }
-    let only_views = text("command").is_some_and(|command| command == "view");
-    if WRITERS.contains(&name.as_str()) && !only_views {
+    let only_views = text("command").is_some_and(|verb| verb == "view");
+    if WRITE_TOOLS.contains(&name.as_str()) && !only_views {
         return ToolCall::Write { paths };
     }
-    if READERS.contains(&name.as_str()) || only_views {
+    if READ_TOOLS.contains(&name.as_str()) || only_views {
         return ToolCall::Read { paths };
     }
     ToolCall::Other
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn tools_of_several_agents() {
-        let shell = |command: &str| ToolCall::Shell { command: command.to_owned() };
+        let shell = |command_line: &str| ToolCall::Shell { command_line: command_line.to_owned() };
         let write =
             |paths: &[&str]| ToolCall::Write { paths: paths.iter().map(|path| (*path).to_owned()).collect() };
         let cases = [

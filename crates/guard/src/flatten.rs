@@ -19,32 +19,32 @@ mod wrappers;
 
 use super::{
     Context,
-    invocation::Invocation,
-    shell::{self, Command, DEEPEST, List, Pipeline, Stage, Unreadable},
+    invocation::Command,
+    shell::{self, List, MAX_NESTING, ParseError, Pipeline, Stage, StageKind},
     text,
 };
 pub(crate) use builtins::is_loopback;
-use files::Files;
-pub(crate) use scope::Input;
+use files::FileContents;
 use scope::Scope;
-use simple::invocation;
+pub(crate) use scope::Stdin;
+use simple::command_in;
 
 /// How often text may become commands: `sh -c` in `eval` in `xargs` ...
-const DEEPEST_UNWRAPPING: usize = 8;
+const MAX_UNWRAPPINGS: usize = 8;
 
 /// How much work one judgement may be. A command line that people or agents write takes some hundreds.
-const BUDGET: usize = 1_000;
+const MAX_WORK: usize = 1_000;
 
 /// No value and no inline code may be longer than this, however often variables are put into each other.
-const LONGEST_VALUE: usize = 16 * 1024;
+const MAX_VALUE_LEN: usize = 16 * 1024;
 
 /// A loop over so many values is judged by the first ones, and is as good as endless.
-const MANY: usize = 64;
+const MAX_LOOP_VALUES: usize = 64;
 
 /// Everything that would run.
 #[derive(Debug, Default)]
-pub(crate) struct Flat {
-    pub(crate) invocations: Vec<Invocation>,
+pub(crate) struct Flattened {
+    pub(crate) commands: Vec<Command>,
     /// What stands against judging it at all.
     pub(crate) obstacles: Vec<Obstacle>,
 }
@@ -69,11 +69,16 @@ pub(crate) enum Obstacle {
 }
 
 /// Flattens a command line that is typed in the working directory of `ctx`.
-pub(crate) fn flatten(command: &str, ctx: &Context) -> Flat {
-    let mut flattener =
-        Flattener { ctx, flat: Flat::default(), left: BUDGET, traps: Vec::new(), files: Files::default() };
+pub(crate) fn flatten(command_line: &str, ctx: &Context) -> Flattened {
+    let mut flattener = Flattener {
+        ctx,
+        flat: Flattened::default(),
+        left: MAX_WORK,
+        traps: Vec::new(),
+        files: FileContents::default(),
+    };
     let mut scope = Scope { cwd: ctx.cwd.clone(), ..Scope::default() };
-    flattener.script(&text::without_marks(command), &mut scope);
+    flattener.script(&text::without_marks(command_line), &mut scope);
     for code in std::mem::take(&mut flattener.traps) {
         flattener.unwrap(&code, "trap", &mut scope);
     }
@@ -81,12 +86,17 @@ pub(crate) fn flatten(command: &str, ctx: &Context) -> Flat {
 }
 
 /// Flattens a command that is given as its arguments.
-pub(crate) fn flatten_arguments(words: &[String], ctx: &Context) -> Flat {
-    let mut flattener =
-        Flattener { ctx, flat: Flat::default(), left: BUDGET, traps: Vec::new(), files: Files::default() };
+pub(crate) fn flatten_arguments(words: &[String], ctx: &Context) -> Flattened {
+    let mut flattener = Flattener {
+        ctx,
+        flat: Flattened::default(),
+        left: MAX_WORK,
+        traps: Vec::new(),
+        files: FileContents::default(),
+    };
     let mut scope = Scope { cwd: ctx.cwd.clone(), ..Scope::default() };
     let words = words.iter().map(|word| text::without_marks(word)).collect();
-    flattener.dispatch(words, Invocation::default(), &mut scope);
+    flattener.dispatch(words, Command::default(), &mut scope);
     flattener.flat
 }
 
@@ -101,11 +111,11 @@ struct Output {
 
 struct Flattener<'a> {
     ctx: &'a Context,
-    flat: Flat,
+    flat: Flattened,
     left: usize,
     /// What runs when the shell ends, with the variables that are set then.
     traps: Vec<String>,
-    files: Files,
+    files: FileContents,
 }
 
 impl Flattener<'_> {
@@ -140,15 +150,15 @@ impl Flattener<'_> {
         }
         match shell::parse(text, scope.nesting) {
             Ok(list) => self.list(&list, scope),
-            Err(Unreadable::TooDeep) => {
+            Err(ParseError::TooDeep) => {
                 self.obstacle(Obstacle::TooDeep);
                 Output::default()
             }
-            Err(Unreadable::TooMuch) => {
+            Err(ParseError::TooMuch) => {
                 self.obstacle(Obstacle::TooMuch);
                 Output::default()
             }
-            Err(Unreadable::Syntax(expected)) => {
+            Err(ParseError::Syntax(expected)) => {
                 self.obstacle(Obstacle::Unreadable(expected));
                 Output::default()
             }
@@ -157,7 +167,7 @@ impl Flattener<'_> {
 
     /// Reads text as commands where another command was told to.
     fn unwrap(&mut self, code: &str, wrapper: &str, scope: &mut Scope) -> Output {
-        if DEEPEST_UNWRAPPING <= scope.unwrapped {
+        if MAX_UNWRAPPINGS <= scope.unwrapped {
             self.obstacle(Obstacle::TooDeep);
             return Output::default();
         }
@@ -170,7 +180,7 @@ impl Flattener<'_> {
     }
 
     fn list(&mut self, list: &List, scope: &mut Scope) -> Output {
-        if DEEPEST <= scope.nesting {
+        if MAX_NESTING <= scope.nesting {
             self.obstacle(Obstacle::TooDeep);
             return Output::default();
         }
@@ -208,7 +218,7 @@ impl Flattener<'_> {
 
     /// Each stage reads what the one before it wrote. Each has a shell of its own.
     fn stages(&mut self, stages: &[Stage], scope: &Scope) -> Output {
-        let start = self.flat.invocations.len();
+        let start = self.flat.commands.len();
         let mut starts = Vec::new();
         let mut output = Output::default();
         for (index, stage) in stages.iter().enumerate() {
@@ -217,9 +227,9 @@ impl Flattener<'_> {
             }
             let mut inner = self.fork(scope);
             inner.in_pipe = true;
-            starts.push(self.flat.invocations.len());
+            starts.push(self.flat.commands.len());
             if 0 < index {
-                inner.input = Input { text: output.text, programs: output.programs.clone(), file: None };
+                inner.stdin = Stdin { text: output.text, programs: output.programs.clone(), file: None };
             }
             let mut next = self.stage(stage, &mut inner);
             if 0 < index {
@@ -237,60 +247,60 @@ impl Flattener<'_> {
     fn connect(&mut self, start: usize, starts: &[usize]) {
         let next: Vec<String> = starts
             .iter()
-            .map(|at| self.flat.invocations.get(*at).map(Invocation::shown).unwrap_or_default())
+            .map(|at| self.flat.commands.get(*at).map(Command::shown).unwrap_or_default())
             .collect();
-        for (at, invocation) in self.flat.invocations.iter_mut().enumerate().skip(start) {
-            invocation.is_piped = true;
+        for (at, command) in self.flat.commands.iter_mut().enumerate().skip(start) {
+            command.is_piped = true;
             let stage = starts.iter().filter(|start| **start <= at).count();
-            if invocation.feeds.is_empty() {
-                invocation.feeds = next.get(stage..).unwrap_or_default().to_vec();
+            if command.feeds.is_empty() {
+                command.feeds = next.get(stage..).unwrap_or_default().to_vec();
             }
         }
     }
 
     fn stage(&mut self, stage: &Stage, scope: &mut Scope) -> Output {
-        if let Command::Simple(simple) = &stage.command {
+        if let StageKind::Simple(simple) = &stage.kind {
             return self.simple(simple, &stage.redirects, scope);
         }
-        let outer = scope.input.clone();
+        let outer = scope.stdin.clone();
         let redirects = self.redirects(&stage.redirects, scope);
-        if let Some(input) = redirects.input {
-            scope.input = input;
+        if let Some(stdin) = redirects.stdin {
+            scope.stdin = stdin;
         }
         if !redirects.files.is_empty() {
-            let invocation = Invocation { redirects: redirects.files, ..invocation(scope) };
-            self.flat.invocations.push(invocation);
+            let command = Command { redirects: redirects.files, ..command_in(scope) };
+            self.flat.commands.push(command);
         }
-        let output = self.compound(&stage.command, scope);
-        scope.input = outer;
+        let output = self.compound(&stage.kind, scope);
+        scope.stdin = outer;
         self.keep(output, redirects.output)
     }
 
-    fn compound(&mut self, command: &Command, scope: &mut Scope) -> Output {
-        match command {
-            Command::Simple(simple) => self.simple(simple, &[], scope),
-            Command::Group(list) => self.list(list, scope),
-            Command::Subshell(list) => {
+    fn compound(&mut self, kind: &StageKind, scope: &mut Scope) -> Output {
+        match kind {
+            StageKind::Simple(simple) => self.simple(simple, &[], scope),
+            StageKind::Group(list) => self.list(list, scope),
+            StageKind::Subshell(list) => {
                 let mut inner = self.fork(scope);
                 self.list(list, &mut inner)
             }
-            Command::For { name, words, body } => self.for_loop(name, words.as_deref(), body, scope),
-            Command::Loop { condition, body } => self.while_loop(condition, body, scope),
-            Command::If { conditions, branches } => {
+            StageKind::For { name, words, body } => self.for_loop(name, words.as_deref(), body, scope),
+            StageKind::Loop { condition, body } => self.while_loop(condition, body, scope),
+            StageKind::If { conditions, branches } => {
                 for condition in conditions {
                     self.list(condition, scope);
                 }
                 self.branches(branches, scope)
             }
-            Command::Case { word, branches } => {
+            StageKind::Case { word, branches } => {
                 self.expand(word, scope);
                 self.branches(branches, scope)
             }
-            Command::Function { name, body } => {
+            StageKind::Function { name, body } => {
                 scope.functions.insert(name.clone(), std::rc::Rc::clone(body));
                 Output { text: Some(String::new()), ..Output::default() }
             }
-            Command::Test(words) => {
+            StageKind::Test(words) => {
                 for word in words {
                     self.expand(word, scope);
                 }
@@ -329,8 +339,8 @@ impl Flattener<'_> {
         let mut all = Output::default();
         let mut texts = Some(String::new());
         let was = scope.is_endless;
-        scope.is_endless |= MANY <= values.len();
-        for value in values.into_iter().take(MANY) {
+        scope.is_endless |= MAX_LOOP_VALUES <= values.len();
+        for value in values.into_iter().take(MAX_LOOP_VALUES) {
             scope.set(name, value);
             let output = self.list(body, scope);
             texts = texts.zip(output.text).map(|(before, after)| before + &after);
@@ -341,10 +351,10 @@ impl Flattener<'_> {
     }
 
     fn while_loop(&mut self, condition: &List, body: &List, scope: &mut Scope) -> Output {
-        let start = self.flat.invocations.len();
+        let start = self.flat.commands.len();
         self.list(condition, scope);
-        let condition = &self.flat.invocations[start..];
-        let is_endless = !condition.is_empty() && condition.iter().all(Invocation::is_always_true);
+        let condition = &self.flat.commands[start..];
+        let is_endless = !condition.is_empty() && condition.iter().all(Command::is_always_true);
         let was = scope.is_endless;
         scope.is_endless |= is_endless;
         let output = self.list(body, scope);

@@ -1,11 +1,11 @@
 //! One command that would run, and how its options are read.
 
-use super::{Context, flatten::Input, paths, programs, shell::RedirectKind, text};
+use super::{Context, flatten::Stdin, paths, programs, shell::RedirectKind, text};
 
 /// A command as a system call would see it. Unknown parts of its texts are marked, see [`text`].
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that hold or do not, independently")]
-pub(crate) struct Invocation {
+pub(crate) struct Command {
     /// The last part of its path; empty if there are only redirections or assignments.
     pub(crate) program: String,
     /// As it was written.
@@ -15,14 +15,14 @@ pub(crate) struct Invocation {
     pub(crate) env: Vec<(String, String)>,
     pub(crate) cwd: String,
     pub(crate) redirects: Vec<FileRedirect>,
-    pub(crate) input: Input,
+    pub(crate) stdin: Stdin,
     /// What it was unwrapped from.
     pub(crate) wrappers: Vec<String>,
     /// Part of a pipeline.
     pub(crate) is_piped: bool,
     /// The commands that come after it in the pipeline, as they would be typed.
     pub(crate) feeds: Vec<String>,
-    pub(crate) is_elsewhere: bool,
+    pub(crate) is_remote: bool,
     pub(crate) in_background: bool,
     pub(crate) is_endless: bool,
     /// The code that an interpreter is given.
@@ -39,7 +39,7 @@ pub(crate) struct FileRedirect {
     pub(crate) path: String,
 }
 
-impl Invocation {
+impl Command {
     /// Whether it is one of these programs.
     pub(crate) fn is(&self, programs: &[&str]) -> bool {
         programs.contains(&self.program.as_str())
@@ -188,8 +188,8 @@ impl Invocation {
     }
 
     /// Only says what it would do.
-    pub(crate) fn is_rehearsal(&self) -> bool {
-        self.is_question()
+    pub(crate) fn is_dry_run(&self) -> bool {
+        self.asks_for_help()
             || self.args.iter().any(|arg| {
                 (arg.starts_with("--dry-run") && arg != "--dry-run=none")
                     || matches!(
@@ -210,7 +210,7 @@ impl Invocation {
     }
 
     /// Only asks for help or a version, or tries without doing.
-    pub(crate) fn is_question(&self) -> bool {
+    pub(crate) fn asks_for_help(&self) -> bool {
         self.has_word(&["--help", "--version", "-help", "-version"])
             || matches!(&self.args[..], [only] if ["-h", "-V", "help", "version"].contains(&only.as_str()))
     }

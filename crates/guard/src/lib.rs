@@ -25,16 +25,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use call::ToolCall;
-use flatten::{Flat, Obstacle};
-use invocation::Invocation;
-use rules::{Category, Check, Rule, Scene, Tier};
-use uses::{FileUse, Use};
+use flatten::{Flattened, Obstacle};
+use invocation::Command;
+use rules::{Category, Check, Rule, RuleInput, Tier};
+use uses::{Access, FileAccess};
 
 /// A longer command line is not read.
-pub const LONGEST: usize = 64 * 1024;
+pub const MAX_COMMAND_LINE_LEN: usize = 64 * 1024;
 
 /// Of a command line that would run too much, this many words are judged.
-const ENOUGH: usize = 256;
+const MAX_WORDS_OF_TOO_MUCH: usize = 256;
+
+/// A verdict names at most this many commands.
+const MAX_COMMANDS_SHOWN: usize = 64;
+
+/// A verdict has at most this many findings.
+const MAX_FINDINGS: usize = 33;
 
 /// Where an agent works and what the user lets pass.
 #[derive(Clone, Debug)]
@@ -135,67 +141,70 @@ pub fn judge_tool(name: &str, input: &Value, ctx: &Context) -> Verdict {
 
 /// Judges a tool call.
 pub fn judge(call: &ToolCall, ctx: &Context) -> Verdict {
-    let mut court = Court { ctx, findings: Vec::new(), commands: Vec::new() };
+    let mut findings = Findings { ctx, list: Vec::new(), commands: Vec::new() };
     match call {
-        ToolCall::Shell { command } if LONGEST < command.len() => court.obstacle(&Obstacle::TooMuch),
-        ToolCall::Shell { command } => court.flat(&flatten::flatten(command, ctx)),
-        ToolCall::Arguments { words } if LONGEST < words.iter().map(String::len).sum() => {
-            court.obstacle(&Obstacle::TooMuch);
+        ToolCall::Shell { command_line } if MAX_COMMAND_LINE_LEN < command_line.len() => {
+            findings.judge_obstacle(&Obstacle::TooMuch);
         }
-        ToolCall::Arguments { words } => court.flat(&flatten::flatten_arguments(words, ctx)),
-        ToolCall::Write { paths } => court.files(paths, Use::Write),
-        ToolCall::Read { paths } => court.files(paths, Use::Read),
+        ToolCall::Shell { command_line } => findings.judge_flattened(&flatten::flatten(command_line, ctx)),
+        ToolCall::Arguments { words } if MAX_COMMAND_LINE_LEN < words.iter().map(String::len).sum() => {
+            findings.judge_obstacle(&Obstacle::TooMuch);
+        }
+        ToolCall::Arguments { words } => findings.judge_flattened(&flatten::flatten_arguments(words, ctx)),
+        ToolCall::Write { paths } => findings.judge_files(paths, Access::Write),
+        ToolCall::Read { paths } => findings.judge_files(paths, Access::Read),
         ToolCall::Other => {}
     }
-    court.verdict()
+    findings.into_verdict()
 }
 
 /// Gathers what speaks against a call.
-struct Court<'a> {
+struct Findings<'a> {
     ctx: &'a Context,
-    findings: Vec<Finding>,
+    list: Vec<Finding>,
     commands: Vec<String>,
 }
 
-impl Court<'_> {
-    fn flat(&mut self, flat: &Flat) {
-        for obstacle in &flat.obstacles {
-            self.obstacle(obstacle);
+impl Findings<'_> {
+    fn judge_flattened(&mut self, flattened: &Flattened) {
+        for obstacle in &flattened.obstacles {
+            self.judge_obstacle(obstacle);
         }
         // Too much is refused whatever it is; the first commands are enough to say what it was about.
-        let is_too_much = flat.obstacles.contains(&Obstacle::TooMuch);
-        let mut left = if is_too_much { ENOUGH } else { usize::MAX };
-        for one in &flat.invocations {
-            left = left.saturating_sub(1 + one.args.len());
-            if left == 0 {
+        let is_too_much = flattened.obstacles.contains(&Obstacle::TooMuch);
+        let mut words_left = if is_too_much { MAX_WORDS_OF_TOO_MUCH } else { usize::MAX };
+        for command in &flattened.commands {
+            words_left = words_left.saturating_sub(1 + command.args.len());
+            if words_left == 0 {
                 break;
             }
-            if self.commands.len() < 64 {
-                self.commands.push(one.shown());
+            if self.commands.len() < MAX_COMMANDS_SHOWN {
+                self.commands.push(command.shown());
             }
-            let uses = uses::uses(one, self.ctx);
-            self.scene(&Scene { one, uses: &uses, ctx: self.ctx });
+            let files = uses::uses(command, self.ctx);
+            self.judge_command(&RuleInput { command, files: &files, ctx: self.ctx });
         }
     }
 
-    fn files(&mut self, paths: &[String], kind: Use) {
-        let one = Invocation { cwd: self.ctx.cwd.clone(), ..Invocation::default() };
-        let whole = |path: &String| FileUse { path: one.path(&text::without_marks(path), self.ctx), kind };
-        let uses: Vec<FileUse> = paths.iter().map(whole).collect();
-        self.scene(&Scene { one: &one, uses: &uses, ctx: self.ctx });
+    fn judge_files(&mut self, paths: &[String], access: Access) {
+        let command = Command { cwd: self.ctx.cwd.clone(), ..Command::default() };
+        let whole =
+            |path: &String| FileAccess { path: command.path(&text::without_marks(path), self.ctx), access };
+        let files: Vec<FileAccess> = paths.iter().map(whole).collect();
+        self.judge_command(&RuleInput { command: &command, files: &files, ctx: self.ctx });
     }
 
-    fn scene(&mut self, scene: &Scene<'_>) {
+    fn judge_command(&mut self, input: &RuleInput<'_>) {
         for rule in rules::all() {
-            if let Check::Scene(check) = rule.check
-                && let Some(found) = check(scene)
+            if let Check::Command(check) = rule.check
+                && let Some(found) = check(input)
             {
                 self.add(rule, &found);
             }
         }
     }
 
-    fn obstacle(&mut self, obstacle: &Obstacle) {
+    fn judge_obstacle(&mut self, obstacle: &Obstacle) {
         for rule in rules::all() {
             if let Check::Obstacle(check) = rule.check
                 && let Some(found) = check(obstacle)
@@ -207,12 +216,12 @@ impl Court<'_> {
 
     fn add(&mut self, rule: &'static Rule, found: &str) {
         let found = text::shown(found);
-        if 32 < self.findings.len()
-            || self.findings.iter().any(|one| one.rule == rule.id && one.found == found)
+        if MAX_FINDINGS <= self.list.len()
+            || self.list.iter().any(|finding| finding.rule == rule.id && finding.found == found)
         {
             return;
         }
-        self.findings.push(Finding {
+        self.list.push(Finding {
             rule: rule.id,
             category: rule.category,
             tier: rule.tier,
@@ -222,13 +231,13 @@ impl Court<'_> {
         });
     }
 
-    fn verdict(mut self) -> Verdict {
-        self.findings.sort_by_key(|finding| (finding.is_allowed, finding.tier == Tier::Warn));
-        let decision = match self.findings.first() {
+    fn into_verdict(mut self) -> Verdict {
+        self.list.sort_by_key(|finding| (finding.is_allowed, finding.tier == Tier::Warn));
+        let decision = match self.list.first() {
             Some(Finding { is_allowed: false, tier: Tier::Block, .. }) => Decision::Block,
             Some(Finding { is_allowed: false, tier: Tier::Warn, .. }) => Decision::Warn,
             _ => Decision::Allow,
         };
-        Verdict { decision, findings: self.findings, commands: self.commands }
+        Verdict { decision, findings: self.list, commands: self.commands }
     }
 }

@@ -75,7 +75,7 @@ pub(crate) enum Place {
 }
 
 /// Folders that belong to the operating system or to all users.
-const SYSTEM: [&str; 26] = [
+const SYSTEM_FOLDERS: [&str; 26] = [
     "/bin",
     "/boot",
     "/dev",
@@ -134,7 +134,10 @@ pub(crate) fn place(path: &str, ctx: &Context) -> Place {
         Some(rest) if rest.is_empty() || first(rest).is_some_and(matches_all) => Place::HomeRoot,
         Some(rest) => Place::Home(rest.to_owned()),
         None if ["/home", "/Users"].contains(&path) => Place::HomeRoot,
-        None if SYSTEM.iter().any(|folder| below(path, folder).is_some() || glob_reaches(path, folder)) => {
+        None if SYSTEM_FOLDERS
+            .iter()
+            .any(|folder| below(path, folder).is_some() || glob_reaches(path, folder)) =>
+        {
             Place::System
         }
         None => Place::Outside,
@@ -252,16 +255,16 @@ fn is_in_set(set: &str, character: char) -> bool {
 
 /// Whether a path that may be a pattern means a file below one of these, all from the same folder. A folder in `names` also stands
 /// for what is in it, and a path that is a folder around one of them for that one.
-pub(crate) fn touches(path: &str, name: &str) -> Touch {
+pub(crate) fn touches(path: &str, name: &str) -> Relation {
     let (mut parts, mut names) = (path.split('/'), name.split('/'));
     loop {
         match (parts.next(), names.next()) {
-            (_, None) | (Some("**"), Some(_)) => return Touch::Inside,
-            (None, Some(_)) => return Touch::Around,
+            (_, None) | (Some("**"), Some(_)) => return Relation::Inside,
+            (None, Some(_)) => return Relation::Around,
             (Some(part), Some(expected)) => {
                 let hidden = expected.starts_with('.') && part.starts_with(['*', '?', '[']);
                 if part != expected && (hidden || !part.contains(['*', '?', '[']) || !glob(part, expected)) {
-                    return Touch::Apart;
+                    return Relation::Apart;
                 }
             }
         }
@@ -270,7 +273,7 @@ pub(crate) fn touches(path: &str, name: &str) -> Touch {
 
 /// How a path lies to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Touch {
+pub(crate) enum Relation {
     /// The same or in it.
     Inside,
     /// A folder that contains it.

@@ -26,9 +26,9 @@ use serde::Serialize;
 use super::{
     Context,
     flatten::Obstacle,
-    invocation::Invocation,
+    invocation::Command,
     paths::{self, Place},
-    uses::FileUse,
+    uses::FileAccess,
 };
 
 /// What a rule protects, or protects from.
@@ -108,19 +108,19 @@ pub struct Rule {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Check {
     /// At a command and the files it touches. Returns what it found.
-    Scene(fn(&Scene<'_>) -> Option<String>),
+    Command(fn(&RuleInput<'_>) -> Option<String>),
     /// At what stands against judging at all.
     Obstacle(fn(&Obstacle) -> Option<String>),
 }
 
 /// A command and what it touches, where it would run.
-pub(super) struct Scene<'a> {
-    pub(super) one: &'a Invocation,
-    pub(super) uses: &'a [FileUse],
+pub(super) struct RuleInput<'a> {
+    pub(super) command: &'a Command,
+    pub(super) files: &'a [FileAccess],
     pub(super) ctx: &'a Context,
 }
 
-impl Scene<'_> {
+impl RuleInput<'_> {
     /// What kind of place a file is in.
     pub(super) fn place(&self, path: &str) -> Place {
         paths::place(path, self.ctx)
@@ -128,7 +128,7 @@ impl Scene<'_> {
 
     /// The command, as what was found.
     fn shown(&self) -> String {
-        let shown = self.one.shown();
+        let shown = self.command.shown();
         let short: String = shown.chars().take(160).collect();
         if short.len() < shown.len() { format!("`{short}…`") } else { format!("`{shown}`") }
     }
@@ -139,18 +139,18 @@ impl Scene<'_> {
     }
 
     /// A file of this machine is found if this holds for it.
-    fn file(&self, is_found: impl Fn(&FileUse) -> bool) -> Option<String> {
-        if self.one.is_elsewhere {
+    fn file(&self, is_found: impl Fn(&FileAccess) -> bool) -> Option<String> {
+        if self.command.is_remote {
             return None;
         }
         self.any_file(is_found)
     }
 
     /// A file here, in a container or on another machine is found if this holds for it.
-    fn any_file(&self, is_found: impl Fn(&FileUse) -> bool) -> Option<String> {
-        let found = self.uses.iter().find(|one| is_found(one))?;
+    fn any_file(&self, is_found: impl Fn(&FileAccess) -> bool) -> Option<String> {
+        let found = self.files.iter().find(|file| is_found(file))?;
         let path = super::text::shown(&found.path);
-        Some(if self.one.program.is_empty() {
+        Some(if self.command.program.is_empty() {
             format!("`{path}`")
         } else {
             format!("`{path}` in {}", self.shown())

@@ -43,15 +43,15 @@ pub(crate) fn language(program: &str) -> Option<&'static Language> {
 
 /// Something that code runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Run {
+pub(crate) enum ScriptCommand {
     /// By a shell.
-    Text(String),
+    ShellText(String),
     /// Without one.
     Arguments(Vec<String>),
 }
 
 /// Functions that run commands, by the end of their names.
-const RUNNERS: [&str; 27] = [
+const RUN_FUNCTIONS: [&str; 27] = [
     "system",
     "popen",
     "popen2",
@@ -83,7 +83,7 @@ const RUNNERS: [&str; 27] = [
 
 /// A call in code: the last part of its name, what stands before that, and the texts in its brackets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Call {
+pub(crate) struct FunctionCall {
     pub(crate) name: String,
     pub(crate) receiver: String,
     pub(crate) texts: Vec<String>,
@@ -92,35 +92,35 @@ pub(crate) struct Call {
 }
 
 /// The commands that code runs.
-pub(crate) fn commands(code: &str, program: &str) -> Vec<Run> {
+pub(crate) fn commands(code: &str, program: &str) -> Vec<ScriptCommand> {
     let mut runs = Vec::new();
     let calls = calls(code);
     for call in &calls {
-        if !RUNNERS.contains(&call.name.as_str()) || call.texts.is_empty() || is_data(call) {
+        if !RUN_FUNCTIONS.contains(&call.name.as_str()) || call.texts.is_empty() || is_data(call) {
             continue;
         }
         runs.push(match &call.texts[..] {
-            [text] => Run::Text(text.clone()),
+            [text] => ScriptCommand::ShellText(text.clone()),
             texts if call.name.starts_with("execl") || call.name.starts_with("execv") => {
-                Run::Arguments(texts[1..].to_vec())
+                ScriptCommand::Arguments(texts[1..].to_vec())
             }
-            texts => Run::Arguments(texts.to_vec()),
+            texts => ScriptCommand::Arguments(texts.to_vec()),
         });
     }
     if matches!(program, "perl" | "ruby" | "php") {
-        runs.extend(between(code, '`').into_iter().map(Run::Text));
+        runs.extend(between(code, '`').into_iter().map(ScriptCommand::ShellText));
     }
     if program == "ruby" || program == "perl" {
         for open in ["%x(", "%x{", "%x[", "qx(", "qx{", "qx/"] {
             let texts = code.split(open).skip(1).filter_map(|rest| rest.split([')', '}', ']', '/']).next());
-            runs.extend(texts.map(|text| Run::Text(text.to_owned())));
+            runs.extend(texts.map(|text| ScriptCommand::ShellText(text.to_owned())));
         }
     }
     if program == "perl" || program == "ruby" {
         runs.extend(plain_runs(code, &calls));
     }
     if program == "awk" {
-        runs.extend(awk::piped(code).into_iter().map(Run::Text));
+        runs.extend(awk::piped(code).into_iter().map(ScriptCommand::ShellText));
     }
     if program == "expect" || program == "tclsh" {
         runs.extend(spawned(code));
@@ -128,14 +128,14 @@ pub(crate) fn commands(code: &str, program: &str) -> Vec<Run> {
     if program == "osascript" {
         let texts =
             code.split("do shell script").skip(1).filter_map(|rest| literals(rest).into_iter().next());
-        runs.extend(texts.map(Run::Text));
+        runs.extend(texts.map(ScriptCommand::ShellText));
     }
     runs.truncate(32);
     runs
 }
 
 /// Commands that Perl and Ruby run without brackets, by a list without a shell, or by opening a pipe.
-fn plain_runs(code: &str, calls: &[Call]) -> Vec<Run> {
+fn plain_runs(code: &str, calls: &[FunctionCall]) -> Vec<ScriptCommand> {
     let mut runs = Vec::new();
     for word in ["system", "exec"] {
         for rest in code.split(word).skip(1).filter(|rest| rest.starts_with([' ', '('])).take(32) {
@@ -147,15 +147,15 @@ fn plain_runs(code: &str, calls: &[Call]) -> Vec<Run> {
             };
             match &texts[..] {
                 [] => {}
-                [text] => runs.push(Run::Text(text.clone())),
-                _ => runs.push(Run::Arguments(texts)),
+                [text] => runs.push(ScriptCommand::ShellText(text.clone())),
+                _ => runs.push(ScriptCommand::Arguments(texts)),
             }
         }
     }
     let plain = plain_calls(code);
     let opened = calls.iter().chain(&plain).filter(|call| call.name == "open");
     let piped = opened.flat_map(|call| &call.texts).filter(|text| 1 < text.len() && is_pipe(text));
-    runs.extend(piped.map(|text| Run::Text(text.trim_matches([' ', '|']).to_owned())));
+    runs.extend(piped.map(|text| ScriptCommand::ShellText(text.trim_matches([' ', '|']).to_owned())));
     runs
 }
 
@@ -180,7 +180,7 @@ fn statement(code: &str) -> &str {
 }
 
 /// The commands that Tcl starts, whose words are much like those of a shell.
-fn spawned(code: &str) -> Vec<Run> {
+fn spawned(code: &str) -> Vec<ScriptCommand> {
     let mut runs = Vec::new();
     for part in code.split([';', '\n', '[', ']', '{', '}']).map(str::trim) {
         let command = ["spawn ", "exec ", "system "].iter().find_map(|word| part.strip_prefix(word));
@@ -190,14 +190,14 @@ fn spawned(code: &str) -> Vec<Run> {
             command = rest.trim_start();
         }
         if !command.starts_with('$') {
-            runs.push(Run::Text(command.to_owned()));
+            runs.push(ScriptCommand::ShellText(command.to_owned()));
         }
     }
     runs
 }
 
 /// Calls that share a name with one that runs commands: `re.exec("x")`, `db.run("select")`.
-fn is_data(call: &Call) -> bool {
+fn is_data(call: &FunctionCall) -> bool {
     let is_process = ["process", "child", "cp", "os", "sub", "shell", "proc", "Kernel", "IO", "Open3", "$"];
     let generic = ["run", "call", "exec", "execute", "spawn", "$"].contains(&call.name.as_str());
     let is_shell = is_process.iter().any(|name| call.receiver.contains(name));
@@ -205,7 +205,7 @@ fn is_data(call: &Call) -> bool {
 }
 
 /// The calls in code, from left to right.
-pub(crate) fn calls(code: &str) -> Vec<Call> {
+pub(crate) fn calls(code: &str) -> Vec<FunctionCall> {
     let characters: Vec<char> = code.chars().take(16_384).collect();
     let mut calls = Vec::new();
     for (at, next) in characters.iter().enumerate() {
@@ -225,13 +225,13 @@ pub(crate) fn calls(code: &str) -> Vec<Call> {
         let receiver = whole[..whole.len() - name.len()].to_owned();
         let inside = bracketed(&characters[at..]);
         let texts = literals(&inside);
-        calls.push(Call { name, receiver, texts, inside });
+        calls.push(FunctionCall { name, receiver, texts, inside });
     }
     calls
 }
 
 /// Calls without brackets, as Perl and Ruby have them: `unlink "x"`.
-pub(crate) fn plain_calls(code: &str) -> Vec<Call> {
+pub(crate) fn plain_calls(code: &str) -> Vec<FunctionCall> {
     let mut calls = Vec::new();
     for name in [
         "unlink",
@@ -249,7 +249,7 @@ pub(crate) fn plain_calls(code: &str) -> Vec<Call> {
         for rest in code.split(name).skip(1).filter(|rest| rest.starts_with(' ')).take(16) {
             let inside = rest.split([';', '\n']).next().unwrap_or_default().to_owned();
             let texts = literals(&inside);
-            calls.push(Call { name: name.to_owned(), receiver: String::new(), texts, inside });
+            calls.push(FunctionCall { name: name.to_owned(), receiver: String::new(), texts, inside });
         }
     }
     calls

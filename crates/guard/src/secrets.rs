@@ -2,7 +2,7 @@
 
 use super::{
     Context,
-    paths::{self, Place, Touch, glob, touches},
+    paths::{self, Place, Relation, glob, touches},
 };
 
 /// In a home folder.
@@ -109,7 +109,7 @@ const IN_SYSTEM: [&str; 19] = [
 ];
 
 /// By the name of the file, wherever it is.
-const BY_NAME: [&str; 38] = [
+const SECRET_NAMES: [&str; 38] = [
     ".env",
     ".env.*",
     "*.env",
@@ -151,7 +151,7 @@ const BY_NAME: [&str; 38] = [
 ];
 
 /// Names of files that only look like secrets.
-const EXAMPLES: [&str; 14] = [
+const EXAMPLE_WORDS: [&str; 14] = [
     "example",
     "sample",
     "template",
@@ -200,9 +200,9 @@ pub(crate) fn is_secret(path: &str, ctx: &Context) -> bool {
 
 fn touches_system(path: &str, secret: &str) -> bool {
     // Most paths begin otherwise: seen from one letter.
-    if let (Some(one), Some(other)) = (path.as_bytes().get(1), secret.as_bytes().get(1))
-        && one != other
-        && !b"*?[".contains(one)
+    if let (Some(given), Some(expected)) = (path.as_bytes().get(1), secret.as_bytes().get(1))
+        && given != expected
+        && !b"*?[".contains(given)
     {
         return false;
     }
@@ -221,16 +221,16 @@ fn is_home_secret(rest: &str) -> bool {
     let is_open = name.starts_with("known_hosts")
         || name.rsplit('.').next() == Some("pub")
         || ["config", "authorized_keys"].contains(&name);
-    if is_open && touches(rest, ".ssh") == Touch::Inside {
+    if is_open && touches(rest, ".ssh") == Relation::Inside {
         return false;
     }
-    IN_HOME.iter().any(|secret| touches(rest, secret) == Touch::Inside)
+    IN_HOME.iter().any(|secret| touches(rest, secret) == Relation::Inside)
         || [".aws", ".kube", ".docker"].contains(&rest)
 }
 
 fn is_secret_name(name: &str) -> bool {
     let has_pattern = name.contains(['*', '?', '[']);
-    BY_NAME.iter().any(|secret| {
+    SECRET_NAMES.iter().any(|secret| {
         glob(secret, name)
             || (has_pattern
                 && !paths::matches_all(name)
@@ -246,7 +246,7 @@ fn is_example(path: &str, ctx: &Context) -> bool {
     let mut parts: Vec<&str> = from_project.split('/').collect();
     let name = parts.pop().unwrap_or_default().to_lowercase();
     let words = name.split(['.', '-', '_']);
-    words.into_iter().any(|word| EXAMPLES.contains(&word))
+    words.into_iter().any(|word| EXAMPLE_WORDS.contains(&word))
         || (parts.iter().any(|part| EXAMPLE_FOLDERS.contains(part))
             && paths::below(path, &ctx.project).is_some())
 }

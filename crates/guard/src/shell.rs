@@ -1,7 +1,7 @@
 //! Shell text as a tree: what the guard reads a command line into.
 //!
 //! The reader is written for judging, not for running: it keeps what is quoted apart from what is not, takes linear
-//! time whatever it is given, and goes no deeper than [`DEEPEST`], so that no input can stall it or exhaust the
+//! time whatever it is given, and goes no deeper than [`MAX_NESTING`], so that no input can stall it or exhaust the
 //! stack. Text that it cannot read is an error, never a guess.
 
 mod compound;
@@ -17,17 +17,17 @@ use std::{cell::OnceCell, rc::Rc};
 pub(crate) use parse::parse;
 
 /// How deep brackets, quotes and substitutions may nest.
-pub(crate) const DEEPEST: usize = 50;
+pub(crate) const MAX_NESTING: usize = 50;
 
 /// How many words, commands, redirections and substitutions a text may have.
-pub(crate) const MOST: usize = 4_000;
+pub(crate) const MAX_NODES: usize = 4_000;
 
 /// Why a text cannot be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Unreadable {
-    /// Nested beyond [`DEEPEST`].
+pub(crate) enum ParseError {
+    /// Nested beyond [`MAX_NESTING`].
     TooDeep,
-    /// More than [`MOST`] words, commands, redirections and substitutions.
+    /// More than [`MAX_NODES`] words, commands, redirections and substitutions.
     TooMuch,
     /// Not shell, as far as the reader knows; with what it expected.
     Syntax(&'static str),
@@ -47,14 +47,14 @@ pub(crate) struct Pipeline {
 /// One command of a pipeline with its redirections.
 #[derive(Clone, Debug)]
 pub(crate) struct Stage {
-    pub(crate) command: Command,
+    pub(crate) kind: StageKind,
     pub(crate) redirects: Vec<Redirect>,
 }
 
 /// What can stand between two separators.
 #[derive(Clone, Debug)]
-pub(crate) enum Command {
-    Simple(Simple),
+pub(crate) enum StageKind {
+    Simple(SimpleCommand),
     /// `{ ...; }`
     Group(List),
     /// `( ... )`
@@ -89,7 +89,7 @@ pub(crate) enum Command {
 
 /// A command with its arguments.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Simple {
+pub(crate) struct SimpleCommand {
     pub(crate) assignments: Vec<Assignment>,
     pub(crate) words: Vec<Word>,
 }
@@ -105,12 +105,12 @@ pub(crate) struct Assignment {
 /// A word before expansion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Word {
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<WordPart>,
 }
 
 /// A piece of a word.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Part {
+pub(crate) enum WordPart {
     /// Unquoted: braces, tildes and patterns count in it.
     Plain(String),
     /// Quoted or escaped.
@@ -184,7 +184,7 @@ impl PartialEq for Pipeline {
 impl Word {
     /// A word that is exactly this text.
     pub(crate) fn literal(text: &str) -> Self {
-        Self { parts: vec![Part::Quoted(text.to_owned())] }
+        Self { parts: vec![WordPart::Quoted(text.to_owned())] }
     }
 
     /// The text of a word that has nothing to expand.
@@ -192,7 +192,7 @@ impl Word {
         let mut text = String::new();
         for part in &self.parts {
             match part {
-                Part::Plain(piece) | Part::Quoted(piece) => text.push_str(piece),
+                WordPart::Plain(piece) | WordPart::Quoted(piece) => text.push_str(piece),
                 _ => return None,
             }
         }

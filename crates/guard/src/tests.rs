@@ -9,8 +9,8 @@ fn ctx() -> Context {
     Context::new("/home/dev/proj", "/home/dev")
 }
 
-fn judged(command: &str) -> super::Verdict {
-    judge(&ToolCall::Shell { command: command.to_owned() }, &ctx())
+fn judged(command_line: &str) -> super::Verdict {
+    judge(&ToolCall::Shell { command_line: command_line.to_owned() }, &ctx())
 }
 
 /// Categories that must be caught almost without exception.
@@ -81,7 +81,7 @@ fn file_tools_are_judged_by_the_same_rules() {
 #[test]
 fn the_user_can_switch_rules_off() {
     let mut ctx = ctx();
-    let call = ToolCall::Shell { command: "npm publish".to_owned() };
+    let call = ToolCall::Shell { command_line: "npm publish".to_owned() };
     assert_eq!(judge(&call, &ctx).decision, Decision::Block);
     ctx.allowed.push("publish".to_owned());
     let verdict = judge(&call, &ctx);
@@ -101,7 +101,8 @@ fn warnings_let_pass_and_messages_say_what_to_do() {
 #[test]
 fn another_working_directory() {
     let ctx = Context { cwd: "/home/dev/proj/src".to_owned(), ..ctx() };
-    let decide = |command: &str| judge(&ToolCall::Shell { command: command.to_owned() }, &ctx).decision;
+    let decide =
+        |command_line: &str| judge(&ToolCall::Shell { command_line: command_line.to_owned() }, &ctx).decision;
     assert_eq!(decide("rm -rf ../dist"), Decision::Allow);
     assert_eq!(decide("rm -rf *"), Decision::Allow);
     assert_eq!(decide("rm -rf .."), Decision::Block);
@@ -226,20 +227,20 @@ proptest! {
     /// A command is judged the same however it is wrapped.
     #[test]
     fn wrapping_hides_nothing(target in "(/|/etc|~|~/[a-z]{1,8}|/srv/[a-z]{1,8}|\\.\\.|/usr/[a-z]{1,5})", wraps in proptest::collection::vec(0_usize..9, 0..5)) {
-        let mut command = format!("rm -rf {target}");
+        let mut command_line = format!("rm -rf {target}");
         for wrap in wraps {
-            command = match wrap {
-                0 => format!("sh -c '{}'", command.replace('\'', "'\\''")),
-                1 => format!("eval '{}'", command.replace('\'', "'\\''")),
-                2 => format!("( {command} )"),
-                3 => format!("if true; then {command}; fi"),
-                4 => format!("echo x; {command} && echo y"),
-                5 => format!("x='{}'; bash -c \"$x\"", command.replace('\'', "'\\''")),
-                6 => format!("bash <<'END'\n{command}\nEND\n"),
-                7 => format!("f() {{ {command}\n}}; f"),
-                _ => format!("echo $( {command} )"),
+            command_line = match wrap {
+                0 => format!("sh -c '{}'", command_line.replace('\'', "'\\''")),
+                1 => format!("eval '{}'", command_line.replace('\'', "'\\''")),
+                2 => format!("( {command_line} )"),
+                3 => format!("if true; then {command_line}; fi"),
+                4 => format!("echo x; {command_line} && echo y"),
+                5 => format!("x='{}'; bash -c \"$x\"", command_line.replace('\'', "'\\''")),
+                6 => format!("bash <<'END'\n{command_line}\nEND\n"),
+                7 => format!("f() {{ {command_line}\n}}; f"),
+                _ => format!("echo $( {command_line} )"),
             };
         }
-        prop_assert_eq!(judged(&command).decision, Decision::Block, "{}", command);
+        prop_assert_eq!(judged(&command_line).decision, Decision::Block, "{}", command_line);
     }
 }

@@ -4,11 +4,11 @@ mod code;
 mod copies;
 pub(crate) mod search;
 
-use super::{Context, call::patched_files, invocation::Invocation, shell::RedirectKind};
+use super::{Context, call::patched_files, invocation::Command, shell::RedirectKind};
 
 /// How a file is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Use {
+pub(crate) enum Access {
     Read,
     Write,
     Append,
@@ -21,7 +21,7 @@ pub(crate) enum Use {
     Permissions,
 }
 
-impl Use {
+impl Access {
     /// Whether something is gone afterwards.
     pub(crate) fn destroys(self) -> bool {
         matches!(self, Self::Empty | Self::Delete | Self::DeleteTree)
@@ -35,14 +35,14 @@ impl Use {
 
 /// A file and how it is touched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FileUse {
+pub(crate) struct FileAccess {
     /// The whole path; unknown parts are marked.
     pub(crate) path: String,
-    pub(crate) kind: Use,
+    pub(crate) access: Access,
 }
 
 /// Programs that only say something about files, or do not open those that they name.
-const BLIND: &[&str] = &[
+const OPENS_NO_FILES: &[&str] = &[
     "",
     "echo",
     "printf",
@@ -133,84 +133,86 @@ const BLIND: &[&str] = &[
 ];
 
 /// The files that a command touches.
-pub(crate) fn uses(one: &Invocation, ctx: &Context) -> Vec<FileUse> {
-    let mut uses = Vec::new();
-    for redirect in &one.redirects {
-        let kind = match redirect.kind {
-            RedirectKind::Read | RedirectKind::Here | RedirectKind::Duplicate => Use::Read,
-            RedirectKind::Write if says_nothing(one) => Use::Empty,
-            RedirectKind::Write | RedirectKind::ReadWrite => Use::Write,
-            RedirectKind::Append => Use::Append,
+pub(crate) fn uses(command: &Command, ctx: &Context) -> Vec<FileAccess> {
+    let mut files = Vec::new();
+    for redirect in &command.redirects {
+        let access = match redirect.kind {
+            RedirectKind::Read | RedirectKind::Here | RedirectKind::Duplicate => Access::Read,
+            RedirectKind::Write if says_nothing(command) => Access::Empty,
+            RedirectKind::Write | RedirectKind::ReadWrite => Access::Write,
+            RedirectKind::Append => Access::Append,
         };
-        uses.push(FileUse { path: redirect.path.clone(), kind });
+        files.push(FileAccess { path: redirect.path.clone(), access });
     }
-    for (path, kind) in of_arguments(one) {
-        uses.push(FileUse { path: one.path(&path, ctx), kind });
+    for (path, access) in of_arguments(command) {
+        files.push(FileAccess { path: command.path(&path, ctx), access });
     }
-    if let Some(code) = &one.code {
-        uses.extend(code::uses(code, one, ctx));
+    if let Some(code) = &command.code {
+        files.extend(code::uses(code, command, ctx));
     }
-    uses
+    files
 }
 
 /// Whether nothing is written, so that a file it is redirected to ends up empty.
-fn says_nothing(one: &Invocation) -> bool {
-    match one.program.as_str() {
+fn says_nothing(command: &Command) -> bool {
+    match command.program.as_str() {
         "" | ":" | "true" => true,
-        "cat" => matches!(&one.args[..], [file] if file == "/dev/null"),
-        "echo" => one.args.iter().all(|arg| arg.is_empty() || arg == "-n"),
+        "cat" => matches!(&command.args[..], [file] if file == "/dev/null"),
+        "echo" => command.args.iter().all(|arg| arg.is_empty() || arg == "-n"),
         _ => false,
     }
 }
 
-fn of_arguments(one: &Invocation) -> Vec<(String, Use)> {
-    let all = |paths: Vec<&str>, kind: Use| paths.into_iter().map(|path| (path.to_owned(), kind)).collect();
-    match one.program.as_str() {
+fn of_arguments(command: &Command) -> Vec<(String, Access)> {
+    let all =
+        |paths: Vec<&str>, access: Access| paths.into_iter().map(|path| (path.to_owned(), access)).collect();
+    match command.program.as_str() {
         "rm" | "srm" | "trash" | "trash-put" | "gio" | "rimraf" | "del" | "del-cli" => {
-            let is_tree = one.has("rR", &["recursive"]) || one.is(&["trash", "trash-put", "rimraf", "gio"]);
-            all(one.operands(&[]), if is_tree { Use::DeleteTree } else { Use::Delete })
+            let is_tree =
+                command.has("rR", &["recursive"]) || command.is(&["trash", "trash-put", "rimraf", "gio"]);
+            all(command.operands(&[]), if is_tree { Access::DeleteTree } else { Access::Delete })
         }
-        "unlink" | "rmdir" => all(one.operands(&[]), Use::Delete),
-        "truncate" => all(one.operands(&["-s", "-r", "--size", "--reference"]), Use::Empty),
-        "shred" | "wipe" => all(one.operands(&["-n", "-s", "--iterations", "--size"]), Use::Empty),
-        "mv" | "cp" | "install" | "rsync" | "scp" | "ditto" | "ln" | "rename" => copies::copies(one),
+        "unlink" | "rmdir" => all(command.operands(&[]), Access::Delete),
+        "truncate" => all(command.operands(&["-s", "-r", "--size", "--reference"]), Access::Empty),
+        "shred" | "wipe" => all(command.operands(&["-n", "-s", "--iterations", "--size"]), Access::Empty),
+        "mv" | "cp" | "install" | "rsync" | "scp" | "ditto" | "ln" | "rename" => copies::copies(command),
         "tee" | "sponge" | "touch" | "mkdir" | "mkfifo" | "mknod" | "nano" | "vim" | "vi" | "nvim"
         | "emacs" | "ed" | "ex" | "code" => {
-            let kind = if one.has("a", &["append"]) || one.is(&["touch", "mkdir"]) {
-                Use::Append
+            let access = if command.has("a", &["append"]) || command.is(&["touch", "mkdir"]) {
+                Access::Append
             } else {
-                Use::Write
+                Access::Write
             };
-            all(one.operands(&["-m", "--mode", "-d", "-t", "-r", "-c"]), kind)
+            all(command.operands(&["-m", "--mode", "-d", "-t", "-r", "-c"]), access)
         }
         "dd" => {
-            let empties = one.args.iter().any(|arg| arg.starts_with("if=/dev/"));
-            let target = |path: &str| (path.to_owned(), if empties { Use::Empty } else { Use::Write });
+            let empties = command.args.iter().any(|arg| arg.starts_with("if=/dev/"));
+            let target = |path: &str| (path.to_owned(), if empties { Access::Empty } else { Access::Write });
             let value = |arg: &String| match arg.split_once('=') {
                 Some(("of", path)) => Some(target(path)),
-                Some(("if", path)) => Some((path.to_owned(), Use::Read)),
+                Some(("if", path)) => Some((path.to_owned(), Access::Read)),
                 _ => None,
             };
-            one.args.iter().filter_map(value).collect()
+            command.args.iter().filter_map(value).collect()
         }
-        "docker" | "podman" if one.words().first() == Some(&"cp") => copies::copies(one),
-        "sed" | "perl" | "awk" | "ruby" if edits_in_place(one) => all(edited(one), Use::Write),
+        "docker" | "podman" if command.words().first() == Some(&"cp") => copies::copies(command),
+        "sed" | "perl" | "awk" | "ruby" if edits_in_place(command) => all(edited(command), Access::Write),
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "chflags" => {
-            let skip = usize::from(!one.has("", &["reference"]));
-            let operands = one.args.iter().filter(|arg| !arg.starts_with('-') || is_mode(arg)).skip(skip);
-            operands.map(|path| (path.clone(), Use::Permissions)).collect()
+            let skip = usize::from(!command.has("", &["reference"]));
+            let operands = command.args.iter().filter(|arg| !arg.starts_with('-') || is_mode(arg)).skip(skip);
+            operands.map(|path| (path.clone(), Access::Permissions)).collect()
         }
-        "find" | "fd" if one.has_word(&["-delete"]) => search::deleted(one),
-        "git" => of_git(one),
-        "tar" | "bsdtar" | "zip" | "7z" | "unzip" => copies::archives(one),
-        "curl" | "wget" => copies::downloads(one),
+        "find" | "fd" if command.has_word(&["-delete"]) => search::deleted(command),
+        "git" => of_git(command),
+        "tar" | "bsdtar" | "zip" | "7z" | "unzip" => copies::archives(command),
+        "curl" | "wget" => copies::downloads(command),
         "apply_patch" => {
-            let patch = one.args.first().or(one.input.text.as_ref());
+            let patch = command.args.first().or(command.stdin.text.as_ref());
             let files = patch.map(|patch| patched_files(patch)).unwrap_or_default();
-            files.into_iter().map(|path| (path, Use::Write)).collect()
+            files.into_iter().map(|path| (path, Access::Write)).collect()
         }
-        program if BLIND.contains(&program) => Vec::new(),
-        _ => reads(one),
+        program if OPENS_NO_FILES.contains(&program) => Vec::new(),
+        _ => reads(command),
     }
 }
 
@@ -219,66 +221,66 @@ fn is_mode(arg: &str) -> bool {
     arg.len() > 1 && arg[1..].chars().all(|next| "rwxXst".contains(next))
 }
 
-fn edits_in_place(one: &Invocation) -> bool {
-    match one.program.as_str() {
-        "awk" => one.has_word(&["inplace"]),
-        "sed" => one.has("i", &["in-place"]),
-        _ => one.options_with_letter('i'),
+fn edits_in_place(command: &Command) -> bool {
+    match command.program.as_str() {
+        "awk" => command.has_word(&["inplace"]),
+        "sed" => command.has("i", &["in-place"]),
+        _ => command.options_with_letter('i'),
     }
 }
 
 /// The files that an editor for streams changes in place.
-fn edited(one: &Invocation) -> Vec<&str> {
-    let operands = one.operands(&["-e", "-f", "-E", "--expression", "--file", "-n"]);
-    let has_script = !one.values("ef", &["expression", "file"]).is_empty();
+fn edited(command: &Command) -> Vec<&str> {
+    let operands = command.operands(&["-e", "-f", "-E", "--expression", "--file", "-n"]);
+    let has_script = !command.values("ef", &["expression", "file"]).is_empty();
     operands.into_iter().skip(usize::from(!has_script)).collect()
 }
 
 /// `host:path`.
-pub(crate) fn is_remote(path: &str) -> bool {
+pub(crate) fn is_remote_path(path: &str) -> bool {
     let colon = path.find(':');
     colon.is_some_and(|colon| 0 < colon && path.find('/').is_none_or(|slash| colon < slash))
 }
 
-fn of_git(one: &Invocation) -> Vec<(String, Use)> {
-    let words = one.words();
+fn of_git(command: &Command) -> Vec<(String, Access)> {
+    let words = command.words();
     let Some((verb, rest)) = words.split_first() else { return Vec::new() };
-    let kind = match *verb {
-        "rm" if one.has_word(&["--cached"]) => Use::Append,
-        "rm" | "mv" => Use::DeleteTree,
-        "update-index" | "checkout" | "restore" | "clean" => Use::Append,
-        "show" | "diff" | "blame" | "cat-file" | "log" | "grep" => Use::Read,
+    let access = match *verb {
+        "rm" if command.has_word(&["--cached"]) => Access::Append,
+        "rm" | "mv" => Access::DeleteTree,
+        "update-index" | "checkout" | "restore" | "clean" => Access::Append,
+        "show" | "diff" | "blame" | "cat-file" | "log" | "grep" => Access::Read,
         _ => return Vec::new(),
     };
-    let only_changes = *verb == "log" && !one.has("p", &["patch"]);
+    let only_changes = *verb == "log" && !command.has("p", &["patch"]);
     if only_changes {
         return Vec::new();
     }
     let plain = |path: &&str| path.rsplit_once(':').map_or(*path, |(_, path)| path).to_owned();
-    rest.iter().map(|path| (plain(path), kind)).collect()
+    rest.iter().map(|path| (plain(path), access)).collect()
 }
 
 /// What any other program may open: every argument that is or contains a path.
-fn reads(one: &Invocation) -> Vec<(String, Use)> {
+fn reads(command: &Command) -> Vec<(String, Access)> {
     let takes_pattern =
-        one.is(&["grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "jq", "yq", "ack", "git-grep"]);
+        command.is(&["grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "jq", "yq", "ack", "git-grep"]);
     let prints_nothing =
-        one.is(&["grep", "rg", "egrep"]) && one.has("qcl", &["quiet", "count", "files-with-matches"]);
-    if prints_nothing || prints_names(one) {
+        command.is(&["grep", "rg", "egrep"]) && command.has("qcl", &["quiet", "count", "files-with-matches"]);
+    if prints_nothing || prints_names(command) {
         return Vec::new();
     }
-    let mut uses = Vec::new();
-    let mut skip = takes_pattern && one.values("ef", &["regexp", "file", "expression"]).is_empty();
+    let mut files = Vec::new();
+    let mut skip = takes_pattern && command.values("ef", &["regexp", "file", "expression"]).is_empty();
     let mut is_value = false;
-    for arg in &one.args {
+    for arg in &command.args {
         if std::mem::take(&mut is_value) {
             continue;
         }
-        if arg == "--env-file" || (arg == "-f" && one.is(&["dotenv", "dotenvx"])) {
+        if arg == "--env-file" || (arg == "-f" && command.is(&["dotenv", "dotenvx"])) {
             is_value = true;
         } else if let Some((name, value)) = arg.split_once('=').filter(|(name, _)| name.starts_with('-')) {
             if !name.contains("env-file") && !name.contains("exclude") && !name.contains("ignore") {
-                uses.push((value.to_owned(), Use::Read));
+                files.push((value.to_owned(), Access::Read));
             }
         } else if arg.starts_with('-') && arg != "-" {
             is_value = takes_pattern
@@ -286,21 +288,24 @@ fn reads(one: &Invocation) -> Vec<(String, Use)> {
                     .contains(&arg.as_str());
         } else if std::mem::take(&mut skip) {
         } else {
-            uses.push((arg.trim_start_matches('@').to_owned(), Use::Read));
+            files.push((arg.trim_start_matches('@').to_owned(), Access::Read));
         }
     }
-    uses
+    files
 }
 
 /// `cut -d= -f1` and the like print the names of variables, not their values.
-fn prints_names(one: &Invocation) -> bool {
-    match one.program.as_str() {
-        "cut" => one.values("d", &["delimiter"]) == ["="] && one.values("f", &["fields"]) == ["1"],
+fn prints_names(command: &Command) -> bool {
+    match command.program.as_str() {
+        "cut" => command.values("d", &["delimiter"]) == ["="] && command.values("f", &["fields"]) == ["1"],
         "awk" => {
-            one.values("F", &[]) == ["="]
-                && one.args.iter().any(|arg| arg.contains("$1") && !arg.contains("$2") && !arg.contains("$0"))
+            command.values("F", &[]) == ["="]
+                && command
+                    .args
+                    .iter()
+                    .any(|arg| arg.contains("$1") && !arg.contains("$2") && !arg.contains("$0"))
         }
-        "sed" => one.args.iter().any(|arg| arg.starts_with("s/=.*")),
+        "sed" => command.args.iter().any(|arg| arg.starts_with("s/=.*")),
         _ => false,
     }
 }

@@ -194,8 +194,8 @@ pub fn guard(bytes: &[u8]) {
     let ctx = ralph_guard::Context::new("/home/dev/project", "/home/dev");
     let text = String::from_utf8_lossy(bytes).into_owned();
     let forbidden = format!("{FORBIDDEN}\n{text}");
-    for (command, is_forbidden) in [(text.clone(), false), (forbidden, true)] {
-        let verdict = ralph_guard::judge(&ToolCall::Shell { command }, &ctx);
+    for (command_line, is_forbidden) in [(text.clone(), false), (forbidden, true)] {
+        let verdict = ralph_guard::judge(&ToolCall::Shell { command_line }, &ctx);
         assert!(!is_forbidden || verdict.decision == Decision::Block, "{FORBIDDEN} passes before {text:?}");
         assert_eq!(verdict.message().is_some(), verdict.decision != Decision::Allow, "{text:?}");
     }

@@ -353,7 +353,7 @@ mod tests {
             let input = json!({"file_path": format!("/home/dev/proj/{file}")});
             let write = ralph_guard::judge_tool("Write", &input, &ctx);
             assert_eq!(write.reason().map(|finding| finding.rule), Some("harness-files"), "{file}");
-            let shell = ToolCall::Shell { command: format!("echo x > {file}") };
+            let shell = ToolCall::Shell { command_line: format!("echo x > {file}") };
             assert_eq!(ralph_guard::judge(&shell, &ctx).decision, Decision::Block, "{file}");
         }
     }

@@ -1,36 +1,37 @@
 //! Brace expansion: `{a,b}` and `{1..3}`.
 
-use crate::shell::{Part, Word};
+use crate::shell::{Word, WordPart};
 
 /// No more words than this come out of one.
-const MOST: usize = 128;
+const MAX_WORDS: usize = 128;
 
 /// No more characters than this are copied on the way.
-const WORK: usize = 20_000;
+const MAX_COPIED_CHARS: usize = 20_000;
 
 /// A character of a word that counts, or a part that does not.
 #[derive(Clone)]
 enum Unit {
     Plain(char),
-    Part(Part),
+    Part(WordPart),
 }
 
 /// The words that a word with braces stands for. Nothing if they are too many or too long.
 pub(super) fn expand(word: &Word) -> Option<Vec<Word>> {
-    let has_braces = word.parts.iter().any(|part| matches!(part, Part::Plain(text) if text.contains('{')));
+    let has_braces =
+        word.parts.iter().any(|part| matches!(part, WordPart::Plain(text) if text.contains('{')));
     if !has_braces {
         return Some(vec![word.clone()]);
     }
     let mut units = Vec::new();
     for part in &word.parts {
         match part {
-            Part::Plain(text) => units.extend(text.chars().map(Unit::Plain)),
+            WordPart::Plain(text) => units.extend(text.chars().map(Unit::Plain)),
             other => units.push(Unit::Part(other.clone())),
         }
     }
-    let mut left = WORK;
+    let mut left = MAX_COPIED_CHARS;
     let words = expand_units(&units, &mut left)?;
-    Some(words.into_iter().take(MOST).map(|units| to_word(&units)).collect())
+    Some(words.into_iter().take(MAX_WORDS).map(|units| to_word(&units)).collect())
 }
 
 fn expand_units(units: &[Unit], left: &mut usize) -> Option<Vec<Vec<Unit>>> {
@@ -49,7 +50,7 @@ fn expand_units(units: &[Unit], left: &mut usize) -> Option<Vec<Vec<Unit>>> {
     let rest = expand_units(&units[close + 1..], left)?;
     let mut words = Vec::new();
     for choice in &choices {
-        for tail in rest.iter().take(MOST.saturating_sub(words.len())) {
+        for tail in rest.iter().take(MAX_WORDS.saturating_sub(words.len())) {
             *left = left.checked_sub(open + choice.len() + tail.len())?;
             words.push([&units[..open], choice, tail].concat());
         }
@@ -98,7 +99,7 @@ fn sequence(units: &[Unit]) -> Vec<Vec<Unit>> {
     let plain = |text: String| text.chars().map(Unit::Plain).collect::<Vec<_>>();
     if let (Ok(first), Ok(last)) = (first.parse::<i32>(), last.parse::<i32>()) {
         let (low, high) = (first.min(last), first.max(last));
-        return (low..=high).take(MOST).map(|number| plain(number.to_string())).collect();
+        return (low..=high).take(MAX_WORDS).map(|number| plain(number.to_string())).collect();
     }
     let mut characters = (first.chars(), last.chars());
     match (characters.0.next(), characters.1.next()) {
@@ -113,8 +114,8 @@ fn to_word(units: &[Unit]) -> Word {
     let mut word = Word::default();
     for unit in units {
         match (unit, word.parts.last_mut()) {
-            (Unit::Plain(next), Some(Part::Plain(text))) => text.push(*next),
-            (Unit::Plain(next), _) => word.parts.push(Part::Plain(next.to_string())),
+            (Unit::Plain(next), Some(WordPart::Plain(text))) => text.push(*next),
+            (Unit::Plain(next), _) => word.parts.push(WordPart::Plain(next.to_string())),
             (Unit::Part(part), _) => word.parts.push(part.clone()),
         }
     }

@@ -1,8 +1,8 @@
 //! Commands that change the shell itself, and commands that run text.
 
-use super::{Flattener, Input, Obstacle, Output, Scope, files::is_initializer, simple::assign};
+use super::{Flattener, Obstacle, Output, Scope, Stdin, files::is_initializer, simple::assign};
 use crate::{
-    invocation::Invocation,
+    invocation::Command,
     programs::{self, FETCHERS, SHELLS},
     secrets,
     text::{self, is_known},
@@ -10,68 +10,68 @@ use crate::{
 
 impl Flattener<'_> {
     /// Records a command and follows what it does to the shell and what it runs.
-    pub(super) fn enter(&mut self, invocation: Invocation, scope: &mut Scope) -> Output {
-        let at = self.flat.invocations.len();
-        self.flat.invocations.push(invocation.clone());
-        self.remember_files(&invocation, scope);
-        if let Some(output) = self.change_shell(&invocation, scope) {
+    pub(super) fn enter(&mut self, command: Command, scope: &mut Scope) -> Output {
+        let at = self.flat.commands.len();
+        self.flat.commands.push(command.clone());
+        self.remember_files(&command, scope);
+        if let Some(output) = self.change_shell(&command, scope) {
             return output;
         }
-        if let Some(output) = self.run_text(&invocation, scope) {
+        if let Some(output) = self.run_text(&command, scope) {
             return output;
         }
-        if let Some(code) = self.interpreted(&invocation, scope) {
-            self.code(&code, &invocation, scope);
-            self.flat.invocations[at].code = Some(code).filter(|code| code.len() <= super::LONGEST_VALUE);
-            return Output { text: None, programs: vec![invocation.program] };
+        if let Some(code) = self.interpreted(&command, scope) {
+            self.code(&code, &command, scope);
+            self.flat.commands[at].code = Some(code).filter(|code| code.len() <= super::MAX_VALUE_LEN);
+            return Output { text: None, programs: vec![command.program] };
         }
-        if let Some(output) = self.wrapped(&invocation, scope) {
+        if let Some(output) = self.wrapped(&command, scope) {
             return output;
         }
-        self.output(&invocation, scope)
+        self.output(&command, scope)
     }
 
     /// Links, copies of programs, downloads: files that are something else than their names say.
-    fn remember_files(&mut self, one: &Invocation, scope: &mut Scope) {
+    fn remember_files(&mut self, command: &Command, scope: &mut Scope) {
         let home = &self.ctx.home;
-        match one.program.as_str() {
+        match command.program.as_str() {
             "ln" | "cp" | "mv" => {
-                if let [target, link] = one.operands(&["-t"])[..] {
+                if let [target, link] = command.operands(&["-t"])[..] {
                     let (target, link) = (scope.path(target, home), scope.path(link, home));
                     let is_program = ["/bin/", "/sbin/"].iter().any(|folder| target.contains(folder));
                     let is_download = scope.downloads.contains(&target);
                     if is_download {
                         scope.downloads.push(link.clone());
                     }
-                    if one.program == "ln" || is_program || secrets::is_secret(&target, self.ctx) {
+                    if command.program == "ln" || is_program || secrets::is_secret(&target, self.ctx) {
                         scope.links.insert(link, target);
                     }
                 }
             }
             "tee" | "sponge" => {
-                if let Some(text) = scope.input.text.clone() {
-                    for file in one.operands(&[]) {
-                        self.files.write(&scope.path(file, home), &text, one.has("a", &["append"]));
+                if let Some(text) = scope.stdin.text.clone() {
+                    for file in command.operands(&[]) {
+                        self.files.write(&scope.path(file, home), &text, command.has("a", &["append"]));
                     }
                 }
             }
             "curl" | "wget" | "aria2c" | "http" => {
-                let named = one.values("oO", &["output", "output-document", "out"]);
-                let redirected = one.redirects.iter().map(|redirect| redirect.path.clone());
+                let named = command.values("oO", &["output", "output-document", "out"]);
+                let redirected = command.redirects.iter().map(|redirect| redirect.path.clone());
                 let mut files: Vec<String> = redirected.filter(|path| path != "/dev/null").collect();
                 files.extend(
                     named.iter().filter(|name| !name.starts_with('-')).map(|name| scope.path(name, home)),
                 );
-                let is_remote = !one.args.iter().any(|arg| is_loopback(arg));
-                if one.program == "wget" || one.has("O", &["remote-name"]) {
-                    let last = one
+                let is_other_host = !command.args.iter().any(|arg| is_loopback(arg));
+                if command.program == "wget" || command.has("O", &["remote-name"]) {
+                    let last = command
                         .args
                         .iter()
                         .filter(|arg| arg.contains("://"))
                         .filter_map(|url| url.rsplit('/').next());
                     files.extend(last.map(|name| scope.path(name, home)));
                 }
-                if is_remote {
+                if is_other_host {
                     scope.downloads.extend(files);
                 }
             }
@@ -80,15 +80,15 @@ impl Flattener<'_> {
     }
 
     /// Builtins that change what follows. Their output is empty.
-    fn change_shell(&mut self, one: &Invocation, scope: &mut Scope) -> Option<Output> {
-        let args = &one.args;
-        match one.program.as_str() {
-            "cd" | "pushd" => self.change_directory(one, scope),
+    fn change_shell(&mut self, command: &Command, scope: &mut Scope) -> Option<Output> {
+        let args = &command.args;
+        match command.program.as_str() {
+            "cd" | "pushd" => self.change_directory(command, scope),
             "popd" => scope.cwd = scope.earlier.pop().unwrap_or_else(|| text::unknown("popd")),
             "export" | "declare" | "local" | "typeset" | "readonly" => {
                 for (name, value) in args.iter().filter_map(|arg| arg.split_once('=')) {
                     let appends = name.ends_with('+');
-                    let values = if is_known(value) && value.contains(' ') && one.has("aA", &[]) {
+                    let values = if is_known(value) && value.contains(' ') && command.has("aA", &[]) {
                         value.split(' ').map(str::to_owned).collect()
                     } else {
                         vec![value.to_owned()]
@@ -110,12 +110,12 @@ impl Flattener<'_> {
                     scope.aliases.insert(name.to_owned(), code.to_owned());
                 }
             }
-            "hash" if one.has("p", &[]) => {
-                if let [path, name] = one.operands(&[])[..] {
+            "hash" if command.has("p", &[]) => {
+                if let [path, name] = command.operands(&[])[..] {
                     scope.aliases.insert(name.to_owned(), path.to_owned());
                 }
             }
-            "read" | "mapfile" | "readarray" => read(one, scope),
+            "read" | "mapfile" | "readarray" => read(command, scope),
             "printf" if args.first().is_some_and(|arg| arg == "-v") => {
                 if let [_, name, format, values @ ..] = &args[..] {
                     let value = format.replace("%s", &values.join(" ")).replace("%b", &values.join(" "));
@@ -124,11 +124,11 @@ impl Flattener<'_> {
             }
             _ => return None,
         }
-        Some(Output { text: Some(String::new()), programs: vec![one.program.clone()] })
+        Some(Output { text: Some(String::new()), programs: vec![command.program.clone()] })
     }
 
-    fn change_directory(&self, one: &Invocation, scope: &mut Scope) {
-        let target = match one.operands(&[]).first() {
+    fn change_directory(&self, command: &Command, scope: &mut Scope) {
+        let target = match command.operands(&[]).first() {
             None => self.ctx.home.clone(),
             Some(&"-") => scope.earlier.last().cloned().unwrap_or_else(|| text::unknown("$OLDPWD")),
             Some(path) => scope.path(path, &self.ctx.home),
@@ -141,11 +141,11 @@ impl Flattener<'_> {
     }
 
     /// Shells, `eval`, `source`, `trap`: text that becomes commands.
-    fn run_text(&mut self, one: &Invocation, scope: &mut Scope) -> Option<Output> {
-        match one.program.as_str() {
-            "eval" => Some(self.eval(&one.args.join(" "), scope)),
+    fn run_text(&mut self, command: &Command, scope: &mut Scope) -> Option<Output> {
+        match command.program.as_str() {
+            "eval" => Some(self.eval(&command.args.join(" "), scope)),
             "trap" => {
-                let code = one.operands(&[]).first().map(|code| (*code).to_owned())?;
+                let code = command.operands(&[]).first().map(|code| (*code).to_owned())?;
                 if scope.nesting < 2 && scope.unwrapped == 0 && self.traps.len() < 8 {
                     self.traps.push(code);
                     return Some(Output::default());
@@ -154,13 +154,13 @@ impl Flattener<'_> {
                 Some(self.unwrap(&code, "trap", &mut inner))
             }
             "source" | "." => {
-                let file = one.args.first().cloned().unwrap_or_default();
+                let file = command.args.first().cloned().unwrap_or_default();
                 if file == "/dev/stdin" {
-                    return Some(self.run_input(one, scope));
+                    return Some(self.run_input(command, scope));
                 }
-                Some(self.run_file(&file, one, scope))
+                Some(self.run_file(&file, command, scope))
             }
-            shell if SHELLS.contains(&shell) => Some(self.shell(one, scope)),
+            shell if SHELLS.contains(&shell) => Some(self.shell(command, scope)),
             _ => None,
         }
     }
@@ -187,55 +187,56 @@ impl Flattener<'_> {
         self.unwrap(code, wrapper, scope)
     }
 
-    fn shell(&mut self, one: &Invocation, scope: &mut Scope) -> Output {
+    fn shell(&mut self, command: &Command, scope: &mut Scope) -> Output {
         let mut inner = self.fork(scope);
-        let at = one.args.iter().take_while(|arg| arg.starts_with(['-', '+'])).position(|arg| {
+        let at = command.args.iter().take_while(|arg| arg.starts_with(['-', '+'])).position(|arg| {
             arg == "--command" || (!arg.starts_with("--") && arg.contains('c') && !arg.contains("norc"))
         });
         if let Some(at) = at {
-            let mut rest = one.args[at + 1..].iter().skip_while(|arg| arg.starts_with('-') && arg.len() > 1);
+            let mut rest =
+                command.args[at + 1..].iter().skip_while(|arg| arg.starts_with('-') && arg.len() > 1);
             let Some(code) = rest.next() else {
-                self.obstacle(Obstacle::DynamicCode(text::shown(&one.shown())));
+                self.obstacle(Obstacle::DynamicCode(text::shown(&command.shown())));
                 return Output::default();
             };
             inner.positional = rest.skip(1).cloned().collect();
-            return self.text_to_run(code, &format!("{} -c", one.program), &mut inner);
+            return self.text_to_run(code, &format!("{} -c", command.program), &mut inner);
         }
-        let reads_input = one.has("s", &[]);
-        let operands = one.operands(&["--rcfile", "--init-file", "-o", "-O", "+o", "+O"]);
+        let reads_input = command.has("s", &[]);
+        let operands = command.operands(&["--rcfile", "--init-file", "-o", "-O", "+o", "+O"]);
         let file = operands.first().filter(|file| !reads_input && **file != "-" && **file != "/dev/stdin");
         match file {
             Some(file) => {
                 inner.positional = operands[1..].iter().map(|arg| (*arg).to_owned()).collect();
-                self.run_file(file, one, &mut inner)
+                self.run_file(file, command, &mut inner)
             }
-            None => self.run_input(one, &mut inner),
+            None => self.run_input(command, &mut inner),
         }
     }
 
     /// Standard input is run as a script.
-    fn run_input(&mut self, one: &Invocation, scope: &mut Scope) -> Output {
-        let input = std::mem::take(&mut scope.input);
-        if let Some(code) = input.text.clone().filter(|code| is_known(code) || !is_blank(code)) {
-            return self.unwrap(&code, &format!("{} (input)", one.program), scope);
+    fn run_input(&mut self, command: &Command, scope: &mut Scope) -> Output {
+        let stdin = std::mem::take(&mut scope.stdin);
+        if let Some(code) = stdin.text.clone().filter(|code| is_known(code) || !is_blank(code)) {
+            return self.unwrap(&code, &format!("{} (input)", command.program), scope);
         }
-        self.check_input(one, &input);
-        Output { text: None, programs: vec![one.program.clone()] }
+        self.check_input(command, &stdin);
+        Output { text: None, programs: vec![command.program.clone()] }
     }
 
     /// Code that is read from a pipe or a file, and not known.
-    pub(super) fn check_input(&mut self, one: &Invocation, input: &Input) {
-        let from = input.programs.join(" | ");
-        let unknown = input.text.as_deref().map(|text| text::sources(text).collect::<Vec<_>>().join(" "));
-        let is_fetched = input.programs.iter().any(|program| FETCHERS.contains(&program.as_str()))
+    pub(super) fn check_input(&mut self, command: &Command, stdin: &Stdin) {
+        let from = stdin.programs.join(" | ");
+        let unknown = stdin.text.as_deref().map(|text| text::sources(text).collect::<Vec<_>>().join(" "));
+        let is_fetched = stdin.programs.iter().any(|program| FETCHERS.contains(&program.as_str()))
             || unknown.as_deref().is_some_and(programs::is_fetched)
-            || input.file.as_ref().is_some_and(|file| one.downloads.contains(file));
+            || stdin.file.as_ref().is_some_and(|file| command.downloads.contains(file));
         if is_fetched {
-            self.obstacle(Obstacle::FetchedCode(format!("{from} | {}", one.program)));
-        } else if input.programs.iter().any(|program| program != "cat")
+            self.obstacle(Obstacle::FetchedCode(format!("{from} | {}", command.program)));
+        } else if stdin.programs.iter().any(|program| program != "cat")
             || unknown.is_some_and(|text| !text.is_empty())
         {
-            self.obstacle(Obstacle::DynamicCode(format!("{from} | {}", one.program)));
+            self.obstacle(Obstacle::DynamicCode(format!("{from} | {}", command.program)));
         }
     }
 }
@@ -246,10 +247,10 @@ fn is_blank(code: &str) -> bool {
 }
 
 /// `read` and `mapfile`: what is known of the input becomes the value.
-fn read(one: &Invocation, scope: &mut Scope) {
-    let names = one.operands(&["-p", "-d", "-t", "-n", "-N", "-u", "-a", "-O", "-s"]);
-    let source = scope.input.programs.first().or(scope.input.file.as_ref()).cloned().unwrap_or_default();
-    let lines: Vec<String> = match &scope.input.text {
+fn read(command: &Command, scope: &mut Scope) {
+    let names = command.operands(&["-p", "-d", "-t", "-n", "-N", "-u", "-a", "-O", "-s"]);
+    let source = scope.stdin.programs.first().or(scope.stdin.file.as_ref()).cloned().unwrap_or_default();
+    let lines: Vec<String> = match &scope.stdin.text {
         Some(text) => text.lines().filter(|line| !line.is_empty()).take(16).map(str::to_owned).collect(),
         None => vec![text::unknown(&format!("$({source})"))],
     };

@@ -4,16 +4,16 @@
 
 use super::{Flattener, Scope};
 use crate::{
-    invocation::Invocation,
+    invocation::Command,
     programs, script,
     text::{self, is_known},
 };
 
 impl Flattener<'_> {
     /// The code that an interpreter is given as an argument or on its input.
-    pub(super) fn interpreted(&mut self, one: &Invocation, scope: &Scope) -> Option<String> {
-        let language = script::language(&one.program)?;
-        let inline = one.values(language.letters, language.names);
+    pub(super) fn interpreted(&mut self, command: &Command, scope: &Scope) -> Option<String> {
+        let language = script::language(&command.program)?;
+        let inline = command.values(language.letters, language.names);
         if !inline.is_empty() {
             let code = inline.join("\n");
             if text::sources(&code).any(programs::is_fetched) {
@@ -21,14 +21,14 @@ impl Flattener<'_> {
             }
             return Some(code);
         }
-        if one.program == "awk" {
-            return one.operands(&["-F", "-v", "-f"]).first().map(|code| (*code).to_owned());
+        if command.program == "awk" {
+            return command.operands(&["-F", "-v", "-f"]).first().map(|code| (*code).to_owned());
         }
-        if one.program == "deno" || one.program == "bun" {
-            let at = one.args.iter().position(|arg| arg == "eval")?;
-            return one.args.get(at + 1).cloned();
+        if command.program == "deno" || command.program == "bun" {
+            let at = command.args.iter().position(|arg| arg == "eval")?;
+            return command.args.get(at + 1).cloned();
         }
-        let file = one.operands(language.valued).first().map(|file| (*file).to_owned());
+        let file = command.operands(language.valued).first().map(|file| (*file).to_owned());
         if let Some(file) =
             file.as_ref().filter(|file| scope.downloads.contains(&scope.path(file, &self.ctx.home)))
         {
@@ -42,15 +42,15 @@ impl Flattener<'_> {
             return Some(texts.join("\n"));
         }
         if file.is_some_and(|file| file != "-" && file != "/dev/stdin")
-            || one.has("m", &[])
-            || one.is_question()
+            || command.has("m", &[])
+            || command.asks_for_help()
         {
             return None;
         }
-        match &scope.input.text {
+        match &scope.stdin.text {
             Some(code) if is_known(code) => Some(code.clone()),
-            _ if scope.input.is_given() => {
-                self.check_input(one, &scope.input.clone());
+            _ if scope.stdin.is_given() => {
+                self.check_input(command, &scope.stdin.clone());
                 None
             }
             _ => None,
@@ -58,21 +58,21 @@ impl Flattener<'_> {
     }
 
     /// Judges the commands that code runs.
-    pub(super) fn code(&mut self, code: &str, one: &Invocation, scope: &mut Scope) {
-        if super::LONGEST_VALUE < code.len() {
+    pub(super) fn code(&mut self, code: &str, command: &Command, scope: &mut Scope) {
+        if super::MAX_VALUE_LEN < code.len() {
             self.obstacle(super::Obstacle::TooMuch);
         }
         if !self.spend(1 + code.len() / 64) {
             return;
         }
-        for command in script::commands(code, &one.program) {
+        for found in script::commands(code, &command.program) {
             let mut inner = self.fork(scope);
-            match command {
-                script::Run::Text(text) => {
-                    self.unwrap(&text, &one.program, &mut inner);
+            match found {
+                script::ScriptCommand::ShellText(text) => {
+                    self.unwrap(&text, &command.program, &mut inner);
                 }
-                script::Run::Arguments(args) => {
-                    self.inner(&args, one, &mut inner);
+                script::ScriptCommand::Arguments(args) => {
+                    self.inner(&args, command, &mut inner);
                 }
             }
         }

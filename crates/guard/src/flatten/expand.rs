@@ -1,13 +1,13 @@
 //! Words to the arguments they become.
 
-use super::{Flattener, LONGEST_VALUE, Obstacle, Output, Scope, brace};
+use super::{Flattener, MAX_VALUE_LEN, Obstacle, Output, Scope, brace};
 use crate::{
-    shell::{List, Part, Word},
+    shell::{List, Word, WordPart},
     text,
 };
 
 /// No word becomes more arguments than this.
-const MOST: usize = 256;
+const MAX_FIELDS: usize = 256;
 
 impl Flattener<'_> {
     /// The arguments that a word becomes.
@@ -22,7 +22,7 @@ impl Flattener<'_> {
             return fields;
         };
         for word in words {
-            if fields.len() < MOST && self.spend(1) {
+            if fields.len() < MAX_FIELDS && self.spend(1) {
                 fields.extend(self.expand_one(&word, scope));
             }
         }
@@ -60,36 +60,36 @@ impl Flattener<'_> {
         fields
     }
 
-    fn part(&mut self, part: &Part, is_first: bool, fields: &mut Fields, scope: &mut Scope) {
+    fn part(&mut self, part: &WordPart, is_first: bool, fields: &mut Fields, scope: &mut Scope) {
         match part {
-            Part::Plain(text) if is_first => fields.push(&self.tilde(text, scope)),
-            Part::Plain(text) => fields.push(text),
-            Part::Quoted(text) => {
+            WordPart::Plain(text) if is_first => fields.push(&self.tilde(text, scope)),
+            WordPart::Plain(text) => fields.push(text),
+            WordPart::Quoted(text) => {
                 fields.is_quoted = true;
                 fields.push(text);
             }
-            Part::Parameter(parameter) => {
+            WordPart::Parameter(parameter) => {
                 let values = self.parameter(parameter, scope);
                 fields.push_values(&values, parameter.quoted);
             }
-            Part::Substitution { list, quoted } => {
+            WordPart::Substitution { list, quoted } => {
                 let value = self.substitution(list, scope);
                 fields.push_values(&[value], *quoted);
             }
-            Part::Backquoted { text, quoted } => {
+            WordPart::Backquoted { text, quoted } => {
                 let mut inner = self.fork(scope);
                 let output = self.unwrap(text, "`...`", &mut inner);
                 fields.push_values(&[substituted(output)], *quoted);
             }
-            Part::Process { list, is_output } => {
+            WordPart::Process { list, is_output } => {
                 fields.is_quoted = true;
                 fields.push(&self.process(list, *is_output, scope));
             }
-            Part::Arithmetic(word) => {
+            WordPart::Arithmetic(word) => {
                 self.expand_whole(word, scope);
                 fields.push(&text::unknown("a number"));
             }
-            Part::Array(words) => {
+            WordPart::Array(words) => {
                 let values = words.iter().flat_map(|word| self.expand(word, scope)).collect::<Vec<_>>();
                 fields.push(&values.join(" "));
             }
@@ -151,7 +151,7 @@ impl Fields {
 
     fn push(&mut self, text: &str) {
         for open in &mut self.open {
-            if LONGEST_VALUE.max(text.len()) < open.len() + text.len() {
+            if MAX_VALUE_LEN.max(text.len()) < open.len() + text.len() {
                 self.is_too_long = true;
             } else {
                 open.push_str(text);
@@ -164,8 +164,8 @@ impl Fields {
         if quoted || !self.splits {
             let mut open = Vec::new();
             for start in &self.open {
-                for value in values.iter().take(MOST.saturating_sub(open.len())) {
-                    if LONGEST_VALUE < start.len() + value.len() && !start.is_empty() {
+                for value in values.iter().take(MAX_FIELDS.saturating_sub(open.len())) {
+                    if MAX_VALUE_LEN < start.len() + value.len() && !start.is_empty() {
                         self.is_too_long = true;
                     } else {
                         open.push(format!("{start}{value}"));
@@ -180,19 +180,19 @@ impl Fields {
         let starts = std::mem::take(&mut self.open);
         for start in &starts {
             for value in values {
-                if self.open.len() <= MOST {
+                if self.open.len() <= MAX_FIELDS {
                     self.push_split(start, value);
                 }
             }
         }
-        self.is_too_long |= MOST < self.open.len();
+        self.is_too_long |= MAX_FIELDS < self.open.len();
         if self.open.is_empty() {
             self.open = starts;
         }
     }
 
     fn push_split(&mut self, start: &str, value: &str) {
-        if LONGEST_VALUE < start.len() + value.len() && !start.is_empty() {
+        if MAX_VALUE_LEN < start.len() + value.len() && !start.is_empty() {
             self.is_too_long = true;
             return;
         }
@@ -204,7 +204,7 @@ impl Fields {
             self.done.push(std::mem::take(&mut current));
         }
         for (at, piece) in pieces.iter().enumerate() {
-            if MOST < self.done.len() {
+            if MAX_FIELDS < self.done.len() {
                 self.is_too_long = true;
                 return;
             }
@@ -222,7 +222,7 @@ impl Fields {
     fn finish(mut self) -> Vec<String> {
         let keeps_empty = self.is_quoted && self.done.is_empty();
         self.done.extend(self.open.into_iter().filter(|text| keeps_empty || !text.is_empty()));
-        self.done.truncate(MOST);
+        self.done.truncate(MAX_FIELDS);
         self.done
     }
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, rc::Rc};
 
 use super::{Flattener, Obstacle, Output, Scope};
 use crate::{
-    invocation::{FileRedirect, Invocation},
+    invocation::{Command, FileRedirect},
     programs,
     shell::{List, RedirectKind},
     text::{self, is_known},
@@ -44,18 +44,18 @@ pub(super) fn is_initializer(source: &str) -> bool {
 }
 
 /// How much of a file that is written is remembered. A longer script is as unknown as one that was there before.
-const LONGEST_SCRIPT: usize = 4096;
+const MAX_SCRIPT_LEN: usize = 4096;
 
 /// What is known of the contents of files. They outlive the shell that wrote them.
 #[derive(Debug, Default)]
-pub(super) struct Files {
+pub(super) struct FileContents {
     /// Every text that a file may hold, by its path. Process substitutions go by how they are marked.
     texts: BTreeMap<String, Vec<Rc<str>>>,
     /// The scripts that are being run.
     running: Vec<String>,
 }
 
-impl Files {
+impl FileContents {
     /// Another text that a file may hold.
     fn add(&mut self, path: &str, text: &str) {
         let texts = self.texts.entry(path.to_owned()).or_default();
@@ -67,12 +67,12 @@ impl Files {
     /// A file is written.
     pub(super) fn write(&mut self, path: &str, text: &str, appends: bool) {
         let is_blank = text::known_parts(text).trim().is_empty();
-        if path.starts_with("/dev/") || LONGEST_SCRIPT < text.len() || is_blank {
+        if path.starts_with("/dev/") || MAX_SCRIPT_LEN < text.len() || is_blank {
             return;
         }
         let before = self.texts.get_mut(path).filter(|_| appends).and_then(|texts| texts.last_mut());
         match before {
-            Some(before) if before.len() + text.len() <= LONGEST_SCRIPT => {
+            Some(before) if before.len() + text.len() <= MAX_SCRIPT_LEN => {
                 *before = Rc::from(format!("{before}{text}"));
             }
             _ => self.add(path, text),
@@ -98,11 +98,11 @@ impl Flattener<'_> {
 
     /// `<(...)`: a file that holds what the commands write. `>(...)` is one that they read.
     pub(super) fn process(&mut self, list: &List, is_output: bool, scope: &Scope) -> String {
-        let start = self.flat.invocations.len();
+        let start = self.flat.commands.len();
         let mut inner = self.fork(scope);
         let output = self.list(list, &mut inner);
         let mark = text::unknown(&format!("<({})", output.programs.join(" ")));
-        let ran = self.flat.invocations.get(start..).unwrap_or_default();
+        let ran = self.flat.commands.get(start..).unwrap_or_default();
         let is_completion = !ran.is_empty() && ran.iter().all(prints_completions);
         let text = output.text.or_else(|| is_completion.then(String::new));
         if let Some(text) = text.filter(|_| !is_output) {
@@ -112,19 +112,20 @@ impl Flattener<'_> {
     }
 
     /// How a file that was just written is run by its name: by the program that its first line names, or else by a shell.
-    pub(super) fn own_script(&self, one: &Invocation, scope: &Scope) -> Option<Vec<String>> {
-        let texts = if one.spelled.contains('/') { self.texts(&one.spelled, scope) } else { Vec::new() };
+    pub(super) fn own_script(&self, command: &Command, scope: &Scope) -> Option<Vec<String>> {
+        let texts =
+            if command.spelled.contains('/') { self.texts(&command.spelled, scope) } else { Vec::new() };
         let first = texts.last()?.lines().next().unwrap_or_default();
         let named = first.strip_prefix("#!").map(|line| line.split_whitespace().map(str::to_owned).collect());
         let mut words: Vec<String> = named.unwrap_or_else(|| vec!["sh".to_owned()]);
-        words.push(one.spelled.clone());
-        words.extend(one.args.iter().cloned());
+        words.push(command.spelled.clone());
+        words.extend(command.args.iter().cloned());
         Some(words)
     }
 
     /// A file is run as a script.
-    pub(super) fn run_file(&mut self, file: &str, one: &Invocation, scope: &mut Scope) -> Output {
-        let unknown = Output { text: None, programs: vec![one.program.clone()] };
+    pub(super) fn run_file(&mut self, file: &str, command: &Command, scope: &mut Scope) -> Output {
+        let unknown = Output { text: None, programs: vec![command.program.clone()] };
         let path = scope.path(file, &self.ctx.home);
         if text::sources(file).any(programs::is_fetched) || scope.downloads.contains(&path) {
             self.obstacle(Obstacle::FetchedCode(text::shown(file)));
@@ -136,10 +137,10 @@ impl Flattener<'_> {
         }
         self.files.running.push(path);
         let mut outputs: Vec<Output> =
-            texts.iter().map(|text| self.text_to_run(text, &one.program, scope)).collect();
+            texts.iter().map(|text| self.text_to_run(text, &command.program, scope)).collect();
         self.files.running.pop();
         if texts.is_empty() && text::sources(file).any(is_unknown_code) {
-            self.obstacle(Obstacle::DynamicCode(text::shown(&one.shown())));
+            self.obstacle(Obstacle::DynamicCode(text::shown(&command.shown())));
         }
         outputs.pop().filter(|_| outputs.is_empty()).unwrap_or(unknown)
     }
@@ -153,8 +154,11 @@ fn is_unknown_code(source: &str) -> bool {
 }
 
 /// `gh completion bash`, `just --completions bash`: programs that print what a shell is to know about them.
-fn prints_completions(one: &Invocation) -> bool {
-    !programs::is_fetched(&one.program)
-        && !programs::is_decoded(&one.program)
-        && one.args.iter().any(|arg| arg.trim_start_matches('-').starts_with("completion") && is_known(arg))
+fn prints_completions(command: &Command) -> bool {
+    !programs::is_fetched(&command.program)
+        && !programs::is_decoded(&command.program)
+        && command
+            .args
+            .iter()
+            .any(|arg| arg.trim_start_matches('-').starts_with("completion") && is_known(arg))
 }

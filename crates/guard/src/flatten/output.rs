@@ -1,8 +1,8 @@
 //! What a command writes to standard output, where that can be known.
 
-use super::{Flattener, Input, Output, Scope};
+use super::{Flattener, Output, Scope, Stdin};
 use crate::{
-    invocation::Invocation,
+    invocation::Command,
     programs::AGENTS,
     text::{self, is_known},
     uses::search::find_names,
@@ -13,66 +13,66 @@ const FILTERS: [&str; 9] = ["grep", "sort", "head", "tail", "uniq", "shuf", "tee
 
 impl Flattener<'_> {
     /// The output of a program that was not unwrapped.
-    pub(super) fn output(&self, invocation: &Invocation, scope: &Scope) -> Output {
-        let text = self.known_output(invocation, scope);
+    pub(super) fn output(&self, command: &Command, scope: &Scope) -> Output {
+        let text = self.known_output(command, scope);
         // Who is looked for counts where the answer is killed.
-        let looks = invocation.is(&["pgrep", "pidof"]);
+        let looks = command.is(&["pgrep", "pidof"]);
         let is_agent =
             |arg: &String| AGENTS.iter().any(|agent| arg.split([' ', '/']).any(|word| word == *agent));
-        let is_vital = looks && invocation.args.iter().any(is_agent);
-        let name = if is_vital { "ps".to_owned() } else { invocation.program.clone() };
+        let is_vital = looks && command.args.iter().any(is_agent);
+        let name = if is_vital { "ps".to_owned() } else { command.program.clone() };
         Output { text, programs: vec![name] }
     }
 
-    fn known_output(&self, one: &Invocation, scope: &Scope) -> Option<String> {
-        let input = &scope.input;
+    fn known_output(&self, command: &Command, scope: &Scope) -> Option<String> {
+        let stdin = &scope.stdin;
         let line = |text: String| Some(text + "\n");
-        let first = one.operands(&[]).first().map(|text| (*text).to_owned());
-        match one.program.as_str() {
-            "echo" => line(echo(&one.args)),
-            "printf" => printf(&one.args),
+        let first = command.operands(&[]).first().map(|text| (*text).to_owned());
+        match command.program.as_str() {
+            "echo" => line(echo(&command.args)),
+            "printf" => printf(&command.args),
             ":" | "true" | "false" | "cd" | "set" | "export" | "sleep" | "test" | "[" | "rm" | "mkdir"
             | "touch" => Some(String::new()),
             "pwd" => line(scope.cwd.clone()),
-            "cat" if one.operands(&[]).is_empty() => input.text.clone(),
-            "mktemp" => line(format!("{}/{}", self.temporary(one), text::unknown("mktemp"))),
+            "cat" if command.operands(&[]).is_empty() => stdin.text.clone(),
+            "mktemp" => line(format!("{}/{}", self.temporary(command), text::unknown("mktemp"))),
             "which" | "basename" | "realpath" | "readlink" => first.and_then(line),
-            "type" | "command" if one.has("pvV", &[]) => first.and_then(line),
+            "type" | "command" if command.has("pvV", &[]) => first.and_then(line),
             "dirname" => first.map(|path| dirname(&path, &self.ctx.project) + "\n"),
-            "seq" => Some(sequence(&one.operands(&["-s", "-f"]))),
-            "date" | "nproc" | "uuidgen" | "id" if one.args.len() < 4 => {
-                line(text::unknown(&format!("$({})", one.program)))
+            "seq" => Some(sequence(&command.operands(&["-s", "-f"]))),
+            "date" | "nproc" | "uuidgen" | "id" if command.args.len() < 4 => {
+                line(text::unknown(&format!("$({})", command.program)))
             }
-            "git" => self.git_output(one),
-            "find" | "fd" | "ls" => Some(listed(one)),
-            "rg" | "ag" | "ack" | "grep" | "egrep" if !input.is_given() => Some(searched(one)),
+            "git" => self.git_output(command),
+            "find" | "fd" | "ls" => Some(listed(command)),
+            "rg" | "ag" | "ack" | "grep" | "egrep" if !stdin.is_given() => Some(searched(command)),
             "yes" => line(first.unwrap_or_else(|| "y".to_owned())),
-            "rev" => known(input)
+            "rev" => known(stdin)
                 .map(|text| text.lines().map(|line| line.chars().rev().collect::<String>() + "\n").collect()),
-            "tr" => known(input).and_then(|text| translate(&text, one)),
-            "base64" if one.has("dD", &["decode"]) => known(input).and_then(|text| decode_base64(&text)),
-            "xxd" if one.has("r", &[]) => known(input).and_then(|text| decode_hex(&text)),
-            "xargs" if one.operands(&["-n", "-d", "-L"]).is_empty() => input.text.clone(),
+            "tr" => known(stdin).and_then(|text| translate(&text, command)),
+            "base64" if command.has("dD", &["decode"]) => known(stdin).and_then(|text| decode_base64(&text)),
+            "xxd" if command.has("r", &[]) => known(stdin).and_then(|text| decode_hex(&text)),
+            "xargs" if command.operands(&["-n", "-d", "-L"]).is_empty() => stdin.text.clone(),
             program if FILTERS.contains(&program) => {
-                let selects = input
+                let selects = stdin
                     .text
                     .clone()
                     .filter(|text| !is_known(text) || program == "tee" || program == "sort");
-                selects.filter(|_| input.is_given())
+                selects.filter(|_| stdin.is_given())
             }
             _ => None,
         }
     }
 
-    fn temporary(&self, one: &Invocation) -> String {
-        one.values("p", &["tmpdir"]).first().map_or_else(
+    fn temporary(&self, command: &Command) -> String {
+        command.values("p", &["tmpdir"]).first().map_or_else(
             || self.ctx.temporary.first().map_or("/tmp", String::as_str).to_owned(),
             |dir| (*dir).to_owned(),
         )
     }
 
-    fn git_output(&self, one: &Invocation) -> Option<String> {
-        match one.args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+    fn git_output(&self, command: &Command) -> Option<String> {
+        match command.args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
             ["rev-parse", "--show-toplevel"] => Some(self.ctx.project.clone() + "\n"),
             ["ls-files" | "diff" | "status" | "grep", ..] => {
                 Some(format!("{}/{}\n", self.ctx.project, text::unknown("$(git)")))
@@ -82,8 +82,8 @@ impl Flattener<'_> {
     }
 }
 
-fn known(input: &Input) -> Option<String> {
-    input.text.clone().filter(|text| is_known(text))
+fn known(stdin: &Stdin) -> Option<String> {
+    stdin.text.clone().filter(|text| is_known(text))
 }
 
 fn echo(args: &[String]) -> String {
@@ -148,9 +148,9 @@ fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn digits(rest: &mut std::iter::Peekable<std::str::Bytes<'_>>, radix: u32, most: usize, first: u8) -> u8 {
+fn digits(rest: &mut std::iter::Peekable<std::str::Bytes<'_>>, radix: u32, max: usize, first: u8) -> u8 {
     let mut number = u32::from(first);
-    for _ in 0..most {
+    for _ in 0..max {
         let Some(digit) = rest.peek().and_then(|next| char::from(*next).to_digit(radix)) else { break };
         number = number * radix + digit;
         rest.next();
@@ -183,16 +183,16 @@ fn dirname(path: &str, project: &str) -> String {
 }
 
 /// What `find` and `ls` list: the folders they look in, with something unknown in them.
-fn listed(one: &Invocation) -> String {
-    let paths: Vec<&str> = if one.program == "find" {
-        one.args.iter().map(String::as_str).take_while(|arg| !arg.starts_with(['-', '(', '!'])).collect()
-    } else if one.program == "fd" {
-        one.operands(&[]).into_iter().skip(1).collect()
+fn listed(command: &Command) -> String {
+    let paths: Vec<&str> = if command.program == "find" {
+        command.args.iter().map(String::as_str).take_while(|arg| !arg.starts_with(['-', '(', '!'])).collect()
+    } else if command.program == "fd" {
+        command.operands(&[]).into_iter().skip(1).collect()
     } else {
-        one.operands(&["-I", "--ignore"])
+        command.operands(&["-I", "--ignore"])
     };
     let paths = if paths.is_empty() { vec!["."] } else { paths };
-    let names_only = one.program == "ls" && !one.has("d", &["directory"]);
+    let names_only = command.program == "ls" && !command.has("d", &["directory"]);
     let mut text = String::new();
     for path in paths {
         // `ls` prints names without the folder they are in, unless they were patterns.
@@ -202,9 +202,9 @@ fn listed(one: &Invocation) -> String {
             text.push_str(path);
             text.push('/');
         }
-        text.push_str(&text::unknown(&one.program));
+        text.push_str(&text::unknown(&command.program));
         text.push('\n');
-        for name in find_names(one) {
+        for name in find_names(command) {
             for piece in [path, "/", &name, "\n"] {
                 text.push_str(piece);
             }
@@ -214,18 +214,18 @@ fn listed(one: &Invocation) -> String {
 }
 
 /// What a search in files prints: names of files below those it was given, or lines of them.
-fn searched(one: &Invocation) -> String {
+fn searched(command: &Command) -> String {
     let operands =
-        one.operands(&["-e", "-g", "--glob", "-t", "-A", "-B", "-C", "-m", "--include", "--exclude"]);
-    let paths: Vec<&str> = operands.into_iter().skip(usize::from(!one.has("", &["files"]))).collect();
+        command.operands(&["-e", "-g", "--glob", "-t", "-A", "-B", "-C", "-m", "--include", "--exclude"]);
+    let paths: Vec<&str> = operands.into_iter().skip(usize::from(!command.has("", &["files"]))).collect();
     let paths = if paths.is_empty() { vec!["."] } else { paths };
-    let found = text::unknown(&one.program);
+    let found = text::unknown(&command.program);
     paths.into_iter().flat_map(|path| [path, "/", &found, "\n"]).collect()
 }
 
-fn translate(text: &str, one: &Invocation) -> Option<String> {
-    let sets = one.operands(&[]);
-    if one.has("d", &["delete"]) {
+fn translate(text: &str, command: &Command) -> Option<String> {
+    let sets = command.operands(&[]);
+    if command.has("d", &["delete"]) {
         let unwanted = range(sets.first()?);
         return Some(text.chars().filter(|next| !unwanted.contains(next)).collect());
     }

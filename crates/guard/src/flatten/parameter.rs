@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Variables that name a program by custom; unset, they mean it.
-const PROGRAMS: [(&str, &str); 12] = [
+const PROGRAM_VARIABLES: [(&str, &str); 12] = [
     ("SHELL", "/bin/bash"),
     ("BASH", "/bin/bash"),
     ("CC", "cc"),
@@ -57,26 +57,29 @@ impl Flattener<'_> {
         if let Some(values) = scope.variables.get(name) {
             return Some(values.clone());
         }
-        let one = |text: &str| Some(vec![text.to_owned()]);
+        let single = |text: &str| Some(vec![text.to_owned()]);
         if let Ok(number) = name.parse::<usize>() {
             return match number {
-                0 => one("bash"),
+                0 => single("bash"),
                 _ => Some(vec![scope.positional.get(number - 1).cloned().unwrap_or_default()]),
             };
         }
         match name {
             "@" | "*" => Some(scope.positional.clone()),
-            "HOME" => one(&self.ctx.home),
-            "PWD" => one(&scope.cwd),
-            "CLAUDE_PROJECT_DIR" => one(&self.ctx.project),
+            "HOME" => single(&self.ctx.home),
+            "PWD" => single(&scope.cwd),
+            "CLAUDE_PROJECT_DIR" => single(&self.ctx.project),
             "OLDPWD" => scope.earlier.last().cloned().map(|path| vec![path]),
-            "TMPDIR" => one(self.ctx.temporary.first().map_or("/tmp", String::as_str)),
-            "IFS" => one(" "),
-            "PATH" => one("/usr/local/bin:/usr/bin:/bin"),
+            "TMPDIR" => single(self.ctx.temporary.first().map_or("/tmp", String::as_str)),
+            "IFS" => single(" "),
+            "PATH" => single("/usr/local/bin:/usr/bin:/bin"),
             "RANDOM" | "SECONDS" | "EPOCHSECONDS" | "LINENO" | "#" | "?" | "UID" | "EUID" => {
                 Some(vec![text::unknown("a number")])
             }
-            _ => PROGRAMS.iter().find(|(known, _)| *known == name).and_then(|(_, program)| one(program)),
+            _ => PROGRAM_VARIABLES
+                .iter()
+                .find(|(known, _)| *known == name)
+                .and_then(|(_, program)| single(program)),
         }
     }
 }

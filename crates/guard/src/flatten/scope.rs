@@ -26,11 +26,11 @@ pub(super) struct Scope {
     /// The functions that are being called; another one may have the same name.
     pub(super) calls: Vec<Rc<Stage>>,
     /// What is read from standard input.
-    pub(super) input: Input,
+    pub(super) stdin: Stdin,
     /// What this command was unwrapped from, such as `sudo`.
     pub(super) wrappers: Vec<String>,
     /// In a container or on another machine: its paths are not ours.
-    pub(super) is_elsewhere: bool,
+    pub(super) is_remote: bool,
     pub(super) in_background: bool,
     pub(super) in_pipe: bool,
     /// In a loop that nothing ends.
@@ -43,7 +43,7 @@ pub(super) struct Scope {
 
 /// What a command finds on its standard input.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Input {
+pub(crate) struct Stdin {
     /// What it says, with unknown parts, if anything is known about it.
     pub(crate) text: Option<String>,
     /// The programs that wrote it, the last one last.
@@ -52,7 +52,7 @@ pub(crate) struct Input {
     pub(crate) file: Option<String>,
 }
 
-impl Input {
+impl Stdin {
     /// Whether something other than the terminal is read.
     pub(crate) fn is_given(&self) -> bool {
         self.text.is_some() || !self.programs.is_empty() || self.file.is_some()

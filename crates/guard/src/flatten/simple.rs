@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::{Flattener, Input, Obstacle, Output, Scope};
+use super::{Flattener, Obstacle, Output, Scope, Stdin};
 use crate::{
-    invocation::{FileRedirect, Invocation},
+    invocation::{Command, FileRedirect},
     paths, programs,
-    shell::{Redirect, RedirectKind, Simple, Stage},
+    shell::{Redirect, RedirectKind, SimpleCommand, Stage},
     text::{self, is_known},
 };
 
@@ -14,13 +14,18 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Redirects {
     pub(super) files: Vec<FileRedirect>,
-    pub(super) input: Option<Input>,
+    pub(super) stdin: Option<Stdin>,
     /// The file that standard output goes to.
     pub(super) output: Option<FileRedirect>,
 }
 
 impl Flattener<'_> {
-    pub(super) fn simple(&mut self, simple: &Simple, redirects: &[Redirect], scope: &mut Scope) -> Output {
+    pub(super) fn simple(
+        &mut self,
+        simple: &SimpleCommand,
+        redirects: &[Redirect],
+        scope: &mut Scope,
+    ) -> Output {
         let words: Vec<String> = simple.words.iter().flat_map(|word| self.expand(word, scope)).collect();
         let mut env = Vec::new();
         for assignment in &simple.assignments {
@@ -28,7 +33,7 @@ impl Flattener<'_> {
                 [value] => vec![self.expand_whole(value, scope)],
                 values => values.iter().flat_map(|value| self.expand(value, scope)).collect(),
             };
-            if super::LONGEST_VALUE < values.iter().map(String::len).sum() {
+            if super::MAX_VALUE_LEN < values.iter().map(String::len).sum() {
                 self.obstacle(Obstacle::TooMuch);
                 continue;
             }
@@ -38,21 +43,21 @@ impl Flattener<'_> {
             }
         }
         let redirects = self.redirects(redirects, scope);
-        let mut base = Invocation { env, redirects: redirects.files, ..invocation(scope) };
-        let outer = scope.input.clone();
-        if let Some(input) = redirects.input {
-            scope.input = input;
+        let mut base = Command { env, redirects: redirects.files, ..command_in(scope) };
+        let outer = scope.stdin.clone();
+        if let Some(stdin) = redirects.stdin {
+            scope.stdin = stdin;
         }
-        base.input = scope.input.clone();
+        base.stdin = scope.stdin.clone();
         let output = if words.is_empty() {
-            let text = base.input.file.as_ref().map_or(Some(String::new()), |_| None);
+            let text = base.stdin.file.as_ref().map_or(Some(String::new()), |_| None);
             let programs = if text.is_none() { vec!["cat".to_owned()] } else { Vec::new() };
-            self.flat.invocations.push(base);
+            self.flat.commands.push(base);
             Output { text, programs }
         } else {
             self.dispatch(words, base, scope)
         };
-        scope.input = outer;
+        scope.stdin = outer;
         self.keep(output, redirects.output)
     }
 
@@ -61,7 +66,7 @@ impl Flattener<'_> {
         for redirect in redirects {
             if redirect.kind == RedirectKind::Here {
                 let text = redirect.body.get().map(|body| self.expand_whole(body, scope)).unwrap_or_default();
-                all.input = Some(Input { text: Some(text), ..Input::default() });
+                all.stdin = Some(Stdin { text: Some(text), ..Stdin::default() });
                 continue;
             }
             let target = self.expand_whole(&redirect.target, scope);
@@ -72,7 +77,7 @@ impl Flattener<'_> {
             }
             if let Some(programs) = text::sources(&target).find_map(|source| source.strip_prefix("<(")) {
                 let programs = programs.trim_end_matches(')').split(' ').map(str::to_owned).collect();
-                all.input = Some(Input { programs, ..Input::default() });
+                all.stdin = Some(Stdin { programs, ..Stdin::default() });
                 continue;
             }
             let path = scope.path(&target, &self.ctx.home);
@@ -81,7 +86,7 @@ impl Flattener<'_> {
                 kind => kind,
             };
             if matches!(kind, RedirectKind::Read | RedirectKind::ReadWrite) && redirect.fd.unwrap_or(0) == 0 {
-                all.input = Some(Input { file: Some(path.clone()), ..Input::default() });
+                all.stdin = Some(Stdin { file: Some(path.clone()), ..Stdin::default() });
             }
             let file = FileRedirect { kind, path };
             if matches!(kind, RedirectKind::Write | RedirectKind::Append) && redirect.fd.unwrap_or(1) == 1 {
@@ -93,8 +98,8 @@ impl Flattener<'_> {
     }
 
     /// Runs a command by its name: an alias, a function, a builtin or a program.
-    pub(super) fn dispatch(&mut self, mut words: Vec<String>, base: Invocation, scope: &mut Scope) -> Output {
-        if words.iter().any(|word| super::LONGEST_VALUE < word.len()) {
+    pub(super) fn dispatch(&mut self, mut words: Vec<String>, base: Command, scope: &mut Scope) -> Output {
+        if words.iter().any(|word| super::MAX_VALUE_LEN < word.len()) {
             self.obstacle(Obstacle::TooMuch);
         }
         if words.is_empty() || !self.spend(4 + words.iter().map(|word| 16 + word.len()).sum::<usize>() / 24) {
@@ -119,13 +124,13 @@ impl Flattener<'_> {
         }
         let spelled = if is_linked { path } else { name };
         let program = programs::name(&spelled);
-        let invocation = Invocation { program, spelled, args, ..base };
-        self.check_program(&invocation);
-        if let Some(script) = self.own_script(&invocation, scope) {
-            self.flat.invocations.push(invocation.clone());
-            return self.inner(&script, &invocation, scope).unwrap_or_default();
+        let command = Command { program, spelled, args, ..base };
+        self.check_program(&command);
+        if let Some(script) = self.own_script(&command, scope) {
+            self.flat.commands.push(command.clone());
+            return self.inner(&script, &command, scope).unwrap_or_default();
         }
-        self.enter(invocation, scope)
+        self.enter(command, scope)
     }
 
     fn call(&mut self, name: &str, body: &Rc<Stage>, args: Vec<String>, scope: &mut Scope) -> Output {
@@ -144,8 +149,8 @@ impl Flattener<'_> {
     }
 
     /// A name that is not known, or only a pattern, can be any program.
-    fn check_program(&mut self, invocation: &Invocation) {
-        let (program, spelled) = (&invocation.program, &invocation.spelled);
+    fn check_program(&mut self, command: &Command) {
+        let (program, spelled) = (&command.program, &command.spelled);
         if !is_known(program) {
             let fetched = text::sources(program).any(programs::is_fetched);
             let shown = text::shown(spelled);
@@ -168,7 +173,7 @@ pub(super) fn assign(name: &str, values: Vec<String>, appends: bool, scope: &mut
     let old = scope.variables.get(name).filter(|_| appends).cloned().unwrap_or_default();
     let joined = match (&old[..], &values[..]) {
         ([], _) => values,
-        ([before], [after]) if before.len() + after.len() < crate::LONGEST => {
+        ([before], [after]) if before.len() + after.len() < crate::MAX_COMMAND_LINE_LEN => {
             vec![format!("{before}{after}")]
         }
         _ => old.iter().chain(&values).take(64).cloned().collect(),
@@ -177,16 +182,16 @@ pub(super) fn assign(name: &str, values: Vec<String>, appends: bool, scope: &mut
 }
 
 /// A command that runs here and now, still without a name.
-pub(super) fn invocation(scope: &Scope) -> Invocation {
-    Invocation {
+pub(super) fn command_in(scope: &Scope) -> Command {
+    Command {
         cwd: scope.cwd.clone(),
         wrappers: scope.wrappers.clone(),
-        is_elsewhere: scope.is_elsewhere,
+        is_remote: scope.is_remote,
         in_background: scope.in_background,
         is_endless: scope.is_endless,
         links: scope.links.iter().map(|(link, target)| (link.clone(), target.clone())).collect(),
         downloads: scope.downloads.clone(),
-        ..Invocation::default()
+        ..Command::default()
     }
 }
 

@@ -7,13 +7,13 @@ use crate::Context;
 fn runs(command: &str) -> Vec<String> {
     let flat = flatten(command, &Context::new("/home/dev/proj", "/home/dev"));
     assert_eq!(flat.obstacles, [], "{command}");
-    flat.invocations.iter().map(super::Invocation::shown).collect()
+    flat.commands.iter().map(super::Command::shown).collect()
 }
 
 #[track_caller]
 fn check(command: &str, expected: &str) {
     let found = runs(command);
-    assert!(found.iter().any(|one| one == expected), "{command}: {found:?}");
+    assert!(found.iter().any(|found| found == expected), "{command}: {found:?}");
 }
 
 fn obstacles(command: &str) -> Vec<Obstacle> {
@@ -94,7 +94,7 @@ fn wrappers_are_taken_off() {
         let found = runs(&format!("{wrapper} rm /x"));
         let expected = if wrapper.starts_with("flock") { "rm" } else { "rm /x" };
         assert!(
-            found.iter().any(|one| one.ends_with(expected) && !one.starts_with(wrapper)),
+            found.iter().any(|found| found.ends_with(expected) && !found.starts_with(wrapper)),
             "{wrapper}: {found:?}"
         );
     }
@@ -108,7 +108,7 @@ fn what_is_said_is_not_run() {
     for command in ["echo 'rm /x'", "# rm /x", "cat <<E\nrm /x\nE", "git commit -m 'rm /x'", "grep 'rm /x' a"]
     {
         let found = runs(command);
-        assert!(!found.iter().any(|one| one.starts_with("rm")), "{command}: {found:?}");
+        assert!(!found.iter().any(|found| found.starts_with("rm")), "{command}: {found:?}");
     }
 }
 

@@ -5,62 +5,64 @@ mod texts;
 
 use super::{
     Flattener, Output, Scope,
-    simple::{invocation, quote},
+    simple::{command_in, quote},
 };
-use crate::{invocation::Invocation, text};
-use table::{ELSEWHERE, TEXT_OPTIONS, WRAPPERS, Wrapper};
+use crate::{invocation::Command, text};
+use table::{REMOTE_WRAPPERS, TEXT_OPTIONS, WRAPPERS, Wrapper};
 
 impl Flattener<'_> {
     /// Runs what a command was given to run, if it is one that does so.
-    pub(super) fn wrapped(&mut self, one: &Invocation, scope: &mut Scope) -> Option<Output> {
-        let script = self.wrapped_script(one, scope);
-        if let Some(output) = self.wrapped_text(one, scope).or(script) {
+    pub(super) fn wrapped(&mut self, command: &Command, scope: &mut Scope) -> Option<Output> {
+        let script = self.wrapped_script(command, scope);
+        if let Some(output) = self.wrapped_text(command, scope).or(script) {
             return Some(output);
         }
-        if one.program == "find" || one.program == "fd" || one.program == "fdfind" {
-            return self.find(one, scope);
+        if command.program == "find" || command.program == "fd" || command.program == "fdfind" {
+            return self.find(command, scope);
         }
-        if one.program == "xargs" || one.program == "parallel" {
-            return Some(self.xargs(one, scope));
+        if command.program == "xargs" || command.program == "parallel" {
+            return Some(self.xargs(command, scope));
         }
-        if one.program == "setarch" {
-            let rest = skip_options(&one.args, &[]);
+        if command.program == "setarch" {
+            let rest = skip_options(&command.args, &[]);
             let has_name = rest.first().is_some_and(|name| is_architecture(name));
-            return self.inner(skip_options(&rest[usize::from(has_name)..], &[]), one, scope);
+            return self.inner(skip_options(&rest[usize::from(has_name)..], &[]), command, scope);
         }
-        if one.program.starts_with("ld-linux") || one.program.starts_with("ld-musl") || one.program == "ld.so"
+        if command.program.starts_with("ld-linux")
+            || command.program.starts_with("ld-musl")
+            || command.program == "ld.so"
         {
             return self.inner(
-                skip_options(&one.args, &["--library-path", "--preload", "--argv0"]),
-                one,
+                skip_options(&command.args, &["--library-path", "--preload", "--argv0"]),
+                command,
                 scope,
             );
         }
-        if one.program == "env" && (one.args.is_empty() || one.has("0", &["null"])) {
+        if command.program == "env" && (command.args.is_empty() || command.has("0", &["null"])) {
             return None;
         }
-        if one.program == "command" && one.has("vV", &[]) {
+        if command.program == "command" && command.has("vV", &[]) {
             return None;
         }
-        let found = WRAPPERS.iter().find_map(|wrapper| command_of(wrapper, one));
+        let found = WRAPPERS.iter().find_map(|wrapper| command_of(wrapper, command));
         if let Some(args) = found {
-            let texts = own_texts(one, args);
+            let texts = own_texts(command, args);
             if texts.is_empty() {
-                return self.inner(args, one, scope);
+                return self.inner(args, command, scope);
             }
-            return Some(self.run_texts(texts, one, scope));
+            return Some(self.run_texts(texts, command, scope));
         }
-        let args = ELSEWHERE.iter().find_map(|wrapper| command_of(wrapper, one))?;
+        let args = REMOTE_WRAPPERS.iter().find_map(|wrapper| command_of(wrapper, command))?;
         let mut inner = self.fork(scope);
-        inner.is_elsewhere = true;
-        if one.program == "ssh" && !args.is_empty() {
+        inner.is_remote = true;
+        if command.program == "ssh" && !args.is_empty() {
             return Some(self.unwrap(&args.join(" "), "ssh", &mut inner));
         }
-        self.inner(args, one, &mut inner)
+        self.inner(args, command, &mut inner)
     }
 
     /// Runs arguments as a command. Assignments before it are taken as such.
-    pub(super) fn inner(&mut self, args: &[String], one: &Invocation, scope: &mut Scope) -> Option<Output> {
+    pub(super) fn inner(&mut self, args: &[String], command: &Command, scope: &mut Scope) -> Option<Output> {
         let mut args = args;
         let mut env = Vec::new();
         while let Some((name, value)) = args.first().and_then(|arg| arg.split_once('=')) {
@@ -73,13 +75,13 @@ impl Flattener<'_> {
         if args.is_empty() {
             return None;
         }
-        if super::DEEPEST_UNWRAPPING <= scope.unwrapped {
+        if super::MAX_UNWRAPPINGS <= scope.unwrapped {
             self.obstacle(super::Obstacle::TooDeep);
             return Some(Output::default());
         }
         scope.unwrapped += 1;
-        scope.wrappers.push(one.program.clone());
-        let base = Invocation { env, input: scope.input.clone(), ..invocation(scope) };
+        scope.wrappers.push(command.program.clone());
+        let base = Command { env, stdin: scope.stdin.clone(), ..command_in(scope) };
         let output = self.dispatch(args.to_vec(), base, scope);
         scope.wrappers.pop();
         scope.unwrapped -= 1;
@@ -87,34 +89,34 @@ impl Flattener<'_> {
     }
 
     /// `find -exec`, `fd -x`: `{}` stands for something in the folders that are searched.
-    fn find(&mut self, one: &Invocation, scope: &mut Scope) -> Option<Output> {
-        let listed = self.output(one, scope).text.unwrap_or_default();
+    fn find(&mut self, command: &Command, scope: &mut Scope) -> Option<Output> {
+        let listed = self.output(command, scope).text.unwrap_or_default();
         let found: Vec<&str> = listed.lines().collect();
         let starts = ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
-        let mut rest = &one.args[..];
+        let mut rest = &command.args[..];
         let mut ran = false;
         while let Some(at) = rest.iter().position(|arg| starts.contains(&arg.as_str())) {
-            let command: Vec<String> =
+            let template: Vec<String> =
                 rest[at + 1..].iter().take_while(|arg| !matches!(arg.as_str(), ";" | "+")).cloned().collect();
-            let has_place = command.iter().any(|arg| arg.contains("{}"));
+            let has_place = template.iter().any(|arg| arg.contains("{}"));
             for path in &found {
                 if !self.spend(1) {
                     break;
                 }
-                let mut args: Vec<String> = command.iter().map(|arg| arg.replace("{}", path)).collect();
-                if !has_place && one.program != "find" {
+                let mut args: Vec<String> = template.iter().map(|arg| arg.replace("{}", path)).collect();
+                if !has_place && command.program != "find" {
                     args.push((*path).to_owned());
                 }
                 let mut inner = self.fork(scope);
-                ran |= self.inner(&args, one, &mut inner).is_some();
+                ran |= self.inner(&args, command, &mut inner).is_some();
             }
-            rest = &rest[at + 1 + command.len()..];
+            rest = &rest[at + 1 + template.len()..];
         }
         ran.then(|| Output { text: None, programs: vec!["find".to_owned()] })
     }
 
     /// `xargs` and `parallel`: what is read becomes arguments.
-    fn xargs(&mut self, one: &Invocation, scope: &mut Scope) -> Output {
+    fn xargs(&mut self, command: &Command, scope: &mut Scope) -> Output {
         let valued = [
             "-n",
             "-P",
@@ -130,59 +132,59 @@ impl Flattener<'_> {
             "--max-procs",
             "--delimiter",
         ];
-        let command = skip_options(&one.args, &valued);
-        let (command, given) = match command.iter().position(|arg| arg == ":::") {
-            Some(at) => (&command[..at], command[at + 1..].to_vec()),
-            None => (command, Vec::new()),
+        let template = skip_options(&command.args, &valued);
+        let (template, given) = match template.iter().position(|arg| arg == ":::") {
+            Some(at) => (&template[..at], template[at + 1..].to_vec()),
+            None => (template, Vec::new()),
         };
-        let input = &scope.input;
+        let stdin = &scope.stdin;
         let mut arguments = given;
-        match &input.text {
+        match &stdin.text {
             Some(text) => {
                 arguments.extend(text::split(text, " \t\n\0").into_iter().take(32).map(str::to_owned));
             }
             None if arguments.is_empty() => {
-                arguments.push(text::unknown(&format!("$({})", input.programs.join(" "))));
+                arguments.push(text::unknown(&format!("$({})", stdin.programs.join(" "))));
             }
             None => {}
         }
-        let place = one.values("IJ", &["replace"]).first().map_or("{}", |place| *place).to_owned();
-        let has_place = (one.has("IJi", &["replace"]) || one.program == "parallel")
-            && command.iter().any(|arg| arg.contains(&place));
+        let place = command.values("IJ", &["replace"]).first().map_or("{}", |place| *place).to_owned();
+        let has_place = (command.has("IJi", &["replace"]) || command.program == "parallel")
+            && template.iter().any(|arg| arg.contains(&place));
         let mut args: Vec<String> = Vec::new();
         if has_place {
             for value in arguments.iter().take(4) {
                 let mut replaced: Vec<String> =
-                    command.iter().map(|arg| arg.replace(&place, value)).collect();
-                if one.program == "parallel" && command.len() == 1 {
+                    template.iter().map(|arg| arg.replace(&place, value)).collect();
+                if command.program == "parallel" && template.len() == 1 {
                     replaced.splice(0..0, ["sh".to_owned(), "-c".to_owned()]);
                 }
                 let mut inner = self.fork(scope);
-                self.inner(&replaced, one, &mut inner);
+                self.inner(&replaced, command, &mut inner);
             }
             return Output { text: None, programs: vec!["xargs".to_owned()] };
         }
-        args.extend(command.iter().cloned());
+        args.extend(template.iter().cloned());
         if args.is_empty() {
             args.push("echo".to_owned());
         }
         args.extend(arguments);
-        if one.program == "parallel" && command.len() == 1 && command[0].contains(' ') {
-            args = vec!["sh".to_owned(), "-c".to_owned(), format!("{} {}", command[0], quote(&args[1..]))];
+        if command.program == "parallel" && template.len() == 1 && template[0].contains(' ') {
+            args = vec!["sh".to_owned(), "-c".to_owned(), format!("{} {}", template[0], quote(&args[1..]))];
         }
         let mut inner = self.fork(scope);
-        inner.input = super::Input::default();
-        self.inner(&args, one, &mut inner);
+        inner.stdin = super::Stdin::default();
+        self.inner(&args, command, &mut inner);
         Output { text: None, programs: vec!["xargs".to_owned()] }
     }
 }
 
 /// The command in the arguments of a wrapper.
-fn command_of<'a>(wrapper: &Wrapper, one: &'a Invocation) -> Option<&'a [String]> {
-    if wrapper.name != one.program {
+fn command_of<'a>(wrapper: &Wrapper, command: &'a Command) -> Option<&'a [String]> {
+    if wrapper.name != command.program {
         return None;
     }
-    let mut rest = skip_options(&one.args, wrapper.valued);
+    let mut rest = skip_options(&command.args, wrapper.valued);
     if !wrapper.verb.is_empty() {
         if rest.first().is_some_and(|word| word == "compose") {
             rest = skip_options(&rest[1..], wrapper.valued);
@@ -199,12 +201,12 @@ fn command_of<'a>(wrapper: &Wrapper, one: &'a Invocation) -> Option<&'a [String]
 }
 
 /// The shell text in the options that stand before the command of a wrapper. What comes later are options of the command.
-fn own_texts(one: &Invocation, command: &[String]) -> Vec<String> {
-    let Some((_, letters, names)) = TEXT_OPTIONS.iter().find(|(name, ..)| *name == one.program) else {
+fn own_texts(command: &Command, wrapped: &[String]) -> Vec<String> {
+    let Some((_, letters, names)) = TEXT_OPTIONS.iter().find(|(name, ..)| *name == command.program) else {
         return Vec::new();
     };
-    let own = one.args.len().saturating_sub(command.len());
-    let own = Invocation { args: one.args[..own].to_vec(), ..Invocation::default() };
+    let own = command.args.len().saturating_sub(wrapped.len());
+    let own = Command { args: command.args[..own].to_vec(), ..Command::default() };
     own.values(letters, names).into_iter().map(str::to_owned).collect()
 }
 

@@ -1,7 +1,7 @@
 //! What runs in the cloud.
 
-use super::{Category, Check, Rule, Scene, Tier};
-use crate::uses::is_remote;
+use super::{Category, Check, Rule, RuleInput, Tier};
+use crate::uses::is_remote_path;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -10,7 +10,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "deletes or stops something in the cloud or a cluster",
         instead: "Look with read-only commands and leave changes to the user.",
-        check: Check::Scene(destroy),
+        check: Check::Command(cloud_destroy),
         matches: &[
             "terraform destroy",
             "kubectl delete ns prod",
@@ -42,7 +42,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "deploys to or changes something in the cloud or a cluster",
         instead: "Prepare the change, show it (`terraform plan`, `kubectl diff`, `--dry-run`), and leave applying it to the user.",
-        check: Check::Scene(change),
+        check: Check::Command(cloud_change),
         matches: &[
             "terraform apply -auto-approve",
             "kubectl apply -f x.yaml",
@@ -152,22 +152,22 @@ const DESTROYS: &[&str] = &[
     "etcdctl del",
 ];
 
-fn destroy(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_rehearsal() {
+fn cloud_destroy(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.is_dry_run() {
         return None;
     }
-    let found = one.runs(DESTROYS);
-    let api = one.runs(&["gh|glab api", "az rest", "kubectl|oc --raw"])
-        && one.values("Xm", &["method"]).iter().any(|method| ["DELETE", "delete"].contains(method));
-    let reads = one.runs(&["vault kv get|list|put", "aws s3 mv"]) && !one.runs(&["aws s3 mv s3:*"]);
-    let unknown = one.is(&["kubectl", "oc"])
-        && one.has_word(&["delete"])
-        && one.wrappers.iter().any(|wrapper| wrapper == "xargs");
-    let approve = one.is(&["terraform", "tofu", "terragrunt"])
-        && one.has_word(&["-destroy", "--destroy"])
-        && one.words().first() != Some(&"plan");
-    scene.found_if((found && !reads) || api || unknown || approve)
+    let found = command.runs(DESTROYS);
+    let api = command.runs(&["gh|glab api", "az rest", "kubectl|oc --raw"])
+        && command.values("Xm", &["method"]).iter().any(|method| ["DELETE", "delete"].contains(method));
+    let reads = command.runs(&["vault kv get|list|put", "aws s3 mv"]) && !command.runs(&["aws s3 mv s3:*"]);
+    let unknown = command.is(&["kubectl", "oc"])
+        && command.has_word(&["delete"])
+        && command.wrappers.iter().any(|wrapper| wrapper == "xargs");
+    let approve = command.is(&["terraform", "tofu", "terragrunt"])
+        && command.has_word(&["-destroy", "--destroy"])
+        && command.words().first() != Some(&"plan");
+    input.found_if((found && !reads) || api || unknown || approve)
 }
 
 /// Commands that deploy or change something.
@@ -239,7 +239,7 @@ const CHANGES: &[&str] = &[
 ];
 
 /// Commands among those that only look.
-const LOOKS: &[&str] = &[
+const READS_ONLY: &[&str] = &[
     "kubectl|oc rollout status|history",
     "kubectl|oc create --dry-run*",
     "vault kv get|list",
@@ -263,38 +263,39 @@ const LOOKS: &[&str] = &[
     "kubectl port-forward",
 ];
 
-fn change(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_rehearsal()
-        || one.has("", &["check", "noop", "preview"]) && one.is(&["ansible-playbook", "puppet"])
+fn cloud_change(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.is_dry_run()
+        || command.has("", &["check", "noop", "preview"]) && command.is(&["ansible-playbook", "puppet"])
     {
         return None;
     }
-    let found = one.runs(CHANGES);
-    let looks = one.runs(LOOKS);
-    let has_get = one.is(&["aws"])
-        && one.words().get(1).is_some_and(|verb| {
+    let found = command.runs(CHANGES);
+    let looks = command.runs(READS_ONLY);
+    let has_get = command.is(&["aws"])
+        && command.words().get(1).is_some_and(|verb| {
             verb.starts_with("get-") || verb.starts_with("describe-") || verb.starts_with("list-")
         });
-    let uploads = one.is(&["aws"])
-        && one.words().first() == Some(&"s3")
-        && one.words().get(1) == Some(&"cp")
-        && one.words().last().is_some_and(|target| target.starts_with("s3://"))
-        || one.is(&["gsutil", "gcloud", "s3cmd", "mc"])
-            && one.words().contains(&"cp")
-            && one.words().last().is_some_and(|target| target.contains("://") || is_remote(target));
-    let downloads = (one.is(&["gsutil"]) || one.runs(&["gcloud storage *"]))
-        && one.words().iter().any(|word| ["cp", "rsync"].contains(word))
-        && !one.words().last().is_some_and(|target| target.contains("://"));
-    let syncs_down =
-        one.runs(&["aws s3 sync"]) && !one.words().last().is_some_and(|target| target.starts_with("s3://"));
-    let vercel = one.is(&["vercel", "now"])
-        && (one.has("", &["prod", "production"])
-            || one.words().is_empty() && !one.has_word(&["--version", "-v", "--help", "-h", "whoami"]));
-    let listens = one.is(&["ansible-playbook", "ansible"])
-        && one.has("C", &["check", "list-hosts", "list-tasks", "syntax-check"]);
-    let inventory = one.runs(&["ansible-playbook|ansible *"]) && listens;
-    scene.found_if(
+    let uploads = command.is(&["aws"])
+        && command.words().first() == Some(&"s3")
+        && command.words().get(1) == Some(&"cp")
+        && command.words().last().is_some_and(|target| target.starts_with("s3://"))
+        || command.is(&["gsutil", "gcloud", "s3cmd", "mc"])
+            && command.words().contains(&"cp")
+            && command.words().last().is_some_and(|target| target.contains("://") || is_remote_path(target));
+    let downloads = (command.is(&["gsutil"]) || command.runs(&["gcloud storage *"]))
+        && command.words().iter().any(|word| ["cp", "rsync"].contains(word))
+        && !command.words().last().is_some_and(|target| target.contains("://"));
+    let syncs_down = command.runs(&["aws s3 sync"])
+        && !command.words().last().is_some_and(|target| target.starts_with("s3://"));
+    let vercel = command.is(&["vercel", "now"])
+        && (command.has("", &["prod", "production"])
+            || command.words().is_empty()
+                && !command.has_word(&["--version", "-v", "--help", "-h", "whoami"]));
+    let listens = command.is(&["ansible-playbook", "ansible"])
+        && command.has("C", &["check", "list-hosts", "list-tasks", "syntax-check"]);
+    let inventory = command.runs(&["ansible-playbook|ansible *"]) && listens;
+    input.found_if(
         (found && !looks && !has_get && !downloads && !syncs_down && !inventory) || uploads || vercel,
     )
 }

@@ -1,6 +1,6 @@
 //! Containers with power over the machine, and their data.
 
-use super::{Category, Check, Rule, Scene, Tier};
+use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{paths::Place, secrets, text};
 
 pub(super) const RULES: &[Rule] = &[
@@ -10,7 +10,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "gives a container power over the machine",
         instead: "Mount only the project: `docker run --rm -v \"$PWD\":/app -w /app IMAGE`.",
-        check: Check::Scene(power),
+        check: Check::Command(container_power),
         matches: &[
             "docker run --privileged alpine",
             "docker run -v /:/host alpine",
@@ -34,7 +34,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "deletes containers, images or volumes wholesale, or volumes with data",
         instead: "Stop and remove the containers that you started, by name, and keep volumes.",
-        check: Check::Scene(data),
+        check: Check::Command(container_data),
         matches: &[
             "docker system prune -af",
             "docker volume rm data",
@@ -59,11 +59,11 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "deletes folders of the system or data in a container or on another machine",
         instead: "Make a new container instead of emptying one, and leave other machines alone.",
-        check: Check::Scene(|scene| {
+        check: Check::Command(|input| {
             let is_own =
-                |path: &str| matches!(scene.place(path), Place::Root | Place::System | Place::HomeRoot);
-            let found = scene.any_file(|one| one.kind.destroys() && is_own(&one.path));
-            found.filter(|_| scene.one.is_elsewhere)
+                |path: &str| matches!(input.place(path), Place::Root | Place::System | Place::HomeRoot);
+            let found = input.any_file(|file| file.access.destroys() && is_own(&file.path));
+            found.filter(|_| input.command.is_remote)
         }),
         matches: &[
             "docker exec db rm -rf /var/lib/postgresql",
@@ -82,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "writes where the kernel takes instructions",
         instead: "Leave `/proc` and `/sys` alone.",
-        check: Check::Scene(escape),
+        check: Check::Command(container_escape),
         matches: &[
             "echo x > /proc/sys/kernel/core_pattern",
             "echo 1 > /sys/fs/cgroup/release_agent",
@@ -93,9 +93,9 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn power(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if !one.is(&[
+fn container_power(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if !command.is(&[
         "docker",
         "podman",
         "nerdctl",
@@ -106,16 +106,16 @@ fn power(scene: &Scene<'_>) -> Option<String> {
         "crictl",
         "singularity",
         "apptainer",
-    ]) || one.is_question()
+    ]) || command.asks_for_help()
     {
         return None;
     }
-    let starts = one
+    let starts = command
         .words()
         .iter()
         .take(2)
         .any(|word| ["run", "create", "exec", "container", "compose", "launch", "config"].contains(word));
-    let flags = one.args.iter().any(|arg| {
+    let flags = command.args.iter().any(|arg| {
         let arg = arg.replace('=', " ");
         let value = |name: &str| arg.strip_prefix(name).map(str::trim);
         arg == "--privileged"
@@ -130,12 +130,12 @@ fn power(scene: &Scene<'_>) -> Option<String> {
     });
     let pairs = ["--pid", "--ipc", "--uts", "--userns", "--cgroupns"]
         .iter()
-        .any(|name| one.values("", &[&name[2..]]).contains(&"host"));
-    let options = one
+        .any(|name| command.values("", &[&name[2..]]).contains(&"host"));
+    let options = command
         .values("", &["security-opt"])
         .iter()
         .any(|value| value.contains("unconfined") || value.contains("disable"));
-    let caps = one.values("", &["cap-add"]).iter().any(|cap| {
+    let caps = command.values("", &["cap-add"]).iter().any(|cap| {
         let cap = cap.to_uppercase();
         [
             "ALL",
@@ -150,19 +150,19 @@ fn power(scene: &Scene<'_>) -> Option<String> {
         .iter()
         .any(|bad| cap.ends_with(bad))
     });
-    scene.found_if(starts && (flags || pairs || options || caps || mounts(scene)))
+    input.found_if(starts && (flags || pairs || options || caps || mounts(input)))
 }
 
 /// Whether something that is not ours is mounted.
-fn mounts(scene: &Scene<'_>) -> bool {
-    let one = scene.one;
-    let mut sources: Vec<String> = one
+fn mounts(input: &RuleInput<'_>) -> bool {
+    let command = input.command;
+    let mut sources: Vec<String> = command
         .values("v", &["volume", "bind"])
         .iter()
         .filter_map(|value| value.split_once(':'))
         .map(|(source, _)| source.to_owned())
         .collect();
-    for value in one.values("", &["mount"]) {
+    for value in command.values("", &["mount"]) {
         let source = value
             .split(',')
             .find_map(|part| part.strip_prefix("source=").or_else(|| part.strip_prefix("src=")));
@@ -171,23 +171,23 @@ fn mounts(scene: &Scene<'_>) -> bool {
     sources.iter().any(|source| {
         // A name without a slash is a volume of the container engine.
         let is_path = source.contains('/') || source.starts_with(['~', '.']) || !text::is_known(source);
-        let path = one.path(source, scene.ctx);
-        let place = scene.place(&path);
+        let path = command.path(source, input.ctx);
+        let place = input.place(&path);
         let is_above = source == ".." || source.starts_with("../..");
         is_path
             && (matches!(place, Place::Root | Place::System | Place::HomeRoot | Place::Unknown)
-                || secrets::is_secret(&path, scene.ctx)
+                || secrets::is_secret(&path, input.ctx)
                 || path.ends_with("docker.sock")
                 || is_above)
     })
 }
 
-fn data(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_rehearsal() {
+fn container_data(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.is_dry_run() {
         return None;
     }
-    let wholesale = one.runs(&[
+    let wholesale = command.runs(&[
         "docker|podman|nerdctl system prune|reset",
         "docker|podman|nerdctl volume rm|remove|prune",
         "docker|podman|nerdctl container|image|network|builder|buildx prune",
@@ -204,34 +204,34 @@ fn data(scene: &Scene<'_>) -> Option<String> {
         "limactl delete",
         "virsh destroy|undefine|vol-delete|pool-destroy",
         "ctr image|container|namespace rm",
-    ]) && !one.runs(&["docker|podman|nerdctl builder|buildx prune"]);
-    let many = one.is(&["docker", "podman", "nerdctl"])
-        && one.runs(&[
+    ]) && !command.runs(&["docker|podman|nerdctl builder|buildx prune"]);
+    let many = command.is(&["docker", "podman", "nerdctl"])
+        && command.runs(&[
             "docker|podman|nerdctl rm|rmi|kill|stop",
             "docker|podman|nerdctl container|image rm|kill|stop",
         ])
-        && (one.args.iter().any(|arg| {
+        && (command.args.iter().any(|arg| {
             text::sources(arg).any(|source| source.contains("docker") || source.contains("podman"))
-        }) || one.has(if one.is(&["podman"]) { "a" } else { "" }, &["all"])
-            || one.input.programs.iter().any(|program| program == "docker"));
-    let unknown_many = one.is(&["docker", "podman"])
-        && one.wrappers.iter().any(|wrapper| wrapper == "xargs")
-        && one.has_word(&["rm", "rmi", "kill", "stop"]);
-    let volumes = one.is(&["docker", "podman", "docker-compose", "nerdctl"])
-        && one.has_word(&["down", "rm"])
-        && (one.is(&["docker-compose"]) || one.has_word(&["compose"]))
-        && one.has("v", &["volumes"]);
-    scene.found_if(wholesale || many || unknown_many || volumes)
+        }) || command.has(if command.is(&["podman"]) { "a" } else { "" }, &["all"])
+            || command.stdin.programs.iter().any(|program| program == "docker"));
+    let unknown_many = command.is(&["docker", "podman"])
+        && command.wrappers.iter().any(|wrapper| wrapper == "xargs")
+        && command.has_word(&["rm", "rmi", "kill", "stop"]);
+    let volumes = command.is(&["docker", "podman", "docker-compose", "nerdctl"])
+        && command.has_word(&["down", "rm"])
+        && (command.is(&["docker-compose"]) || command.has_word(&["compose"]))
+        && command.has("v", &["volumes"]);
+    input.found_if(wholesale || many || unknown_many || volumes)
 }
 
-fn escape(scene: &Scene<'_>) -> Option<String> {
+fn container_escape(input: &RuleInput<'_>) -> Option<String> {
     let socket =
-        scene.one.args.iter().any(|arg| arg.contains("docker.sock") || arg.contains("containerd.sock"))
-            && scene.one.is(&["curl", "nc", "socat", "ncat"]);
-    let kernel = scene.file(|one| {
-        let is_kernel = (one.path.starts_with("/proc/") && !one.path.starts_with("/proc/self/fd"))
-            || one.path.starts_with("/sys/");
-        one.kind.changes() && is_kernel
+        input.command.args.iter().any(|arg| arg.contains("docker.sock") || arg.contains("containerd.sock"))
+            && input.command.is(&["curl", "nc", "socat", "ncat"]);
+    let kernel = input.file(|file| {
+        let is_kernel = (file.path.starts_with("/proc/") && !file.path.starts_with("/proc/self/fd"))
+            || file.path.starts_with("/sys/");
+        file.access.changes() && is_kernel
     });
-    kernel.or_else(|| scene.found_if(socket))
+    kernel.or_else(|| input.found_if(socket))
 }

@@ -1,6 +1,6 @@
 //! Data in databases.
 
-use super::{Category, Check, Rule, Scene, Tier};
+use super::{Category, Check, Rule, RuleInput, Tier};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -9,7 +9,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "drops, truncates, or deletes and updates everything in a database",
         instead: "Write a migration and leave running it to the user; delete single rows with `WHERE`.",
-        check: Check::Scene(sql),
+        check: Check::Command(sql_destroys),
         matches: &[
             "psql -c 'DROP TABLE x'",
             "mysql -e 'truncate x'",
@@ -33,7 +33,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "drops, resets or overwrites a database with a tool",
         instead: "Use a throw-away database, and leave resetting others to the user.",
-        check: Check::Scene(tools),
+        check: Check::Command(database_destroys),
         matches: &[
             "dropdb x",
             "redis-cli flushall",
@@ -63,7 +63,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// Programs that take SQL or something like it.
-const CLIENTS: [&str; 24] = [
+const SQL_CLIENTS: [&str; 24] = [
     "psql",
     "pgcli",
     "mysql",
@@ -90,9 +90,9 @@ const CLIENTS: [&str; 24] = [
     "litecli",
 ];
 
-fn sql(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    let is_hosted = one.runs(&[
+fn sql_destroys(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    let is_hosted = command.runs(&[
         "wrangler d1 execute",
         "supabase db execute",
         "aws rds-data execute-statement",
@@ -103,12 +103,12 @@ fn sql(scene: &Scene<'_>) -> Option<String> {
         "planetscale shell",
         "turso db shell",
     ]);
-    let is_code = one.code.is_some();
-    if !CLIENTS.contains(&one.program.as_str()) && !is_hosted && !is_code {
+    let is_code = command.code.is_some();
+    if !SQL_CLIENTS.contains(&command.program.as_str()) && !is_hosted && !is_code {
         return None;
     }
     let mut texts: Vec<String> = Vec::new();
-    if let Some(code) = &one.code {
+    if let Some(code) = &command.code {
         let runs = ["execute(", "executescript(", "query(", ".exec(", ".run(", "raw("]
             .iter()
             .any(|call| code.contains(call));
@@ -116,17 +116,17 @@ fn sql(scene: &Scene<'_>) -> Option<String> {
             texts.extend(crate::script::literals(code));
         }
     } else {
-        texts.extend(one.args.iter().filter(|arg| arg.contains([' ', '(', '/', ';'])).cloned());
-        texts.extend(one.input.text.clone());
+        texts.extend(command.args.iter().filter(|arg| arg.contains([' ', '(', '/', ';'])).cloned());
+        texts.extend(command.stdin.text.clone());
     }
-    scene.found_if(texts.iter().any(|text| is_destructive(text)))
+    input.found_if(texts.iter().any(|text| is_destructive(text)))
 }
 
 /// Statements without any of these are looked at no further: a script may have thousands.
-const VERBS: [&str; 5] = ["drop", "truncate", "delete", "update", "grant"];
+const SQL_VERBS: [&str; 5] = ["drop", "truncate", "delete", "update", "grant"];
 
 /// The shortest verb with something that it destroys.
-const SHORTEST: usize = "drop x y".len();
+const MIN_STATEMENT_LEN: usize = "drop x y".len();
 
 /// Whether one of the statements destroys something.
 fn is_destructive(text: &str) -> bool {
@@ -141,8 +141,9 @@ fn is_destructive(text: &str) -> bool {
     // Asked once, not of every statement: there may be thousands.
     let names_everything = plain.contains("where 1=1") || plain.contains("where true");
     let statements = plain.split([';', '\n']).chain([plain.as_str()]);
-    let is_worth =
-        |statement: &&str| SHORTEST <= statement.len() && VERBS.iter().any(|verb| statement.contains(verb));
+    let is_worth = |statement: &&str| {
+        MIN_STATEMENT_LEN <= statement.len() && SQL_VERBS.iter().any(|verb| statement.contains(verb))
+    };
     statements.filter(is_worth).any(|statement| {
         let words: Vec<&str> = statement
             .split(|next: char| !(next.is_alphanumeric() || next == '_'))
@@ -205,23 +206,23 @@ fn without_comments(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn tools(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_rehearsal() {
+fn database_destroys(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.is_dry_run() {
         return None;
     }
-    let lower: Vec<String> = one.args.iter().map(|arg| arg.to_lowercase()).collect();
+    let lower: Vec<String> = command.args.iter().map(|arg| arg.to_lowercase()).collect();
     let has = |words: &[&str]| lower.iter().any(|arg| words.contains(&arg.as_str()));
-    let found = match one.program.as_str() {
+    let found = match command.program.as_str() {
         "dropdb" | "dropuser" | "pg_dropcluster" | "pg_resetwal" => true,
         "redis-cli" | "valkey-cli" | "keydb-cli" => {
             has(&["flushall", "flushdb", "shutdown", "debug", "swapdb"])
                 || (has(&["config"]) && has(&["set"]))
                 || lower.iter().any(|arg| arg.contains("flushall"))
-                || one.input.text.as_deref().is_some_and(|text| text.to_lowercase().contains("flush"))
+                || command.stdin.text.as_deref().is_some_and(|text| text.to_lowercase().contains("flush"))
         }
         "mysqladmin" | "mariadb-admin" => has(&["drop", "shutdown", "flush-privileges", "password"]),
-        "pg_restore" => one.has("c", &["clean", "create"]),
+        "pg_restore" => command.has("c", &["clean", "create"]),
         "mongorestore" => has(&["--drop"]),
         "pg_ctl" | "pg_ctlcluster" => has(&["stop", "restart", "kill"]),
         "prisma" => {
@@ -246,11 +247,11 @@ fn tools(scene: &Scene<'_>) -> Option<String> {
         }),
         "artisan" | "php" => {
             has(&["migrate:fresh", "migrate:reset", "migrate:refresh", "db:wipe", "migrate:rollback"])
-                && (one.is(&["artisan"]) || has(&["artisan"]) || has(&["./artisan"]))
+                && (command.is(&["artisan"]) || has(&["artisan"]) || has(&["./artisan"]))
         }
         "python" | "django-admin" | "manage.py" | "uv" | "flask" => {
-            let manages =
-                one.is(&["django-admin", "manage.py"]) || lower.iter().any(|arg| arg.ends_with("manage.py"));
+            let manages = command.is(&["django-admin", "manage.py"])
+                || lower.iter().any(|arg| arg.ends_with("manage.py"));
             manages
                 && (has(&["flush", "reset_db", "sqlflush", "dropdb", "reset_schema"])
                     || (has(&["migrate"]) && has(&["zero"])))
@@ -271,12 +272,12 @@ fn tools(scene: &Scene<'_>) -> Option<String> {
         "dbmate" | "migrate" | "goose" | "atlas" => {
             has(&["drop", "reset"])
                 || (has(&["down"]) && has(&["-all"]))
-                || (one.is(&["atlas"]) && has(&["clean"]))
+                || (command.is(&["atlas"]) && has(&["clean"]))
         }
         "dotnet" => has(&["ef"]) && has(&["database"]) && has(&["drop"]),
         "elasticsearch" | "etcdctl" => has(&["del"]) && (has(&["--prefix"]) || has(&["--from-key"])),
         "curl" => {
-            (has(&["delete"]) || one.args.iter().any(|arg| arg == "-XDELETE"))
+            (has(&["delete"]) || command.args.iter().any(|arg| arg == "-XDELETE"))
                 && lower.iter().any(|arg| arg.contains(":9200") || arg.contains("/_all"))
         }
         "influx" => has(&["delete"]),
@@ -292,16 +293,16 @@ fn tools(scene: &Scene<'_>) -> Option<String> {
         "neonctl" | "pscale" | "turso" | "planetscale" => has(&["delete", "destroy"]),
         _ => false,
     };
-    let keys = one.is(&["redis-cli", "valkey-cli"])
+    let keys = command.is(&["redis-cli", "valkey-cli"])
         && has(&["del", "unlink"])
-        && one.wrappers.iter().any(|wrapper| wrapper == "xargs");
-    if let Some(file) = scene.file(|one| one.kind.destroys() && is_data(&one.path)) {
+        && command.wrappers.iter().any(|wrapper| wrapper == "xargs");
+    if let Some(file) = input.file(|file| file.access.destroys() && is_data(&file.path)) {
         return Some(file);
     }
     let doctrine = lower
         .iter()
         .any(|arg| arg.starts_with("doctrine:database:drop") || arg.starts_with("doctrine:schema:drop"));
-    scene.found_if((found || doctrine || keys) && !one.is_question())
+    input.found_if((found || doctrine || keys) && !command.asks_for_help())
 }
 
 /// A file with the data of a system in use.

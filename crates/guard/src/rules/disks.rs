@@ -1,10 +1,10 @@
 //! Disks and devices.
 
-use super::{Category, Check, Rule, Scene, Tier};
+use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{
     paths::{Place, is_disk},
     text,
-    uses::Use,
+    uses::Access,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -14,7 +14,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "writes to a disk or another device",
         instead: "Write to a file in the project; use an image file where a disk is needed.",
-        check: Check::Scene(write),
+        check: Check::Command(disk_write),
         matches: &[
             "dd if=x.img of=/dev/sda",
             "cat x > /dev/nvme0n1",
@@ -34,7 +34,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "formats, partitions, encrypts or erases a disk",
         instead: "Leave disks alone. In tests use an image file below the project.",
-        check: Check::Scene(format),
+        check: Check::Command(disk_format),
         matches: &[
             "mkfs.ext4 /dev/sdb1",
             "wipefs -a /dev/sda",
@@ -50,7 +50,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "destroys a volume, pool or array, or takes away what is mounted",
         instead: "Leave volumes and mounts alone and say what you need.",
-        check: Check::Scene(volume),
+        check: Check::Command(disk_volume),
         matches: &[
             "zpool destroy tank",
             "lvremove -f vg/data",
@@ -63,15 +63,15 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn write(scene: &Scene<'_>) -> Option<String> {
-    scene.any_file(|one| one.kind != Use::Read && is_disk(&one.path))
+fn disk_write(input: &RuleInput<'_>) -> Option<String> {
+    input.any_file(|file| file.access != Access::Read && is_disk(&file.path))
 }
 
-fn format(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    let formats = one.program.starts_with("mkfs")
-        || one.program.starts_with("newfs")
-        || one.is(&[
+fn disk_format(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    let formats = command.program.starts_with("mkfs")
+        || command.program.starts_with("newfs")
+        || command.is(&[
             "mke2fs",
             "mkswap",
             "mkdosfs",
@@ -101,44 +101,44 @@ fn format(scene: &Scene<'_>) -> Option<String> {
             "pvcreate",
             "mkinitfs",
         ]);
-    if !formats || one.is_rehearsal() || looks_only(scene) {
+    if !formats || command.is_dry_run() || looks_only(input) {
         return None;
     }
-    let operands = one.operands(&["-t", "-L", "-N", "-U", "-b", "-o"]);
-    let is_device = |path: &&str| is_disk(&one.path(path, scene.ctx)) || !text::is_known(path);
-    let is_named = operands.iter().any(is_device) || one.args.iter().any(|arg| is_disk(arg));
+    let operands = command.operands(&["-t", "-L", "-N", "-U", "-b", "-o"]);
+    let is_device = |path: &&str| is_disk(&command.path(path, input.ctx)) || !text::is_known(path);
+    let is_named = operands.iter().any(is_device) || command.args.iter().any(|arg| is_disk(arg));
     let is_file = operands.iter().any(|path| path.contains(['.', '/']));
-    scene.found_if(is_named || !is_file)
+    input.found_if(is_named || !is_file)
 }
 
 /// Lists or tests without changing anything.
-fn looks_only(scene: &Scene<'_>) -> bool {
-    let one = scene.one;
-    match one.program.as_str() {
+fn looks_only(input: &RuleInput<'_>) -> bool {
+    let command = input.command;
+    match command.program.as_str() {
         "fdisk" | "sfdisk" | "gdisk" | "parted" => {
-            one.has("lsdJ", &["list", "dump", "json"]) && !one.has_word(&["--delete", "-s"])
+            command.has("lsdJ", &["list", "dump", "json"]) && !command.has_word(&["--delete", "-s"])
         }
-        "sgdisk" => one.has("pivO", &["print", "info", "verify"]),
-        "wipefs" => one.has("nJ", &["no-act"]) || !one.has("ao", &["all", "offset"]),
-        "cryptsetup" => one.has_word(&["status", "luksDump", "isLuks", "benchmark", "luksUUID"]),
-        "nvme" => !one.has_word(&["format", "sanitize", "write", "delete-ns", "write-zeroes"]),
-        "hdparm" => !one.args.iter().any(|arg| {
+        "sgdisk" => command.has("pivO", &["print", "info", "verify"]),
+        "wipefs" => command.has("nJ", &["no-act"]) || !command.has("ao", &["all", "offset"]),
+        "cryptsetup" => command.has_word(&["status", "luksDump", "isLuks", "benchmark", "luksUUID"]),
+        "nvme" => !command.has_word(&["format", "sanitize", "write", "delete-ns", "write-zeroes"]),
+        "hdparm" => !command.args.iter().any(|arg| {
             arg.contains("erase") || arg.contains("trim") || arg.contains("write") || arg.contains("repair")
         }),
-        "fsck" | "e2fsck" | "xfs_repair" => one.has("nN", &[]),
-        "tune2fs" => one.has("l", &[]),
-        "badblocks" => !one.has("wn", &[]),
-        "debugfs" => !one.has("w", &[]),
+        "fsck" | "e2fsck" | "xfs_repair" => command.has("nN", &[]),
+        "tune2fs" => command.has("l", &[]),
+        "badblocks" => !command.has("wn", &[]),
+        "debugfs" => !command.has("w", &[]),
         _ => false,
     }
 }
 
-fn volume(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_rehearsal() {
+fn disk_volume(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.is_dry_run() {
         return None;
     }
-    let destroys = one.runs(&[
+    let destroys = command.runs(&[
         "zpool destroy|labelclear|create|remove|offline|detach|split|export",
         "zfs destroy|rollback",
         "btrfs subvolume|device delete|remove",
@@ -152,21 +152,21 @@ fn volume(scene: &Scene<'_>) -> Option<String> {
         "grub-install",
         "flashrom",
         "losetup",
-    ]) && !(one.is(&["losetup", "efibootmgr"])
-        && (one.args.is_empty() || one.has("la", &["list", "all"]))
-        && !one.has("dDbB", &["detach"]));
-    let array =
-        one.is(&["mdadm"]) && one.has("SzCrf", &["stop", "zero-superblock", "create", "remove", "fail"]);
-    let unmounts = one.is(&["umount"])
-        && (one.has("a", &["all"])
-            || one.operands(&["-t", "-O"]).iter().any(|path| {
-                let path = one.path(path, scene.ctx);
+    ]) && !(command.is(&["losetup", "efibootmgr"])
+        && (command.args.is_empty() || command.has("la", &["list", "all"]))
+        && !command.has("dDbB", &["detach"]));
+    let array = command.is(&["mdadm"])
+        && command.has("SzCrf", &["stop", "zero-superblock", "create", "remove", "fail"]);
+    let unmounts = command.is(&["umount"])
+        && (command.has("a", &["all"])
+            || command.operands(&["-t", "-O"]).iter().any(|path| {
+                let path = command.path(path, input.ctx);
                 is_disk(&path)
                     || matches!(
-                        scene.place(&path),
+                        input.place(&path),
                         Place::Root | Place::System | Place::HomeRoot | Place::Home(_) | Place::Unknown
                     )
             }));
-    let swaps = one.is(&["swapoff"]) && !one.args.is_empty();
-    scene.found_if(destroys || array || unmounts || swaps)
+    let swaps = command.is(&["swapoff"]) && !command.args.is_empty();
+    input.found_if(destroys || array || unmounts || swaps)
 }

@@ -1,7 +1,7 @@
 //! Variables that change what programs do, and connections that nobody checks.
 
-use super::{Category, Check, Rule, Scene, Tier};
-use crate::{flatten::is_loopback, invocation::Invocation, paths::Place, text};
+use super::{Category, Check, Rule, RuleInput, Tier};
+use crate::{flatten::is_loopback, invocation::Command, paths::Place, text};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -10,7 +10,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "sets a variable that loads code into other programs or replaces the programs they call",
         instead: "Run the program with its own options.",
-        check: Check::Scene(preload),
+        check: Check::Command(preload),
         matches: &[
             "LD_PRELOAD=./x.so ls",
             "export BASH_ENV=x",
@@ -35,7 +35,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "puts a temporary or the working folder first where programs are searched",
         instead: "Call the program by its path.",
-        check: Check::Scene(search_path),
+        check: Check::Command(search_path),
         matches: &["export PATH=/tmp/evil:$PATH", "PATH=.:$PATH make", "PATH=/dev/shm/x:$PATH git status"],
         passes: &[
             "export PATH=\"$PWD/node_modules/.bin:$PATH\"",
@@ -50,7 +50,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "switches off the checks of connections, or sends them through another machine",
         instead: "Leave certificate checks on and use the network as it is.",
-        check: Check::Scene(transport),
+        check: Check::Command(unsafe_transport),
         matches: &[
             "NODE_TLS_REJECT_UNAUTHORIZED=0 npm test",
             "GIT_SSL_NO_VERIFY=1 git clone https://x.example/a",
@@ -72,14 +72,14 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// Variables that are set, for a command or for all that follow.
-fn set(scene: &Scene<'_>) -> Vec<(String, String)> {
-    let mut all = scene.one.env.clone();
-    if scene.one.is(&["export", "declare", "typeset", "readonly", "local", "setenv"]) {
-        let pairs = scene.one.args.iter().filter_map(|arg| arg.split_once('='));
+fn set(input: &RuleInput<'_>) -> Vec<(String, String)> {
+    let mut all = input.command.env.clone();
+    if input.command.is(&["export", "declare", "typeset", "readonly", "local", "setenv"]) {
+        let pairs = input.command.args.iter().filter_map(|arg| arg.split_once('='));
         all.extend(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
     }
-    if scene.one.is(&["launchctl"]) && scene.one.has_word(&["setenv"]) {
-        let words = scene.one.operands(&[]);
+    if input.command.is(&["launchctl"]) && input.command.has_word(&["setenv"]) {
+        let words = input.command.operands(&[]);
         all.extend(
             words.get(1).zip(words.get(2)).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
         );
@@ -87,8 +87,8 @@ fn set(scene: &Scene<'_>) -> Vec<(String, String)> {
     all
 }
 
-fn preload(scene: &Scene<'_>) -> Option<String> {
-    let found = set(scene).into_iter().any(|(name, value)| match name.as_str() {
+fn preload(input: &RuleInput<'_>) -> Option<String> {
+    let found = set(input).into_iter().any(|(name, value)| match name.as_str() {
         "LD_PRELOAD"
         | "LD_AUDIT"
         | "DYLD_INSERT_LIBRARIES"
@@ -113,7 +113,7 @@ fn preload(scene: &Scene<'_>) -> Option<String> {
         | "NODE_REPL_EXTERNAL_MODULE"
         | "LESSOPEN"
         | "LESSCLOSE" => !value.is_empty() && !value.starts_with("-X") && !value.starts_with("-Dfile"),
-        "LD_LIBRARY_PATH" => value.split(':').any(|part| is_foreign(scene, part)),
+        "LD_LIBRARY_PATH" => value.split(':').any(|part| is_foreign(input, part)),
         "NODE_OPTIONS" => {
             value.contains("--require")
                 || value.contains("-r ")
@@ -138,22 +138,22 @@ fn preload(scene: &Scene<'_>) -> Option<String> {
             .any(|word| value.contains(word)),
         _ => false,
     });
-    scene.found_if(found)
+    input.found_if(found)
 }
 
 /// A folder for temporary files, whose contents others may write.
-fn is_foreign(scene: &Scene<'_>, folder: &str) -> bool {
-    !folder.is_empty() && scene.place(&scene.one.path(folder, scene.ctx)) == Place::Temporary
+fn is_foreign(input: &RuleInput<'_>, folder: &str) -> bool {
+    !folder.is_empty() && input.place(&input.command.path(folder, input.ctx)) == Place::Temporary
 }
 
-fn search_path(scene: &Scene<'_>) -> Option<String> {
-    let found = set(scene).into_iter().any(|(name, value)| {
+fn search_path(input: &RuleInput<'_>) -> Option<String> {
+    let found = set(input).into_iter().any(|(name, value)| {
         let first = text::split(&value, ":").first().copied().unwrap_or_default().to_owned();
         name == "PATH"
-            && (is_foreign(scene, &first) || ["", ".", "./", ".."].contains(&first.as_str()))
+            && (is_foreign(input, &first) || ["", ".", "./", ".."].contains(&first.as_str()))
             && !value.is_empty()
     });
-    scene.found_if(found)
+    input.found_if(found)
 }
 
 /// Options of `curl` that take a value, which may be any text.
@@ -183,31 +183,31 @@ const CURL_VALUED: [&str; 22] = [
 ];
 
 /// Whether something is fetched from or sent to another machine without asking who that is.
-fn trusts_anyone(one: &Invocation) -> bool {
-    let (switches, hosts) = match one.program.as_str() {
-        "curl" => (one.switches(&CURL_VALUED, ""), one.operands(&CURL_VALUED)),
+fn trusts_anyone(command: &Command) -> bool {
+    let (switches, hosts) = match command.program.as_str() {
+        "curl" => (command.switches(&CURL_VALUED, ""), command.operands(&CURL_VALUED)),
         "wget" => {
             let valued = ["-O", "-o", "-P", "-U", "--header", "--post-data", "--output-document"];
-            (one.switches(&valued, ""), one.operands(&valued))
+            (command.switches(&valued, ""), command.operands(&valued))
         }
         _ => return false,
     };
-    let is_unchecked = switches.iter().any(|switch| match one.program.as_str() {
+    let is_unchecked = switches.iter().any(|switch| match command.program.as_str() {
         "curl" => ["k", "insecure"].contains(switch),
         _ => *switch == "no-check-certificate",
     });
-    let is_remote = |target: &&str| {
+    let is_other_host = |target: &&str| {
         let rest = target.split_once("://").map_or(*target, |(_, rest)| rest);
         let host = rest.split(['/', '?']).next().unwrap_or_default();
         !host.is_empty() && text::is_known(host) && !is_loopback(target)
     };
-    is_unchecked && hosts.iter().any(is_remote)
+    is_unchecked && hosts.iter().any(is_other_host)
 }
 
-fn transport(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
+fn unsafe_transport(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
     let is_local = |value: &str| ["localhost", "127.0.0.1", "[::1]"].iter().any(|host| value.contains(host));
-    let found = set(scene).into_iter().any(|(name, value)| match name.to_uppercase().as_str() {
+    let found = set(input).into_iter().any(|(name, value)| match name.to_uppercase().as_str() {
         "NODE_TLS_REJECT_UNAUTHORIZED" | "PYTHONHTTPSVERIFY" => value == "0",
         "GIT_SSL_NO_VERIFY" => ["1", "true"].contains(&value.as_str()),
         "HTTP_PROXY" | "HTTPS_PROXY" | "ALL_PROXY" => {
@@ -225,10 +225,11 @@ fn transport(scene: &Scene<'_>) -> Option<String> {
         }
         _ => false,
     });
-    let settings = one.runs(&[
+    let settings = command.runs(&[
         "npm|pnpm|yarn config set strict-ssl|strictSsl|enableStrictSsl",
         "npm|pnpm|yarn set strict-ssl",
-    ]) && one.has_word(&["false"])
-        || one.is(&["npm", "pnpm", "yarn"]) && one.has_word(&["strict-ssl=false", "--strict-ssl=false"]);
-    scene.found_if(found || settings || trusts_anyone(one))
+    ]) && command.has_word(&["false"])
+        || command.is(&["npm", "pnpm", "yarn"])
+            && command.has_word(&["strict-ssl=false", "--strict-ssl=false"]);
+    input.found_if(found || settings || trusts_anyone(command))
 }

@@ -1,10 +1,10 @@
 //! The file system: nothing is deleted outside the project and the folders for temporary files.
 
-use super::{Category, Check, Rule, Scene, Tier};
+use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{
-    paths::{Place, Touch, is_disk, touches},
+    paths::{Place, Relation, is_disk, touches},
     text,
-    uses::{FileUse, Use, search::find_is_narrow},
+    uses::{Access, FileAccess, search::find_is_narrow},
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -14,7 +14,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "deletes, empties or moves away something outside the project and the temporary folders",
         instead: "Delete only what is below the project or a temporary folder, and name it.",
-        check: Check::Scene(delete_outside),
+        check: Check::Command(delete_outside),
         matches: &[
             "rm -rf ~/Documents",
             "rm -rf /",
@@ -31,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "deletes the whole project or a folder around it",
         instead: "Delete the files that are in the way one by one, by name.",
-        check: Check::Scene(delete_project),
+        check: Check::Command(delete_project),
         matches: &[
             "rm -rf .",
             "rm -rf *",
@@ -48,7 +48,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "deletes something whose path is only known when it runs",
         instead: "Write out the path, or put the variable behind a fixed folder, such as `build/$name`.",
-        check: Check::Scene(delete_unknown),
+        check: Check::Command(delete_unknown),
         matches: &["rm -rf \"$DIR\"", "rm -rf $(cat list.txt)", "rm -rf ./$NAME"],
         passes: &["rm -rf build/$NAME", "D=dist; rm -rf \"$D\"", "for f in a b; do rm \"$f\"; done"],
     },
@@ -58,7 +58,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "deletes or writes git's own files",
         instead: "Change the repository with git commands only. A stale `.git/index.lock` alone may be removed.",
-        check: Check::Scene(git_files),
+        check: Check::Command(delete_git),
         matches: &["rm -rf .git", "rm -f .git/refs/heads/main", "echo x > .git/HEAD", "find .git -delete"],
         passes: &[
             "rm -f .git/index.lock",
@@ -73,62 +73,63 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Warn,
         finds: "writes into the user's home, outside the project",
         instead: "Write into the project or a temporary folder.",
-        check: Check::Scene(write_home),
+        check: Check::Command(write_home),
         matches: &["echo hi > ~/notes.txt"],
         passes: &["echo hi > notes.txt", "cat ~/notes.txt", "touch ~/.cache/x"],
     },
 ];
 
-fn delete_outside(scene: &Scene<'_>) -> Option<String> {
-    if is_thrown_away(scene) {
-        return scene.found_if(true);
+fn delete_outside(input: &RuleInput<'_>) -> Option<String> {
+    if is_thrown_away(input) {
+        return input.found_if(true);
     }
-    scene.file(|one| {
-        one.kind.destroys()
-            && !is_disk(&one.path)
-            && !one.path.starts_with("/dev/tcp/")
-            && !(scene.one.is_rehearsal())
+    input.file(|file| {
+        file.access.destroys()
+            && !is_disk(&file.path)
+            && !file.path.starts_with("/dev/tcp/")
+            && !(input.command.is_dry_run())
             && matches!(
-                scene.place(&one.path),
+                input.place(&file.path),
                 Place::Root | Place::System | Place::HomeRoot | Place::Home(_) | Place::Outside
             )
     })
 }
 
 /// What is moved to `/dev/null` is gone.
-fn is_thrown_away(scene: &Scene<'_>) -> bool {
-    scene.one.is(&["mv"]) && scene.one.args.last().is_some_and(|target| target == "/dev/null")
+fn is_thrown_away(input: &RuleInput<'_>) -> bool {
+    input.command.is(&["mv"]) && input.command.args.last().is_some_and(|target| target == "/dev/null")
 }
 
-fn delete_project(scene: &Scene<'_>) -> Option<String> {
-    let is_search = scene.one.program == "find" && !find_is_narrow(scene.one);
-    if is_search && scene.one.args.iter().any(|arg| ["rm", "shred", "unlink"].contains(&arg.as_str())) {
-        let starts = scene.one.args.iter().take_while(|arg| !arg.starts_with(['-', '(', '!']));
-        let is_root = |start: &String| scene.place(&scene.one.path(start, scene.ctx)) == Place::ProjectRoot;
+fn delete_project(input: &RuleInput<'_>) -> Option<String> {
+    let is_search = input.command.program == "find" && !find_is_narrow(input.command);
+    if is_search && input.command.args.iter().any(|arg| ["rm", "shred", "unlink"].contains(&arg.as_str())) {
+        let starts = input.command.args.iter().take_while(|arg| !arg.starts_with(['-', '(', '!']));
+        let is_root =
+            |start: &String| input.place(&input.command.path(start, input.ctx)) == Place::ProjectRoot;
         if starts.clone().count() == 0 || starts.clone().any(is_root) {
-            return scene.found_if(true);
+            return input.found_if(true);
         }
     }
-    scene.file(|one| {
-        one.kind.destroys()
-            && one.kind != Use::Empty
-            && scene.place(&one.path) == Place::ProjectRoot
-            && !scene.one.is_rehearsal()
+    input.file(|file| {
+        file.access.destroys()
+            && file.access != Access::Empty
+            && input.place(&file.path) == Place::ProjectRoot
+            && !input.command.is_dry_run()
     })
 }
 
-fn delete_unknown(scene: &Scene<'_>) -> Option<String> {
-    scene.file(|one| one.kind.destroys() && is_unknown(scene, one) && !scene.one.is_rehearsal())
+fn delete_unknown(input: &RuleInput<'_>) -> Option<String> {
+    input.file(|file| file.access.destroys() && is_unknown(input, file) && !input.command.is_dry_run())
 }
 
 /// Whether a path may be anything, or may be the project itself because a variable is empty.
-fn is_unknown(scene: &Scene<'_>, one: &FileUse) -> bool {
-    match scene.place(&one.path) {
+fn is_unknown(input: &RuleInput<'_>, file: &FileAccess) -> bool {
+    match input.place(&file.path) {
         Place::Unknown => true,
         Place::Project(rest) => {
             let is_variable = |source: &str| source.starts_with('$') && !source.starts_with("$(");
             let first = rest.split('/').next().unwrap_or_default();
-            one.kind == Use::DeleteTree
+            file.access == Access::DeleteTree
                 && text::known_parts(first).is_empty()
                 && text::sources(first).any(is_variable)
         }
@@ -136,20 +137,20 @@ fn is_unknown(scene: &Scene<'_>, one: &FileUse) -> bool {
     }
 }
 
-fn git_files(scene: &Scene<'_>) -> Option<String> {
-    scene.file(|one| {
-        let Place::Project(rest) = scene.place(&one.path) else { return false };
+fn delete_git(input: &RuleInput<'_>) -> Option<String> {
+    input.file(|file| {
+        let Place::Project(rest) = input.place(&file.path) else { return false };
         let open = [".git/info", ".git/COMMIT_EDITMSG", ".git/MERGE_MSG", ".git/rebase-merge"];
         let is_lock = rest.starts_with(".git/") && rest.rsplit('.').next() == Some("lock");
-        let is_own = touches(&rest, ".git") == Touch::Inside;
-        let is_open = is_lock || open.iter().any(|open| touches(&rest, open) == Touch::Inside);
-        one.kind.changes() && is_own && !is_open && scene.one.program != "git"
+        let is_own = touches(&rest, ".git") == Relation::Inside;
+        let is_open = is_lock || open.iter().any(|open| touches(&rest, open) == Relation::Inside);
+        file.access.changes() && is_own && !is_open && input.command.program != "git"
     })
 }
 
-fn write_home(scene: &Scene<'_>) -> Option<String> {
-    scene.file(|one| {
-        let Place::Home(rest) = scene.place(&one.path) else { return false };
-        matches!(one.kind, Use::Write | Use::Append) && !rest.starts_with(".cache")
+fn write_home(input: &RuleInput<'_>) -> Option<String> {
+    input.file(|file| {
+        let Place::Home(rest) = input.place(&file.path) else { return false };
+        matches!(file.access, Access::Write | Access::Append) && !rest.starts_with(".cache")
     })
 }

@@ -1,6 +1,6 @@
 //! Commits and work that git cannot bring back.
 
-use super::{Category, Check, Rule, Scene, Tier};
+use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::paths::Place;
 
 pub(super) const RULES: &[Rule] = &[
@@ -10,7 +10,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "overwrites or deletes branches of a remote",
         instead: "Push without force; on your own branch `git push --force-with-lease origin BRANCH` may pass.",
-        check: Check::Scene(push),
+        check: Check::Command(git_push_force),
         matches: &[
             "git push -f",
             "git push origin +main",
@@ -33,7 +33,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "throws away work that is not committed",
         instead: "Commit first, or `git stash push`; undo single files with `git restore FILE`.",
-        check: Check::Scene(discard),
+        check: Check::Command(git_discard),
         matches: &[
             "git reset --hard",
             "git checkout -- .",
@@ -62,7 +62,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "deletes branches, tags, worktrees or references whether they are merged or not",
         instead: "Delete a merged branch with `git branch -d NAME`.",
-        check: Check::Scene(branches),
+        check: Check::Command(git_delete_branch),
         matches: &[
             "git branch -D x",
             "git tag -d v1",
@@ -85,7 +85,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "rewrites history, or removes what git keeps to bring things back",
         instead: "Add commits; `git revert` undoes one.",
-        check: Check::Scene(rewrite),
+        check: Check::Command(git_rewrite),
         matches: &[
             "git filter-branch --all",
             "git filter-repo --path x",
@@ -104,7 +104,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "changes settings of git that run programs or lead elsewhere",
         instead: "Set plain values in the repository, such as `git config user.name`.",
-        check: Check::Scene(settings),
+        check: Check::Command(git_settings),
         matches: &[
             "git config --global credential.helper x",
             "git config core.hooksPath x",
@@ -123,30 +123,30 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn is_verb(scene: &Scene<'_>, verbs: &[&str]) -> bool {
-    scene.one.is(&["git"])
-        && scene.one.words().first().is_some_and(|verb| verbs.contains(verb))
-        && !scene.one.is_question()
+fn is_verb(input: &RuleInput<'_>, verbs: &[&str]) -> bool {
+    input.command.is(&["git"])
+        && input.command.words().first().is_some_and(|verb| verbs.contains(verb))
+        && !input.command.asks_for_help()
 }
 
-fn push(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if !is_verb(scene, &["push", "send-pack"]) || one.has("n", &["dry-run"]) {
+fn git_push_force(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if !is_verb(input, &["push", "send-pack"]) || command.has("n", &["dry-run"]) {
         return None;
     }
-    let words = one.words();
+    let words = command.words();
     let refs = words.get(2..).unwrap_or_default();
-    let forced = one.args.iter().any(|arg| is_force(arg)) || one.has("", &["mirror", "prune"]);
-    let deletes =
-        one.has("d", &["delete"]) || refs.iter().any(|name| name.starts_with(':') || name.starts_with('+'));
-    let leased = one.args.iter().any(|arg| arg.starts_with("--force-with-lease"));
+    let forced = command.args.iter().any(|arg| is_force(arg)) || command.has("", &["mirror", "prune"]);
+    let deletes = command.has("d", &["delete"])
+        || refs.iter().any(|name| name.starts_with(':') || name.starts_with('+'));
+    let leased = command.args.iter().any(|arg| arg.starts_with("--force-with-lease"));
     let main = ["main", "master", "trunk", "develop", "production", "prod", "release", "stable"];
     let is_main = refs.iter().any(|name| {
         main.contains(&name.rsplit([':', '/']).next().unwrap_or_default())
             && (!name.contains('/') || name.contains("refs/") || name.contains(':'))
     });
     let unnamed = leased && refs.is_empty();
-    scene.found_if(forced || deletes || (leased && (is_main || (unnamed && one.has("", &["all"])))))
+    input.found_if(forced || deletes || (leased && (is_main || (unnamed && command.has("", &["all"])))))
 }
 
 /// `-f`, alone or in a cluster, and `--force`, but not `--force-with-lease`.
@@ -160,10 +160,10 @@ fn is_force(arg: &str) -> bool {
     long || short
 }
 
-fn discard(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
+fn git_discard(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
     if !is_verb(
-        scene,
+        input,
         &[
             "reset",
             "checkout",
@@ -181,12 +181,12 @@ fn discard(scene: &Scene<'_>) -> Option<String> {
     ) {
         return None;
     }
-    let words = one.words();
+    let words = command.words();
     let verb = words.first().copied().unwrap_or_default();
     let paths = words.get(1..).unwrap_or_default();
     let whole = |path: &&str| {
         matches!(
-            scene.place(&one.path(path, scene.ctx)),
+            input.place(&command.path(path, input.ctx)),
             Place::ProjectRoot | Place::Unknown | Place::Outside
         ) && (path.starts_with(['.', '/', '*', ':']) || path.contains('*'))
             && !path.starts_with("../..")
@@ -194,72 +194,74 @@ fn discard(scene: &Scene<'_>) -> Option<String> {
             || *path == ":"
     };
     let found = match verb {
-        "reset" => one.has("", &["hard", "merge", "keep"]),
+        "reset" => command.has("", &["hard", "merge", "keep"]),
         "checkout" => {
-            let is_new = one.has("bB", &["orphan"]);
+            let is_new = command.has("bB", &["orphan"]);
             let main = ["main", "master", "develop", "production"];
-            if one.has("B", &[]) && paths.iter().any(|name| main.contains(name)) {
-                return scene.found_if(true);
+            if command.has("B", &[]) && paths.iter().any(|name| main.contains(name)) {
+                return input.found_if(true);
             }
-            if one.has("", &["theirs", "ours"]) {
+            if command.has("", &["theirs", "ours"]) {
                 return None;
             }
-            (one.has("f", &["force"]) && !is_new) || paths.iter().any(&whole)
+            (command.has("f", &["force"]) && !is_new) || paths.iter().any(&whole)
         }
-        "restore" => paths.iter().any(whole) && (!one.has("S", &["staged"]) || one.has("W", &["worktree"])),
+        "restore" => {
+            paths.iter().any(whole) && (!command.has("S", &["staged"]) || command.has("W", &["worktree"]))
+        }
         "clean" => {
-            one.has("f", &["force"]) && !one.has("n", &["dry-run"])
-                || one.args.iter().any(|arg| arg.contains("requireForce=false"))
+            command.has("f", &["force"]) && !command.has("n", &["dry-run"])
+                || command.args.iter().any(|arg| arg.contains("requireForce=false"))
         }
         "stash" => paths.first().is_some_and(|what| ["clear", "drop"].contains(what)),
-        "switch" => one.has("f", &["force", "discard-changes"]),
-        "checkout-index" => one.has("f", &["force"]) && one.has("a", &["all"]),
-        "read-tree" => one.has("", &["reset"]) && one.has("u", &[]),
-        "submodule" => paths.first() == Some(&"deinit") && one.has("f", &["force"]),
+        "switch" => command.has("f", &["force", "discard-changes"]),
+        "checkout-index" => command.has("f", &["force"]) && command.has("a", &["all"]),
+        "read-tree" => command.has("", &["reset"]) && command.has("u", &[]),
+        "submodule" => paths.first() == Some(&"deinit") && command.has("f", &["force"]),
         _ => false,
     };
     let requires =
-        one.values("c", &[]).iter().any(|value| value.eq_ignore_ascii_case("clean.requireForce=false"))
+        command.values("c", &[]).iter().any(|value| value.eq_ignore_ascii_case("clean.requireForce=false"))
             && verb == "clean";
-    scene.found_if(found || requires)
+    input.found_if(found || requires)
 }
 
-fn branches(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if !is_verb(scene, &["branch", "tag", "update-ref", "worktree", "remote", "notes", "symbolic-ref"]) {
+fn git_delete_branch(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if !is_verb(input, &["branch", "tag", "update-ref", "worktree", "remote", "notes", "symbolic-ref"]) {
         return None;
     }
-    let words = one.words();
+    let words = command.words();
     let (verb, second) =
         (words.first().copied().unwrap_or_default(), words.get(1).copied().unwrap_or_default());
     let found = match verb {
         "branch" => {
-            one.has("D", &[])
-                || (one.has("d", &["delete"]) && one.has("f", &["force"]))
-                || (one.has("M", &[]) && words.len() > 1)
-                || (one.has("f", &["force"]) && words.len() > 1)
+            command.has("D", &[])
+                || (command.has("d", &["delete"]) && command.has("f", &["force"]))
+                || (command.has("M", &[]) && words.len() > 1)
+                || (command.has("f", &["force"]) && words.len() > 1)
         }
-        "tag" => one.has("d", &["delete"]) || (one.has("f", &["force"]) && words.len() > 1),
-        "update-ref" => one.has("d", &["stdin"]) || words.len() > 1,
-        "worktree" => second == "remove" && one.has("f", &["force"]),
+        "tag" => command.has("d", &["delete"]) || (command.has("f", &["force"]) && words.len() > 1),
+        "update-ref" => command.has("d", &["stdin"]) || words.len() > 1,
+        "worktree" => second == "remove" && command.has("f", &["force"]),
         "remote" => ["remove", "rm", "set-url"].contains(&second),
         "notes" => ["remove", "prune"].contains(&second),
-        _ => one.has("d", &["delete"]),
+        _ => command.has("d", &["delete"]),
     };
-    scene.found_if(found)
+    input.found_if(found)
 }
 
-fn rewrite(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    let other = one.runs(&["hg strip|purge|rollback", "gh repo sync"])
-        || (one.runs(&["svn revert"]) && one.has("R", &[]));
-    let cleans = one.runs(&["hg update|up"]) && one.has("C", &["clean"]);
-    let is_sync = one.runs(&["gh repo sync"]) && !one.has("", &["force"]);
-    let tools = one.is(&["bfg", "git-filter-repo", "git-filter-branch"]) && !one.is_question()
+fn git_rewrite(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    let other = command.runs(&["hg strip|purge|rollback", "gh repo sync"])
+        || (command.runs(&["svn revert"]) && command.has("R", &[]));
+    let cleans = command.runs(&["hg update|up"]) && command.has("C", &["clean"]);
+    let is_sync = command.runs(&["gh repo sync"]) && !command.has("", &["force"]);
+    let tools = command.is(&["bfg", "git-filter-repo", "git-filter-branch"]) && !command.asks_for_help()
         || (other && !is_sync)
         || cleans;
     if !is_verb(
-        scene,
+        input,
         &[
             "filter-branch",
             "filter-repo",
@@ -276,20 +278,20 @@ fn rewrite(scene: &Scene<'_>) -> Option<String> {
             "config",
         ],
     ) {
-        return scene.found_if(tools);
+        return input.found_if(tools);
     }
-    let words = one.words();
+    let words = command.words();
     let (verb, second) =
         (words.first().copied().unwrap_or_default(), words.get(1).copied().unwrap_or_default());
     let found = match verb {
-        "filter-branch" | "filter-repo" | "prune" | "fast-import" => !one.has("n", &["dry-run"]),
+        "filter-branch" | "filter-repo" | "prune" | "fast-import" => !command.has("n", &["dry-run"]),
         "reflog" => ["expire", "delete"].contains(&second),
-        "gc" => one.has("", &["prune"]) && !one.has_word(&["--no-prune"]),
-        "rebase" => one.has("", &["root"]),
-        "replace" => !one.has("l", &["list"]) && !second.is_empty(),
+        "gc" => command.has("", &["prune"]) && !command.has_word(&["--no-prune"]),
+        "rebase" => command.has("", &["root"]),
+        "replace" => !command.has("l", &["list"]) && !second.is_empty(),
         "repack" => {
-            one.has("ad", &[]) && one.has("", &["prune"])
-                || one.args.iter().any(|arg| arg == "-ad" || arg == "-adf")
+            command.has("ad", &[]) && command.has("", &["prune"])
+                || command.args.iter().any(|arg| arg == "-ad" || arg == "-adf")
         }
         "lfs" => second == "prune" || (second == "migrate" && words.get(2) == Some(&"import")),
         "config" => words.iter().any(|word| {
@@ -297,18 +299,21 @@ fn rewrite(scene: &Scene<'_>) -> Option<String> {
         }),
         _ => false,
     };
-    scene.found_if(found || tools)
+    input.found_if(found || tools)
 }
 
-fn settings(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    let has_hooks = one.is(&["git"])
-        && one.values("c", &[]).iter().any(|setting| setting.to_lowercase().starts_with("core.hookspath"));
-    if !is_verb(scene, &["config"]) {
-        return scene.found_if(has_hooks);
+fn git_settings(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    let has_hooks = command.is(&["git"])
+        && command
+            .values("c", &[])
+            .iter()
+            .any(|setting| setting.to_lowercase().starts_with("core.hookspath"));
+    if !is_verb(input, &["config"]) {
+        return input.found_if(has_hooks);
     }
-    let words = one.words();
-    let reads = one.has("l", &["get", "get-all", "get-regexp", "list", "get-urlmatch", "show-origin"])
+    let words = command.words();
+    let reads = command.has("l", &["get", "get-all", "get-regexp", "list", "get-urlmatch", "show-origin"])
         || matches!(words.get(1), Some(&("list" | "get" | "get-all" | "--get")));
     let skip =
         if matches!(words.get(1), Some(&("set" | "unset" | "edit" | "rename-section" | "remove-section"))) {
@@ -318,7 +323,7 @@ fn settings(scene: &Scene<'_>) -> Option<String> {
         };
     let key = words.get(skip).map(|key| key.to_lowercase()).unwrap_or_default();
     let sets = words.len() > skip + 1
-        || one.has("e", &["unset", "unset-all", "add", "replace-all", "edit", "remove-section"])
+        || command.has("e", &["unset", "unset-all", "add", "replace-all", "edit", "remove-section"])
         || skip == 2;
     let running = [
         "credential",
@@ -361,6 +366,6 @@ fn settings(scene: &Scene<'_>) -> Option<String> {
                 || value.contains("clean")
         });
     let is_running = running.iter().any(|start| key.starts_with(start)) && !is_alias;
-    let is_global = one.has_word(&["--global", "--system"]);
-    scene.found_if(!reads && sets && (is_running || is_global) || has_hooks)
+    let is_global = command.has_word(&["--global", "--system"]);
+    input.found_if(!reads && sets && (is_running || is_global) || has_hooks)
 }

@@ -1,11 +1,11 @@
 //! Ralph's own files, and the settings of agents.
 
-use super::{Category, Check, Rule, Scene, Tier};
+use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{
-    invocation::Invocation,
-    paths::{Place, Touch, below, touches},
+    invocation::Command,
+    paths::{Place, Relation, below, touches},
     programs::AGENTS,
-    uses::Use,
+    uses::Access,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -15,7 +15,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "changes ralph's own files, or settings and hooks of agents or of git",
         instead: "Leave these files alone; `ralph/tasks.json` and `progress.txt` are yours. Say what should change.",
-        check: Check::Scene(files),
+        check: Check::Command(harness_files),
         matches: &[
             "rm -f .ralph-active",
             "echo {} > .claude/settings.json",
@@ -44,7 +44,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "sets variables that ralph uses",
         instead: "Leave `RALPH_...` variables as they are.",
-        check: Check::Scene(variables),
+        check: Check::Command(harness_variables),
         matches: &[
             "RALPH_GUARD=off npm test",
             "export RALPH_RUN_ID=x",
@@ -61,7 +61,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "starts an agent without a guard",
         instead: "Do the work yourself, or ask for another turn.",
-        check: Check::Scene(agents),
+        check: Check::Command(harness_agents),
         matches: &[
             "claude -p x --dangerously-skip-permissions",
             "codex exec x",
@@ -80,7 +80,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "controls the loop it runs in, or passes over the hooks of git",
         instead: "Say that you are done or stuck; ralph decides what follows.",
-        check: Check::Scene(control),
+        check: Check::Command(harness_control),
         matches: &[
             "ralph stop",
             "ralph run -p x",
@@ -159,39 +159,39 @@ const IN_HOME: [&str; 21] = [
     ".config/goose",
 ];
 
-fn files(scene: &Scene<'_>) -> Option<String> {
-    scene.file(|one| {
-        let is_in = |folders: &[String]| folders.iter().any(|folder| below(&one.path, folder).is_some());
-        let guarded = match scene.place(&one.path) {
-            _ if is_in(&scene.ctx.open) => false,
-            _ if is_in(&scene.ctx.own) => true,
-            Place::Project(rest) => is_guarded(&rest, &IN_PROJECT, one.kind) && !is_open(&rest),
-            Place::Home(rest) => is_guarded(&rest, &IN_HOME, one.kind),
+fn harness_files(input: &RuleInput<'_>) -> Option<String> {
+    input.file(|file| {
+        let is_in = |folders: &[String]| folders.iter().any(|folder| below(&file.path, folder).is_some());
+        let guarded = match input.place(&file.path) {
+            _ if is_in(&input.ctx.open) => false,
+            _ if is_in(&input.ctx.own) => true,
+            Place::Project(rest) => is_guarded(&rest, &IN_PROJECT, file.access) && !is_open(&rest),
+            Place::Home(rest) => is_guarded(&rest, &IN_HOME, file.access),
             _ => {
                 // The project may be named from outside, by a name that is not known to be it.
-                let name = one.path.rsplit('/').next().unwrap_or_default();
+                let name = file.path.rsplit('/').next().unwrap_or_default();
                 name == ".ralph-active"
-                    || one.path.ends_with("/.claude/settings.json")
-                    || one.path.contains("/.ralph/")
+                    || file.path.ends_with("/.claude/settings.json")
+                    || file.path.contains("/.ralph/")
             }
         };
-        one.kind.changes() && guarded
+        file.access.changes() && guarded
     })
 }
 
 /// In a guarded place, or a folder around one that is deleted or moved.
-fn is_guarded(rest: &str, guarded: &[&str], kind: Use) -> bool {
+fn is_guarded(rest: &str, guarded: &[&str], access: Access) -> bool {
     guarded.iter().any(|name| match touches(rest, name) {
-        Touch::Inside => true,
-        Touch::Around => matches!(kind, Use::DeleteTree | Use::Delete),
-        Touch::Apart => touches_hidden(rest, name),
+        Relation::Inside => true,
+        Relation::Around => matches!(access, Access::DeleteTree | Access::Delete),
+        Relation::Apart => touches_hidden(rest, name),
     }) || rest.strip_prefix(".claude/").is_some_and(|name| name.starts_with("settings"))
-        || rest == ".claude" && kind != Use::Read && !matches!(kind, Use::Append)
+        || rest == ".claude" && access != Access::Read && !matches!(access, Access::Append)
 }
 
 /// Patterns such as `.cl*` or `.*` mean hidden files too.
 fn touches_hidden(rest: &str, name: &str) -> bool {
-    rest.starts_with('.') && rest.contains('*') && touches(rest, name) != Touch::Apart
+    rest.starts_with('.') && rest.contains('*') && touches(rest, name) != Relation::Apart
 }
 
 /// What an agent may write in `.ralph`.
@@ -203,26 +203,27 @@ fn is_open(rest: &str) -> bool {
     !inner.split('/').any(|part| part == "runs" || part == "TASK.md")
 }
 
-fn variables(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
+fn harness_variables(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
     let is_own = |name: &str| {
         name.starts_with("RALPH_")
             || name == "CLAUDE_CONFIG_DIR"
             || name == "CODEX_HOME"
             || name == "IS_SANDBOX"
     };
-    let set = one.env.iter().any(|(name, _)| is_own(name));
-    let shell = one.is(&["export", "unset", "declare", "typeset", "readonly"])
-        && one.args.iter().any(|arg| is_own(arg.split('=').next().unwrap_or_default()));
-    let env = one.is(&["env"])
-        && (one.values("u", &["unset"]).iter().any(|name| is_own(name))
-            || (one.has("i", &["ignore-environment"]) || one.args.first().is_some_and(|arg| arg == "-"))
-                && !one.operands(&[]).is_empty());
-    scene.found_if(set || shell || env)
+    let set = command.env.iter().any(|(name, _)| is_own(name));
+    let shell = command.is(&["export", "unset", "declare", "typeset", "readonly"])
+        && command.args.iter().any(|arg| is_own(arg.split('=').next().unwrap_or_default()));
+    let env = command.is(&["env"])
+        && (command.values("u", &["unset"]).iter().any(|name| is_own(name))
+            || (command.has("i", &["ignore-environment"])
+                || command.args.first().is_some_and(|arg| arg == "-"))
+                && !command.operands(&[]).is_empty());
+    input.found_if(set || shell || env)
 }
 
-fn agents(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
+fn harness_agents(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
     let package = [
         "@anthropic-ai/claude-code",
         "@openai/codex",
@@ -232,32 +233,34 @@ fn agents(scene: &Scene<'_>) -> Option<String> {
         "@qwen-code/qwen-code",
         "@github/copilot",
     ];
-    let is_package = package.iter().any(|name| one.spelled.starts_with(name));
-    let is_agent = (AGENTS.contains(&one.program.as_str()) && !one.is(&["ralph", "pi"]))
+    let is_package = package.iter().any(|name| command.spelled.starts_with(name));
+    let is_agent = (AGENTS.contains(&command.program.as_str()) && !command.is(&["ralph", "pi"]))
         || is_package
-        || one.is(&["pi"]) && one.has("p", &["print", "mode"]);
-    if !is_agent || one.is_question() || one.has_word(&["-v"]) {
+        || command.is(&["pi"]) && command.has("p", &["print", "mode"]);
+    if !is_agent || command.asks_for_help() || command.has_word(&["-v"]) {
         return None;
     }
-    let looks =
-        one.words().first().is_some_and(|verb| {
-            [
-                "doctor",
-                "config",
-                "mcp",
-                "login",
-                "logout",
-                "update",
-                "completion",
-                "models",
-                "auth",
-                "stats",
-                "features",
-            ]
-            .contains(verb)
-        }) && one.words().get(1).is_none_or(|verb| ["list", "get", "status", "ls", "show"].contains(verb))
-            && !one.runs(&["*|claude|codex login|logout|update"]);
-    scene.found_if(!looks)
+    let looks = command.words().first().is_some_and(|verb| {
+        [
+            "doctor",
+            "config",
+            "mcp",
+            "login",
+            "logout",
+            "update",
+            "completion",
+            "models",
+            "auth",
+            "stats",
+            "features",
+        ]
+        .contains(verb)
+    }) && command
+        .words()
+        .get(1)
+        .is_none_or(|verb| ["list", "get", "status", "ls", "show"].contains(verb))
+        && !command.runs(&["*|claude|codex login|logout|update"]);
+    input.found_if(!looks)
 }
 
 /// The commands of ralph that agents may type: they look, or take a step that ralph itself checks.
@@ -272,10 +275,10 @@ const FOR_AGENTS: [&str; 6] = [
 /// What would take away from a part of the work what keeps the whole safe.
 const UNSAFE_FLAGS: [&str; 4] = ["--no-guard", "--no-sandbox", "--sandbox", "--config"];
 
-fn is_for_agents(one: &Invocation) -> bool {
+fn is_for_agents(command: &Command) -> bool {
     let is_unsafe =
         |arg: &String| UNSAFE_FLAGS.contains(&arg.split_once('=').map_or(arg.as_str(), |(name, _)| name));
-    one.runs(&FOR_AGENTS) && !one.args.iter().any(is_unsafe)
+    command.runs(&FOR_AGENTS) && !command.args.iter().any(is_unsafe)
 }
 
 /// Options of git's commands that take a value.
@@ -300,23 +303,23 @@ const GIT_VALUED: [&str; 17] = [
 ];
 
 /// Whether git is told not to run the hooks of a step.
-fn passes_hooks(one: &Invocation) -> bool {
-    if !one.is(&["git"]) {
+fn passes_hooks(command: &Command) -> bool {
+    if !command.is(&["git"]) {
         return false;
     }
-    let verb = one.words().first().copied().unwrap_or_default();
+    let verb = command.words().first().copied().unwrap_or_default();
     let has_letter = ["commit", "am"].contains(&verb);
     let has_hooks = has_letter || ["push", "merge", "rebase", "cherry-pick"].contains(&verb);
     let passes = |switch: &&str| {
         (has_letter && *switch == "n") || (7 < switch.len() && "no-verify".starts_with(*switch))
     };
-    has_hooks && one.switches(&GIT_VALUED, "uS").iter().any(passes)
+    has_hooks && command.switches(&GIT_VALUED, "uS").iter().any(passes)
 }
 
-fn control(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    let drives = one.is(&["ralph"]) && !one.is_question() && !is_for_agents(one);
-    let hooks =
-        one.is(&["git"]) && one.args.iter().any(|arg| arg.to_lowercase().starts_with("core.hookspath="));
-    scene.found_if(drives || passes_hooks(one) || hooks)
+fn harness_control(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    let drives = command.is(&["ralph"]) && !command.asks_for_help() && !is_for_agents(command);
+    let hooks = command.is(&["git"])
+        && command.args.iter().any(|arg| arg.to_lowercase().starts_with("core.hookspath="));
+    input.found_if(drives || passes_hooks(command) || hooks)
 }

@@ -47,8 +47,8 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "decodes something in a one-liner and runs it",
         instead: "Write out the code.",
-        check: Check::Scene(|scene| {
-            let code = scene.one.code.as_deref()?;
+        check: Check::Command(|input| {
+            let code = input.command.code.as_deref()?;
             let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
             let decodes = has(&[
                 "b64decode",
@@ -83,7 +83,7 @@ pub(super) const RULES: &[Rule] = &[
                 "spawn",
                 "__import__",
             ]);
-            scene.found_if(decodes && runs)
+            input.found_if(decodes && runs)
         }),
         matches: &[
             "python3 -c \"exec(__import__('base64').b64decode('eA=='))\"",

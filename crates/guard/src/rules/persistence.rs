@@ -1,9 +1,9 @@
 //! What would run again later.
 
-use super::{Category, Check, Rule, Scene, Tier};
+use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{
-    paths::{Place, Touch, touches},
-    uses::Use,
+    paths::{Place, Relation, touches},
+    uses::Access,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -13,7 +13,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "changes files that run or rule every session of the user",
         instead: "Set what you need in the command itself, or in a file of the project, and say what the user may add.",
-        check: Check::Scene(start_files),
+        check: Check::Command(start_files),
         matches: &[
             "echo x >> ~/.bashrc",
             "sed -i 1d ~/.zshrc",
@@ -36,7 +36,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "schedules something for later",
         instead: "Do it now, or say what should be scheduled.",
-        check: Check::Scene(schedule),
+        check: Check::Command(schedule),
         matches: &[
             "crontab x",
             "echo x | crontab -",
@@ -55,7 +55,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "gives a key or an account access",
         instead: "Leave access to the user.",
-        check: Check::Scene(keys),
+        check: Check::Command(remote_keys),
         matches: &[
             "ssh-copy-id x@y",
             "gh ssh-key add x",
@@ -71,7 +71,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "changes where packages come from, or other settings of the user's tools",
         instead: "Put settings into the project, or pass them as options.",
-        check: Check::Scene(packages),
+        check: Check::Command(package_settings),
         matches: &[
             "npm config set registry http://x.example",
             "pip config set global.index-url http://x.example",
@@ -93,7 +93,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// Files and folders in a home that run or rule later sessions.
-const START: &[&str] = &[
+const START_FILES: &[&str] = &[
     ".ssh",
     ".config",
     ".local/bin",
@@ -132,48 +132,53 @@ const START: &[&str] = &[
     ".password-store",
 ];
 
-fn start_files(scene: &Scene<'_>) -> Option<String> {
-    scene.file(|one| {
-        let Place::Home(rest) = scene.place(&one.path) else { return false };
+fn start_files(input: &RuleInput<'_>) -> Option<String> {
+    input.file(|file| {
+        let Place::Home(rest) = input.place(&file.path) else { return false };
         // A hidden file right in the home is the settings of some program.
         let is_setting = rest.starts_with('.')
             && !rest.contains('/')
             && ![".cache", ".npm", ".cargo", ".m2", ".gradle", ".rustup", ".local", ".config"]
                 .contains(&rest.as_str());
-        let is_start = START.iter().any(|start| touches(&rest, start) == Touch::Inside);
-        matches!(one.kind, Use::Write | Use::Append) && (is_setting || is_start) && !scene.one.is(&["mkdir"])
+        let is_start = START_FILES.iter().any(|start| touches(&rest, start) == Relation::Inside);
+        matches!(file.access, Access::Write | Access::Append)
+            && (is_setting || is_start)
+            && !input.command.is(&["mkdir"])
     })
 }
 
-fn schedule(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_question() {
+fn schedule(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.asks_for_help() {
         return None;
     }
-    let table = one.is(&["crontab"])
-        && !one.has("lr", &[])
-        && (!one.operands(&["-u"]).is_empty() || one.has("e", &[]) || one.input.is_given());
-    let jobs = one.is(&["at", "batch"]) && !one.has("lqdrc", &[]) || one.is(&["at"]) && one.has("f", &[]);
-    let units = one.is(&["systemctl"])
-        && one.has_word(&["enable", "link", "start", "add-wants", "edit"])
-        && one.has_word(&["--user", "--global"]);
-    let agents =
-        one.runs(&["launchctl load|bootstrap|submit|enable|start|setenv", "schtasks *", "pm2 startup|save"])
-            && !one.has_word(&["/query", "/Query"]);
-    let runs = one.is(&["systemd-run"])
-        && one.args.iter().any(|arg| arg.starts_with("--on-") || arg.starts_with("--timer"));
-    let other = one.is(&["anacron", "fcron", "fcrontab", "incrontab"]) && !one.has("l", &[])
-        || one.is(&["Register-ScheduledTask", "New-Service"]);
-    scene.found_if(table || jobs || units || agents || runs || other)
+    let table = command.is(&["crontab"])
+        && !command.has("lr", &[])
+        && (!command.operands(&["-u"]).is_empty() || command.has("e", &[]) || command.stdin.is_given());
+    let jobs = command.is(&["at", "batch"]) && !command.has("lqdrc", &[])
+        || command.is(&["at"]) && command.has("f", &[]);
+    let units = command.is(&["systemctl"])
+        && command.has_word(&["enable", "link", "start", "add-wants", "edit"])
+        && command.has_word(&["--user", "--global"]);
+    let agents = command.runs(&[
+        "launchctl load|bootstrap|submit|enable|start|setenv",
+        "schtasks *",
+        "pm2 startup|save",
+    ]) && !command.has_word(&["/query", "/Query"]);
+    let runs = command.is(&["systemd-run"])
+        && command.args.iter().any(|arg| arg.starts_with("--on-") || arg.starts_with("--timer"));
+    let other = command.is(&["anacron", "fcron", "fcrontab", "incrontab"]) && !command.has("l", &[])
+        || command.is(&["Register-ScheduledTask", "New-Service"]);
+    input.found_if(table || jobs || units || agents || runs || other)
 }
 
-fn keys(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_question() {
+fn remote_keys(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.asks_for_help() {
         return None;
     }
-    let adds = one.is(&["ssh-copy-id", "ssh-import-id"])
-        || one.runs(&[
+    let adds = command.is(&["ssh-copy-id", "ssh-import-id"])
+        || command.runs(&[
             "gh ssh-key|gpg-key|deploy-key add",
             "gh repo deploy-key add",
             "gh auth login|refresh|setup-git|logout",
@@ -185,23 +190,22 @@ fn keys(scene: &Scene<'_>) -> Option<String> {
             "heroku keys:add|login",
             "gcloud compute os-login|project-info ssh-keys|add-metadata",
         ]);
-    let api = one.runs(&["gh api"])
-        && one
+    let api = command.runs(&["gh api"])
+        && command
             .args
             .iter()
             .any(|arg| arg.contains("/keys") || arg.contains("/hooks") || arg.contains("collaborators"))
-        && one.args.iter().any(|arg| ["POST", "PUT"].contains(&arg.as_str()) || arg == "-f");
-    let makes = one.is(&["ssh-keygen"])
-        && one
-            .values("f", &[])
-            .iter()
-            .any(|path| matches!(scene.place(&one.path(path, scene.ctx)), Place::Home(_) | Place::System))
-        && !one.has("lFHBye", &[]);
-    scene.found_if(adds || api || makes)
+        && command.args.iter().any(|arg| ["POST", "PUT"].contains(&arg.as_str()) || arg == "-f");
+    let makes = command.is(&["ssh-keygen"])
+        && command.values("f", &[]).iter().any(|path| {
+            matches!(input.place(&command.path(path, input.ctx)), Place::Home(_) | Place::System)
+        })
+        && !command.has("lFHBye", &[]);
+    input.found_if(adds || api || makes)
 }
 
 /// Commands that change settings of tools.
-const SETS: &[&str] = &[
+const CHANGES_TOOL_SETTINGS: &[&str] = &[
     "npm|pnpm|yarn|bun config|c set|edit|delete",
     "npm|pnpm|yarn set *",
     "yarn config *",
@@ -227,19 +231,19 @@ const SETS: &[&str] = &[
     "chsh",
 ];
 
-fn packages(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_question()
-        || one.has_word(&["--location=project"])
-        || one.values("L", &["location"]).contains(&"project")
+fn package_settings(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.asks_for_help()
+        || command.has_word(&["--location=project"])
+        || command.values("L", &["location"]).contains(&"project")
     {
         return None;
     }
-    let sets = one.runs(SETS);
-    let reads = one.is(&["yarn", "poetry", "conda", "gem"])
-        && (one.words().len() < 3 && !one.has("au", &["add", "remove", "clear-all"])
-            || one.has_word(&["get", "list", "--list", "--show", "--get"]))
-        || one.has_word(&["--local"]);
-    let proxies = one.is(&["go"]) && one.has_word(&["env"]) && one.has("wu", &[]);
-    scene.found_if((sets && !reads) || proxies)
+    let sets = command.runs(CHANGES_TOOL_SETTINGS);
+    let reads = command.is(&["yarn", "poetry", "conda", "gem"])
+        && (command.words().len() < 3 && !command.has("au", &["add", "remove", "clear-all"])
+            || command.has_word(&["get", "list", "--list", "--show", "--get"]))
+        || command.has_word(&["--local"]);
+    let proxies = command.is(&["go"]) && command.has_word(&["env"]) && command.has("wu", &[]);
+    input.found_if((sets && !reads) || proxies)
 }

@@ -1,6 +1,6 @@
 //! More rights than the agent was given.
 
-use super::{Category, Check, Rule, Scene, Tier};
+use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::paths::Place;
 
 pub(super) const RULES: &[Rule] = &[
@@ -10,7 +10,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "runs something as another user",
         instead: "Work with the rights you have; say what must be installed or changed by the user.",
-        check: Check::Scene(become_root),
+        check: Check::Command(become_root),
         matches: &[
             "sudo apt-get install x",
             "su - root -c id",
@@ -27,7 +27,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "makes a program run with the rights of its owner",
         instead: "Give plain modes such as 755.",
-        check: Check::Scene(set_bit),
+        check: Check::Command(set_user_bit),
         matches: &[
             "chmod u+s x",
             "chmod 4755 x",
@@ -44,7 +44,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "enters another namespace, loads into the kernel or traces other processes",
         instead: "Stay in the environment you were started in.",
-        check: Check::Scene(kernel),
+        check: Check::Command(kernel_and_namespaces),
         matches: &[
             "nsenter -t 1 -m bash",
             "unshare -Ur bash",
@@ -63,7 +63,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "changes users, groups, passwords or who may become whom",
         instead: "Leave accounts alone.",
-        check: Check::Scene(accounts),
+        check: Check::Command(accounts),
         matches: &[
             "passwd -d root",
             "useradd x",
@@ -81,8 +81,8 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "becomes another user in a one-liner",
         instead: "Work with the rights you have.",
-        check: Check::Scene(|scene| {
-            let code = scene.one.code.as_deref()?;
+        check: Check::Command(|input| {
+            let code = input.command.code.as_deref()?;
             let calls = [
                 "setuid(",
                 "setgid(",
@@ -96,7 +96,7 @@ pub(super) const RULES: &[Rule] = &[
                 "$<=0",
                 "$>=0",
             ];
-            scene.found_if(calls.iter().any(|call| code.contains(call)))
+            input.found_if(calls.iter().any(|call| code.contains(call)))
         }),
         matches: &[
             "python3 -c 'import os; os.setuid(0)'",
@@ -106,11 +106,11 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn become_root(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    let is_asked = one.is_question() && !one.is(&["su"]);
-    scene.found_if(
-        one.is(&[
+fn become_root(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    let is_asked = command.asks_for_help() && !command.is(&["su"]);
+    input.found_if(
+        command.is(&[
             "sudo",
             "sudoedit",
             "su",
@@ -129,20 +129,20 @@ fn become_root(scene: &Scene<'_>) -> Option<String> {
             "run0",
             "machinectl",
         ]) && !is_asked
-            && (one.program != "machinectl" || one.has_word(&["shell", "login"])),
+            && (command.program != "machinectl" || command.has_word(&["shell", "login"])),
     )
 }
 
-fn set_bit(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    let mode = match one.program.as_str() {
-        "chmod" => one
+fn set_user_bit(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    let mode = match command.program.as_str() {
+        "chmod" => command
             .args
             .iter()
             .find(|arg| !arg.starts_with('-') || arg.contains('s') && arg.len() < 4)
             .map(String::as_str),
-        "install" | "mkdir" => one.values("m", &["mode"]).first().copied(),
-        "setcap" => return scene.found_if(!one.is_question() && !one.has("rv", &[])),
+        "install" | "mkdir" => command.values("m", &["mode"]).first().copied(),
+        "setcap" => return input.found_if(!command.asks_for_help() && !command.has("rv", &[])),
         _ => None,
     }?;
     let digits = mode.trim_start_matches('0');
@@ -153,15 +153,15 @@ fn set_bit(scene: &Scene<'_>) -> Option<String> {
         part.split_once(['+', '='])
             .is_some_and(|(who, what)| what.contains('s') && who.chars().all(|next| "ugoa".contains(next)))
     });
-    scene.found_if(octal || symbolic)
+    input.found_if(octal || symbolic)
 }
 
-fn kernel(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_question() {
+fn kernel_and_namespaces(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.asks_for_help() {
         return None;
     }
-    let always = one.is(&[
+    let always = command.is(&[
         "nsenter",
         "unshare",
         "insmod",
@@ -176,32 +176,33 @@ fn kernel(scene: &Scene<'_>) -> Option<String> {
         "depmod",
         "reptyr",
         "ld_preload",
-    ]) && !one.args.is_empty();
-    let mounts = one.is(&["mount"])
-        && (one.operands(&["-t", "-o", "-L", "-U"]).len() > 1
-            || one.has("a", &["all", "bind", "rbind", "move"])
-            || one.args.iter().any(|arg| arg.contains("remount")));
-    let traces = one.is(&["gdb", "strace", "ltrace", "gcore", "lldb"])
-        && one.has("p", &["pid", "attach"])
-        && !one.is(&["gcore"])
-        || one.is(&["gcore"]) && !one.args.is_empty();
-    let programs =
-        one.runs(&["bpftool prog|map load|attach|update|pin", "bpftrace", "sysdig"]) && !one.is_question();
-    let keeps = one.is(&["bash", "sh", "dash", "zsh"]) && one.args.first().is_some_and(|arg| arg == "-p");
-    let sniffs =
-        one.is(&["tcpdump", "tshark", "dumpcap", "ettercap", "bettercap", "arpspoof"]) && !one.is_question();
+    ]) && !command.args.is_empty();
+    let mounts = command.is(&["mount"])
+        && (command.operands(&["-t", "-o", "-L", "-U"]).len() > 1
+            || command.has("a", &["all", "bind", "rbind", "move"])
+            || command.args.iter().any(|arg| arg.contains("remount")));
+    let traces = command.is(&["gdb", "strace", "ltrace", "gcore", "lldb"])
+        && command.has("p", &["pid", "attach"])
+        && !command.is(&["gcore"])
+        || command.is(&["gcore"]) && !command.args.is_empty();
+    let programs = command.runs(&["bpftool prog|map load|attach|update|pin", "bpftrace", "sysdig"])
+        && !command.asks_for_help();
+    let keeps =
+        command.is(&["bash", "sh", "dash", "zsh"]) && command.args.first().is_some_and(|arg| arg == "-p");
+    let sniffs = command.is(&["tcpdump", "tshark", "dumpcap", "ettercap", "bettercap", "arpspoof"])
+        && !command.asks_for_help();
     let polkit =
-        one.runs(&["setenforce", "aa-disable|aa-complain|aa-teardown", "semanage", "apparmor_parser"])
-            || one.is(&["setenforce", "aa-disable", "aa-complain", "aa-teardown", "setsebool"]);
-    scene.found_if(always || mounts || traces || programs || polkit || keeps || sniffs)
+        command.runs(&["setenforce", "aa-disable|aa-complain|aa-teardown", "semanage", "apparmor_parser"])
+            || command.is(&["setenforce", "aa-disable", "aa-complain", "aa-teardown", "setsebool"]);
+    input.found_if(always || mounts || traces || programs || polkit || keeps || sniffs)
 }
 
-fn accounts(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_question() {
+fn accounts(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.asks_for_help() {
         return None;
     }
-    let changes = one.is(&[
+    let changes = command.is(&[
         "passwd",
         "chpasswd",
         "useradd",
@@ -229,13 +230,13 @@ fn accounts(scene: &Scene<'_>) -> Option<String> {
         "delgroup",
         "faillock",
         "pam-auth-update",
-    ]) && !(one.is(&["passwd", "chage"]) && one.has("Sl", &["status", "list"]))
-        && !(one.is(&["visudo"]) && one.has("c", &["check"]))
-        && !(one.is(&["dscl"]) && one.has_word(&["read", "-read", "list", "-list"]));
-    let files = scene.uses.iter().any(|one| {
-        one.kind.changes()
-            && scene.place(&one.path) == Place::System
-            && (one.path.starts_with("/etc/sudoers") || one.path.starts_with("/etc/doas"))
+    ]) && !(command.is(&["passwd", "chage"]) && command.has("Sl", &["status", "list"]))
+        && !(command.is(&["visudo"]) && command.has("c", &["check"]))
+        && !(command.is(&["dscl"]) && command.has_word(&["read", "-read", "list", "-list"]));
+    let files = input.files.iter().any(|file| {
+        file.access.changes()
+            && input.place(&file.path) == Place::System
+            && (file.path.starts_with("/etc/sudoers") || file.path.starts_with("/etc/doas"))
     });
-    scene.found_if(changes || files)
+    input.found_if(changes || files)
 }

@@ -1,6 +1,6 @@
 //! Processes of others, and the machine itself.
 
-use super::{Category, Check, Rule, Scene, Tier};
+use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{programs, text};
 
 pub(super) const RULES: &[Rule] = &[
@@ -10,7 +10,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "stops or restarts the machine or the session",
         instead: "Leave the machine on.",
-        check: Check::Scene(power),
+        check: Check::Command(power_off),
         matches: &[
             "shutdown -h now",
             "reboot",
@@ -29,7 +29,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "ends processes that it did not start",
         instead: "End the process you started, by its id: `kill $!` or `kill %1`.",
-        check: Check::Scene(kill),
+        check: Check::Command(kill_many),
         matches: &[
             "kill -9 -1",
             "kill 1",
@@ -61,8 +61,8 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "ends processes that it did not start, in a one-liner",
         instead: "End the process you started, by its id.",
-        check: Check::Scene(|scene| {
-            let code: String = scene.one.code.as_deref()?.split_whitespace().collect();
+        check: Check::Command(|input| {
+            let code: String = input.command.code.as_deref()?.split_whitespace().collect();
             let kills = [
                 "kill(-1",
                 "kill(1,",
@@ -74,7 +74,7 @@ pub(super) const RULES: &[Rule] = &[
                 "os.getppid()",
                 "kill(\"KILL\",-1",
             ];
-            scene.found_if(kills.iter().any(|kill| code.contains(kill)) && code.contains("kill"))
+            input.found_if(kills.iter().any(|kill| code.contains(kill)) && code.contains("kill"))
         }),
         matches: &["python3 -c 'import os; os.kill(-1, 9)'", "node -e 'process.kill(process.ppid)'"],
         passes: &["python3 -c 'import os; os.kill(4321, 15)'", "python3 -c 'import os; print(os.getppid())'"],
@@ -85,7 +85,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "stops, starts or changes services of the system",
         instead: "Start what you need as a process of your own, and end it.",
-        check: Check::Scene(services),
+        check: Check::Command(services),
         matches: &[
             "systemctl stop docker",
             "service nginx restart",
@@ -106,12 +106,12 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn power(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_question() {
+fn power_off(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.asks_for_help() {
         return None;
     }
-    let always = one.is(&[
+    let always = command.is(&[
         "shutdown",
         "reboot",
         "poweroff",
@@ -121,18 +121,18 @@ fn power(scene: &Scene<'_>) -> Option<String> {
         "systemd-halt",
         "shutdown.exe",
     ]);
-    let levels = one.is(&["init", "telinit"])
-        && one.args.first().is_some_and(|level| matches!(level.as_str(), "0" | "1" | "6" | "s" | "S"));
-    let commands = one.runs(&[
+    let levels = command.is(&["init", "telinit"])
+        && command.args.first().is_some_and(|level| matches!(level.as_str(), "0" | "1" | "6" | "s" | "S"));
+    let commands = command.runs(&[
         "systemctl poweroff|reboot|halt|suspend|hibernate|kexec|rescue|emergency|isolate|soft-reboot|default|hybrid-sleep",
         "loginctl terminate-*|kill-*|poweroff|reboot|suspend|lock-*",
         "osascript *",
-    ]) && (!one.is(&["osascript"]) || one.code.as_deref().is_some_and(|code| code.contains("shut down") || code.contains("restart") || code.contains("log out")));
-    let remote = one.is(&["busctl", "dbus-send", "gdbus"])
-        && one.args.iter().any(|arg| arg.contains("PowerOff") || arg.contains("Reboot"));
-    let powershell = one.is(&["Stop-Computer", "Restart-Computer", "gnome-session-quit", "logout"])
-        && one.program != "logout";
-    scene.found_if(always || levels || commands || remote || powershell)
+    ]) && (!command.is(&["osascript"]) || command.code.as_deref().is_some_and(|code| code.contains("shut down") || code.contains("restart") || code.contains("log out")));
+    let remote = command.is(&["busctl", "dbus-send", "gdbus"])
+        && command.args.iter().any(|arg| arg.contains("PowerOff") || arg.contains("Reboot"));
+    let powershell = command.is(&["Stop-Computer", "Restart-Computer", "gnome-session-quit", "logout"])
+        && command.program != "logout";
+    input.found_if(always || levels || commands || remote || powershell)
 }
 
 /// Programs that an agent must not end.
@@ -164,54 +164,54 @@ fn is_vital(name: &str) -> bool {
         })
 }
 
-fn kill(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_question() {
+fn kill_many(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.asks_for_help() {
         return None;
     }
-    let found = match one.program.as_str() {
-        "kill" => kills(scene),
+    let found = match command.program.as_str() {
+        "kill" => kills(input),
         "pkill" | "killall" | "killall5" | "skill" | "slay" | "zkill" => {
-            let patterns =
-                one.operands(&["-u", "-U", "-g", "-G", "-P", "-s", "-t", "--signal", "--user", "-o", "-y"]);
-            let letters = if one.is(&["killall"]) { "u" } else { "uU" };
-            let by_user = one.has(letters, &["user", "euid", "uid"]);
+            let patterns = command
+                .operands(&["-u", "-U", "-g", "-G", "-P", "-s", "-t", "--signal", "--user", "-o", "-y"]);
+            let letters = if command.is(&["killall"]) { "u" } else { "uU" };
+            let by_user = command.has(letters, &["user", "euid", "uid"]);
             let broad = |pattern: &&str| {
                 pattern.chars().all(|next| ".*^$?+".contains(next))
                     || is_vital(pattern)
                     || !text::is_known(pattern)
             };
-            one.is(&["killall5"])
+            command.is(&["killall5"])
                 || by_user
                 || patterns.iter().any(broad)
-                || one.has("v", &["inverse"])
-                || (one.has("tg", &[]) && patterns.is_empty())
+                || command.has("v", &["inverse"])
+                || (command.has("tg", &[]) && patterns.is_empty())
         }
         "fuser" => {
-            one.has("k", &["kill"])
-                && one
+            command.has("k", &["kill"])
+                && command
                     .operands(&["-n", "-s"])
                     .iter()
                     .any(|path| path.starts_with('/') && !path.starts_with("/tmp"))
         }
         "taskkill" | "Stop-Process" => {
-            one.has_word(&["/IM", "/im", "-Name"])
-                && one.args.iter().any(|arg| arg.contains('*') || is_vital(arg.trim_end_matches(".exe")))
+            command.has_word(&["/IM", "/im", "-Name"])
+                && command.args.iter().any(|arg| arg.contains('*') || is_vital(arg.trim_end_matches(".exe")))
         }
         "xkill" => true,
         _ => false,
     };
-    scene.found_if(found)
+    input.found_if(found)
 }
 
-fn kills(scene: &Scene<'_>) -> bool {
-    let one = scene.one;
-    let asks = one.args.first().is_some_and(|arg| ["-0", "-l", "-L"].contains(&arg.as_str()));
+fn kills(input: &RuleInput<'_>) -> bool {
+    let command = input.command;
+    let asks = command.args.first().is_some_and(|arg| ["-0", "-l", "-L"].contains(&arg.as_str()));
     if asks {
         return false;
     }
     // The first argument that looks like an option names the signal; a negative number after it is a group.
-    let mut targets: Vec<&str> = one.args.iter().map(String::as_str).filter(|arg| *arg != "--").collect();
+    let mut targets: Vec<&str> = command.args.iter().map(String::as_str).filter(|arg| *arg != "--").collect();
     if targets.first().is_some_and(|first| first.starts_with('-') && targets.len() > 1) {
         let signal = targets.remove(0);
         if ["-s", "-n", "--signal"].contains(&signal) && !targets.is_empty() {
@@ -232,7 +232,7 @@ fn kills(scene: &Scene<'_>) -> bool {
 }
 
 /// Commands that change services.
-const SERVICES: &[&str] = &[
+const CHANGES_SERVICES: &[&str] = &[
     "systemctl stop|disable|mask|restart|kill|edit|set-default|daemon-reexec|start|enable|reload|unmask|revert|set-property|link|preset*|reenable|try-restart|reset-failed",
     "service * stop|restart|start|reload|force-reload",
     "rc-service * stop|restart|start",
@@ -250,14 +250,14 @@ const SERVICES: &[&str] = &[
     "invoke-rc.d *",
 ];
 
-fn services(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_question() || one.is_elsewhere {
+fn services(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.asks_for_help() || command.is_remote {
         return None;
     }
-    let found = one.runs(SERVICES);
-    let mine = one.runs(&["pm2 delete *"]) && !one.has_word(&["all"]);
-    let jobs = one.is(&["crontab"]) && one.has("r", &[]);
-    let screens = one.is(&["screen"]) && one.has_word(&["quit", "-wipe"]);
-    scene.found_if((found && !mine) || jobs || screens)
+    let found = command.runs(CHANGES_SERVICES);
+    let mine = command.runs(&["pm2 delete *"]) && !command.has_word(&["all"]);
+    let jobs = command.is(&["crontab"]) && command.has("r", &[]);
+    let screens = command.is(&["screen"]) && command.has_word(&["quit", "-wipe"]);
+    input.found_if((found && !mine) || jobs || screens)
 }

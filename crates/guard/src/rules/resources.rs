@@ -1,10 +1,10 @@
 //! Processes, memory and space without end.
 
-use super::{Category, Check, Rule, Scene, Tier};
+use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{flatten::Obstacle, shell::RedirectKind};
 
 /// More than this is not test data.
-const LARGE: u64 = 5 << 30;
+const MAX_FILE_SIZE: u64 = 5 << 30;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -32,7 +32,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "forks in a loop in a one-liner",
         instead: "Start a fixed number of processes and wait for them.",
-        check: Check::Scene(forks),
+        check: Check::Command(fork_bomb_code),
         matches: &[
             "perl -e 'fork while fork'",
             "python3 -c 'import os\nwhile 1: os.fork()'",
@@ -46,7 +46,9 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "starts processes in the background in a loop that nothing ends",
         instead: "Loop over a fixed list and `wait`.",
-        check: Check::Scene(|scene| scene.found_if(scene.one.is_endless && scene.one.in_background)),
+        check: Check::Command(|input| {
+            input.found_if(input.command.is_endless && input.command.in_background)
+        }),
         matches: &[
             "while true; do sleep 100 & done",
             "for ((;;)); do curl -s http://localhost & done",
@@ -64,7 +66,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "writes without end, or far more than a test needs",
         instead: "Give a small size: `head -c 1M /dev/zero`, `dd ... count=1`.",
-        check: Check::Scene(fills),
+        check: Check::Command(endless_output),
         matches: &[
             "dd if=/dev/zero of=fill",
             "dd if=/dev/urandom of=x bs=1G count=500",
@@ -87,7 +89,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "puts the machine or another one under load",
         instead: "Measure with a short benchmark against a service on this machine.",
-        check: Check::Scene(stress),
+        check: Check::Command(stress),
         matches: &[
             "stress-ng --vm 8",
             "seq 1 100000 | xargs -P0 -I{} sh -c 'sleep 999'",
@@ -100,50 +102,50 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn forks(scene: &Scene<'_>) -> Option<String> {
-    let code = scene.one.code.as_deref()?;
-    let forks = code.contains("fork()") || (code.contains("fork") && scene.one.is(&["perl", "ruby"]));
+fn fork_bomb_code(input: &RuleInput<'_>) -> Option<String> {
+    let code = input.command.code.as_deref()?;
+    let forks = code.contains("fork()") || (code.contains("fork") && input.command.is(&["perl", "ruby"]));
     let spawns = code.contains("spawn(process.argv") || code.contains("spawn(process.execPath");
     let loops = ["while", "for", "loop", "until", "setInterval"].iter().any(|word| code.contains(word));
-    scene.found_if((forks && loops && !code.contains("print(os.fork)")) || spawns)
+    input.found_if((forks && loops && !code.contains("print(os.fork)")) || spawns)
 }
 
-fn fills(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
+fn endless_output(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
     let endless = ["/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"];
-    let reads_endless = one.args.iter().any(|arg| endless.contains(&arg.trim_start_matches("if=")));
-    let writes = one.redirects.iter().any(|redirect| {
+    let reads_endless = command.args.iter().any(|arg| endless.contains(&arg.trim_start_matches("if=")));
+    let writes = command.redirects.iter().any(|redirect| {
         matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append) && redirect.path != "/dev/null"
     });
-    let found = match one.program.as_str() {
-        "dd" => reads_endless && dd_size(scene).is_none_or(|size| LARGE < size),
+    let found = match command.program.as_str() {
+        "dd" => reads_endless && dd_size(input).is_none_or(|size| MAX_FILE_SIZE < size),
         "cat" | "cp" | "base64" | "xxd" | "od" | "hexdump" | "tee" => {
-            reads_endless && (writes || !one.is_piped)
+            reads_endless && (writes || !command.is_piped)
         }
         "tail" | "sort" | "tac" | "grep" | "wc" | "md5sum" | "sha256sum" | "less" | "gzip" | "xz" => {
-            reads_endless && !one.has("c", &["bytes"])
+            reads_endless && !command.has("c", &["bytes"])
         }
-        "yes" => !one.is_piped && !one.is_question(),
+        "yes" => !command.is_piped && !command.asks_for_help(),
         "head" | "truncate" => {
-            one.program == "head"
-                && one
+            command.program == "head"
+                && command
                     .values("c", &["bytes"])
                     .iter()
-                    .any(|value| size(value).is_some_and(|size| LARGE < size))
+                    .any(|value| size(value).is_some_and(|size| MAX_FILE_SIZE < size))
         }
         "fallocate" | "mkfile" | "xfs_mkfile" => {
-            let values = one.values("l", &["length"]);
-            let given = values.into_iter().chain(one.operands(&["-l"]));
-            given.filter_map(size).any(|size| LARGE < size)
+            let values = command.values("l", &["length"]);
+            let given = values.into_iter().chain(command.operands(&["-l"]));
+            given.filter_map(size).any(|size| MAX_FILE_SIZE < size)
         }
         _ => false,
     };
-    scene.found_if(found)
+    input.found_if(found)
 }
 
 /// How much `dd` writes; nothing if it does not end by itself.
-fn dd_size(scene: &Scene<'_>) -> Option<u64> {
-    let value = |key: &str| scene.one.args.iter().find_map(|arg| arg.strip_prefix(key));
+fn dd_size(input: &RuleInput<'_>) -> Option<u64> {
+    let value = |key: &str| input.command.args.iter().find_map(|arg| arg.strip_prefix(key));
     let count = size(value("count=")?)?;
     Some(count.saturating_mul(value("bs=").map_or(Some(512), size).unwrap_or(512)))
 }
@@ -162,24 +164,24 @@ fn size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok().map(|number| number.saturating_mul(factor))
 }
 
-fn stress(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_question() {
+fn stress(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.asks_for_help() {
         return None;
     }
-    let is_local = one
+    let is_local = command
         .args
         .iter()
         .any(|arg| arg.contains("localhost") || arg.contains("127.0.0.1") || arg.contains("[::1]"));
-    let grows = one.is_endless && one.is(&["mkdir", "cp", "dd", "fallocate", "tar", "mkfifo"]);
+    let grows = command.is_endless && command.is(&["mkdir", "cp", "dd", "fallocate", "tar", "mkfifo"]);
     let huge = ["10**9", "10**10", "10**11", "10**12", "1<<40", "2**40", "1e10", "1e11"];
-    let fills = one.code.as_deref().is_some_and(|code| {
+    let fills = command.code.as_deref().is_some_and(|code| {
         let code = code.replace(' ', "");
         huge.iter().any(|size| code.contains(&format!("*{size}")) || code.contains(&format!("alloc({size}")))
     });
     let loads = grows
         || fills
-        || one.is(&[
+        || command.is(&[
             "stress",
             "stress-ng",
             "hping3",
@@ -190,13 +192,13 @@ fn stress(scene: &Scene<'_>) -> Option<String> {
             "bonnie++",
         ]);
     let requests =
-        one.is(&["ab", "wrk", "hey", "siege", "vegeta", "bombardier", "boom", "autocannon", "artillery"])
+        command.is(&["ab", "wrk", "hey", "siege", "vegeta", "bombardier", "boom", "autocannon", "artillery"])
             && !is_local;
-    let parallel = one.is(&["xargs"])
-        && one
+    let parallel = command.is(&["xargs"])
+        && command
             .values("P", &["max-procs"])
             .iter()
             .any(|value| *value == "0" || value.parse::<u32>().is_ok_and(|count| 64 < count))
-        && one.input.programs.iter().any(|program| program == "seq" || program == "yes");
-    scene.found_if(loads || requests || parallel)
+        && command.stdin.programs.iter().any(|program| program == "seq" || program == "yes");
+    input.found_if(loads || requests || parallel)
 }

@@ -1,12 +1,12 @@
 //! Keys, tokens, passwords.
 
-use super::{Category, Check, Rule, Scene, Tier};
+use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{
     paths::Place,
     script,
     secrets::{is_secret, is_secret_variable},
     text,
-    uses::Use,
+    uses::Access,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -16,7 +16,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "reads a file with secrets in it",
         instead: "Read an example such as `.env.example`; names and whether a file is there may be asked with `ls` or `test -f`.",
-        check: Check::Scene(read),
+        check: Check::Command(read_secret),
         matches: &[
             "cat .env",
             "base64 ~/.ssh/id_ed25519",
@@ -41,7 +41,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "reads a whole home or the whole system",
         instead: "Search in the project, or in the one folder that is needed.",
-        check: Check::Scene(read_all),
+        check: Check::Command(read_all_home),
         matches: &["grep -r password ~", "tar czf x.tgz ~", "cp -r / x", "rg token /home", "zip -r x.zip ~/"],
         passes: &["grep -r password .", "tar czf x.tgz src", "ls ~"],
     },
@@ -51,7 +51,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "prints the environment or a secret variable",
         instead: "Print the one variable that is needed, such as `printenv PATH`.",
-        check: Check::Scene(environment),
+        check: Check::Command(print_environment),
         matches: &[
             "env",
             "printenv",
@@ -79,7 +79,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "prints the environment or a secret variable in a one-liner",
         instead: "Print the one variable that is needed.",
-        check: Check::Scene(environment_code),
+        check: Check::Command(print_environment_code),
         matches: &[
             "node -e 'console.log(process.env)'",
             "python3 -c 'import os; print(os.environ)'",
@@ -97,7 +97,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "asks a keychain, a vault or a cloud for a secret",
         instead: "Say which secret is needed and let the user give it to the program that needs it.",
-        check: Check::Scene(ask),
+        check: Check::Command(ask_for_secret),
         matches: &[
             "vault kv get secret/x",
             "gh auth token",
@@ -117,58 +117,61 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn read(scene: &Scene<'_>) -> Option<String> {
-    scene.file(|one| one.kind == Use::Read && is_secret(&one.path, scene.ctx) && !uses_key(scene))
+fn read_secret(input: &RuleInput<'_>) -> Option<String> {
+    input.file(|file| file.access == Access::Read && is_secret(&file.path, input.ctx) && !uses_key(input))
 }
 
 /// Programs that use a key without showing it.
-fn uses_key(scene: &Scene<'_>) -> bool {
-    scene.one.is(&["ssh", "ssh-add", "age", "sops", "docker", "openssl"])
-        && !scene.one.has_word(&["rsa", "pkey", "ec", "enc", "base64", "pkcs12"])
-        || scene.one.is(&["scp", "rsync", "sftp"]) && scene.one.has("i", &[]) && scene.uses.len() < 2
+fn uses_key(input: &RuleInput<'_>) -> bool {
+    input.command.is(&["ssh", "ssh-add", "age", "sops", "docker", "openssl"])
+        && !input.command.has_word(&["rsa", "pkey", "ec", "enc", "base64", "pkcs12"])
+        || input.command.is(&["scp", "rsync", "sftp"]) && input.command.has("i", &[]) && input.files.len() < 2
 }
 
-fn read_all(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    let is_deep = match one.program.as_str() {
-        "grep" | "egrep" | "cp" | "zip" | "scp" => one.has("rRa", &["recursive", "archive"]),
+fn read_all_home(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    let is_deep = match command.program.as_str() {
+        "grep" | "egrep" | "cp" | "zip" | "scp" => command.has("rRa", &["recursive", "archive"]),
         "rg" | "ag" | "ack" | "tar" | "rsync" | "7z" | "restic" | "borg" | "trufflehog" => true,
         _ => false,
     };
     if !is_deep {
         return None;
     }
-    scene.file(|one| one.kind == Use::Read && matches!(scene.place(&one.path), Place::Root | Place::HomeRoot))
+    input.file(|file| {
+        file.access == Access::Read && matches!(input.place(&file.path), Place::Root | Place::HomeRoot)
+    })
 }
 
-fn environment(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    let prints_all = match one.program.as_str() {
-        "env" => one.operands(&["-u"]).is_empty() && !one.is_question(),
-        "printenv" => one.operands(&[]).is_empty() && !one.is_question(),
-        "set" => one.args.is_empty() && (one.redirects.is_empty() || one.is_piped),
+fn print_environment(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    let prints_all = match command.program.as_str() {
+        "env" => command.operands(&["-u"]).is_empty() && !command.asks_for_help(),
+        "printenv" => command.operands(&[]).is_empty() && !command.asks_for_help(),
+        "set" => command.args.is_empty() && (command.redirects.is_empty() || command.is_piped),
         "export" | "declare" | "typeset" | "compgen" => {
-            one.operands(&[]).is_empty()
-                && (one.args.iter().any(|arg| ["-p", "-x", "-xp", "-px"].contains(&arg.as_str()))
-                    || (one.args.is_empty() && one.program == "export"))
+            command.operands(&[]).is_empty()
+                && (command.args.iter().any(|arg| ["-p", "-x", "-xp", "-px"].contains(&arg.as_str()))
+                    || (command.args.is_empty() && command.program == "export"))
         }
         _ => false,
     };
-    let names_one = one.is(&["printenv"]) && one.operands(&[]).iter().any(|name| is_secret_variable(name));
+    let names_one =
+        command.is(&["printenv"]) && command.operands(&[]).iter().any(|name| is_secret_variable(name));
     let says =
-        one.is(&["echo", "printf"])
-            && !one.is_elsewhere
-            && one.args.iter().flat_map(|arg| text::sources(arg)).any(|source| {
+        command.is(&["echo", "printf"])
+            && !command.is_remote
+            && command.args.iter().flat_map(|arg| text::sources(arg)).any(|source| {
                 source.starts_with('$') && !source.starts_with("$(") && is_secret_variable(source)
             });
-    let loads = says && one.redirects.iter().any(|redirect| !redirect.path.starts_with("/dev/std"));
-    scene.found_if(
-        (prints_all && !prints_only_names(scene)) || names_one || (says && !loads && !feeds_login(scene)),
+    let loads = says && command.redirects.iter().any(|redirect| !redirect.path.starts_with("/dev/std"));
+    input.found_if(
+        (prints_all && !prints_only_names(input)) || names_one || (says && !loads && !feeds_login(input)),
     )
 }
 
 /// `env | cut -d= -f1` shows names only.
-fn prints_only_names(scene: &Scene<'_>) -> bool {
+fn prints_only_names(input: &RuleInput<'_>) -> bool {
     let names = [
         "cut -d= -f1",
         "cut -f1 -d=",
@@ -181,7 +184,11 @@ fn prints_only_names(scene: &Scene<'_>) -> bool {
         "grep -q",
         "awk -F= '{print $1}'",
     ];
-    scene.one.feeds.iter().any(|next| names.iter().any(|name| next.starts_with(name)) || picks_harmless(next))
+    input
+        .command
+        .feeds
+        .iter()
+        .any(|next| names.iter().any(|name| next.starts_with(name)) || picks_harmless(next))
 }
 
 /// `env | grep PATH` shows what holds no secret.
@@ -209,13 +216,13 @@ fn picks_harmless(next: &str) -> bool {
 }
 
 /// `echo $TOKEN | docker login --password-stdin` shows nothing.
-fn feeds_login(scene: &Scene<'_>) -> bool {
+fn feeds_login(input: &RuleInput<'_>) -> bool {
     let takes = ["login", "--password-stdin", "--with-token", "wc ", "sha256sum", "md5sum", "grep -q"];
-    scene.one.feeds.iter().any(|next| takes.iter().any(|word| next.contains(word)))
+    input.command.feeds.iter().any(|next| takes.iter().any(|word| next.contains(word)))
 }
 
-fn environment_code(scene: &Scene<'_>) -> Option<String> {
-    let code = scene.one.code.as_deref()?;
+fn print_environment_code(input: &RuleInput<'_>) -> Option<String> {
+    let code = input.command.code.as_deref()?;
     let shows = ["print", "log(", "echo", "puts", "write(", "say ", "dump", "p ENV", "fetch(", "post("]
         .iter()
         .any(|word| code.contains(word));
@@ -251,12 +258,12 @@ fn environment_code(scene: &Scene<'_>) -> Option<String> {
     });
     let asks_only =
         code.contains("!!process.env") || code.contains("in os.environ") || code.contains("bool(");
-    scene
+    input
         .found_if(shows && !asks_only && (whole.iter().any(|word| code.contains(word)) || is_named || dotted))
 }
 
 /// Commands that print a secret.
-const ASKS: &[&str] = &[
+const PRINTS_SECRETS: &[&str] = &[
     "vault read|kv|token|login|unwrap",
     "security find-generic-password|find-internet-password|dump-keychain|export|unlock-keychain",
     "gcloud auth print-access-token|print-identity-token|application-default",
@@ -303,14 +310,14 @@ const ASKS: &[&str] = &[
     "kubectl|oc config view",
 ];
 
-fn ask(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_question() {
+fn ask_for_secret(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.asks_for_help() {
         return None;
     }
-    let asks = one.runs(ASKS);
-    let raw = one.runs(&["kubectl|oc config view"]) && !one.has("", &["raw"]);
-    let chamber_runs = one.runs(&[
+    let asks = command.runs(PRINTS_SECRETS);
+    let raw = command.runs(&["kubectl|oc config view"]) && !command.has("", &["raw"]);
+    let chamber_runs = command.runs(&[
         "doppler run",
         "chamber exec",
         "op item list",
@@ -318,19 +325,19 @@ fn ask(scene: &Scene<'_>) -> Option<String> {
         "pass find",
         "aws configure list",
     ]);
-    let secrets = one.runs(&["kubectl|oc get|describe|edit secret|secrets|secret/*"])
-        && (!one.values("o", &["output"]).iter().all(|format| ["name", "wide"].contains(format))
-            || one.runs(&["kubectl|oc edit *"]));
-    let keys = one.is(&["gpg", "gpg2"])
-        && one.args.iter().any(|arg| arg.starts_with("--export-secret") || arg == "--export-ssh-key")
-        || (one.is(&["docker"]) && one.runs(&["docker secret inspect"]))
-        || (one.is(&["sops", "gpg", "gpg2", "age"]) && one.has("d", &["decrypt"]))
-        || (one.is(&["ps"])
-            && one.args.first().is_some_and(|arg| !arg.starts_with('-') && arg.contains('e')))
-        || (one.is(&["ansible-vault"]) && one.has_word(&["view", "decrypt"]))
-        || (one.is(&["git"]) && one.has_word(&["credential"]) && one.has_word(&["fill"]))
-        || (one.is(&["pass"])
-            && one.words().len() == 1
-            && !one.has_word(&["ls", "init", "list", "help", "version"]));
-    scene.found_if((asks && !raw && !chamber_runs) || secrets || keys)
+    let secrets = command.runs(&["kubectl|oc get|describe|edit secret|secrets|secret/*"])
+        && (!command.values("o", &["output"]).iter().all(|format| ["name", "wide"].contains(format))
+            || command.runs(&["kubectl|oc edit *"]));
+    let keys = command.is(&["gpg", "gpg2"])
+        && command.args.iter().any(|arg| arg.starts_with("--export-secret") || arg == "--export-ssh-key")
+        || (command.is(&["docker"]) && command.runs(&["docker secret inspect"]))
+        || (command.is(&["sops", "gpg", "gpg2", "age"]) && command.has("d", &["decrypt"]))
+        || (command.is(&["ps"])
+            && command.args.first().is_some_and(|arg| !arg.starts_with('-') && arg.contains('e')))
+        || (command.is(&["ansible-vault"]) && command.has_word(&["view", "decrypt"]))
+        || (command.is(&["git"]) && command.has_word(&["credential"]) && command.has_word(&["fill"]))
+        || (command.is(&["pass"])
+            && command.words().len() == 1
+            && !command.has_word(&["ls", "init", "list", "help", "version"]));
+    input.found_if((asks && !raw && !chamber_runs) || secrets || keys)
 }

@@ -1,10 +1,10 @@
 //! The configuration of the system, its logs, and permissions.
 
-use super::{Category, Check, Rule, Scene, Tier};
+use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{
     paths::{Place, is_disk},
     secrets,
-    uses::Use,
+    uses::Access,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -14,7 +14,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "writes into a folder of the system",
         instead: "Write into the project; say what must be changed on the system.",
-        check: Check::Scene(write),
+        check: Check::Command(write_system),
         matches: &[
             "echo x >> /etc/hosts",
             "cp a /usr/local/bin/a",
@@ -31,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "removes logs or the history of commands",
         instead: "Leave logs and histories as they are; logs of the project may be emptied.",
-        check: Check::Scene(logs),
+        check: Check::Command(wipe_logs),
         matches: &[
             "history -c",
             "unset HISTFILE",
@@ -52,7 +52,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "lets everybody write, takes all rights away, or changes rights outside the project",
         instead: "Give the mode that is needed to the file that needs it, such as `chmod +x FILE`.",
-        check: Check::Scene(permissions),
+        check: Check::Command(open_permissions),
         matches: &[
             "chmod -R 777 .",
             "chmod 777 .",
@@ -80,7 +80,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "installs or removes packages of the system",
         instead: "Use what is installed, or packages of the project; say what is missing.",
-        check: Check::Scene(packages),
+        check: Check::Command(system_packages),
         matches: &[
             "apt-get install -y x",
             "dnf remove x",
@@ -98,7 +98,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "changes settings of the system, its network or its firewall",
         instead: "Leave the system as it is and say what would have to change.",
-        check: Check::Scene(settings),
+        check: Check::Command(system_settings),
         matches: &[
             "sysctl -w a=b",
             "iptables -F",
@@ -115,31 +115,31 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn write(scene: &Scene<'_>) -> Option<String> {
-    scene.file(|one| {
-        let is_network = one.path.starts_with("/dev/tcp/") || one.path.starts_with("/dev/udp/");
-        matches!(one.kind, Use::Write | Use::Append)
-            && !is_disk(&one.path)
+fn write_system(input: &RuleInput<'_>) -> Option<String> {
+    input.file(|file| {
+        let is_network = file.path.starts_with("/dev/tcp/") || file.path.starts_with("/dev/udp/");
+        matches!(file.access, Access::Write | Access::Append)
+            && !is_disk(&file.path)
             && !is_network
-            && matches!(scene.place(&one.path), Place::Root | Place::System)
-            && !scene.one.is(&["git"])
+            && matches!(input.place(&file.path), Place::Root | Place::System)
+            && !input.command.is(&["git"])
     })
 }
 
-fn logs(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    let found = match one.program.as_str() {
-        "history" => one.has("cdw", &[]),
-        "unset" => one.args.iter().any(|name| name.starts_with("HIST")),
-        "set" => matches!(&one.args[..], [sign, name] if sign == "+o" && name == "history"),
-        "shopt" => one.has("u", &[]) && one.has_word(&["histappend", "cmdhist"]),
-        "journalctl" => one.has("", &["vacuum-time", "vacuum-size", "vacuum-files", "rotate", "flush"]),
-        "auditctl" => one.has("De", &[]),
-        "dmesg" => one.has("Cc", &["clear", "read-clear"]),
-        "wevtutil" => one.has_word(&["cl", "clear-log"]),
-        "Clear-EventLog" | "logrotate" => !one.is_rehearsal() && !one.has("d", &["debug"]),
-        "fc" => one.has("p", &[]),
-        "log" => one.has_word(&["erase"]),
+fn wipe_logs(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    let found = match command.program.as_str() {
+        "history" => command.has("cdw", &[]),
+        "unset" => command.args.iter().any(|name| name.starts_with("HIST")),
+        "set" => matches!(&command.args[..], [sign, name] if sign == "+o" && name == "history"),
+        "shopt" => command.has("u", &[]) && command.has_word(&["histappend", "cmdhist"]),
+        "journalctl" => command.has("", &["vacuum-time", "vacuum-size", "vacuum-files", "rotate", "flush"]),
+        "auditctl" => command.has("De", &[]),
+        "dmesg" => command.has("Cc", &["clear", "read-clear"]),
+        "wevtutil" => command.has_word(&["cl", "clear-log"]),
+        "Clear-EventLog" | "logrotate" => !command.is_dry_run() && !command.has("d", &["debug"]),
+        "fc" => command.has("p", &[]),
+        "log" => command.has_word(&["erase"]),
         _ => false,
     };
     let sets = |(name, value): &(String, String)| match name.as_str() {
@@ -148,56 +148,57 @@ fn logs(scene: &Scene<'_>) -> Option<String> {
         "HISTCONTROL" | "HISTIGNORE" => value == "*" || value.contains("ignoreboth:*"),
         _ => false,
     };
-    let exported = one.is(&["export", "declare", "typeset"])
-        && one
+    let exported = command.is(&["export", "declare", "typeset"])
+        && command
             .args
             .iter()
             .filter_map(|arg| arg.split_once('='))
             .any(|(name, value)| sets(&(name.to_owned(), value.to_owned())));
-    if found || exported || one.env.iter().any(sets) {
-        return scene.found_if(true);
+    if found || exported || command.env.iter().any(sets) {
+        return input.found_if(true);
     }
-    scene.file(|one| {
+    input.file(|file| {
         let is_history =
-            one.path.rsplit('/').next().is_some_and(|name| {
+            file.path.rsplit('/').next().is_some_and(|name| {
                 name.ends_with("_history") || name == "fish_history" || name == ".lesshst"
             });
-        one.kind.changes() && (is_history || one.path.starts_with("/var/log"))
+        file.access.changes() && (is_history || file.path.starts_with("/var/log"))
     })
 }
 
-fn permissions(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is(&["umask"]) {
-        return scene.found_if(
-            one.args
+fn open_permissions(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.is(&["umask"]) {
+        return input.found_if(
+            command
+                .args
                 .iter()
                 .any(|mask| mask.trim_start_matches('0').is_empty() && !mask.is_empty() || mask == "a=rwx"),
         );
     }
-    if !one.is(&["chmod", "chown", "chgrp", "setfacl", "chattr", "chflags", "icacls", "takeown"])
-        && one.code.is_none()
+    if !command.is(&["chmod", "chown", "chgrp", "setfacl", "chattr", "chflags", "icacls", "takeown"])
+        && command.code.is_none()
     {
         return None;
     }
-    let mode = one.args.iter().find(|arg| !arg.starts_with('-')).map_or("", String::as_str);
-    let is_wide = one.is(&["chmod"]) && is_wide(mode)
-        || one.is(&["setfacl"])
-            && one.args.iter().any(|arg| arg.contains("o::rw") || arg.contains("other:rw"));
-    let is_tree = one.has("R", &["recursive"]);
+    let mode = command.args.iter().find(|arg| !arg.starts_with('-')).map_or("", String::as_str);
+    let is_wide = command.is(&["chmod"]) && is_wide(mode)
+        || command.is(&["setfacl"])
+            && command.args.iter().any(|arg| arg.contains("o::rw") || arg.contains("other:rw"));
+    let is_tree = command.has("R", &["recursive"]);
     let tightens = [
         "600", "400", "700", "0600", "0400", "0700", "500", "go-rwx", "og-rwx", "go=", "u=rw,go=", "u+rw",
         "u+r",
     ]
     .contains(&mode);
-    let is_search = one.wrappers.iter().any(|wrapper| wrapper == "find" || wrapper == "xargs");
-    scene.file(|file| {
-        if file.kind != Use::Permissions {
+    let is_search = command.wrappers.iter().any(|wrapper| wrapper == "find" || wrapper == "xargs");
+    input.file(|file| {
+        if file.access != Access::Permissions {
             return false;
         }
-        match scene.place(&file.path) {
+        match input.place(&file.path) {
             Place::Root | Place::System | Place::Outside | Place::HomeRoot => true,
-            Place::Home(_) => is_tree || is_wide || (secrets::is_secret(&file.path, scene.ctx) && !tightens),
+            Place::Home(_) => is_tree || is_wide || (secrets::is_secret(&file.path, input.ctx) && !tightens),
             Place::ProjectRoot => is_wide,
             Place::Project(_) => is_wide && (is_tree || is_search),
             Place::Unknown => is_wide || is_tree,
@@ -221,15 +222,15 @@ fn is_wide(mode: &str) -> bool {
     })
 }
 
-fn packages(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_rehearsal()
-        || one.is_elsewhere
-        || one.has("s", &["simulate", "just-print", "download-only"]) && one.is(&["apt-get", "apt"])
+fn system_packages(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.is_dry_run()
+        || command.is_remote
+        || command.has("s", &["simulate", "just-print", "download-only"]) && command.is(&["apt-get", "apt"])
     {
         return None;
     }
-    let found = one.runs(&[
+    let found = command.runs(&[
         "apt|apt-get|aptitude|nala install|remove|purge|autoremove|upgrade|dist-upgrade|full-upgrade|reinstall",
         "dnf|yum|microdnf|zypper install|remove|erase|upgrade|update|in|rm|up|autoremove|downgrade",
         "apk add|del|upgrade",
@@ -242,20 +243,20 @@ fn packages(scene: &Scene<'_>) -> Option<String> {
         "nix-env *",
         "choco|winget|scoop install|uninstall",
     ]);
-    let letters = one.is(&["pacman", "yay", "paru"])
-        && one.args.iter().any(|arg| {
+    let letters = command.is(&["pacman", "yay", "paru"])
+        && command.args.iter().any(|arg| {
             arg.starts_with("-S") && !arg.contains(['s', 'i', 'l', 'g'])
                 || arg.starts_with("-R")
                 || arg.starts_with("-U")
         });
-    let files = one.is(&["dpkg", "rpm"])
-        && one.has("irPUeF", &["install", "remove", "purge", "erase", "upgrade"])
-        && !one.has("qlsLS", &["query", "list"]);
-    scene.found_if(found && !one.runs(&["brew services list"]) || letters || files)
+    let files = command.is(&["dpkg", "rpm"])
+        && command.has("irPUeF", &["install", "remove", "purge", "erase", "upgrade"])
+        && !command.has("qlsLS", &["query", "list"]);
+    input.found_if(found && !command.runs(&["brew services list"]) || letters || files)
 }
 
 /// Commands that change settings of the system.
-const SETTINGS: &[&str] = &[
+const CHANGES_SETTINGS: &[&str] = &[
     "ufw enable|disable|reset|allow|deny|delete|default|reject|limit",
     "ip link|l set|add|delete|del",
     "ip addr|address|a|route|r|rule|netns|neigh add|del|delete|flush|replace|change",
@@ -286,13 +287,13 @@ const SETTINGS: &[&str] = &[
     "tmutil delete|disable|deletelocalsnapshots",
 ];
 
-fn settings(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_question() || one.is_elsewhere {
+fn system_settings(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.asks_for_help() || command.is_remote {
         return None;
     }
-    let found = one.runs(SETTINGS) && !one.runs(&["nmcli con*|dev* show|status"]);
-    let tables = one.is(&[
+    let found = command.runs(CHANGES_SETTINGS) && !command.runs(&["nmcli con*|dev* show|status"]);
+    let tables = command.is(&[
         "iptables",
         "ip6tables",
         "nft",
@@ -301,20 +302,20 @@ fn settings(scene: &Scene<'_>) -> Option<String> {
         "ipset",
         "pfctl",
         "iptables-restore",
-    ]) && !one.has("LSnv", &["list", "list-rules"])
-        && !one.has_word(&["list", "show"])
-        && !one.args.is_empty()
-        || one.is(&["iptables", "ip6tables"])
-            && one.has("FXPADIZ", &["flush", "delete-chain", "policy", "append", "delete", "insert"]);
-    let kernel = one.is(&["sysctl"])
-        && (one.has("wp", &["write", "load", "system"])
-            || one.args.iter().any(|arg| arg.contains('=') && !arg.starts_with("--")));
-    let clock = one.is(&["date"]) && one.has("s", &["set"])
-        || one.is(&["hwclock", "ntpdate"]) && one.has("ws", &["systohc", "hctosys", "set"]);
-    let down = one.is(&["ifconfig"]) && one.has_word(&["down", "up", "delete", "add"])
-        || one.is(&["ifdown", "ifup", "wg-quick"])
-        || one.is(&["route"]) && one.has_word(&["add", "del", "delete", "flush"]);
-    let name = one.is(&["hostname"]) && one.operands(&[]).len() == 1;
-    let alternatives = one.is(&["update-alternatives"]) && one.has("", &["list", "display", "query"]);
-    scene.found_if((found && !alternatives) || tables || kernel || clock || down || name)
+    ]) && !command.has("LSnv", &["list", "list-rules"])
+        && !command.has_word(&["list", "show"])
+        && !command.args.is_empty()
+        || command.is(&["iptables", "ip6tables"])
+            && command.has("FXPADIZ", &["flush", "delete-chain", "policy", "append", "delete", "insert"]);
+    let kernel = command.is(&["sysctl"])
+        && (command.has("wp", &["write", "load", "system"])
+            || command.args.iter().any(|arg| arg.contains('=') && !arg.starts_with("--")));
+    let clock = command.is(&["date"]) && command.has("s", &["set"])
+        || command.is(&["hwclock", "ntpdate"]) && command.has("ws", &["systohc", "hctosys", "set"]);
+    let down = command.is(&["ifconfig"]) && command.has_word(&["down", "up", "delete", "add"])
+        || command.is(&["ifdown", "ifup", "wg-quick"])
+        || command.is(&["route"]) && command.has_word(&["add", "del", "delete", "flush"]);
+    let name = command.is(&["hostname"]) && command.operands(&[]).len() == 1;
+    let alternatives = command.is(&["update-alternatives"]) && command.has("", &["list", "display", "query"]);
+    input.found_if((found && !alternatives) || tables || kernel || clock || down || name)
 }

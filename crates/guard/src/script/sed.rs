@@ -3,7 +3,7 @@
 use crate::text;
 
 /// How far the end of a set is looked for.
-const LONGEST_PATTERN: usize = 256;
+const MAX_PATTERN_LEN: usize = 256;
 
 /// What a script runs: the texts of its `e` commands, and what its `s///e` commands turn lines into. Reading ends where the
 /// script cannot be understood.
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
     /// The pattern before the next delimiter, which means itself in `[...]`.
     fn pattern(&mut self, delimiter: char) -> Option<&'a str> {
         let (mut escaped, mut set) = (false, None);
-        for (at, next) in self.rest.char_indices().take(LONGEST_PATTERN) {
+        for (at, next) in self.rest.char_indices().take(MAX_PATTERN_LEN) {
             match set {
                 // A bracket right after the start is one of the set.
                 Some(start) if next == ']' && !self.rest[start..at].trim_start_matches('^').is_empty() => {

@@ -3,18 +3,18 @@
 use std::rc::Rc;
 
 use super::{
-    Assignment, Command, List, Part, Simple, Stage, Unreadable, Word,
+    Assignment, List, ParseError, SimpleCommand, Stage, StageKind, Word, WordPart,
     parse::{Parser, is_separator},
 };
 
 impl Parser {
     /// The compound command that comes next, if one does.
-    pub(super) fn compound(&mut self) -> Result<Option<Command>, Unreadable> {
+    pub(super) fn compound(&mut self) -> Result<Option<StageKind>, ParseError> {
         if self.peek() == Some('(') {
             return self.bracket().map(Some);
         }
         let Some(word) = self.reserved() else { return Ok(None) };
-        let read: fn(&mut Self) -> Result<Command, Unreadable> = match word.as_str() {
+        let read: fn(&mut Self) -> Result<StageKind, ParseError> = match word.as_str() {
             "{" => Self::group,
             "if" => Self::if_clause,
             "while" | "until" => Self::loop_clause,
@@ -29,25 +29,25 @@ impl Parser {
     }
 
     /// `( ... )` or `(( ... ))`.
-    fn bracket(&mut self) -> Result<Command, Unreadable> {
+    fn bracket(&mut self) -> Result<StageKind, ParseError> {
         if self.looks_at("((")
             && let Some(word) = self.arithmetic(2)?
         {
-            return Ok(Command::Test(vec![word]));
+            return Ok(StageKind::Test(vec![word]));
         }
         self.expect("(")?;
         let list = self.list(&[])?;
         self.expect(")")?;
-        Ok(Command::Subshell(list))
+        Ok(StageKind::Subshell(list))
     }
 
-    fn group(&mut self) -> Result<Command, Unreadable> {
+    fn group(&mut self) -> Result<StageKind, ParseError> {
         let list = self.list(&["}"])?;
         self.expect_word("}")?;
-        Ok(Command::Group(list))
+        Ok(StageKind::Group(list))
     }
 
-    fn if_clause(&mut self) -> Result<Command, Unreadable> {
+    fn if_clause(&mut self) -> Result<StageKind, ParseError> {
         let (mut conditions, mut branches) = (vec![self.list(&["then"])?], Vec::new());
         self.expect_word("then")?;
         loop {
@@ -67,15 +67,15 @@ impl Parser {
             }
         }
         self.expect_word("fi")?;
-        Ok(Command::If { conditions, branches })
+        Ok(StageKind::If { conditions, branches })
     }
 
-    fn loop_clause(&mut self) -> Result<Command, Unreadable> {
+    fn loop_clause(&mut self) -> Result<StageKind, ParseError> {
         let condition = self.list(&["do"])?;
-        Ok(Command::Loop { condition, body: self.do_group()? })
+        Ok(StageKind::Loop { condition, body: self.do_group()? })
     }
 
-    fn do_group(&mut self) -> Result<List, Unreadable> {
+    fn do_group(&mut self) -> Result<List, ParseError> {
         self.skip_lines();
         let (begin, end) = if self.reserved().as_deref() == Some("{") { ("{", "}") } else { ("do", "done") };
         self.expect_word(begin)?;
@@ -84,21 +84,21 @@ impl Parser {
         Ok(body)
     }
 
-    fn for_clause(&mut self) -> Result<Command, Unreadable> {
+    fn for_clause(&mut self) -> Result<StageKind, ParseError> {
         self.skip_blanks();
         if self.looks_at("((") {
-            let word = self.arithmetic(2)?.ok_or(Unreadable::Syntax("))"))?;
+            let word = self.arithmetic(2)?.ok_or(ParseError::Syntax("))"))?;
             self.skip_blanks();
             let _ = self.eat(";");
             // Without a condition it goes on for ever, like `while true`.
             let is_endless = word.as_literal().is_some_and(|text| text.replace(' ', "").contains(";;"));
-            let simple = Simple { words: vec![Word::literal("true")], ..Simple::default() };
-            let command = if is_endless { Command::Simple(simple) } else { Command::Test(vec![word]) };
-            let stages = vec![Stage { command, redirects: Vec::new() }];
+            let simple = SimpleCommand { words: vec![Word::literal("true")], ..SimpleCommand::default() };
+            let kind = if is_endless { StageKind::Simple(simple) } else { StageKind::Test(vec![word]) };
+            let stages = vec![Stage { kind, redirects: Vec::new() }];
             let condition = vec![super::Pipeline { stages, in_background: false }];
-            return Ok(Command::Loop { condition, body: self.do_group()? });
+            return Ok(StageKind::Loop { condition, body: self.do_group()? });
         }
-        let name = self.word()?.as_literal().ok_or(Unreadable::Syntax("a name"))?;
+        let name = self.word()?.as_literal().ok_or(ParseError::Syntax("a name"))?;
         self.skip_lines();
         let mut words = None;
         if self.reserved().as_deref() == Some("in") {
@@ -107,10 +107,10 @@ impl Parser {
         }
         self.skip_blanks();
         let _ = self.eat(";");
-        Ok(Command::For { name, words, body: self.do_group()? })
+        Ok(StageKind::For { name, words, body: self.do_group()? })
     }
 
-    fn words_of_line(&mut self) -> Result<Vec<Word>, Unreadable> {
+    fn words_of_line(&mut self) -> Result<Vec<Word>, ParseError> {
         let mut words = Vec::new();
         loop {
             self.skip_blanks();
@@ -121,7 +121,7 @@ impl Parser {
         }
     }
 
-    fn case_clause(&mut self) -> Result<Command, Unreadable> {
+    fn case_clause(&mut self) -> Result<StageKind, ParseError> {
         self.skip_lines();
         let word = self.word()?;
         self.expect_word("in")?;
@@ -130,7 +130,7 @@ impl Parser {
             self.skip_lines();
             if self.reserved().as_deref() == Some("esac") {
                 self.at += 4;
-                return Ok(Command::Case { word, branches });
+                return Ok(StageKind::Case { word, branches });
             }
             self.case_patterns()?;
             branches.push(self.list(&["esac"])?);
@@ -138,12 +138,12 @@ impl Parser {
         }
     }
 
-    fn case_patterns(&mut self) -> Result<(), Unreadable> {
+    fn case_patterns(&mut self) -> Result<(), ParseError> {
         let _ = self.eat("(");
         loop {
             self.skip_blanks();
             if self.peek().is_none_or(|next| is_separator(next) && !matches!(next, '<' | '>')) {
-                return Err(Unreadable::Syntax("a pattern"));
+                return Err(ParseError::Syntax("a pattern"));
             }
             self.word()?;
             self.skip_blanks();
@@ -153,43 +153,43 @@ impl Parser {
         }
     }
 
-    fn function_clause(&mut self) -> Result<Command, Unreadable> {
+    fn function_clause(&mut self) -> Result<StageKind, ParseError> {
         self.skip_blanks();
-        let name = self.word()?.as_literal().ok_or(Unreadable::Syntax("a name"))?;
+        let name = self.word()?.as_literal().ok_or(ParseError::Syntax("a name"))?;
         self.skip_blanks();
         if self.eat("(") {
             self.skip_blanks();
             self.expect(")")?;
         }
         self.skip_lines();
-        Ok(Command::Function { name, body: Rc::new(self.stage()?) })
+        Ok(StageKind::Function { name, body: Rc::new(self.stage()?) })
     }
 
     /// `name() command`, where the name has been read.
-    pub(super) fn function(&mut self, simple: &Simple) -> Result<Stage, Unreadable> {
+    pub(super) fn function(&mut self, simple: &SimpleCommand) -> Result<Stage, ParseError> {
         let name = match (&simple.words[..], &simple.assignments[..]) {
             ([name], []) => name.as_literal(),
             _ => None,
         };
-        let name = name.ok_or(Unreadable::Syntax("a separator"))?;
+        let name = name.ok_or(ParseError::Syntax("a separator"))?;
         self.expect("(")?;
         self.skip_blanks();
         self.expect(")")?;
         self.skip_lines();
         let body = Rc::new(self.deeper(Self::stage)?);
-        Ok(Stage { command: Command::Function { name, body }, redirects: Vec::new() })
+        Ok(Stage { kind: StageKind::Function { name, body }, redirects: Vec::new() })
     }
 
     /// `[[ ... ]]`: operators are passed over, words are kept.
-    fn test(&mut self) -> Result<Command, Unreadable> {
+    fn test(&mut self) -> Result<StageKind, ParseError> {
         let mut words = Vec::new();
         loop {
             self.skip_lines();
             match self.peek() {
-                None => return Err(Unreadable::Syntax("]]")),
+                None => return Err(ParseError::Syntax("]]")),
                 Some(_) if self.reserved().as_deref() == Some("]]") => {
                     self.at += 2;
-                    return Ok(Command::Test(words));
+                    return Ok(StageKind::Test(words));
                 }
                 Some(next) if is_separator(next) => self.at += 1,
                 Some(_) => words.push(self.word()?),
@@ -198,7 +198,7 @@ impl Parser {
     }
 
     /// `name=value`, `name+=value`, `name[index]=value`, `name=( ... )`.
-    pub(super) fn assignment(&mut self) -> Result<Option<Assignment>, Unreadable> {
+    pub(super) fn assignment(&mut self) -> Result<Option<Assignment>, ParseError> {
         let start = self.at;
         let name = self.name();
         if name.is_empty() {
@@ -222,10 +222,10 @@ impl Parser {
     }
 
     /// What is assigned; a tilde begins it as it begins a word.
-    fn value(&mut self) -> Result<Word, Unreadable> {
+    fn value(&mut self) -> Result<Word, ParseError> {
         match self.peek() {
             Some(next) if !is_separator(next) || self.at_process() => self.word(),
-            _ => Ok(Word { parts: vec![Part::Quoted(String::new())] }),
+            _ => Ok(Word { parts: vec![WordPart::Quoted(String::new())] }),
         }
     }
 

@@ -9,7 +9,7 @@ use super::{
 };
 
 /// A here-document whose lines are still to come.
-pub(super) struct Pending {
+pub(super) struct PendingHeredoc {
     pub(super) delimiter: String,
     /// Nothing in it is expanded.
     pub(super) is_quoted: bool,

@@ -1,22 +1,23 @@
 //! Lists, pipelines and simple commands.
 
 use super::{
-    Command, DEEPEST, List, MOST, Part, Pipeline, Redirect, Simple, Stage, Unreadable, Word, heredoc::Pending,
+    List, MAX_NESTING, MAX_NODES, ParseError, Pipeline, Redirect, SimpleCommand, Stage, StageKind, Word,
+    WordPart, heredoc::PendingHeredoc,
 };
-use crate::LONGEST;
+use crate::MAX_COMMAND_LINE_LEN;
 
 /// Reads a script. `depth` is how deep it is nested in what is around it.
-pub(crate) fn parse(text: &str, depth: usize) -> Result<List, Unreadable> {
+pub(crate) fn parse(text: &str, depth: usize) -> Result<List, ParseError> {
     let mut parser = Parser::new(text, depth);
     let list = parser.list(&[])?;
     if parser.peek().is_some() {
-        return Err(Unreadable::Syntax("a command"));
+        return Err(ParseError::Syntax("a command"));
     }
     Ok(list)
 }
 
 /// Words that begin or end compound commands where a command is expected.
-const CLOSING: [&str; 7] = ["then", "elif", "else", "fi", "do", "done", "esac"];
+const CLOSING_WORDS: [&str; 7] = ["then", "elif", "else", "fi", "do", "done", "esac"];
 
 /// Where the reader is.
 pub(super) struct Parser {
@@ -28,12 +29,19 @@ pub(super) struct Parser {
     /// How many characters may still be looked at ahead of reading them.
     pub(super) ahead: usize,
     /// Here-documents whose lines are still to come.
-    pub(super) pending: Vec<Pending>,
+    pub(super) pending: Vec<PendingHeredoc>,
 }
 
 impl Parser {
     pub(super) fn new(text: &str, depth: usize) -> Self {
-        Self { text: text.chars().collect(), at: 0, depth, left: MOST, ahead: LONGEST, pending: Vec::new() }
+        Self {
+            text: text.chars().collect(),
+            at: 0,
+            depth,
+            left: MAX_NODES,
+            ahead: MAX_COMMAND_LINE_LEN,
+            pending: Vec::new(),
+        }
     }
 
     pub(super) fn depth(&self) -> usize {
@@ -61,17 +69,17 @@ impl Parser {
         found
     }
 
-    pub(super) fn expect(&mut self, text: &'static str) -> Result<(), Unreadable> {
-        if self.eat(text) { Ok(()) } else { Err(Unreadable::Syntax(text)) }
+    pub(super) fn expect(&mut self, text: &'static str) -> Result<(), ParseError> {
+        if self.eat(text) { Ok(()) } else { Err(ParseError::Syntax(text)) }
     }
 
     /// Reads something that is nested one level deeper.
     pub(super) fn deeper<T>(
         &mut self,
-        read: impl FnOnce(&mut Self) -> Result<T, Unreadable>,
-    ) -> Result<T, Unreadable> {
-        if DEEPEST <= self.depth {
-            return Err(Unreadable::TooDeep);
+        read: impl FnOnce(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<T, ParseError> {
+        if MAX_NESTING <= self.depth {
+            return Err(ParseError::TooDeep);
         }
         self.count()?;
         self.depth += 1;
@@ -81,8 +89,8 @@ impl Parser {
     }
 
     /// Counts something that has been read.
-    pub(super) fn count(&mut self) -> Result<(), Unreadable> {
-        self.left = self.left.checked_sub(1).ok_or(Unreadable::TooMuch)?;
+    pub(super) fn count(&mut self) -> Result<(), ParseError> {
+        self.left = self.left.checked_sub(1).ok_or(ParseError::TooMuch)?;
         Ok(())
     }
 
@@ -127,17 +135,17 @@ impl Parser {
         (!word.is_empty() && ends).then_some(word)
     }
 
-    pub(super) fn expect_word(&mut self, word: &'static str) -> Result<(), Unreadable> {
+    pub(super) fn expect_word(&mut self, word: &'static str) -> Result<(), ParseError> {
         self.skip_lines();
         if self.reserved().as_deref() == Some(word) {
             self.at += word.len();
             return Ok(());
         }
-        Err(Unreadable::Syntax(word))
+        Err(ParseError::Syntax(word))
     }
 
     /// Reads commands until the text, a bracket or one of these words ends them.
-    pub(super) fn list(&mut self, ends: &[&str]) -> Result<List, Unreadable> {
+    pub(super) fn list(&mut self, ends: &[&str]) -> Result<List, ParseError> {
         let mut list = List::new();
         loop {
             self.skip_lines();
@@ -150,7 +158,7 @@ impl Parser {
             if connects {
                 self.skip_lines();
                 if self.at_end_of_list(ends) {
-                    return Err(Unreadable::Syntax("a command"));
+                    return Err(ParseError::Syntax("a command"));
                 }
             } else if !self.looks_at(";;") && !self.looks_at(";&") {
                 pipeline.in_background = self.peek() == Some('&');
@@ -167,7 +175,7 @@ impl Parser {
         self.reserved().is_some_and(|word| ends.contains(&word.as_str()))
     }
 
-    fn pipeline(&mut self) -> Result<Pipeline, Unreadable> {
+    fn pipeline(&mut self) -> Result<Pipeline, ParseError> {
         let mut pipeline = Pipeline::default();
         loop {
             self.skip_prefixes();
@@ -210,23 +218,23 @@ impl Parser {
     }
 
     /// A command with its redirections.
-    pub(super) fn stage(&mut self) -> Result<Stage, Unreadable> {
-        let Some(command) = self.deeper(Self::compound)? else { return self.simple() };
+    pub(super) fn stage(&mut self) -> Result<Stage, ParseError> {
+        let Some(kind) = self.deeper(Self::compound)? else { return self.simple() };
         let mut redirects = Vec::new();
         loop {
             self.skip_blanks();
             match self.redirect()? {
                 Some(redirect) => redirects.push(redirect),
-                None => return Ok(Stage { command, redirects }),
+                None => return Ok(Stage { kind, redirects }),
             }
         }
     }
 
-    fn simple(&mut self) -> Result<Stage, Unreadable> {
-        if self.reserved().is_some_and(|word| CLOSING.contains(&word.as_str()) || word == "}") {
-            return Err(Unreadable::Syntax("a command"));
+    fn simple(&mut self) -> Result<Stage, ParseError> {
+        if self.reserved().is_some_and(|word| CLOSING_WORDS.contains(&word.as_str()) || word == "}") {
+            return Err(ParseError::Syntax("a command"));
         }
-        let (mut simple, mut redirects) = (Simple::default(), Vec::<Redirect>::new());
+        let (mut simple, mut redirects) = (SimpleCommand::default(), Vec::<Redirect>::new());
         loop {
             self.skip_blanks();
             if let Some(redirect) = self.redirect()? {
@@ -247,25 +255,25 @@ impl Parser {
             simple.words.push(self.argument()?);
         }
         if simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty() {
-            return Err(Unreadable::Syntax("a command"));
+            return Err(ParseError::Syntax("a command"));
         }
-        Ok(Stage { command: Command::Simple(simple), redirects })
+        Ok(Stage { kind: StageKind::Simple(simple), redirects })
     }
 
     /// A word; `name=( ... )` too, as `declare` takes it.
-    fn argument(&mut self) -> Result<Word, Unreadable> {
+    fn argument(&mut self) -> Result<Word, ParseError> {
         let mut word = self.word()?;
         if self.peek() == Some('(')
-            && matches!(word.parts.last(), Some(Part::Plain(text)) if text.ends_with('='))
+            && matches!(word.parts.last(), Some(WordPart::Plain(text)) if text.ends_with('='))
         {
             self.at += 1;
-            word.parts.push(Part::Array(self.deeper(Self::array)?));
+            word.parts.push(WordPart::Array(self.deeper(Self::array)?));
         }
         Ok(word)
     }
 
     /// The values of an array, and the bracket after them.
-    pub(super) fn array(&mut self) -> Result<Vec<Word>, Unreadable> {
+    pub(super) fn array(&mut self) -> Result<Vec<Word>, ParseError> {
         let mut words = Vec::new();
         loop {
             self.skip_lines();
@@ -275,7 +283,7 @@ impl Parser {
                     return Ok(words);
                 }
                 Some(next) if !is_separator(next) => words.push(self.word()?),
-                _ => return Err(Unreadable::Syntax(")")),
+                _ => return Err(ParseError::Syntax(")")),
             }
         }
     }

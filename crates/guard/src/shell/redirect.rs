@@ -3,8 +3,8 @@
 use std::{cell::OnceCell, rc::Rc};
 
 use super::{
-    Redirect, RedirectKind, Unreadable, Word,
-    heredoc::Pending,
+    ParseError, Redirect, RedirectKind, Word,
+    heredoc::PendingHeredoc,
     parse::{Parser, is_separator},
 };
 
@@ -27,7 +27,7 @@ const OPERATORS: [(&str, RedirectKind); 13] = [
 
 impl Parser {
     /// The redirection that comes next, if one does.
-    pub(super) fn redirect(&mut self) -> Result<Option<Redirect>, Unreadable> {
+    pub(super) fn redirect(&mut self) -> Result<Option<Redirect>, ParseError> {
         let start = self.at;
         let fd = self.descriptor();
         let found = OPERATORS.iter().find(|(text, _)| self.looks_at(text));
@@ -38,7 +38,7 @@ impl Parser {
         self.at += text.len();
         self.skip_blanks();
         if self.peek().is_none_or(|next| is_separator(next) && !self.at_process()) {
-            return Err(Unreadable::Syntax("the target of a redirection"));
+            return Err(ParseError::Syntax("the target of a redirection"));
         }
         let body = Rc::new(OnceCell::new());
         let mut target = Word::default();
@@ -46,7 +46,7 @@ impl Parser {
             "<<" | "<<-" => {
                 self.count()?;
                 let (delimiter, is_quoted) = self.delimiter();
-                self.pending.push(Pending {
+                self.pending.push(PendingHeredoc {
                     delimiter,
                     is_quoted,
                     strips_tabs: *text == "<<-",

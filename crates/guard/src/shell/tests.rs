@@ -1,12 +1,12 @@
 //! The reader: what it makes of shell text, and that nothing stalls or breaks it.
 
-use super::{Command, DEEPEST, MOST, Part, Unreadable, parse};
+use super::{MAX_NESTING, MAX_NODES, ParseError, StageKind, WordPart, parse};
 
 /// The words of the only simple command, with their quotes taken off.
 fn words(text: &str) -> Vec<String> {
     let list = parse(text, 0).unwrap_or_else(|error| panic!("{text}: {error:?}"));
-    match &list[0].stages[0].command {
-        Command::Simple(simple) => {
+    match &list[0].stages[0].kind {
+        StageKind::Simple(simple) => {
             simple.words.iter().map(|word| word.as_literal().unwrap_or_else(|| "…".to_owned())).collect()
         }
         other => panic!("{text}: {other:?}"),
@@ -100,15 +100,15 @@ fn a_shell_would_refuse_these() {
         "x=(1 2",
         "echo \"$(ls\"",
     ] {
-        assert!(matches!(parse(text, 0), Err(Unreadable::Syntax(_))), "{text}: {:?}", parse(text, 0));
+        assert!(matches!(parse(text, 0), Err(ParseError::Syntax(_))), "{text}: {:?}", parse(text, 0));
     }
 }
 
 #[test]
 fn here_documents_count_as_words_do() {
     let line = "a <<E\nx\nE\n";
-    assert!(parse(&line.repeat(MOST / 3), 0).is_ok());
-    assert_eq!(parse(&line.repeat(MOST / 3 + 1), 0).err(), Some(Unreadable::TooMuch));
+    assert!(parse(&line.repeat(MAX_NODES / 3), 0).is_ok());
+    assert_eq!(parse(&line.repeat(MAX_NODES / 3 + 1), 0).err(), Some(ParseError::TooMuch));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn here_documents_belong_to_their_commands() {
     let bodies: Vec<&super::Word> =
         list.iter().map(|pipeline| pipeline.stages[0].redirects[0].body.get().expect("a body")).collect();
     assert_eq!(bodies[0].as_literal().as_deref(), Some("rm $x\n"));
-    assert!(matches!(bodies[1].parts[0], Part::Parameter(_)));
+    assert!(matches!(bodies[1].parts[0], WordPart::Parameter(_)));
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn nothing_nests_too_deep() {
         ("cat <<A\n$(", ")\nA\n"),
     ];
     for (open, close) in pairs {
-        for count in [2, DEEPEST - 2, DEEPEST * 2, 10_000] {
+        for count in [2, MAX_NESTING - 2, MAX_NESTING * 2, 10_000] {
             // Closed, not closed, and only closed: none may recurse without end or take long.
             for text in [
                 format!("{}x{}", open.repeat(count), close.repeat(count)),
@@ -170,9 +170,9 @@ fn nothing_nests_too_deep() {
             }
         }
     }
-    assert!(matches!(parse(&"$(".repeat(60), 0), Err(Unreadable::TooDeep)));
+    assert!(matches!(parse(&"$(".repeat(60), 0), Err(ParseError::TooDeep)));
     assert!(matches!(
         parse(&format!("{}x{}", "$((".repeat(60), "))".repeat(60)), 0),
-        Err(Unreadable::TooDeep)
+        Err(ParseError::TooDeep)
     ));
 }

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use super::{
-    Parameter, Part, Unreadable, Word,
+    Parameter, ParseError, Word, WordPart,
     parse::{Parser, is_separator},
 };
 
 /// Reads a text as between double quotes, such as the lines of a here-document.
-pub(crate) fn parse_text(text: &str, depth: usize) -> Result<Word, Unreadable> {
+pub(crate) fn parse_text(text: &str, depth: usize) -> Result<Word, ParseError> {
     let mut parser = Parser::new(text, depth);
     parser.deeper(|parser| parser.pieces(End::Never))
 }
@@ -40,12 +40,12 @@ const OPERATIONS: [&str; 20] = [
 
 impl Parser {
     /// The word that comes next.
-    pub(super) fn word(&mut self) -> Result<Word, Unreadable> {
+    pub(super) fn word(&mut self) -> Result<Word, ParseError> {
         self.count()?;
         self.pieces(End::Separator)
     }
 
-    fn pieces(&mut self, end: End) -> Result<Word, Unreadable> {
+    fn pieces(&mut self, end: End) -> Result<Word, ParseError> {
         let mut word = Word::default();
         while let Some(next) = self.peek() {
             if self.is_end(end, next, &word) {
@@ -55,8 +55,8 @@ impl Parser {
         }
         match end {
             End::Separator | End::Never => Ok(word),
-            End::DoubleQuote => Err(Unreadable::Syntax("\"")),
-            End::Brace { .. } => Err(Unreadable::Syntax("}")),
+            End::DoubleQuote => Err(ParseError::Syntax("\"")),
+            End::Brace { .. } => Err(ParseError::Syntax("}")),
         }
     }
 
@@ -71,7 +71,7 @@ impl Parser {
         }
     }
 
-    fn piece(&mut self, end: End, next: char, word: &mut Word) -> Result<(), Unreadable> {
+    fn piece(&mut self, end: End, next: char, word: &mut Word) -> Result<(), ParseError> {
         match next {
             '\\' => self.escape(end, word),
             '\'' if !end.is_quoting() => self.single_quoted(word)?,
@@ -79,7 +79,7 @@ impl Parser {
                 self.at += 1;
                 let inner = self.deeper(|parser| parser.pieces(End::DoubleQuote))?;
                 self.at += 1;
-                word.parts.push(Part::Quoted(String::new()));
+                word.parts.push(WordPart::Quoted(String::new()));
                 word.parts.extend(inner.parts);
             }
             '$' => self.dollar(end, word)?,
@@ -112,44 +112,44 @@ impl Parser {
         }
     }
 
-    fn single_quoted(&mut self, word: &mut Word) -> Result<(), Unreadable> {
+    fn single_quoted(&mut self, word: &mut Word) -> Result<(), ParseError> {
         let start = self.at + 1;
         let length = self.text[start..].iter().position(|next| *next == '\'');
-        let length = length.ok_or(Unreadable::Syntax("'"))?;
-        word.parts.push(Part::Quoted(self.text[start..start + length].iter().collect()));
+        let length = length.ok_or(ParseError::Syntax("'"))?;
+        word.parts.push(WordPart::Quoted(self.text[start..start + length].iter().collect()));
         self.at = start + length + 1;
         Ok(())
     }
 
     /// What begins with `$`.
-    fn dollar(&mut self, end: End, word: &mut Word) -> Result<(), Unreadable> {
+    fn dollar(&mut self, end: End, word: &mut Word) -> Result<(), ParseError> {
         let quoted = end.is_quoting();
         self.count()?;
         match self.peek_at(1) {
             Some('(') => {
                 self.at += 1;
                 let part = match self.looks_at("((").then(|| self.arithmetic(2)).transpose()?.flatten() {
-                    Some(inner) => Part::Arithmetic(Box::new(inner)),
-                    None => Part::Substitution { list: self.bracketed()?, quoted },
+                    Some(inner) => WordPart::Arithmetic(Box::new(inner)),
+                    None => WordPart::Substitution { list: self.bracketed()?, quoted },
                 };
                 word.parts.push(part);
             }
             Some('[') => {
                 self.at += 1;
                 match self.arithmetic(1)? {
-                    Some(inner) => word.parts.push(Part::Arithmetic(Box::new(inner))),
+                    Some(inner) => word.parts.push(WordPart::Arithmetic(Box::new(inner))),
                     None => push(word, '$', quoted),
                 }
             }
             Some('{') => {
                 self.at += 2;
                 let parameter = self.deeper(|parser| parser.parameter(quoted))?;
-                word.parts.push(Part::Parameter(Box::new(parameter)));
+                word.parts.push(WordPart::Parameter(Box::new(parameter)));
             }
             Some('\'') if !quoted => {
                 self.at += 2;
                 let text = self.ansi()?;
-                word.parts.push(Part::Quoted(text));
+                word.parts.push(WordPart::Quoted(text));
             }
             // The next piece is the double-quoted text.
             Some('"') if !quoted => self.at += 1,
@@ -160,7 +160,7 @@ impl Parser {
                     name.push(next);
                     self.at += 1;
                 }
-                word.parts.push(Part::Parameter(Box::new(simple_parameter(name, quoted))));
+                word.parts.push(WordPart::Parameter(Box::new(simple_parameter(name, quoted))));
             }
             _ => {
                 self.at += 1;
@@ -171,24 +171,24 @@ impl Parser {
     }
 
     /// `( ... )` with commands in it.
-    fn bracketed(&mut self) -> Result<Rc<super::List>, Unreadable> {
+    fn bracketed(&mut self) -> Result<Rc<super::List>, ParseError> {
         self.expect("(")?;
         let list = self.deeper(|parser| parser.list(&[]))?;
         self.expect(")")?;
         Ok(Rc::new(list))
     }
 
-    fn process(&mut self, word: &mut Word) -> Result<(), Unreadable> {
+    fn process(&mut self, word: &mut Word) -> Result<(), ParseError> {
         let is_output = self.peek() == Some('>');
         self.at += 1;
         let list = self.bracketed()?;
-        word.parts.push(Part::Process { list, is_output });
+        word.parts.push(WordPart::Process { list, is_output });
         Ok(())
     }
 
     /// `@( ... )` and the like, as text.
-    fn pattern(&mut self, word: &mut Word) -> Result<(), Unreadable> {
-        let length = self.balanced('(', ')').ok_or(Unreadable::Syntax(")"))?;
+    fn pattern(&mut self, word: &mut Word) -> Result<(), ParseError> {
+        let length = self.balanced('(', ')').ok_or(ParseError::Syntax(")"))?;
         for _ in 0..length {
             let next = self.peek().unwrap_or_default();
             push(word, next, false);
@@ -201,7 +201,7 @@ impl Parser {
     ///
     /// The brackets alone decide, without reading what is in them: trying both readings at every level would take
     /// exponential time.
-    pub(super) fn arithmetic(&mut self, brackets: usize) -> Result<Option<Word>, Unreadable> {
+    pub(super) fn arithmetic(&mut self, brackets: usize) -> Result<Option<Word>, ParseError> {
         let (open, close) = if brackets == 2 { ('(', ')') } else { ('[', ']') };
         let Some(length) = self.balanced(open, close) else { return Ok(None) };
         if length < 2 * brackets || (brackets == 2 && self.peek_at(length - 2) != Some(')')) {
@@ -222,15 +222,15 @@ impl Parser {
     /// Looking ahead is limited for each bracket and for a whole text, or a text of brackets would take too long. What
     /// is longer than that is no computation and no pattern.
     fn balanced(&mut self, open: char, close: char) -> Option<usize> {
-        let most = self.ahead.min(4096);
-        let length = self.balanced_within(open, close, most);
-        self.ahead -= length.unwrap_or(most).min(self.text.len() - self.at);
+        let max = self.ahead.min(4096);
+        let length = self.balanced_within(open, close, max);
+        self.ahead -= length.unwrap_or(max).min(self.text.len() - self.at);
         length
     }
 
-    fn balanced_within(&self, open: char, close: char, most: usize) -> Option<usize> {
+    fn balanced_within(&self, open: char, close: char, max: usize) -> Option<usize> {
         let (mut level, mut quote, mut escaped) = (0_usize, None, false);
-        for (length, next) in self.text[self.at..].iter().take(most).enumerate() {
+        for (length, next) in self.text[self.at..].iter().take(max).enumerate() {
             match (quote, *next) {
                 _ if escaped => escaped = false,
                 (None | Some('"'), '\\') => escaped = true,
@@ -249,7 +249,7 @@ impl Parser {
         None
     }
 
-    fn backquoted(&mut self, end: End, word: &mut Word) -> Result<(), Unreadable> {
+    fn backquoted(&mut self, end: End, word: &mut Word) -> Result<(), ParseError> {
         let mut text = String::new();
         self.count()?;
         self.at += 1;
@@ -257,7 +257,7 @@ impl Parser {
             self.at += 1;
             match next {
                 '`' => {
-                    word.parts.push(Part::Backquoted { text, quoted: end.is_quoting() });
+                    word.parts.push(WordPart::Backquoted { text, quoted: end.is_quoting() });
                     return Ok(());
                 }
                 '\\' if self.peek().is_some_and(|after| "$`\\".contains(after)) => {
@@ -267,11 +267,11 @@ impl Parser {
                 _ => text.push(next),
             }
         }
-        Err(Unreadable::Syntax("`"))
+        Err(ParseError::Syntax("`"))
     }
 
     /// What stands in `${...}`, and the brace after it.
-    fn parameter(&mut self, quoted: bool) -> Result<Parameter, Unreadable> {
+    fn parameter(&mut self, quoted: bool) -> Result<Parameter, ParseError> {
         let is_length =
             self.peek() == Some('#') && !matches!(self.peek_at(1), Some('}' | '#' | '%' | ':' | '-'));
         let is_indirect = self.peek() == Some('!') && self.peek_at(1) != Some('}');
@@ -289,7 +289,7 @@ impl Parser {
         }
         let mut parameter = Parameter { is_indirect, is_length, ..simple_parameter(name, quoted) };
         if self.peek() == Some('[') {
-            let length = self.balanced('[', ']').ok_or(Unreadable::Syntax("]"))?;
+            let length = self.balanced('[', ']').ok_or(ParseError::Syntax("]"))?;
             parameter.index = Some(self.text[self.at + 1..self.at + length - 1].iter().collect());
             self.at += length;
         }
@@ -304,7 +304,7 @@ impl Parser {
     }
 
     /// The rest of `$'...'`.
-    fn ansi(&mut self) -> Result<String, Unreadable> {
+    fn ansi(&mut self) -> Result<String, ParseError> {
         let mut bytes = Vec::new();
         while let Some(next) = self.peek() {
             self.at += 1;
@@ -314,7 +314,7 @@ impl Parser {
                 _ => bytes.extend(next.to_string().bytes()),
             }
         }
-        Err(Unreadable::Syntax("'"))
+        Err(ParseError::Syntax("'"))
     }
 
     fn ansi_escape(&mut self, bytes: &mut Vec<u8>) {
@@ -340,9 +340,9 @@ impl Parser {
         }
     }
 
-    fn number(&mut self, radix: u32, most: usize) -> u32 {
+    fn number(&mut self, radix: u32, max: usize) -> u32 {
         let mut number = 0_u32;
-        for _ in 0..most {
+        for _ in 0..max {
             let Some(digit) = self.peek().and_then(|next| next.to_digit(radix)) else { break };
             number = number.wrapping_mul(radix).wrapping_add(digit);
             self.at += 1;
@@ -362,7 +362,7 @@ fn is_parameter(next: char) -> bool {
 
 /// Whether a bracket after this word begins a pattern such as `@(a|b)`.
 fn ends_in_pattern(word: &Word) -> bool {
-    matches!(word.parts.last(), Some(Part::Plain(text)) if text.ends_with(['?', '*', '+', '@', '!']))
+    matches!(word.parts.last(), Some(WordPart::Plain(text)) if text.ends_with(['?', '*', '+', '@', '!']))
 }
 
 /// Whether every bracket that is closed was opened before.
@@ -380,8 +380,8 @@ fn is_balanced(text: &str) -> bool {
 
 fn push(word: &mut Word, character: char, quoted: bool) {
     match (word.parts.last_mut(), quoted) {
-        (Some(Part::Quoted(text)), true) | (Some(Part::Plain(text)), false) => text.push(character),
-        (_, true) => word.parts.push(Part::Quoted(character.to_string())),
-        (_, false) => word.parts.push(Part::Plain(character.to_string())),
+        (Some(WordPart::Quoted(text)), true) | (Some(WordPart::Plain(text)), false) => text.push(character),
+        (_, true) => word.parts.push(WordPart::Quoted(character.to_string())),
+        (_, false) => word.parts.push(WordPart::Plain(character.to_string())),
     }
 }

@@ -1,85 +1,87 @@
 //! Files that one-liners in other languages touch.
 
-use super::{FileUse, Use};
-use crate::{Context, invocation::Invocation, script};
+use super::{Access, FileAccess};
+use crate::{Context, invocation::Command, script};
 
 /// Functions of other languages by what they do to files.
-const CODE_USES: &[(&str, Use)] = &[
-    ("rmtree", Use::DeleteTree),
-    ("rm_rf", Use::DeleteTree),
-    ("rm_r", Use::DeleteTree),
-    ("rmSync", Use::DeleteTree),
-    ("rm", Use::DeleteTree),
-    ("rmdir", Use::DeleteTree),
-    ("rmdirSync", Use::DeleteTree),
-    ("removeSync", Use::DeleteTree),
-    ("remove_tree", Use::DeleteTree),
-    ("remove_dir_all", Use::DeleteTree),
-    ("remove_entry_secure", Use::DeleteTree),
-    ("delete_tree", Use::DeleteTree),
-    ("unlink", Use::Delete),
-    ("unlinkSync", Use::Delete),
-    ("remove", Use::Delete),
-    ("removedirs", Use::DeleteTree),
-    ("delete", Use::Delete),
-    ("truncate", Use::Empty),
-    ("truncateSync", Use::Empty),
-    ("rename", Use::DeleteTree),
-    ("renameSync", Use::DeleteTree),
-    ("move", Use::DeleteTree),
-    ("replace", Use::Append),
-    ("write_text", Use::Write),
-    ("write_bytes", Use::Write),
-    ("writeFileSync", Use::Write),
-    ("writeFile", Use::Write),
-    ("appendFileSync", Use::Append),
-    ("appendFile", Use::Append),
-    ("createWriteStream", Use::Write),
-    ("file_put_contents", Use::Write),
-    ("symlink", Use::Append),
-    ("symlinkSync", Use::Append),
-    ("copyfile", Use::Append),
-    ("copy", Use::Append),
-    ("copyFileSync", Use::Append),
-    ("cpSync", Use::Append),
-    ("chmod", Use::Permissions),
-    ("chmodSync", Use::Permissions),
-    ("chown", Use::Permissions),
-    ("open", Use::Read),
-    ("openSync", Use::Read),
-    ("fopen", Use::Read),
-    ("read", Use::Read),
-    ("readFileSync", Use::Read),
-    ("readFile", Use::Read),
-    ("read_text", Use::Read),
-    ("read_bytes", Use::Read),
-    ("file_get_contents", Use::Read),
-    ("readlines", Use::Read),
-    ("load_dotenv", Use::Read),
-    ("dotenv_values", Use::Read),
-    ("createReadStream", Use::Read),
-    ("readfile", Use::Read),
-    ("file", Use::Read),
-    ("readAsText", Use::Read),
-    ("readTextFile", Use::Read),
+const ACCESS_BY_FUNCTION: &[(&str, Access)] = &[
+    ("rmtree", Access::DeleteTree),
+    ("rm_rf", Access::DeleteTree),
+    ("rm_r", Access::DeleteTree),
+    ("rmSync", Access::DeleteTree),
+    ("rm", Access::DeleteTree),
+    ("rmdir", Access::DeleteTree),
+    ("rmdirSync", Access::DeleteTree),
+    ("removeSync", Access::DeleteTree),
+    ("remove_tree", Access::DeleteTree),
+    ("remove_dir_all", Access::DeleteTree),
+    ("remove_entry_secure", Access::DeleteTree),
+    ("delete_tree", Access::DeleteTree),
+    ("unlink", Access::Delete),
+    ("unlinkSync", Access::Delete),
+    ("remove", Access::Delete),
+    ("removedirs", Access::DeleteTree),
+    ("delete", Access::Delete),
+    ("truncate", Access::Empty),
+    ("truncateSync", Access::Empty),
+    ("rename", Access::DeleteTree),
+    ("renameSync", Access::DeleteTree),
+    ("move", Access::DeleteTree),
+    ("replace", Access::Append),
+    ("write_text", Access::Write),
+    ("write_bytes", Access::Write),
+    ("writeFileSync", Access::Write),
+    ("writeFile", Access::Write),
+    ("appendFileSync", Access::Append),
+    ("appendFile", Access::Append),
+    ("createWriteStream", Access::Write),
+    ("file_put_contents", Access::Write),
+    ("symlink", Access::Append),
+    ("symlinkSync", Access::Append),
+    ("copyfile", Access::Append),
+    ("copy", Access::Append),
+    ("copyFileSync", Access::Append),
+    ("cpSync", Access::Append),
+    ("chmod", Access::Permissions),
+    ("chmodSync", Access::Permissions),
+    ("chown", Access::Permissions),
+    ("open", Access::Read),
+    ("openSync", Access::Read),
+    ("fopen", Access::Read),
+    ("read", Access::Read),
+    ("readFileSync", Access::Read),
+    ("readFile", Access::Read),
+    ("read_text", Access::Read),
+    ("read_bytes", Access::Read),
+    ("file_get_contents", Access::Read),
+    ("readlines", Access::Read),
+    ("load_dotenv", Access::Read),
+    ("dotenv_values", Access::Read),
+    ("createReadStream", Access::Read),
+    ("readfile", Access::Read),
+    ("file", Access::Read),
+    ("readAsText", Access::Read),
+    ("readTextFile", Access::Read),
 ];
 
 /// The files that code in another language touches: those that its calls name, and, where a call names none, all
 /// that look like paths anywhere in the code.
-pub(super) fn uses(code: &str, one: &Invocation, ctx: &Context) -> Vec<FileUse> {
-    let mut uses = Vec::new();
+pub(super) fn uses(code: &str, command: &Command, ctx: &Context) -> Vec<FileAccess> {
+    let mut files = Vec::new();
     let everything = script::literals(code);
     let mut calls = script::calls(code);
-    if one.is(&["perl", "ruby"]) {
+    if command.is(&["perl", "ruby"]) {
         calls.extend(script::plain_calls(code));
     }
     for call in calls {
-        let Some((_, kind)) = CODE_USES.iter().find(|(name, _)| *name == call.name) else { continue };
-        let kind = match (*kind, call.texts.last().map(String::as_str)) {
-            (Use::Read, Some("a" | "ab" | "a+")) => Use::Append,
-            (Use::Read, Some("w" | "wb" | "w+" | "r+" | "x")) => Use::Write,
-            (Use::Read, Some(mode)) if call.name == "open" && mode.starts_with('>') => Use::Write,
-            (kind, _) => kind,
+        let Some((_, access)) = ACCESS_BY_FUNCTION.iter().find(|(name, _)| *name == call.name) else {
+            continue;
+        };
+        let access = match (*access, call.texts.last().map(String::as_str)) {
+            (Access::Read, Some("a" | "ab" | "a+")) => Access::Append,
+            (Access::Read, Some("w" | "wb" | "w+" | "r+" | "x")) => Access::Write,
+            (Access::Read, Some(mode)) if call.name == "open" && mode.starts_with('>') => Access::Write,
+            (access, _) => access,
         };
         let mut texts: Vec<&String> = call.texts.iter().collect();
         texts.extend(script::literals_of_receiver(&call.receiver, code, &everything));
@@ -100,7 +102,7 @@ pub(super) fn uses(code: &str, one: &Invocation, ctx: &Context) -> Vec<FileUse> 
                 .collect();
             paths = if below.is_empty() { vec!["~".to_owned()] } else { below };
         }
-        uses.extend(paths.iter().map(|path| FileUse { path: one.path(path, ctx), kind }));
+        files.extend(paths.iter().map(|path| FileAccess { path: command.path(path, ctx), access }));
     }
-    uses
+    files
 }

@@ -1,10 +1,10 @@
 //! Files that are copied, moved, packed, unpacked and downloaded.
 
-use super::{Use, is_remote};
-use crate::invocation::Invocation;
+use super::{Access, is_remote_path};
+use crate::invocation::Command;
 
 /// What is copied, moved or linked: sources and target.
-pub(super) fn copies(one: &Invocation) -> Vec<(String, Use)> {
+pub(super) fn copies(command: &Command) -> Vec<(String, Access)> {
     let valued = [
         "-t",
         "--target-directory",
@@ -21,89 +21,92 @@ pub(super) fn copies(one: &Invocation) -> Vec<(String, Use)> {
         "--mode",
         "-p",
     ];
-    let mut operands = one.operands(if one.program == "rsync" { &valued[..13] } else { &valued[..] });
-    if one.is(&["docker", "podman"]) {
+    let mut operands = command.operands(if command.program == "rsync" { &valued[..13] } else { &valued[..] });
+    if command.is(&["docker", "podman"]) {
         operands.remove(0);
     }
-    let given = one.values("t", &["target-directory"]);
+    let given = command.values("t", &["target-directory"]);
     let (target, sources) = match (given.first(), operands.split_last()) {
-        (Some(target), _) if one.program != "rsync" => (*target, &operands[..]),
+        (Some(target), _) if command.program != "rsync" => (*target, &operands[..]),
         (_, Some((target, sources))) => (*target, sources),
         _ => return Vec::new(),
     };
-    let mut uses = Vec::new();
-    for source in sources.iter().filter(|source| !is_remote(source)) {
-        match one.program.as_str() {
-            "mv" | "rename" => uses.push(((*source).to_owned(), Use::DeleteTree)),
+    let mut files = Vec::new();
+    for source in sources.iter().filter(|source| !is_remote_path(source)) {
+        match command.program.as_str() {
+            "mv" | "rename" => files.push(((*source).to_owned(), Access::DeleteTree)),
             "ln" => {}
-            _ => uses.push(((*source).to_owned(), Use::Read)),
+            _ => files.push(((*source).to_owned(), Access::Read)),
         }
-        if one.has_word(&["--remove-source-files"]) {
-            uses.push(((*source).to_owned(), Use::Delete));
+        if command.has_word(&["--remove-source-files"]) {
+            files.push(((*source).to_owned(), Access::Delete));
         }
     }
-    if !is_remote(target) {
+    if !is_remote_path(target) {
         // Into a folder, under the same name.
         for source in sources {
             let name = source.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            uses.push((format!("{target}/{name}"), Use::Write));
+            files.push((format!("{target}/{name}"), Access::Write));
         }
-        let deletes = one.program == "rsync" && one.args.iter().any(|arg| arg.starts_with("--del"));
+        let deletes = command.program == "rsync" && command.args.iter().any(|arg| arg.starts_with("--del"));
         let empties = sources == ["/dev/null"];
-        let kind = if deletes {
-            Use::DeleteTree
+        let access = if deletes {
+            Access::DeleteTree
         } else if empties {
-            Use::Empty
+            Access::Empty
         } else {
-            Use::Write
+            Access::Write
         };
-        uses.push((target.to_owned(), kind));
+        files.push((target.to_owned(), access));
     }
-    uses
+    files
 }
 
 /// What archives are made of, and where they are unpacked.
-pub(super) fn archives(one: &Invocation) -> Vec<(String, Use)> {
-    let operands = one.operands(&["-f", "-C", "-d", "-x", "--file", "--directory", "--exclude", "-T"]);
-    let own =
-        |paths: &[&str], kind: Use| paths.iter().map(|path| ((*path).to_owned(), kind)).collect::<Vec<_>>();
-    if one.program == "unzip" || one.program == "7z" {
-        return own(&one.values("do", &[]), Use::Append);
+pub(super) fn archives(command: &Command) -> Vec<(String, Access)> {
+    let operands = command.operands(&["-f", "-C", "-d", "-x", "--file", "--directory", "--exclude", "-T"]);
+    let own = |paths: &[&str], access: Access| {
+        paths.iter().map(|path| ((*path).to_owned(), access)).collect::<Vec<_>>()
+    };
+    if command.program == "unzip" || command.program == "7z" {
+        return own(&command.values("do", &[]), Access::Append);
     }
-    let mut uses = own(&one.values("C", &["directory"]), Use::Append);
-    if one.program == "zip" {
-        return own(operands.get(1..).unwrap_or_default(), Use::Read);
+    let mut files = own(&command.values("C", &["directory"]), Access::Append);
+    if command.program == "zip" {
+        return own(operands.get(1..).unwrap_or_default(), Access::Read);
     }
-    let mode = one.args.first().map_or("", String::as_str).trim_start_matches('-');
-    if mode.contains('c') || one.has("cru", &["create", "append", "update"]) {
+    let mode = command.args.first().map_or("", String::as_str).trim_start_matches('-');
+    if mode.contains('c') || command.has("cru", &["create", "append", "update"]) {
         // Without a dash the letters are the first operand, and the archive the second if they have an `f`.
-        let is_bare = one.args.first().is_some_and(|arg| !arg.starts_with('-'));
+        let is_bare = command.args.first().is_some_and(|arg| !arg.starts_with('-'));
         let skip = if is_bare {
             1 + usize::from(mode.contains('f'))
         } else {
             usize::from(mode.len() > 1 && mode.contains('f'))
         };
-        uses = own(operands.get(skip..).unwrap_or_default(), Use::Read);
+        files = own(operands.get(skip..).unwrap_or_default(), Access::Read);
     }
-    uses
+    files
 }
 
 /// Where downloads go, and which files are sent.
-pub(super) fn downloads(one: &Invocation) -> Vec<(String, Use)> {
-    let mut uses: Vec<(String, Use)> = Vec::new();
-    let outputs = if one.program == "curl" {
-        one.values("o", &["output", "output-dir", "cookie-jar", "dump-header"])
+pub(super) fn downloads(command: &Command) -> Vec<(String, Access)> {
+    let mut files: Vec<(String, Access)> = Vec::new();
+    let outputs = if command.program == "curl" {
+        command.values("o", &["output", "output-dir", "cookie-jar", "dump-header"])
     } else {
-        one.values("OP", &["output-document", "directory-prefix", "output-file"])
+        command.values("OP", &["output-document", "directory-prefix", "output-file"])
     };
-    uses.extend(outputs.into_iter().filter(|path| *path != "-").map(|path| (path.to_owned(), Use::Write)));
-    uses.extend(
-        one.args
+    files
+        .extend(outputs.into_iter().filter(|path| *path != "-").map(|path| (path.to_owned(), Access::Write)));
+    files.extend(
+        command
+            .args
             .iter()
             .filter_map(|arg| arg.strip_prefix("file://"))
-            .map(|path| (path.to_owned(), Use::Read)),
+            .map(|path| (path.to_owned(), Access::Read)),
     );
-    let sent = one.values(
+    let sent = command.values(
         "dFT",
         &[
             "data",
@@ -123,10 +126,10 @@ pub(super) fn downloads(one: &Invocation) -> Vec<(String, Use)> {
             Some((before, file)) if before.is_empty() || before.ends_with('=') || !before.contains(' ') => {
                 file
             }
-            _ if one.has("T", &["upload-file", "post-file", "body-file"]) => value,
+            _ if command.has("T", &["upload-file", "post-file", "body-file"]) => value,
             _ => continue,
         };
-        uses.push((file.split(';').next().unwrap_or_default().to_owned(), Use::Read));
+        files.push((file.split(';').next().unwrap_or_default().to_owned(), Access::Read));
     }
-    uses
+    files
 }

@@ -125,11 +125,11 @@ fn tool_call(args: &CheckArgs) -> Result<ToolCall> {
             .map_err(|error| Error::new(format!("--input is not JSON: {error}")))?;
         return Ok(ralph_guard::call::tool_call(tool, &input));
     }
-    let command = match &args.file {
+    let command_line = match &args.file {
         Some(file) => String::from_utf8_lossy(&fs_err::read(file)?).into_owned(),
         None => args.command.clone().unwrap_or_default(),
     };
-    Ok(ToolCall::Shell { command })
+    Ok(ToolCall::Shell { command_line })
 }
 
 fn measure(args: &CorpusArgs) -> Result<u8> {

@@ -57,7 +57,7 @@ fn guarded(input: &Input<'_>) -> Option<PathBuf> {
 /// The beginning of what the tool is to do.
 fn asked(call: &ToolCall) -> String {
     let text = match call {
-        ToolCall::Shell { command } => command.clone(),
+        ToolCall::Shell { command_line } => command_line.clone(),
         ToolCall::Arguments { words } => words.join(" "),
         ToolCall::Write { paths } | ToolCall::Read { paths } => paths.join(" "),
         ToolCall::Other => String::new(),

@@ -166,7 +166,7 @@ pub(super) const TEXT_OPTIONS: &[(&str, &str, &[&str])] = &[
 ];
 
 /// Programs that run a command where the paths are not ours.
-pub(super) const ELSEWHERE: &[Wrapper] = &[
+pub(super) const REMOTE_WRAPPERS: &[Wrapper] = &[
     wrapper("docker", "exec|run", CONTAINER_VALUED, 1),
     wrapper("podman", "exec|run", CONTAINER_VALUED, 1),
     wrapper("nerdctl", "exec|run", CONTAINER_VALUED, 1),

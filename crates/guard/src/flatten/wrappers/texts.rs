@@ -1,40 +1,40 @@
 //! Programs that take a command as one text.
 
 use super::{
-    super::{Flattener, Input, Output, Scope, simple::quote},
+    super::{Flattener, Output, Scope, Stdin, simple::quote},
     skip_options,
 };
 use crate::{
-    invocation::Invocation,
+    invocation::Command,
     script::{make, sed},
     text,
 };
 
 impl Flattener<'_> {
     /// Runs the texts that a program has a shell run.
-    pub(super) fn wrapped_text(&mut self, one: &Invocation, scope: &mut Scope) -> Option<Output> {
-        let mut codes = of_runners(one);
-        codes.extend(of_options(one));
-        codes.extend(of_tools(one));
+    pub(super) fn wrapped_text(&mut self, command: &Command, scope: &mut Scope) -> Option<Output> {
+        let mut codes = of_runners(command);
+        codes.extend(of_options(command));
+        codes.extend(of_tools(command));
         codes.retain(|code| !code.is_empty());
-        let clients = of_clients(one);
+        let clients = of_clients(command);
         if !clients.is_empty() {
             // What they read is for them, not for the commands in it.
             let mut inner = self.fork(scope);
-            inner.input = Input::default();
-            return Some(self.run_texts(clients, one, &inner));
+            inner.stdin = Stdin::default();
+            return Some(self.run_texts(clients, command, &inner));
         }
-        if codes.is_empty() { None } else { Some(self.run_texts(codes, one, scope)) }
+        if codes.is_empty() { None } else { Some(self.run_texts(codes, command, scope)) }
     }
 
     /// Scripts of tools that can run commands of a shell.
-    pub(super) fn wrapped_script(&mut self, one: &Invocation, scope: &Scope) -> Option<Output> {
-        let codes = match one.program.as_str() {
-            "sed" => sed::commands(&sed_script(one)),
+    pub(super) fn wrapped_script(&mut self, command: &Command, scope: &Scope) -> Option<Output> {
+        let codes = match command.program.as_str() {
+            "sed" => sed::commands(&sed_script(command)),
             "make" | "gmake" => {
-                let files = one.values("f", &["file", "makefile"]);
+                let files = command.values("f", &["file", "makefile"]);
                 let texts = files.iter().flat_map(|file| match *file {
-                    "-" | "/dev/stdin" => scope.input.text.clone().into_iter().collect(),
+                    "-" | "/dev/stdin" => scope.stdin.text.clone().into_iter().collect(),
                     file => self.texts(file, scope).iter().map(ToString::to_string).collect::<Vec<_>>(),
                 });
                 texts.flat_map(|text| make::commands(&text)).collect()
@@ -46,54 +46,54 @@ impl Flattener<'_> {
         }
         let mut inner = self.fork(scope);
         for code in codes {
-            self.text_to_run(&code, &one.program, &mut inner);
+            self.text_to_run(&code, &command.program, &mut inner);
         }
-        Some(Output { text: None, programs: vec![one.program.clone()] })
+        Some(Output { text: None, programs: vec![command.program.clone()] })
     }
 
-    pub(super) fn run_texts(&mut self, codes: Vec<String>, one: &Invocation, scope: &Scope) -> Output {
+    pub(super) fn run_texts(&mut self, codes: Vec<String>, command: &Command, scope: &Scope) -> Output {
         let mut inner = self.fork(scope);
         for code in codes {
-            self.unwrap(&code, &one.program, &mut inner);
+            self.unwrap(&code, &command.program, &mut inner);
         }
-        Output { text: None, programs: vec![one.program.clone()] }
+        Output { text: None, programs: vec![command.program.clone()] }
     }
 }
 
 /// The script in the arguments of `sed`.
-fn sed_script(one: &Invocation) -> String {
-    let scripts = one.values("e", &["expression"]);
-    if !scripts.is_empty() || one.has("f", &["file"]) {
+fn sed_script(command: &Command) -> String {
+    let scripts = command.values("e", &["expression"]);
+    if !scripts.is_empty() || command.has("f", &["file"]) {
         return scripts.join("\n");
     }
-    one.operands(&["-l", "--line-length"]).first().copied().unwrap_or_default().to_owned()
+    command.operands(&["-l", "--line-length"]).first().copied().unwrap_or_default().to_owned()
 }
 
 /// Programs that are there to run other programs again, next to each other or in another terminal.
-fn of_runners(one: &Invocation) -> Vec<String> {
-    let operands = |valued| one.operands(valued).into_iter().map(str::to_owned).collect::<Vec<_>>();
-    match one.program.as_str() {
-        "watch" => vec![skip_options(&one.args, &["-n", "--interval", "-q"]).join(" ")],
-        "watchexec" => vec![skip_options(&one.args, WATCHEXEC_VALUED).join(" ")],
+fn of_runners(command: &Command) -> Vec<String> {
+    let operands = |valued| command.operands(valued).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    match command.program.as_str() {
+        "watch" => vec![skip_options(&command.args, &["-n", "--interval", "-q"]).join(" ")],
+        "watchexec" => vec![skip_options(&command.args, WATCHEXEC_VALUED).join(" ")],
         "entr" => {
-            let rest = skip_options(&one.args, &[]);
-            let own = &one.args[..one.args.len() - rest.len()];
+            let rest = skip_options(&command.args, &[]);
+            let own = &command.args[..command.args.len() - rest.len()];
             let is_text = own.iter().any(|arg| arg.contains('s'));
             rest.first().filter(|_| is_text).into_iter().cloned().collect()
         }
         "nodemon" => {
-            let at = one.args.iter().position(|arg| arg == "-x" || arg == "--exec");
-            let rest = at.and_then(|at| one.args[at + 1..].split_first());
+            let at = command.args.iter().position(|arg| arg == "-x" || arg == "--exec");
+            let rest = at.and_then(|at| command.args[at + 1..].split_first());
             rest.map(|(code, args)| format!("{code} {}", quote(args))).into_iter().collect()
         }
         "hyperfine" => {
             let mut codes = operands(&["-w", "-r", "-m", "-M", "--warmup", "--runs"]);
-            let options = one.values("psc", &["prepare", "setup", "cleanup", "conclude"]);
+            let options = command.values("psc", &["prepare", "setup", "cleanup", "conclude"]);
             codes.extend(options.into_iter().map(str::to_owned));
             codes
         }
         "concurrently" => operands(&["-n", "-c", "-p", "-m"]),
-        "tmux" if one.has_word(&TMUX_RUNS) => {
+        "tmux" if command.has_word(&TMUX_RUNS) => {
             operands(&["-s", "-t", "-n", "-c", "-x", "-y"]).into_iter().skip(1).collect()
         }
         "screen" => vec![operands(&["-S", "-c", "-p"]).join(" ")],
@@ -131,41 +131,41 @@ const TMUX_RUNS: [&str; 7] =
     ["new-session", "new", "new-window", "split-window", "run-shell", "send-keys", "send"];
 
 /// Options that take a command.
-fn of_options(one: &Invocation) -> Vec<String> {
+fn of_options(command: &Command) -> Vec<String> {
     let text = |value: Option<&&str>| value.map(|value| (*value).to_owned());
-    let verb = one.operands(&["-C", "-c"]).first().copied().unwrap_or_default().to_owned();
-    match one.program.as_str() {
+    let verb = command.operands(&["-C", "-c"]).first().copied().unwrap_or_default().to_owned();
+    match command.program.as_str() {
         "su" | "script" | "sg" | "runuser" | "vagrant" | "capsh" => {
-            text(one.values("c", &["command"]).first()).into_iter().collect()
+            text(command.values("c", &["command"]).first()).into_iter().collect()
         }
-        "env" => text(one.values("S", &["split-string"]).first()).into_iter().collect(),
-        "nix-shell" => text(one.values("", &["run", "command"]).first()).into_iter().collect(),
-        "git" => git_codes(one, &verb),
-        "vim" | "vi" | "nvim" | "ex" | "emacs" => of_editor(one),
-        "powershell" | "pwsh" => one
+        "env" => text(command.values("S", &["split-string"]).first()).into_iter().collect(),
+        "nix-shell" => text(command.values("", &["run", "command"]).first()).into_iter().collect(),
+        "git" => git_codes(command, &verb),
+        "vim" | "vi" | "nvim" | "ex" | "emacs" => of_editor(command),
+        "powershell" | "pwsh" => command
             .values("c", &["Command", "command", "EncodedCommand"])
             .into_iter()
             .map(str::to_owned)
             .collect(),
-        "gcloud" => text(one.values("", &["command"]).first()).into_iter().collect(),
+        "gcloud" => text(command.values("", &["command"]).first()).into_iter().collect(),
         "fly" | "flyctl" if verb == "ssh" => {
-            text(one.values("C", &["command"]).first()).into_iter().collect()
+            text(command.values("C", &["command"]).first()).into_iter().collect()
         }
         _ => Vec::new(),
     }
 }
 
 /// Options of tools that have another program do a part of the work.
-fn of_tools(one: &Invocation) -> Vec<String> {
+fn of_tools(command: &Command) -> Vec<String> {
     let values =
-        |letters, names| one.values(letters, names).into_iter().map(str::to_owned).collect::<Vec<_>>();
-    match one.program.as_str() {
+        |letters, names| command.values(letters, names).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    match command.program.as_str() {
         "tar" | "bsdtar" => {
-            let letters = if one.program == "tar" { "IF" } else { "" };
+            let letters = if command.program == "tar" { "IF" } else { "" };
             let codes = values(letters, TAR_RUNS).into_iter();
             codes.map(|code| code.trim_start_matches("exec=").to_owned()).collect()
         }
-        "make" | "gmake" => one
+        "make" | "gmake" => command
             .args
             .iter()
             .filter_map(|arg| arg.strip_prefix("SHELL=").or_else(|| arg.strip_prefix("--eval=")))
@@ -174,7 +174,7 @@ fn of_tools(one: &Invocation) -> Vec<String> {
         "rsync" => values("e", &["rsh"]),
         "man" => values("P", &["pager"]),
         "rg" => {
-            let mut paths: Vec<String> = one
+            let mut paths: Vec<String> = command
                 .operands(&["--pre", "-e", "-g", "-t"])
                 .iter()
                 .skip(1)
@@ -199,35 +199,35 @@ const TAR_RUNS: &[&str] = &[
 ];
 
 /// Lines for a debugger or a database that are for the shell.
-fn of_clients(one: &Invocation) -> Vec<String> {
-    let (lines, marks): (Vec<&str>, &[&str]) = match one.program.as_str() {
-        "gdb" => (one.values("", &["ex", "iex", "eval-command", "init-eval-command"]), &["shell ", "!"]),
+fn of_clients(command: &Command) -> Vec<String> {
+    let (lines, marks): (Vec<&str>, &[&str]) = match command.program.as_str() {
+        "gdb" => (command.values("", &["ex", "iex", "eval-command", "init-eval-command"]), &["shell ", "!"]),
         "lldb" => {
-            (one.values("oO", &["one-line", "one-line-before-file"]), &["platform shell ", "shell ", "!"])
+            (command.values("oO", &["one-line", "one-line-before-file"]), &["platform shell ", "shell ", "!"])
         }
-        "psql" => (one.values("c", &["command"]), &["\\!"]),
-        "mysql" | "mariadb" => (one.values("e", &["execute"]), &["\\!", "system "]),
-        "sqlite3" => (one.args.iter().map(String::as_str).collect(), &[".shell ", ".system "]),
+        "psql" => (command.values("c", &["command"]), &["\\!"]),
+        "mysql" | "mariadb" => (command.values("e", &["execute"]), &["\\!", "system "]),
+        "sqlite3" => (command.args.iter().map(String::as_str).collect(), &[".shell ", ".system "]),
         _ => return Vec::new(),
     };
-    let read = one.input.text.iter().flat_map(|text| text.lines());
+    let read = command.stdin.text.iter().flat_map(|text| text.lines());
     let all = lines.into_iter().flat_map(str::lines).chain(read);
     let shells = all.filter_map(|line| marks.iter().find_map(|mark| line.trim_start().strip_prefix(mark)));
     shells.map(|code| code.trim().to_owned()).filter(|code| !code.is_empty()).take(32).collect()
 }
 
 /// The commands for a shell that an editor starts with.
-fn of_editor(one: &Invocation) -> Vec<String> {
-    let commands = one.values("c", &["cmd"]).into_iter();
-    let plus = one.args.iter().filter_map(|arg| arg.strip_prefix('+'));
+fn of_editor(command: &Command) -> Vec<String> {
+    let commands = command.values("c", &["cmd"]).into_iter();
+    let plus = command.args.iter().filter_map(|arg| arg.strip_prefix('+'));
     let shells = commands.chain(plus).filter_map(|code| code.trim_start_matches(':').strip_prefix('!'));
     shells.map(str::to_owned).collect()
 }
 
 /// What git runs: aliases given on the command line, `bisect run`, `rebase --exec`, `submodule foreach`, filters.
-fn git_codes(one: &Invocation, verb: &str) -> Vec<String> {
+fn git_codes(command: &Command, verb: &str) -> Vec<String> {
     let mut codes: Vec<String> = Vec::new();
-    for setting in one.values("c", &[]) {
+    for setting in command.values("c", &[]) {
         let Some((key, value)) = setting.split_once('=') else { continue };
         let key = key.to_lowercase();
         if key.starts_with("alias.") {
@@ -247,24 +247,24 @@ fn git_codes(one: &Invocation, verb: &str) -> Vec<String> {
     }
     match verb {
         "bisect" | "submodule" => {
-            let at = one.args.iter().position(|arg| arg == "run" || arg == "foreach");
-            codes.extend(at.map(|at| one.args[at + 1..].join(" ")));
+            let at = command.args.iter().position(|arg| arg == "run" || arg == "foreach");
+            codes.extend(at.map(|at| command.args[at + 1..].join(" ")));
         }
         "grep" => {
             let pagers = ["-O", "--open-files-in-pager="];
             let given =
                 |arg: &String| pagers.iter().find_map(|pager| arg.strip_prefix(pager).map(str::to_owned));
-            codes.extend(one.args.iter().filter_map(given));
+            codes.extend(command.args.iter().filter_map(given));
         }
-        "difftool" => codes.extend(one.values("x", &["extcmd"]).into_iter().map(str::to_owned)),
+        "difftool" => codes.extend(command.values("x", &["extcmd"]).into_iter().map(str::to_owned)),
         "clone" | "fetch" | "pull" | "ls-remote" | "push" | "archive" => {
-            let programs = one.values("", &["upload-pack", "receive-pack", "exec"]);
+            let programs = command.values("", &["upload-pack", "receive-pack", "exec"]);
             codes.extend(programs.into_iter().map(str::to_owned));
         }
-        "rebase" => codes.extend(one.values("x", &["exec"]).into_iter().map(str::to_owned)),
+        "rebase" => codes.extend(command.values("x", &["exec"]).into_iter().map(str::to_owned)),
         "filter-branch" => {
             let filters = ["tree-filter", "index-filter", "msg-filter", "env-filter", "commit-filter"];
-            codes.extend(one.values("", &filters).into_iter().map(str::to_owned));
+            codes.extend(command.values("", &filters).into_iter().map(str::to_owned));
         }
         _ => {}
     }

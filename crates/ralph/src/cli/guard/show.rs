@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use ralph_guard::{
     Decision, Verdict,
-    corpus::{Count, Measure},
+    corpus::{Count, Measurement},
     rules::{self, Category, Tier},
 };
 use ralph_sys::error::Result;
@@ -68,7 +68,7 @@ pub(super) fn rules_json() -> Result<String> {
 }
 
 /// How well a corpus was judged.
-pub(super) fn measure(measure: &Measure, shows_wrong: bool) -> String {
+pub(super) fn measure(measure: &Measurement, shows_wrong: bool) -> String {
     let mut text = format!("{:<22}{:>18}{:>22}\n", "category", "blocked", "falsely blocked");
     let row = |name: &str, count: &Count| {
         let caught = format!("{}/{} {:.1} %", count.caught, count.dangerous, count.recall());
@@ -81,7 +81,7 @@ pub(super) fn measure(measure: &Measure, shows_wrong: bool) -> String {
     text.push_str(&row("all", &measure.all));
     for (sample, rule) in measure.wrong.iter().filter(|_| shows_wrong) {
         let what = rule.map_or_else(|| "missed".to_owned(), |rule| format!("falsely blocked by {rule}"));
-        let command = sample.command.replace('\n', "␤");
+        let command = sample.command_line.replace('\n', "␤");
         let _ = writeln!(text, "{what}: {}", printable(&command));
     }
     text
