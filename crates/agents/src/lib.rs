@@ -3,6 +3,8 @@
 //! Invariant: nothing an agent prints is an error here. A line that cannot be understood becomes
 //! [`AgentEvent::Unknown`], and the stream goes on.
 
+#![forbid(unsafe_code)]
+
 mod amp;
 mod claude;
 mod codex;

@@ -14,6 +14,9 @@ pub mod detect;
 pub mod duration;
 pub mod engine;
 pub mod fail_action;
+#[cfg(test)]
+#[expect(dead_code, reason = "it is compiled, not run")]
+mod fence;
 pub mod job_request;
 pub mod markdown;
 pub mod message;

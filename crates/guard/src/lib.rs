@@ -4,6 +4,8 @@
 //! the files it touches (`uses`) is held against the `rules`. What cannot be read or known is blocked, never let
 //! through. Values in, values out: nothing is looked up on the disk.
 
+#![forbid(unsafe_code)]
+
 pub mod allow;
 pub mod call;
 pub mod corpus;

@@ -10,6 +10,7 @@ use super::events;
 const AGENTS: [&str; 8] = ["amp", "claude", "codex", "copilot", "gemini", "opencode", "pi", "qwen"];
 
 /// Returns the names and contents of an agent's recorded streams.
+#[expect(clippy::disallowed_methods, reason = "the recordings are files")]
 fn fixtures(agent: &str) -> Vec<(String, Vec<u8>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(agent);
     let mut paths: Vec<_> =
