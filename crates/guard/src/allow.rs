@@ -15,18 +15,18 @@ pub struct AllowList {
 
 impl AllowList {
     /// Reads the text of the file.
-    pub fn read(text: &str) -> Result<Self, serde_json::Error> {
+    pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 
     /// What to say about ids that no rule has.
     pub fn warnings(&self) -> Vec<String> {
         let unknown = self.allow.iter().filter(|id| rules::all().all(|rule| rule.id != **id));
-        unknown.map(|id| warning(id)).collect()
+        unknown.map(|id| unknown_rule_warning(id)).collect()
     }
 }
 
-fn warning(id: &str) -> String {
+fn unknown_rule_warning(id: &str) -> String {
     let distance = |rule: &&rules::Rule| strsim::damerau_levenshtein(rule.id, id);
     let nearest = rules::all().min_by_key(distance).filter(|rule| distance(rule) <= 4.max(id.len() / 2));
     match nearest {
@@ -41,12 +41,12 @@ mod tests {
 
     #[test]
     fn unknown_ids_are_named_with_the_nearest() {
-        let list = AllowList::read(r#"{"allow": ["git-pushforce", "git-push-force", "xyzzyxyzzyxyzzy"]}"#)
+        let list = AllowList::parse(r#"{"allow": ["git-pushforce", "git-push-force", "xyzzyxyzzyxyzzy"]}"#)
             .expect("JSON");
         let warnings = list.warnings();
         assert_eq!(warnings.len(), 2, "{warnings:?}");
         assert!(warnings[0].contains("did you mean `git-push-force`?"), "{warnings:?}");
         assert!(warnings[1].contains("lists them"), "{warnings:?}");
-        assert!(AllowList::read(r#"{"alow": []}"#).is_err());
+        assert!(AllowList::parse(r#"{"alow": []}"#).is_err());
     }
 }

@@ -19,7 +19,7 @@ mod wrappers;
 
 use super::{
     Context,
-    invocation::Command,
+    command::Command,
     shell::{self, List, MAX_NESTING, ParseError, Pipeline, Stage, StageKind},
     text,
 };
@@ -72,32 +72,32 @@ pub(crate) enum Obstacle {
 pub(crate) fn flatten(command_line: &str, ctx: &Context) -> Flattened {
     let mut flattener = Flattener {
         ctx,
-        flat: Flattened::default(),
-        left: MAX_WORK,
+        flattened: Flattened::default(),
+        work_left: MAX_WORK,
         traps: Vec::new(),
         files: FileContents::default(),
     };
     let mut scope = Scope { cwd: ctx.cwd.clone(), ..Scope::default() };
-    flattener.script(&text::without_marks(command_line), &mut scope);
+    flattener.follow_text(&text::without_marks(command_line), &mut scope);
     for code in std::mem::take(&mut flattener.traps) {
-        flattener.unwrap(&code, "trap", &mut scope);
+        flattener.follow_unwrapped(&code, "trap", &mut scope);
     }
-    flattener.flat
+    flattener.flattened
 }
 
 /// Flattens a command that is given as its arguments.
 pub(crate) fn flatten_arguments(words: &[String], ctx: &Context) -> Flattened {
     let mut flattener = Flattener {
         ctx,
-        flat: Flattened::default(),
-        left: MAX_WORK,
+        flattened: Flattened::default(),
+        work_left: MAX_WORK,
         traps: Vec::new(),
         files: FileContents::default(),
     };
     let mut scope = Scope { cwd: ctx.cwd.clone(), ..Scope::default() };
     let words = words.iter().map(|word| text::without_marks(word)).collect();
-    flattener.dispatch(words, Command::default(), &mut scope);
-    flattener.flat
+    flattener.follow_words(words, Command::default(), &mut scope);
+    flattener.flattened
 }
 
 /// What commands write to standard output.
@@ -111,30 +111,30 @@ struct Output {
 
 struct Flattener<'a> {
     ctx: &'a Context,
-    flat: Flattened,
-    left: usize,
+    flattened: Flattened,
+    work_left: usize,
     /// What runs when the shell ends, with the variables that are set then.
     traps: Vec<String>,
     files: FileContents,
 }
 
 impl Flattener<'_> {
-    fn obstacle(&mut self, obstacle: Obstacle) {
+    fn add_obstacle(&mut self, obstacle: Obstacle) {
         if obstacle == Obstacle::TooMuch {
-            self.left = 0;
+            self.work_left = 0;
         }
-        if !self.flat.obstacles.contains(&obstacle) {
-            self.flat.obstacles.push(obstacle);
+        if !self.flattened.obstacles.contains(&obstacle) {
+            self.flattened.obstacles.push(obstacle);
         }
     }
 
     /// Uses up a part of the budget; says whether anything is left.
     fn spend(&mut self, amount: usize) -> bool {
-        self.left = self.left.saturating_sub(amount);
-        if self.left == 0 {
-            self.obstacle(Obstacle::TooMuch);
+        self.work_left = self.work_left.saturating_sub(amount);
+        if self.work_left == 0 {
+            self.add_obstacle(Obstacle::TooMuch);
         }
-        0 < self.left
+        0 < self.work_left
     }
 
     /// A copy for a subshell.
@@ -144,44 +144,44 @@ impl Flattener<'_> {
     }
 
     /// Reads text as commands.
-    fn script(&mut self, text: &str, scope: &mut Scope) -> Output {
+    fn follow_text(&mut self, text: &str, scope: &mut Scope) -> Output {
         if !self.spend(1 + text.len() / 64) {
             return Output::default();
         }
         match shell::parse(text, scope.nesting) {
-            Ok(list) => self.list(&list, scope),
+            Ok(list) => self.follow_list(&list, scope),
             Err(ParseError::TooDeep) => {
-                self.obstacle(Obstacle::TooDeep);
+                self.add_obstacle(Obstacle::TooDeep);
                 Output::default()
             }
             Err(ParseError::TooMuch) => {
-                self.obstacle(Obstacle::TooMuch);
+                self.add_obstacle(Obstacle::TooMuch);
                 Output::default()
             }
             Err(ParseError::Syntax(expected)) => {
-                self.obstacle(Obstacle::Unreadable(expected));
+                self.add_obstacle(Obstacle::Unreadable(expected));
                 Output::default()
             }
         }
     }
 
     /// Reads text as commands where another command was told to.
-    fn unwrap(&mut self, code: &str, wrapper: &str, scope: &mut Scope) -> Output {
-        if MAX_UNWRAPPINGS <= scope.unwrapped {
-            self.obstacle(Obstacle::TooDeep);
+    fn follow_unwrapped(&mut self, code: &str, wrapper: &str, scope: &mut Scope) -> Output {
+        if MAX_UNWRAPPINGS <= scope.unwrappings {
+            self.add_obstacle(Obstacle::TooDeep);
             return Output::default();
         }
-        scope.unwrapped += 1;
+        scope.unwrappings += 1;
         scope.wrappers.push(wrapper.to_owned());
-        let output = self.script(code, scope);
+        let output = self.follow_text(code, scope);
         scope.wrappers.pop();
-        scope.unwrapped -= 1;
+        scope.unwrappings -= 1;
         output
     }
 
-    fn list(&mut self, list: &List, scope: &mut Scope) -> Output {
+    fn follow_list(&mut self, list: &List, scope: &mut Scope) -> Output {
         if MAX_NESTING <= scope.nesting {
-            self.obstacle(Obstacle::TooDeep);
+            self.add_obstacle(Obstacle::TooDeep);
             return Output::default();
         }
         scope.nesting += 1;
@@ -190,7 +190,7 @@ impl Flattener<'_> {
             if !self.spend(1) {
                 break;
             }
-            let output = self.pipeline(pipeline, scope);
+            let output = self.follow_pipeline(pipeline, scope);
             all.programs.extend(output.programs);
             all.text = match (all.text, output.text) {
                 (Some(before), Some(after)) if before.len() < 4096 => Some(before + &after),
@@ -201,24 +201,24 @@ impl Flattener<'_> {
         all
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline, scope: &mut Scope) -> Output {
+    fn follow_pipeline(&mut self, pipeline: &Pipeline, scope: &mut Scope) -> Output {
         let was = scope.in_background;
         scope.in_background |= pipeline.in_background;
         let output = match &pipeline.stages[..] {
-            [stage] if !pipeline.in_background => self.stage(stage, scope),
+            [stage] if !pipeline.in_background => self.follow_stage(stage, scope),
             [stage] => {
                 let mut inner = self.fork(scope);
-                self.stage(stage, &mut inner)
+                self.follow_stage(stage, &mut inner)
             }
-            stages => self.stages(stages, scope),
+            stages => self.follow_stages(stages, scope),
         };
         scope.in_background = was;
         if pipeline.in_background { Output { text: Some(String::new()), ..output } } else { output }
     }
 
     /// Each stage reads what the one before it wrote. Each has a shell of its own.
-    fn stages(&mut self, stages: &[Stage], scope: &Scope) -> Output {
-        let start = self.flat.commands.len();
+    fn follow_stages(&mut self, stages: &[Stage], scope: &Scope) -> Output {
+        let start = self.flattened.commands.len();
         let mut starts = Vec::new();
         let mut output = Output::default();
         for (index, stage) in stages.iter().enumerate() {
@@ -227,11 +227,11 @@ impl Flattener<'_> {
             }
             let mut inner = self.fork(scope);
             inner.in_pipe = true;
-            starts.push(self.flat.commands.len());
+            starts.push(self.flattened.commands.len());
             if 0 < index {
                 inner.stdin = Stdin { text: output.text, programs: output.programs.clone(), file: None };
             }
-            let mut next = self.stage(stage, &mut inner);
+            let mut next = self.follow_stage(stage, &mut inner);
             if 0 < index {
                 let mut programs = output.programs;
                 programs.append(&mut next.programs);
@@ -247,9 +247,9 @@ impl Flattener<'_> {
     fn connect(&mut self, start: usize, starts: &[usize]) {
         let next: Vec<String> = starts
             .iter()
-            .map(|at| self.flat.commands.get(*at).map(Command::shown).unwrap_or_default())
+            .map(|at| self.flattened.commands.get(*at).map(Command::as_typed).unwrap_or_default())
             .collect();
-        for (at, command) in self.flat.commands.iter_mut().enumerate().skip(start) {
+        for (at, command) in self.flattened.commands.iter_mut().enumerate().skip(start) {
             command.is_piped = true;
             let stage = starts.iter().filter(|start| **start <= at).count();
             if command.feeds.is_empty() {
@@ -258,43 +258,43 @@ impl Flattener<'_> {
         }
     }
 
-    fn stage(&mut self, stage: &Stage, scope: &mut Scope) -> Output {
+    fn follow_stage(&mut self, stage: &Stage, scope: &mut Scope) -> Output {
         if let StageKind::Simple(simple) = &stage.kind {
-            return self.simple(simple, &stage.redirects, scope);
+            return self.follow_simple(simple, &stage.redirects, scope);
         }
         let outer = scope.stdin.clone();
-        let redirects = self.redirects(&stage.redirects, scope);
+        let redirects = self.resolve_redirects(&stage.redirects, scope);
         if let Some(stdin) = redirects.stdin {
             scope.stdin = stdin;
         }
         if !redirects.files.is_empty() {
             let command = Command { redirects: redirects.files, ..command_in(scope) };
-            self.flat.commands.push(command);
+            self.flattened.commands.push(command);
         }
-        let output = self.compound(&stage.kind, scope);
+        let output = self.follow_compound(&stage.kind, scope);
         scope.stdin = outer;
-        self.keep(output, redirects.output)
+        self.remember_output(output, redirects.output)
     }
 
-    fn compound(&mut self, kind: &StageKind, scope: &mut Scope) -> Output {
+    fn follow_compound(&mut self, kind: &StageKind, scope: &mut Scope) -> Output {
         match kind {
-            StageKind::Simple(simple) => self.simple(simple, &[], scope),
-            StageKind::Group(list) => self.list(list, scope),
+            StageKind::Simple(simple) => self.follow_simple(simple, &[], scope),
+            StageKind::Group(list) => self.follow_list(list, scope),
             StageKind::Subshell(list) => {
                 let mut inner = self.fork(scope);
-                self.list(list, &mut inner)
+                self.follow_list(list, &mut inner)
             }
-            StageKind::For { name, words, body } => self.for_loop(name, words.as_deref(), body, scope),
-            StageKind::Loop { condition, body } => self.while_loop(condition, body, scope),
+            StageKind::For { name, words, body } => self.follow_for(name, words.as_deref(), body, scope),
+            StageKind::Loop { condition, body } => self.follow_while(condition, body, scope),
             StageKind::If { conditions, branches } => {
                 for condition in conditions {
-                    self.list(condition, scope);
+                    self.follow_list(condition, scope);
                 }
-                self.branches(branches, scope)
+                self.follow_branches(branches, scope)
             }
             StageKind::Case { word, branches } => {
                 self.expand(word, scope);
-                self.branches(branches, scope)
+                self.follow_branches(branches, scope)
             }
             StageKind::Function { name, body } => {
                 scope.functions.insert(name.clone(), std::rc::Rc::clone(body));
@@ -310,12 +310,12 @@ impl Flattener<'_> {
     }
 
     /// Takes every branch from the same start and joins what they leave behind.
-    fn branches(&mut self, branches: &[List], scope: &mut Scope) -> Output {
+    fn follow_branches(&mut self, branches: &[List], scope: &mut Scope) -> Output {
         let before = self.fork(scope);
         let mut programs = Vec::new();
         for (index, branch) in branches.iter().enumerate() {
             let mut inner = self.fork(&before);
-            programs.extend(self.list(branch, &mut inner).programs);
+            programs.extend(self.follow_list(branch, &mut inner).programs);
             if index == 0 && 1 < branches.len() {
                 *scope = inner;
             } else {
@@ -325,7 +325,7 @@ impl Flattener<'_> {
         Output { text: None, programs }
     }
 
-    fn for_loop(
+    fn follow_for(
         &mut self,
         name: &str,
         words: Option<&[shell::Word]>,
@@ -341,8 +341,8 @@ impl Flattener<'_> {
         let was = scope.is_endless;
         scope.is_endless |= MAX_LOOP_VALUES <= values.len();
         for value in values.into_iter().take(MAX_LOOP_VALUES) {
-            scope.set(name, value);
-            let output = self.list(body, scope);
+            scope.set_variable(name, value);
+            let output = self.follow_list(body, scope);
             texts = texts.zip(output.text).map(|(before, after)| before + &after);
             all.programs.extend(output.programs);
         }
@@ -350,14 +350,14 @@ impl Flattener<'_> {
         Output { text: texts, ..all }
     }
 
-    fn while_loop(&mut self, condition: &List, body: &List, scope: &mut Scope) -> Output {
-        let start = self.flat.commands.len();
-        self.list(condition, scope);
-        let condition = &self.flat.commands[start..];
+    fn follow_while(&mut self, condition: &List, body: &List, scope: &mut Scope) -> Output {
+        let start = self.flattened.commands.len();
+        self.follow_list(condition, scope);
+        let condition = &self.flattened.commands[start..];
         let is_endless = !condition.is_empty() && condition.iter().all(Command::is_always_true);
         let was = scope.is_endless;
         scope.is_endless |= is_endless;
-        let output = self.list(body, scope);
+        let output = self.follow_list(body, scope);
         scope.is_endless = was;
         Output { text: None, programs: output.programs }
     }

@@ -1,16 +1,17 @@
 //! Judges what an agent asks to do before it is done: a second layer behind the sandbox.
 //!
 //! A command line is read (`shell`), flattened to the commands that would really run (`flatten`), and each of them and
-//! the files it touches (`uses`) is held against the `rules`. What cannot be read or known is blocked, never let
+//! the files it touches (`file_access`) is held against the `rules`. What cannot be read or known is blocked, never let
 //! through. Values in, values out: nothing is looked up on the disk.
 
 #![forbid(unsafe_code)]
 
 pub mod allow;
 pub mod call;
+mod command;
 pub mod corpus;
+mod file_access;
 mod flatten;
-mod invocation;
 mod paths;
 mod programs;
 pub mod rules;
@@ -20,17 +21,16 @@ mod shell;
 #[cfg(test)]
 mod tests;
 mod text;
-mod uses;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use call::ToolCall;
+use command::Command;
+use file_access::{Access, FileAccess};
 use flatten::{Flattened, Obstacle};
-use invocation::Command;
 use rules::{Category, Check, Rule, RuleInput, Tier};
-use uses::{Access, FileAccess};
 
 /// A longer command line is not read.
 pub const MAX_COMMAND_LINE_LEN: usize = 64 * 1024;
@@ -181,17 +181,19 @@ impl Findings<'_> {
                 break;
             }
             if self.commands.len() < MAX_COMMANDS_SHOWN {
-                self.commands.push(command.shown());
+                self.commands.push(command.as_typed());
             }
-            let files = uses::uses(command, self.ctx);
+            let files = file_access::accessed_files(command, self.ctx);
             self.judge_command(&RuleInput { command, files: &files, ctx: self.ctx });
         }
     }
 
     fn judge_files(&mut self, paths: &[String], access: Access) {
         let command = Command { cwd: self.ctx.cwd.clone(), ..Command::default() };
-        let whole =
-            |path: &String| FileAccess { path: command.path(&text::without_marks(path), self.ctx), access };
+        let whole = |path: &String| FileAccess {
+            path: command.resolve_path(&text::without_marks(path), self.ctx),
+            access,
+        };
         let files: Vec<FileAccess> = paths.iter().map(whole).collect();
         self.judge_command(&RuleInput { command: &command, files: &files, ctx: self.ctx });
     }
@@ -217,7 +219,7 @@ impl Findings<'_> {
     }
 
     fn add(&mut self, rule: &'static Rule, found: &str) {
-        let found = text::shown(found);
+        let found = text::for_display(found);
         if MAX_FINDINGS <= self.list.len()
             || self.list.iter().any(|finding| finding.rule == rule.id && finding.found == found)
         {

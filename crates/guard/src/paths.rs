@@ -105,12 +105,12 @@ const SYSTEM_FOLDERS: [&str; 26] = [
 ];
 
 /// Says what kind of place a whole path is.
-pub(crate) fn place(path: &str, ctx: &Context) -> Place {
+pub(crate) fn place_of(path: &str, ctx: &Context) -> Place {
     let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
-    if let Some(rest) = below(path, &ctx.project) {
+    if let Some(rest) = relative_to(path, &ctx.project) {
         return match rest {
             "" => Place::ProjectRoot,
-            _ if first(rest).is_some_and(matches_all) => Place::ProjectRoot,
+            _ if first_part(rest).is_some_and(matches_all) => Place::ProjectRoot,
             _ if rest.split('/').any(|part| part == "..") => Place::Unknown,
             _ => Place::Project(rest.to_owned()),
         };
@@ -121,22 +121,22 @@ pub(crate) fn place(path: &str, ctx: &Context) -> Place {
     if is_harmless_device(path) {
         return Place::Harmless;
     }
-    if ctx.temporary.iter().any(|folder| below(path, folder).is_some()) {
+    if ctx.temporary.iter().any(|folder| relative_to(path, folder).is_some()) {
         return Place::Temporary;
     }
-    if below(&ctx.project, path).is_some() && path != "/" {
+    if relative_to(&ctx.project, path).is_some() && path != "/" {
         return if home_part(path, ctx) == Some("") { Place::HomeRoot } else { Place::ProjectRoot };
     }
-    if path == "/" || first(&path[1..]).is_some_and(matches_all) {
+    if path == "/" || first_part(&path[1..]).is_some_and(matches_all) {
         return Place::Root;
     }
     match home_part(path, ctx) {
-        Some(rest) if rest.is_empty() || first(rest).is_some_and(matches_all) => Place::HomeRoot,
+        Some(rest) if rest.is_empty() || first_part(rest).is_some_and(matches_all) => Place::HomeRoot,
         Some(rest) => Place::Home(rest.to_owned()),
         None if ["/home", "/Users"].contains(&path) => Place::HomeRoot,
         None if SYSTEM_FOLDERS
             .iter()
-            .any(|folder| below(path, folder).is_some() || glob_reaches(path, folder)) =>
+            .any(|folder| relative_to(path, folder).is_some() || glob_reaches(path, folder)) =>
         {
             Place::System
         }
@@ -146,22 +146,22 @@ pub(crate) fn place(path: &str, ctx: &Context) -> Place {
 
 /// The path from a user's home, ours or another's.
 fn home_part<'a>(path: &'a str, ctx: &Context) -> Option<&'a str> {
-    if let Some(rest) = below(path, &ctx.home) {
+    if let Some(rest) = relative_to(path, &ctx.home) {
         return Some(rest);
     }
-    if let Some(rest) = below(path, "/root") {
+    if let Some(rest) = relative_to(path, "/root") {
         return Some(rest);
     }
-    let rest = below(path, "/home").or_else(|| below(path, "/Users"))?;
+    let rest = relative_to(path, "/home").or_else(|| relative_to(path, "/Users"))?;
     Some(rest.split_once('/').map_or("", |(_, inner)| inner))
 }
 
-fn first(path: &str) -> Option<&str> {
+fn first_part(path: &str) -> Option<&str> {
     path.split('/').next()
 }
 
 /// The path from a folder, if it is the folder or below it.
-pub(crate) fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+pub(crate) fn relative_to<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     let folder = if folder == "/" { "" } else { folder };
     match path.strip_prefix(folder)? {
         "" => Some(""),
@@ -177,12 +177,12 @@ pub(crate) fn matches_all(part: &str) -> bool {
 /// Whether the first part of a pattern can mean this folder of the root.
 fn glob_reaches(path: &str, folder: &str) -> bool {
     let part = path[1..].split('/').next().unwrap_or_default();
-    part.contains(['*', '?', '[']) && glob(part, &folder[1..])
+    part.contains(['*', '?', '[']) && glob_matches(part, &folder[1..])
 }
 
 /// Devices that hold nothing.
 fn is_harmless_device(path: &str) -> bool {
-    let Some(name) = below(path, "/dev") else { return false };
+    let Some(name) = relative_to(path, "/dev") else { return false };
     matches!(
         name,
         "null" | "zero" | "full" | "random" | "urandom" | "tty" | "stdin" | "stdout" | "stderr" | "ptmx"
@@ -192,7 +192,7 @@ fn is_harmless_device(path: &str) -> bool {
 
 /// A device that holds data, or the memory.
 pub(crate) fn is_disk(path: &str) -> bool {
-    let Some(name) = below(path, "/dev") else { return false };
+    let Some(name) = relative_to(path, "/dev") else { return false };
     !name.is_empty()
         && !is_harmless_device(path)
         && !name.starts_with("shm")
@@ -202,11 +202,11 @@ pub(crate) fn is_disk(path: &str) -> bool {
 }
 
 /// Whether a pattern with `*`, `?` and `[...]` means this name. Unknown parts of the pattern mean nothing.
-pub(crate) fn glob(pattern: &str, name: &str) -> bool {
+pub(crate) fn glob_matches(pattern: &str, name: &str) -> bool {
     let (mut at, mut with) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     while let Some(character) = name[with..].chars().next() {
-        if let Some(length) = match_one(&pattern[at..], character) {
+        if let Some(length) = match_char(&pattern[at..], character) {
             at += length;
             with += character.len_utf8();
         } else if pattern[at..].starts_with('*') {
@@ -223,7 +223,7 @@ pub(crate) fn glob(pattern: &str, name: &str) -> bool {
 }
 
 /// How much of the pattern one character takes.
-fn match_one(pattern: &str, character: char) -> Option<usize> {
+fn match_char(pattern: &str, character: char) -> Option<usize> {
     match pattern.chars().next()? {
         '*' => None,
         '?' => Some(1),
@@ -255,7 +255,7 @@ fn is_in_set(set: &str, character: char) -> bool {
 
 /// Whether a path that may be a pattern means a file below one of these, all from the same folder. A folder in `names` also stands
 /// for what is in it, and a path that is a folder around one of them for that one.
-pub(crate) fn touches(path: &str, name: &str) -> Relation {
+pub(crate) fn relation_to(path: &str, name: &str) -> Relation {
     let (mut parts, mut names) = (path.split('/'), name.split('/'));
     loop {
         match (parts.next(), names.next()) {
@@ -263,7 +263,9 @@ pub(crate) fn touches(path: &str, name: &str) -> Relation {
             (None, Some(_)) => return Relation::Around,
             (Some(part), Some(expected)) => {
                 let hidden = expected.starts_with('.') && part.starts_with(['*', '?', '[']);
-                if part != expected && (hidden || !part.contains(['*', '?', '[']) || !glob(part, expected)) {
+                if part != expected
+                    && (hidden || !part.contains(['*', '?', '[']) || !glob_matches(part, expected))
+                {
                     return Relation::Apart;
                 }
             }

@@ -36,7 +36,7 @@ pub(crate) const AGENTS: [&str; 13] = [
 ];
 
 /// The name of a program without folder, version and ending, so that `/usr/bin/python3.12` is `python`.
-pub(crate) fn name(spelled: &str) -> String {
+pub(crate) fn program_name(spelled: &str) -> String {
     let base = text::split(spelled, "/").last().copied().unwrap_or(spelled);
     let base = base.strip_suffix(".exe").unwrap_or(base);
     for versioned in ["python", "pip", "perl", "ruby", "php", "lua", "node", "gcc", "clang"] {
@@ -63,16 +63,16 @@ pub(crate) fn name(spelled: &str) -> String {
 
 /// Whether text from this source came from the network.
 pub(crate) fn is_fetched(source: &str) -> bool {
-    words(source).any(|word| FETCHERS.contains(&word))
+    programs_in(source).any(|word| FETCHERS.contains(&word))
 }
 
 /// Whether text from this source was decoded.
 pub(crate) fn is_decoded(source: &str) -> bool {
-    words(source).any(|word| DECODERS.contains(&word))
+    programs_in(source).any(|word| DECODERS.contains(&word))
 }
 
 /// The programs that a source names.
-pub(crate) fn words(source: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn programs_in(source: &str) -> impl Iterator<Item = &str> {
     source.split(|next: char| " ()<$`".contains(next)).filter(|word| !word.is_empty())
 }
 

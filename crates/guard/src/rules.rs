@@ -25,10 +25,10 @@ use serde::Serialize;
 
 use super::{
     Context,
+    command::Command,
+    file_access::FileAccess,
     flatten::Obstacle,
-    invocation::Command,
     paths::{self, Place},
-    uses::FileAccess,
 };
 
 /// What a rule protects, or protects from.
@@ -122,38 +122,38 @@ pub(super) struct RuleInput<'a> {
 
 impl RuleInput<'_> {
     /// What kind of place a file is in.
-    pub(super) fn place(&self, path: &str) -> Place {
-        paths::place(path, self.ctx)
+    pub(super) fn place_of(&self, path: &str) -> Place {
+        paths::place_of(path, self.ctx)
     }
 
-    /// The command, as what was found.
-    fn shown(&self) -> String {
-        let shown = self.command.shown();
+    /// The command as what was found, cut if it is long.
+    fn display_command(&self) -> String {
+        let shown = self.command.as_typed();
         let short: String = shown.chars().take(160).collect();
         if short.len() < shown.len() { format!("`{short}…`") } else { format!("`{shown}`") }
     }
 
     /// The command is found if this holds.
     fn found_if(&self, is_found: bool) -> Option<String> {
-        is_found.then(|| self.shown())
+        is_found.then(|| self.display_command())
     }
 
     /// A file of this machine is found if this holds for it.
-    fn file(&self, is_found: impl Fn(&FileAccess) -> bool) -> Option<String> {
+    fn found_file_if(&self, is_found: impl Fn(&FileAccess) -> bool) -> Option<String> {
         if self.command.is_remote {
             return None;
         }
-        self.any_file(is_found)
+        self.found_any_file_if(is_found)
     }
 
     /// A file here, in a container or on another machine is found if this holds for it.
-    fn any_file(&self, is_found: impl Fn(&FileAccess) -> bool) -> Option<String> {
+    fn found_any_file_if(&self, is_found: impl Fn(&FileAccess) -> bool) -> Option<String> {
         let found = self.files.iter().find(|file| is_found(file))?;
-        let path = super::text::shown(&found.path);
+        let path = super::text::for_display(&found.path);
         Some(if self.command.program.is_empty() {
             format!("`{path}`")
         } else {
-            format!("`{path}` in {}", self.shown())
+            format!("`{path}` in {}", self.display_command())
         })
     }
 }

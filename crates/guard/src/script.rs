@@ -37,7 +37,7 @@ const LANGUAGES: [Language; 14] = [
 ];
 
 /// How this interpreter takes code, if it is one.
-pub(crate) fn language(program: &str) -> Option<&'static Language> {
+pub(crate) fn language_of(program: &str) -> Option<&'static Language> {
     LANGUAGES.iter().find(|language| language.program == program)
 }
 
@@ -92,11 +92,11 @@ pub(crate) struct FunctionCall {
 }
 
 /// The commands that code runs.
-pub(crate) fn commands(code: &str, program: &str) -> Vec<ScriptCommand> {
+pub(crate) fn commands_in_code(code: &str, program: &str) -> Vec<ScriptCommand> {
     let mut runs = Vec::new();
-    let calls = calls(code);
+    let calls = function_calls(code);
     for call in &calls {
-        if !RUN_FUNCTIONS.contains(&call.name.as_str()) || call.texts.is_empty() || is_data(call) {
+        if !RUN_FUNCTIONS.contains(&call.name.as_str()) || call.texts.is_empty() || runs_nothing(call) {
             continue;
         }
         runs.push(match &call.texts[..] {
@@ -108,7 +108,7 @@ pub(crate) fn commands(code: &str, program: &str) -> Vec<ScriptCommand> {
         });
     }
     if matches!(program, "perl" | "ruby" | "php") {
-        runs.extend(between(code, '`').into_iter().map(ScriptCommand::ShellText));
+        runs.extend(texts_between(code, '`').into_iter().map(ScriptCommand::ShellText));
     }
     if program == "ruby" || program == "perl" {
         for open in ["%x(", "%x{", "%x[", "qx(", "qx{", "qx/"] {
@@ -117,17 +117,17 @@ pub(crate) fn commands(code: &str, program: &str) -> Vec<ScriptCommand> {
         }
     }
     if program == "perl" || program == "ruby" {
-        runs.extend(plain_runs(code, &calls));
+        runs.extend(commands_without_brackets(code, &calls));
     }
     if program == "awk" {
-        runs.extend(awk::piped(code).into_iter().map(ScriptCommand::ShellText));
+        runs.extend(awk::commands_in_awk(code).into_iter().map(ScriptCommand::ShellText));
     }
     if program == "expect" || program == "tclsh" {
-        runs.extend(spawned(code));
+        runs.extend(commands_of_tcl(code));
     }
     if program == "osascript" {
         let texts =
-            code.split("do shell script").skip(1).filter_map(|rest| literals(rest).into_iter().next());
+            code.split("do shell script").skip(1).filter_map(|rest| string_literals(rest).into_iter().next());
         runs.extend(texts.map(ScriptCommand::ShellText));
     }
     runs.truncate(32);
@@ -135,7 +135,7 @@ pub(crate) fn commands(code: &str, program: &str) -> Vec<ScriptCommand> {
 }
 
 /// Commands that Perl and Ruby run without brackets, by a list without a shell, or by opening a pipe.
-fn plain_runs(code: &str, calls: &[FunctionCall]) -> Vec<ScriptCommand> {
+fn commands_without_brackets(code: &str, calls: &[FunctionCall]) -> Vec<ScriptCommand> {
     let mut runs = Vec::new();
     for word in ["system", "exec"] {
         for rest in code.split(word).skip(1).filter(|rest| rest.starts_with([' ', '('])).take(32) {
@@ -143,7 +143,7 @@ fn plain_runs(code: &str, calls: &[FunctionCall]) -> Vec<ScriptCommand> {
             let listed = rest.strip_prefix("qw").and_then(|rest| rest.split([')', ']', '}']).next());
             let texts = match listed.and_then(|words| words.get(1..)) {
                 Some(words) => words.split_whitespace().map(str::to_owned).collect(),
-                None => literals(statement(rest)),
+                None => string_literals(first_statement(rest)),
             };
             match &texts[..] {
                 [] => {}
@@ -152,19 +152,19 @@ fn plain_runs(code: &str, calls: &[FunctionCall]) -> Vec<ScriptCommand> {
             }
         }
     }
-    let plain = plain_calls(code);
+    let plain = calls_without_brackets(code);
     let opened = calls.iter().chain(&plain).filter(|call| call.name == "open");
-    let piped = opened.flat_map(|call| &call.texts).filter(|text| 1 < text.len() && is_pipe(text));
+    let piped = opened.flat_map(|call| &call.texts).filter(|text| 1 < text.len() && opens_pipe(text));
     runs.extend(piped.map(|text| ScriptCommand::ShellText(text.trim_matches([' ', '|']).to_owned())));
     runs
 }
 
-fn is_pipe(text: &str) -> bool {
+fn opens_pipe(text: &str) -> bool {
     text.trim().starts_with('|') || text.trim().ends_with('|')
 }
 
 /// The code before the end of a statement.
-fn statement(code: &str) -> &str {
+fn first_statement(code: &str) -> &str {
     let (mut quote, mut escaped) = (None, false);
     for (at, next) in code.char_indices() {
         match (quote, next) {
@@ -180,7 +180,7 @@ fn statement(code: &str) -> &str {
 }
 
 /// The commands that Tcl starts, whose words are much like those of a shell.
-fn spawned(code: &str) -> Vec<ScriptCommand> {
+fn commands_of_tcl(code: &str) -> Vec<ScriptCommand> {
     let mut runs = Vec::new();
     for part in code.split([';', '\n', '[', ']', '{', '}']).map(str::trim) {
         let command = ["spawn ", "exec ", "system "].iter().find_map(|word| part.strip_prefix(word));
@@ -197,7 +197,7 @@ fn spawned(code: &str) -> Vec<ScriptCommand> {
 }
 
 /// Calls that share a name with one that runs commands: `re.exec("x")`, `db.run("select")`.
-fn is_data(call: &FunctionCall) -> bool {
+fn runs_nothing(call: &FunctionCall) -> bool {
     let is_process = ["process", "child", "cp", "os", "sub", "shell", "proc", "Kernel", "IO", "Open3", "$"];
     let generic = ["run", "call", "exec", "execute", "spawn", "$"].contains(&call.name.as_str());
     let is_shell = is_process.iter().any(|name| call.receiver.contains(name));
@@ -205,7 +205,7 @@ fn is_data(call: &FunctionCall) -> bool {
 }
 
 /// The calls in code, from left to right.
-pub(crate) fn calls(code: &str) -> Vec<FunctionCall> {
+pub(crate) fn function_calls(code: &str) -> Vec<FunctionCall> {
     let characters: Vec<char> = code.chars().take(16_384).collect();
     let mut calls = Vec::new();
     for (at, next) in characters.iter().enumerate() {
@@ -223,15 +223,15 @@ pub(crate) fn calls(code: &str) -> Vec<FunctionCall> {
             continue;
         }
         let receiver = whole[..whole.len() - name.len()].to_owned();
-        let inside = bracketed(&characters[at..]);
-        let texts = literals(&inside);
+        let inside = text_in_brackets(&characters[at..]);
+        let texts = string_literals(&inside);
         calls.push(FunctionCall { name, receiver, texts, inside });
     }
     calls
 }
 
 /// Calls without brackets, as Perl and Ruby have them: `unlink "x"`.
-pub(crate) fn plain_calls(code: &str) -> Vec<FunctionCall> {
+pub(crate) fn calls_without_brackets(code: &str) -> Vec<FunctionCall> {
     let mut calls = Vec::new();
     for name in [
         "unlink",
@@ -248,7 +248,7 @@ pub(crate) fn plain_calls(code: &str) -> Vec<FunctionCall> {
     ] {
         for rest in code.split(name).skip(1).filter(|rest| rest.starts_with(' ')).take(16) {
             let inside = rest.split([';', '\n']).next().unwrap_or_default().to_owned();
-            let texts = literals(&inside);
+            let texts = string_literals(&inside);
             calls.push(FunctionCall { name: name.to_owned(), receiver: String::new(), texts, inside });
         }
     }
@@ -256,7 +256,7 @@ pub(crate) fn plain_calls(code: &str) -> Vec<FunctionCall> {
 }
 
 /// What stands in the brackets that begin here.
-fn bracketed(characters: &[char]) -> String {
+fn text_in_brackets(characters: &[char]) -> String {
     let (mut level, mut quote, mut escaped) = (0, None, false);
     for (at, next) in characters.iter().enumerate().take(2048) {
         match (quote, *next) {
@@ -278,7 +278,7 @@ fn bracketed(characters: &[char]) -> String {
 }
 
 /// The texts between quotes.
-pub(crate) fn literals(code: &str) -> Vec<String> {
+pub(crate) fn string_literals(code: &str) -> Vec<String> {
     let mut texts = Vec::new();
     let mut rest = code.chars();
     while let Some(next) = rest.next() {
@@ -306,14 +306,14 @@ pub(crate) fn literals(code: &str) -> Vec<String> {
     texts
 }
 
-fn between(code: &str, mark: char) -> Vec<String> {
+fn texts_between(code: &str, mark: char) -> Vec<String> {
     code.split(mark).skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 /// The texts that a chain such as `Path("x").unlink()` begins with.
 pub(crate) fn literals_of_receiver<'a>(receiver: &str, code: &str, all: &'a [String]) -> Vec<&'a String> {
     if receiver.contains(['"', '\'']) {
-        let own = literals(receiver);
+        let own = string_literals(receiver);
         return all.iter().filter(|text| own.contains(text)).collect();
     }
     // A variable that was given a text before.
@@ -324,6 +324,6 @@ pub(crate) fn literals_of_receiver<'a>(receiver: &str, code: &str, all: &'a [Str
     let assigned = code.split_once(&format!("{name} =")).or_else(|| code.split_once(&format!("{name}=")));
     let Some((_, rest)) = assigned else { return Vec::new() };
     let line = rest.split(['\n', ';']).next().unwrap_or_default();
-    let own = literals(line);
+    let own = string_literals(line);
     all.iter().filter(|text| own.contains(text)).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Context,
-    paths::{self, Place, Relation, glob, touches},
+    paths::{self, Place, Relation, glob_matches, relation_to},
 };
 
 /// In a home folder.
@@ -189,7 +189,7 @@ pub(crate) fn is_secret(path: &str, ctx: &Context) -> bool {
     if is_process || IN_SYSTEM.iter().any(|secret| touches_system(path, secret)) {
         return true;
     }
-    if let Place::Home(rest) = paths::place(path, ctx)
+    if let Place::Home(rest) = paths::place_of(path, ctx)
         && is_home_secret(&rest)
     {
         return true;
@@ -210,7 +210,8 @@ fn touches_system(path: &str, secret: &str) -> bool {
     loop {
         match (parts.next(), names.next()) {
             (_, None) => return true,
-            (Some(part), Some(name)) if part == name || glob(name, part) || glob(part, name) => {}
+            (Some(part), Some(name))
+                if part == name || glob_matches(name, part) || glob_matches(part, name) => {}
             _ => return false,
         }
     }
@@ -221,34 +222,34 @@ fn is_home_secret(rest: &str) -> bool {
     let is_open = name.starts_with("known_hosts")
         || name.rsplit('.').next() == Some("pub")
         || ["config", "authorized_keys"].contains(&name);
-    if is_open && touches(rest, ".ssh") == Relation::Inside {
+    if is_open && relation_to(rest, ".ssh") == Relation::Inside {
         return false;
     }
-    IN_HOME.iter().any(|secret| touches(rest, secret) == Relation::Inside)
+    IN_HOME.iter().any(|secret| relation_to(rest, secret) == Relation::Inside)
         || [".aws", ".kube", ".docker"].contains(&rest)
 }
 
 fn is_secret_name(name: &str) -> bool {
     let has_pattern = name.contains(['*', '?', '[']);
     SECRET_NAMES.iter().any(|secret| {
-        glob(secret, name)
+        glob_matches(secret, name)
             || (has_pattern
                 && !paths::matches_all(name)
                 && !secret.contains('*')
-                && glob(name, secret)
+                && glob_matches(name, secret)
                 && name.starts_with(['.', 'i']))
     }) && name.rsplit('.').next() != Some("pub")
         && name != "*.env"
 }
 
 fn is_example(path: &str, ctx: &Context) -> bool {
-    let from_project = paths::below(path, &ctx.project).unwrap_or(path);
+    let from_project = paths::relative_to(path, &ctx.project).unwrap_or(path);
     let mut parts: Vec<&str> = from_project.split('/').collect();
     let name = parts.pop().unwrap_or_default().to_lowercase();
     let words = name.split(['.', '-', '_']);
     words.into_iter().any(|word| EXAMPLE_WORDS.contains(&word))
         || (parts.iter().any(|part| EXAMPLE_FOLDERS.contains(part))
-            && paths::below(path, &ctx.project).is_some())
+            && paths::relative_to(path, &ctx.project).is_some())
 }
 
 /// Whether a variable's name says that its value is a secret.

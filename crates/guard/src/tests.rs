@@ -18,7 +18,7 @@ const STRICT: [&str; 4] = ["fs_destroy", "git_history", "disk_device", "harness_
 
 #[track_caller]
 fn check(text: &str) {
-    let samples = corpus::read(text).expect("a corpus");
+    let samples = corpus::parse(text).expect("a corpus");
     assert!(250 < samples.len());
     let measure = corpus::measure(&samples, &ctx());
     let wrong: Vec<String> =
@@ -44,8 +44,8 @@ fn more_commands() {
 
 #[test]
 fn a_corpus_that_is_broken_names_the_line() {
-    assert_eq!(corpus::read("allow\ta\tb\nmaybe\ta\tb\n").expect_err("not a label"), 2);
-    assert_eq!(corpus::read("allow\ta\n").expect_err("no command"), 1);
+    assert_eq!(corpus::parse("allow\ta\tb\nmaybe\ta\tb\n").expect_err("not a label"), 2);
+    assert_eq!(corpus::parse("allow\ta\n").expect_err("no command"), 1);
 }
 
 #[track_caller]

@@ -31,7 +31,7 @@ pub(crate) fn sources(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The text with its unknown parts in brackets, for people.
-pub(crate) fn shown(text: &str) -> String {
+pub(crate) fn for_display(text: &str) -> String {
     text.replace(BEGIN, "‹").replace(END, "›")
 }
 
@@ -73,7 +73,7 @@ mod tests {
         let text = format!("a/{} b", unknown("$x y"));
         assert!(!is_known(&text));
         assert_eq!(sources(&text).collect::<Vec<_>>(), ["$x y"]);
-        assert_eq!(shown(&text), "a/‹$x y› b");
+        assert_eq!(for_display(&text), "a/‹$x y› b");
         assert_eq!(split(&text, " ").len(), 2);
         assert_eq!(known_start(&text), "a/");
         assert_eq!(known_parts(&text), "a/ b");

@@ -205,7 +205,7 @@ pub fn guard(bytes: &[u8]) {
     {
         let _ = ralph_guard::judge(&paths, &ctx);
     }
-    let _ = (ralph_guard::allow::AllowList::read(&text), ralph_guard::corpus::read(&text));
+    let _ = (ralph_guard::allow::AllowList::parse(&text), ralph_guard::corpus::parse(&text));
     let Ok(input) = serde_json::from_slice::<serde_json::Value>(bytes) else { return };
     let [name, tool_input] = ["tool_name", "tool_input"].map(|key| &input[key]);
     let _ = ralph_guard::judge_tool(name.as_str().unwrap_or("Bash"), tool_input, &ctx);

@@ -16,7 +16,7 @@ enum Unit {
 }
 
 /// The words that a word with braces stands for. Nothing if they are too many or too long.
-pub(super) fn expand(word: &Word) -> Option<Vec<Word>> {
+pub(super) fn expand_braces(word: &Word) -> Option<Vec<Word>> {
     let has_braces =
         word.parts.iter().any(|part| matches!(part, WordPart::Plain(text) if text.contains('{')));
     if !has_braces {
@@ -36,10 +36,10 @@ pub(super) fn expand(word: &Word) -> Option<Vec<Word>> {
 
 fn expand_units(units: &[Unit], left: &mut usize) -> Option<Vec<Vec<Unit>>> {
     *left = left.checked_sub(units.len() + 1)?;
-    let Some((open, close, commas)) = group(units) else { return Some(vec![units.to_vec()]) };
+    let Some((open, close, commas)) = first_group(units) else { return Some(vec![units.to_vec()]) };
     let mut choices = Vec::new();
     if commas.is_empty() {
-        choices = sequence(&units[open + 1..close]);
+        choices = expand_sequence(&units[open + 1..close]);
     } else {
         let mut start = open + 1;
         for end in commas.iter().copied().chain([close]) {
@@ -59,7 +59,7 @@ fn expand_units(units: &[Unit], left: &mut usize) -> Option<Vec<Vec<Unit>>> {
 }
 
 /// The first braces that stand for something: where they are and where the commas in them are.
-fn group(units: &[Unit]) -> Option<(usize, usize, Vec<usize>)> {
+fn first_group(units: &[Unit]) -> Option<(usize, usize, Vec<usize>)> {
     let mut from = 0;
     for _ in 0..40 {
         let open = from + units[from..].iter().position(|unit| matches!(unit, Unit::Plain('{')))?;
@@ -77,7 +77,7 @@ fn group(units: &[Unit]) -> Option<(usize, usize, Vec<usize>)> {
             }
         }
         match close {
-            Some(close) if !commas.is_empty() || !sequence(&units[open + 1..close]).is_empty() => {
+            Some(close) if !commas.is_empty() || !expand_sequence(&units[open + 1..close]).is_empty() => {
                 return Some((open, close, commas));
             }
             _ => from = open + 1,
@@ -87,7 +87,7 @@ fn group(units: &[Unit]) -> Option<(usize, usize, Vec<usize>)> {
 }
 
 /// `1..3` and `a..c`.
-fn sequence(units: &[Unit]) -> Vec<Vec<Unit>> {
+fn expand_sequence(units: &[Unit]) -> Vec<Vec<Unit>> {
     let text: Option<String> = units
         .iter()
         .take(40)

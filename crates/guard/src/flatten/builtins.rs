@@ -1,8 +1,8 @@
 //! Commands that change the shell itself, and commands that run text.
 
-use super::{Flattener, Obstacle, Output, Scope, Stdin, files::is_initializer, simple::assign};
+use super::{Flattener, Obstacle, Output, Scope, Stdin, files::is_initializer, simple::assign_variable};
 use crate::{
-    invocation::Command,
+    command::Command,
     programs::{self, FETCHERS, SHELLS},
     secrets,
     text::{self, is_known},
@@ -10,25 +10,25 @@ use crate::{
 
 impl Flattener<'_> {
     /// Records a command and follows what it does to the shell and what it runs.
-    pub(super) fn enter(&mut self, command: Command, scope: &mut Scope) -> Output {
-        let at = self.flat.commands.len();
-        self.flat.commands.push(command.clone());
+    pub(super) fn follow_command(&mut self, command: Command, scope: &mut Scope) -> Output {
+        let at = self.flattened.commands.len();
+        self.flattened.commands.push(command.clone());
         self.remember_files(&command, scope);
         if let Some(output) = self.change_shell(&command, scope) {
             return output;
         }
-        if let Some(output) = self.run_text(&command, scope) {
+        if let Some(output) = self.follow_text_builtin(&command, scope) {
             return output;
         }
-        if let Some(code) = self.interpreted(&command, scope) {
-            self.code(&code, &command, scope);
-            self.flat.commands[at].code = Some(code).filter(|code| code.len() <= super::MAX_VALUE_LEN);
+        if let Some(code) = self.interpreted_code(&command, scope) {
+            self.follow_code(&code, &command, scope);
+            self.flattened.commands[at].code = Some(code).filter(|code| code.len() <= super::MAX_VALUE_LEN);
             return Output { text: None, programs: vec![command.program] };
         }
-        if let Some(output) = self.wrapped(&command, scope) {
+        if let Some(output) = self.follow_wrapped(&command, scope) {
             return output;
         }
-        self.output(&command, scope)
+        self.output_of(&command, scope)
     }
 
     /// Links, copies of programs, downloads: files that are something else than their names say.
@@ -37,7 +37,7 @@ impl Flattener<'_> {
         match command.program.as_str() {
             "ln" | "cp" | "mv" => {
                 if let [target, link] = command.operands(&["-t"])[..] {
-                    let (target, link) = (scope.path(target, home), scope.path(link, home));
+                    let (target, link) = (scope.resolve_path(target, home), scope.resolve_path(link, home));
                     let is_program = ["/bin/", "/sbin/"].iter().any(|folder| target.contains(folder));
                     let is_download = scope.downloads.contains(&target);
                     if is_download {
@@ -51,7 +51,11 @@ impl Flattener<'_> {
             "tee" | "sponge" => {
                 if let Some(text) = scope.stdin.text.clone() {
                     for file in command.operands(&[]) {
-                        self.files.write(&scope.path(file, home), &text, command.has("a", &["append"]));
+                        self.files.write(
+                            &scope.resolve_path(file, home),
+                            &text,
+                            command.has("a", &["append"]),
+                        );
                     }
                 }
             }
@@ -60,7 +64,10 @@ impl Flattener<'_> {
                 let redirected = command.redirects.iter().map(|redirect| redirect.path.clone());
                 let mut files: Vec<String> = redirected.filter(|path| path != "/dev/null").collect();
                 files.extend(
-                    named.iter().filter(|name| !name.starts_with('-')).map(|name| scope.path(name, home)),
+                    named
+                        .iter()
+                        .filter(|name| !name.starts_with('-'))
+                        .map(|name| scope.resolve_path(name, home)),
                 );
                 let is_other_host = !command.args.iter().any(|arg| is_loopback(arg));
                 if command.program == "wget" || command.has("O", &["remote-name"]) {
@@ -69,7 +76,7 @@ impl Flattener<'_> {
                         .iter()
                         .filter(|arg| arg.contains("://"))
                         .filter_map(|url| url.rsplit('/').next());
-                    files.extend(last.map(|name| scope.path(name, home)));
+                    files.extend(last.map(|name| scope.resolve_path(name, home)));
                 }
                 if is_other_host {
                     scope.downloads.extend(files);
@@ -84,7 +91,7 @@ impl Flattener<'_> {
         let args = &command.args;
         match command.program.as_str() {
             "cd" | "pushd" => self.change_directory(command, scope),
-            "popd" => scope.cwd = scope.earlier.pop().unwrap_or_else(|| text::unknown("popd")),
+            "popd" => scope.cwd = scope.earlier_dirs.pop().unwrap_or_else(|| text::unknown("popd")),
             "export" | "declare" | "local" | "typeset" | "readonly" => {
                 for (name, value) in args.iter().filter_map(|arg| arg.split_once('=')) {
                     let appends = name.ends_with('+');
@@ -93,7 +100,7 @@ impl Flattener<'_> {
                     } else {
                         vec![value.to_owned()]
                     };
-                    assign(name.trim_end_matches('+'), values, appends, scope);
+                    assign_variable(name.trim_end_matches('+'), values, appends, scope);
                 }
             }
             "set" => {
@@ -115,11 +122,11 @@ impl Flattener<'_> {
                     scope.aliases.insert(name.to_owned(), path.to_owned());
                 }
             }
-            "read" | "mapfile" | "readarray" => read(command, scope),
+            "read" | "mapfile" | "readarray" => assign_stdin(command, scope),
             "printf" if args.first().is_some_and(|arg| arg == "-v") => {
                 if let [_, name, format, values @ ..] = &args[..] {
                     let value = format.replace("%s", &values.join(" ")).replace("%b", &values.join(" "));
-                    scope.set(name, value);
+                    scope.set_variable(name, value);
                 }
             }
             _ => return None,
@@ -130,64 +137,64 @@ impl Flattener<'_> {
     fn change_directory(&self, command: &Command, scope: &mut Scope) {
         let target = match command.operands(&[]).first() {
             None => self.ctx.home.clone(),
-            Some(&"-") => scope.earlier.last().cloned().unwrap_or_else(|| text::unknown("$OLDPWD")),
-            Some(path) => scope.path(path, &self.ctx.home),
+            Some(&"-") => scope.earlier_dirs.last().cloned().unwrap_or_else(|| text::unknown("$OLDPWD")),
+            Some(path) => scope.resolve_path(path, &self.ctx.home),
         };
         let target = if target.len() < 1024 { target } else { text::unknown("cd") };
-        scope.earlier.push(std::mem::replace(&mut scope.cwd, target));
-        if 16 < scope.earlier.len() {
-            scope.earlier.remove(0);
+        scope.earlier_dirs.push(std::mem::replace(&mut scope.cwd, target));
+        if 16 < scope.earlier_dirs.len() {
+            scope.earlier_dirs.remove(0);
         }
     }
 
     /// Shells, `eval`, `source`, `trap`: text that becomes commands.
-    fn run_text(&mut self, command: &Command, scope: &mut Scope) -> Option<Output> {
+    fn follow_text_builtin(&mut self, command: &Command, scope: &mut Scope) -> Option<Output> {
         match command.program.as_str() {
-            "eval" => Some(self.eval(&command.args.join(" "), scope)),
+            "eval" => Some(self.follow_eval(&command.args.join(" "), scope)),
             "trap" => {
                 let code = command.operands(&[]).first().map(|code| (*code).to_owned())?;
-                if scope.nesting < 2 && scope.unwrapped == 0 && self.traps.len() < 8 {
+                if scope.nesting < 2 && scope.unwrappings == 0 && self.traps.len() < 8 {
                     self.traps.push(code);
                     return Some(Output::default());
                 }
                 let mut inner = self.fork(scope);
-                Some(self.unwrap(&code, "trap", &mut inner))
+                Some(self.follow_unwrapped(&code, "trap", &mut inner))
             }
             "source" | "." => {
                 let file = command.args.first().cloned().unwrap_or_default();
                 if file == "/dev/stdin" {
-                    return Some(self.run_input(command, scope));
+                    return Some(self.follow_stdin(command, scope));
                 }
-                Some(self.run_file(&file, command, scope))
+                Some(self.follow_file(&file, command, scope))
             }
-            shell if SHELLS.contains(&shell) => Some(self.shell(command, scope)),
+            shell if SHELLS.contains(&shell) => Some(self.follow_shell(command, scope)),
             _ => None,
         }
     }
 
-    fn eval(&mut self, code: &str, scope: &mut Scope) -> Output {
-        if is_blank(code) && text::sources(code).all(is_initializer) {
+    fn follow_eval(&mut self, code: &str, scope: &mut Scope) -> Output {
+        if has_no_known_text(code) && text::sources(code).all(is_initializer) {
             return Output::default();
         }
-        self.text_to_run(code, "eval", scope)
+        self.follow_if_known(code, "eval", scope)
     }
 
     /// Runs text if enough of it is known.
-    pub(super) fn text_to_run(&mut self, code: &str, wrapper: &str, scope: &mut Scope) -> Output {
-        if !is_known(code) && is_blank(code) {
-            let shown = text::shown(code.trim());
+    pub(super) fn follow_if_known(&mut self, code: &str, wrapper: &str, scope: &mut Scope) -> Output {
+        if !is_known(code) && has_no_known_text(code) {
+            let shown = text::for_display(code.trim());
             let is_fetched = text::sources(code).any(programs::is_fetched);
-            self.obstacle(if is_fetched {
+            self.add_obstacle(if is_fetched {
                 Obstacle::FetchedCode(shown)
             } else {
                 Obstacle::DynamicCode(shown)
             });
             return Output::default();
         }
-        self.unwrap(code, wrapper, scope)
+        self.follow_unwrapped(code, wrapper, scope)
     }
 
-    fn shell(&mut self, command: &Command, scope: &mut Scope) -> Output {
+    fn follow_shell(&mut self, command: &Command, scope: &mut Scope) -> Output {
         let mut inner = self.fork(scope);
         let at = command.args.iter().take_while(|arg| arg.starts_with(['-', '+'])).position(|arg| {
             arg == "--command" || (!arg.starts_with("--") && arg.contains('c') && !arg.contains("norc"))
@@ -196,11 +203,11 @@ impl Flattener<'_> {
             let mut rest =
                 command.args[at + 1..].iter().skip_while(|arg| arg.starts_with('-') && arg.len() > 1);
             let Some(code) = rest.next() else {
-                self.obstacle(Obstacle::DynamicCode(text::shown(&command.shown())));
+                self.add_obstacle(Obstacle::DynamicCode(text::for_display(&command.as_typed())));
                 return Output::default();
             };
             inner.positional = rest.skip(1).cloned().collect();
-            return self.text_to_run(code, &format!("{} -c", command.program), &mut inner);
+            return self.follow_if_known(code, &format!("{} -c", command.program), &mut inner);
         }
         let reads_input = command.has("s", &[]);
         let operands = command.operands(&["--rcfile", "--init-file", "-o", "-O", "+o", "+O"]);
@@ -208,46 +215,46 @@ impl Flattener<'_> {
         match file {
             Some(file) => {
                 inner.positional = operands[1..].iter().map(|arg| (*arg).to_owned()).collect();
-                self.run_file(file, command, &mut inner)
+                self.follow_file(file, command, &mut inner)
             }
-            None => self.run_input(command, &mut inner),
+            None => self.follow_stdin(command, &mut inner),
         }
     }
 
     /// Standard input is run as a script.
-    fn run_input(&mut self, command: &Command, scope: &mut Scope) -> Output {
+    fn follow_stdin(&mut self, command: &Command, scope: &mut Scope) -> Output {
         let stdin = std::mem::take(&mut scope.stdin);
-        if let Some(code) = stdin.text.clone().filter(|code| is_known(code) || !is_blank(code)) {
-            return self.unwrap(&code, &format!("{} (input)", command.program), scope);
+        if let Some(code) = stdin.text.clone().filter(|code| is_known(code) || !has_no_known_text(code)) {
+            return self.follow_unwrapped(&code, &format!("{} (input)", command.program), scope);
         }
-        self.check_input(command, &stdin);
+        self.check_unknown_stdin(command, &stdin);
         Output { text: None, programs: vec![command.program.clone()] }
     }
 
     /// Code that is read from a pipe or a file, and not known.
-    pub(super) fn check_input(&mut self, command: &Command, stdin: &Stdin) {
+    pub(super) fn check_unknown_stdin(&mut self, command: &Command, stdin: &Stdin) {
         let from = stdin.programs.join(" | ");
         let unknown = stdin.text.as_deref().map(|text| text::sources(text).collect::<Vec<_>>().join(" "));
         let is_fetched = stdin.programs.iter().any(|program| FETCHERS.contains(&program.as_str()))
             || unknown.as_deref().is_some_and(programs::is_fetched)
             || stdin.file.as_ref().is_some_and(|file| command.downloads.contains(file));
         if is_fetched {
-            self.obstacle(Obstacle::FetchedCode(format!("{from} | {}", command.program)));
+            self.add_obstacle(Obstacle::FetchedCode(format!("{from} | {}", command.program)));
         } else if stdin.programs.iter().any(|program| program != "cat")
             || unknown.is_some_and(|text| !text.is_empty())
         {
-            self.obstacle(Obstacle::DynamicCode(format!("{from} | {}", command.program)));
+            self.add_obstacle(Obstacle::DynamicCode(format!("{from} | {}", command.program)));
         }
     }
 }
 
 /// Whether nothing of a text is known but white space.
-fn is_blank(code: &str) -> bool {
+fn has_no_known_text(code: &str) -> bool {
     text::known_parts(code).trim().is_empty()
 }
 
 /// `read` and `mapfile`: what is known of the input becomes the value.
-fn read(command: &Command, scope: &mut Scope) {
+fn assign_stdin(command: &Command, scope: &mut Scope) {
     let names = command.operands(&["-p", "-d", "-t", "-n", "-N", "-u", "-a", "-O", "-s"]);
     let source = scope.stdin.programs.first().or(scope.stdin.file.as_ref()).cloned().unwrap_or_default();
     let lines: Vec<String> = match &scope.stdin.text {

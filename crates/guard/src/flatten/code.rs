@@ -4,20 +4,20 @@
 
 use super::{Flattener, Scope};
 use crate::{
-    invocation::Command,
+    command::Command,
     programs, script,
     text::{self, is_known},
 };
 
 impl Flattener<'_> {
     /// The code that an interpreter is given as an argument or on its input.
-    pub(super) fn interpreted(&mut self, command: &Command, scope: &Scope) -> Option<String> {
-        let language = script::language(&command.program)?;
+    pub(super) fn interpreted_code(&mut self, command: &Command, scope: &Scope) -> Option<String> {
+        let language = script::language_of(&command.program)?;
         let inline = command.values(language.letters, language.names);
         if !inline.is_empty() {
             let code = inline.join("\n");
             if text::sources(&code).any(programs::is_fetched) {
-                self.obstacle(super::Obstacle::FetchedCode(text::shown(&code)));
+                self.add_obstacle(super::Obstacle::FetchedCode(text::for_display(&code)));
             }
             return Some(code);
         }
@@ -30,14 +30,14 @@ impl Flattener<'_> {
         }
         let file = command.operands(language.valued).first().map(|file| (*file).to_owned());
         if let Some(file) =
-            file.as_ref().filter(|file| scope.downloads.contains(&scope.path(file, &self.ctx.home)))
+            file.as_ref().filter(|file| scope.downloads.contains(&scope.resolve_path(file, &self.ctx.home)))
         {
-            self.obstacle(super::Obstacle::FetchedCode(file.clone()));
+            self.add_obstacle(super::Obstacle::FetchedCode(file.clone()));
         }
         if let Some(file) = file.as_ref().filter(|file| text::sources(file).any(programs::is_fetched)) {
-            self.obstacle(super::Obstacle::FetchedCode(text::shown(file)));
+            self.add_obstacle(super::Obstacle::FetchedCode(text::for_display(file)));
         }
-        let texts = file.as_ref().map(|file| self.texts(file, scope)).unwrap_or_default();
+        let texts = file.as_ref().map(|file| self.known_texts(file, scope)).unwrap_or_default();
         if !texts.is_empty() {
             return Some(texts.join("\n"));
         }
@@ -50,7 +50,7 @@ impl Flattener<'_> {
         match &scope.stdin.text {
             Some(code) if is_known(code) => Some(code.clone()),
             _ if scope.stdin.is_given() => {
-                self.check_input(command, &scope.stdin.clone());
+                self.check_unknown_stdin(command, &scope.stdin.clone());
                 None
             }
             _ => None,
@@ -58,21 +58,21 @@ impl Flattener<'_> {
     }
 
     /// Judges the commands that code runs.
-    pub(super) fn code(&mut self, code: &str, command: &Command, scope: &mut Scope) {
+    pub(super) fn follow_code(&mut self, code: &str, command: &Command, scope: &mut Scope) {
         if super::MAX_VALUE_LEN < code.len() {
-            self.obstacle(super::Obstacle::TooMuch);
+            self.add_obstacle(super::Obstacle::TooMuch);
         }
         if !self.spend(1 + code.len() / 64) {
             return;
         }
-        for found in script::commands(code, &command.program) {
+        for found in script::commands_in_code(code, &command.program) {
             let mut inner = self.fork(scope);
             match found {
                 script::ScriptCommand::ShellText(text) => {
-                    self.unwrap(&text, &command.program, &mut inner);
+                    self.follow_unwrapped(&text, &command.program, &mut inner);
                 }
                 script::ScriptCommand::Arguments(args) => {
-                    self.inner(&args, command, &mut inner);
+                    self.follow_arguments(&args, command, &mut inner);
                 }
             }
         }

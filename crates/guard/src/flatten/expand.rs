@@ -13,12 +13,12 @@ impl Flattener<'_> {
     /// The arguments that a word becomes.
     pub(super) fn expand(&mut self, word: &Word, scope: &mut Scope) -> Vec<String> {
         let mut fields = Vec::new();
-        if self.left == 0 {
+        if self.work_left == 0 {
             // It is too much already.
             return fields;
         }
-        let Some(words) = brace::expand(word) else {
-            self.obstacle(Obstacle::TooMuch);
+        let Some(words) = brace::expand_braces(word) else {
+            self.add_obstacle(Obstacle::TooMuch);
             return fields;
         };
         for word in words {
@@ -33,9 +33,9 @@ impl Flattener<'_> {
     pub(super) fn expand_whole(&mut self, word: &Word, scope: &mut Scope) -> String {
         let mut fields = Fields::new(false);
         for (at, part) in word.parts.iter().enumerate() {
-            self.part(part, at == 0, &mut fields, scope);
+            self.expand_part(part, at == 0, &mut fields, scope);
         }
-        self.finish(fields).join(" ")
+        self.finish_fields(fields).join(" ")
     }
 
     fn expand_one(&mut self, word: &Word, scope: &mut Scope) -> Vec<String> {
@@ -46,44 +46,44 @@ impl Flattener<'_> {
             fields.separators.clone_from(separators);
         }
         for (at, part) in word.parts.iter().enumerate() {
-            self.part(part, at == 0, &mut fields, scope);
+            self.expand_part(part, at == 0, &mut fields, scope);
         }
-        self.finish(fields)
+        self.finish_fields(fields)
     }
 
-    fn finish(&mut self, fields: Fields) -> Vec<String> {
+    fn finish_fields(&mut self, fields: Fields) -> Vec<String> {
         if fields.is_too_long {
-            self.obstacle(Obstacle::TooMuch);
+            self.add_obstacle(Obstacle::TooMuch);
         }
         let fields = fields.finish();
         self.spend(fields.iter().map(String::len).sum::<usize>() / 512);
         fields
     }
 
-    fn part(&mut self, part: &WordPart, is_first: bool, fields: &mut Fields, scope: &mut Scope) {
+    fn expand_part(&mut self, part: &WordPart, is_first: bool, fields: &mut Fields, scope: &mut Scope) {
         match part {
-            WordPart::Plain(text) if is_first => fields.push(&self.tilde(text, scope)),
+            WordPart::Plain(text) if is_first => fields.push(&self.expand_tilde(text, scope)),
             WordPart::Plain(text) => fields.push(text),
             WordPart::Quoted(text) => {
                 fields.is_quoted = true;
                 fields.push(text);
             }
             WordPart::Parameter(parameter) => {
-                let values = self.parameter(parameter, scope);
+                let values = self.expand_parameter(parameter, scope);
                 fields.push_values(&values, parameter.quoted);
             }
             WordPart::Substitution { list, quoted } => {
-                let value = self.substitution(list, scope);
+                let value = self.expand_substitution(list, scope);
                 fields.push_values(&[value], *quoted);
             }
             WordPart::Backquoted { text, quoted } => {
                 let mut inner = self.fork(scope);
-                let output = self.unwrap(text, "`...`", &mut inner);
-                fields.push_values(&[substituted(output)], *quoted);
+                let output = self.follow_unwrapped(text, "`...`", &mut inner);
+                fields.push_values(&[substituted_text(output)], *quoted);
             }
             WordPart::Process { list, is_output } => {
                 fields.is_quoted = true;
-                fields.push(&self.process(list, *is_output, scope));
+                fields.push(&self.follow_process(list, *is_output, scope));
             }
             WordPart::Arithmetic(word) => {
                 self.expand_whole(word, scope);
@@ -96,13 +96,13 @@ impl Flattener<'_> {
         }
     }
 
-    fn substitution(&mut self, list: &List, scope: &Scope) -> String {
+    fn expand_substitution(&mut self, list: &List, scope: &Scope) -> String {
         let mut inner = self.fork(scope);
-        substituted(self.list(list, &mut inner))
+        substituted_text(self.follow_list(list, &mut inner))
     }
 
     /// `~`, `~/...`, `~name`, `~+`.
-    fn tilde(&self, text: &str, scope: &Scope) -> String {
+    fn expand_tilde(&self, text: &str, scope: &Scope) -> String {
         let Some(rest) = text.strip_prefix('~') else { return text.to_owned() };
         let (name, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
         match name {
@@ -119,7 +119,7 @@ impl Flattener<'_> {
 }
 
 /// What a substitution is replaced with.
-fn substituted(output: Output) -> String {
+fn substituted_text(output: Output) -> String {
     match output.text {
         Some(text) => text.trim_end_matches('\n').to_owned(),
         None => text::unknown(&format!("$({})", output.programs.join(" "))),

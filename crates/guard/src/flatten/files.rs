@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, rc::Rc};
 
 use super::{Flattener, Obstacle, Output, Scope};
 use crate::{
-    invocation::{Command, FileRedirect},
+    command::{Command, FileRedirect},
     programs,
     shell::{List, RedirectKind},
     text::{self, is_known},
@@ -40,7 +40,7 @@ const INITIALIZERS: [&str; 24] = [
 
 /// Whether text from this source is meant to be evaluated.
 pub(super) fn is_initializer(source: &str) -> bool {
-    programs::words(source).all(|word| INITIALIZERS.contains(&word))
+    programs::programs_in(source).all(|word| INITIALIZERS.contains(&word))
 }
 
 /// How much of a file that is written is remembered. A longer script is as unknown as one that was there before.
@@ -82,13 +82,16 @@ impl FileContents {
 
 impl Flattener<'_> {
     /// Every text that a file may hold, as far as any is known.
-    pub(super) fn texts(&self, file: &str, scope: &Scope) -> Vec<Rc<str>> {
+    pub(super) fn known_texts(&self, file: &str, scope: &Scope) -> Vec<Rc<str>> {
         let all = &self.files.texts;
-        all.get(file).or_else(|| all.get(&scope.path(file, &self.ctx.home))).cloned().unwrap_or_default()
+        all.get(file)
+            .or_else(|| all.get(&scope.resolve_path(file, &self.ctx.home)))
+            .cloned()
+            .unwrap_or_default()
     }
 
     /// Remembers what a command wrote to a file instead of its output.
-    pub(super) fn keep(&mut self, output: Output, file: Option<FileRedirect>) -> Output {
+    pub(super) fn remember_output(&mut self, output: Output, file: Option<FileRedirect>) -> Output {
         let Some(file) = file else { return output };
         if let Some(text) = output.text {
             self.files.write(&file.path, &text, file.kind == RedirectKind::Append);
@@ -97,12 +100,12 @@ impl Flattener<'_> {
     }
 
     /// `<(...)`: a file that holds what the commands write. `>(...)` is one that they read.
-    pub(super) fn process(&mut self, list: &List, is_output: bool, scope: &Scope) -> String {
-        let start = self.flat.commands.len();
+    pub(super) fn follow_process(&mut self, list: &List, is_output: bool, scope: &Scope) -> String {
+        let start = self.flattened.commands.len();
         let mut inner = self.fork(scope);
-        let output = self.list(list, &mut inner);
+        let output = self.follow_list(list, &mut inner);
         let mark = text::unknown(&format!("<({})", output.programs.join(" ")));
-        let ran = self.flat.commands.get(start..).unwrap_or_default();
+        let ran = self.flattened.commands.get(start..).unwrap_or_default();
         let is_completion = !ran.is_empty() && ran.iter().all(prints_completions);
         let text = output.text.or_else(|| is_completion.then(String::new));
         if let Some(text) = text.filter(|_| !is_output) {
@@ -112,9 +115,12 @@ impl Flattener<'_> {
     }
 
     /// How a file that was just written is run by its name: by the program that its first line names, or else by a shell.
-    pub(super) fn own_script(&self, command: &Command, scope: &Scope) -> Option<Vec<String>> {
-        let texts =
-            if command.spelled.contains('/') { self.texts(&command.spelled, scope) } else { Vec::new() };
+    pub(super) fn script_words(&self, command: &Command, scope: &Scope) -> Option<Vec<String>> {
+        let texts = if command.spelled.contains('/') {
+            self.known_texts(&command.spelled, scope)
+        } else {
+            Vec::new()
+        };
         let first = texts.last()?.lines().next().unwrap_or_default();
         let named = first.strip_prefix("#!").map(|line| line.split_whitespace().map(str::to_owned).collect());
         let mut words: Vec<String> = named.unwrap_or_else(|| vec!["sh".to_owned()]);
@@ -124,23 +130,23 @@ impl Flattener<'_> {
     }
 
     /// A file is run as a script.
-    pub(super) fn run_file(&mut self, file: &str, command: &Command, scope: &mut Scope) -> Output {
+    pub(super) fn follow_file(&mut self, file: &str, command: &Command, scope: &mut Scope) -> Output {
         let unknown = Output { text: None, programs: vec![command.program.clone()] };
-        let path = scope.path(file, &self.ctx.home);
+        let path = scope.resolve_path(file, &self.ctx.home);
         if text::sources(file).any(programs::is_fetched) || scope.downloads.contains(&path) {
-            self.obstacle(Obstacle::FetchedCode(text::shown(file)));
+            self.add_obstacle(Obstacle::FetchedCode(text::for_display(file)));
             return unknown;
         }
-        let texts = self.texts(file, scope);
+        let texts = self.known_texts(file, scope);
         if self.files.running.contains(&path) {
             return unknown;
         }
         self.files.running.push(path);
         let mut outputs: Vec<Output> =
-            texts.iter().map(|text| self.text_to_run(text, &command.program, scope)).collect();
+            texts.iter().map(|text| self.follow_if_known(text, &command.program, scope)).collect();
         self.files.running.pop();
         if texts.is_empty() && text::sources(file).any(is_unknown_code) {
-            self.obstacle(Obstacle::DynamicCode(text::shown(&command.shown())));
+            self.add_obstacle(Obstacle::DynamicCode(text::for_display(&command.as_typed())));
         }
         outputs.pop().filter(|_| outputs.is_empty()).unwrap_or(unknown)
     }
@@ -148,7 +154,7 @@ impl Flattener<'_> {
 
 /// Whether text from this source is code that nobody has seen: it was decoded, or a command made it up.
 fn is_unknown_code(source: &str) -> bool {
-    let mut made = programs::words(source).filter(|word| *word != "cat");
+    let mut made = programs::programs_in(source).filter(|word| *word != "cat");
     programs::is_decoded(source)
         || (source.starts_with("<(") && made.next().is_some() && !is_initializer(source))
 }

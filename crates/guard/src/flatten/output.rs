@@ -2,10 +2,10 @@
 
 use super::{Flattener, Output, Scope, Stdin};
 use crate::{
-    invocation::Command,
+    command::Command,
+    file_access::search::names_searched,
     programs::AGENTS,
     text::{self, is_known},
-    uses::search::find_names,
 };
 
 /// Programs whose output is a selection of their input.
@@ -13,7 +13,7 @@ const FILTERS: [&str; 9] = ["grep", "sort", "head", "tail", "uniq", "shuf", "tee
 
 impl Flattener<'_> {
     /// The output of a program that was not unwrapped.
-    pub(super) fn output(&self, command: &Command, scope: &Scope) -> Output {
+    pub(super) fn output_of(&self, command: &Command, scope: &Scope) -> Output {
         let text = self.known_output(command, scope);
         // Who is looked for counts where the answer is killed.
         let looks = command.is(&["pgrep", "pidof"]);
@@ -29,29 +29,31 @@ impl Flattener<'_> {
         let line = |text: String| Some(text + "\n");
         let first = command.operands(&[]).first().map(|text| (*text).to_owned());
         match command.program.as_str() {
-            "echo" => line(echo(&command.args)),
-            "printf" => printf(&command.args),
+            "echo" => line(echo_output(&command.args)),
+            "printf" => printf_output(&command.args),
             ":" | "true" | "false" | "cd" | "set" | "export" | "sleep" | "test" | "[" | "rm" | "mkdir"
             | "touch" => Some(String::new()),
             "pwd" => line(scope.cwd.clone()),
             "cat" if command.operands(&[]).is_empty() => stdin.text.clone(),
-            "mktemp" => line(format!("{}/{}", self.temporary(command), text::unknown("mktemp"))),
+            "mktemp" => line(format!("{}/{}", self.temporary_dir(command), text::unknown("mktemp"))),
             "which" | "basename" | "realpath" | "readlink" => first.and_then(line),
             "type" | "command" if command.has("pvV", &[]) => first.and_then(line),
-            "dirname" => first.map(|path| dirname(&path, &self.ctx.project) + "\n"),
-            "seq" => Some(sequence(&command.operands(&["-s", "-f"]))),
+            "dirname" => first.map(|path| dirname_output(&path, &self.ctx.project) + "\n"),
+            "seq" => Some(seq_output(&command.operands(&["-s", "-f"]))),
             "date" | "nproc" | "uuidgen" | "id" if command.args.len() < 4 => {
                 line(text::unknown(&format!("$({})", command.program)))
             }
             "git" => self.git_output(command),
-            "find" | "fd" | "ls" => Some(listed(command)),
-            "rg" | "ag" | "ack" | "grep" | "egrep" if !stdin.is_given() => Some(searched(command)),
+            "find" | "fd" | "ls" => Some(list_output(command)),
+            "rg" | "ag" | "ack" | "grep" | "egrep" if !stdin.is_given() => Some(search_output(command)),
             "yes" => line(first.unwrap_or_else(|| "y".to_owned())),
-            "rev" => known(stdin)
+            "rev" => known_text(stdin)
                 .map(|text| text.lines().map(|line| line.chars().rev().collect::<String>() + "\n").collect()),
-            "tr" => known(stdin).and_then(|text| translate(&text, command)),
-            "base64" if command.has("dD", &["decode"]) => known(stdin).and_then(|text| decode_base64(&text)),
-            "xxd" if command.has("r", &[]) => known(stdin).and_then(|text| decode_hex(&text)),
+            "tr" => known_text(stdin).and_then(|text| tr_output(&text, command)),
+            "base64" if command.has("dD", &["decode"]) => {
+                known_text(stdin).and_then(|text| decode_base64(&text))
+            }
+            "xxd" if command.has("r", &[]) => known_text(stdin).and_then(|text| decode_hex(&text)),
             "xargs" if command.operands(&["-n", "-d", "-L"]).is_empty() => stdin.text.clone(),
             program if FILTERS.contains(&program) => {
                 let selects = stdin
@@ -64,7 +66,7 @@ impl Flattener<'_> {
         }
     }
 
-    fn temporary(&self, command: &Command) -> String {
+    fn temporary_dir(&self, command: &Command) -> String {
         command.values("p", &["tmpdir"]).first().map_or_else(
             || self.ctx.temporary.first().map_or("/tmp", String::as_str).to_owned(),
             |dir| (*dir).to_owned(),
@@ -82,18 +84,18 @@ impl Flattener<'_> {
     }
 }
 
-fn known(stdin: &Stdin) -> Option<String> {
+fn known_text(stdin: &Stdin) -> Option<String> {
     stdin.text.clone().filter(|text| is_known(text))
 }
 
-fn echo(args: &[String]) -> String {
+fn echo_output(args: &[String]) -> String {
     let is_option = |arg: &&String| matches!(arg.as_str(), "-n" | "-e" | "-ne" | "-en" | "-E");
     let escapes = args.iter().take_while(is_option).any(|arg| arg.contains('e'));
     let text = args.iter().skip_while(is_option).cloned().collect::<Vec<_>>().join(" ");
     if escapes { unescape(&text) } else { text }
 }
 
-fn printf(args: &[String]) -> Option<String> {
+fn printf_output(args: &[String]) -> Option<String> {
     let args = if args.first().is_some_and(|arg| arg == "--") { &args[1..] } else { args };
     let (format, values) = args.split_first()?;
     if format == "-v" {
@@ -138,9 +140,9 @@ fn unescape(text: &str) -> String {
         match rest.next() {
             Some(b'n') => bytes.push(b'\n'),
             Some(b't') => bytes.push(b'\t'),
-            Some(b'x') => bytes.push(digits(&mut rest, 16, 2, 0)),
-            Some(b'0') => bytes.push(digits(&mut rest, 8, 3, 0)),
-            Some(digit @ b'1'..=b'7') => bytes.push(digits(&mut rest, 8, 2, digit - b'0')),
+            Some(b'x') => bytes.push(take_digits(&mut rest, 16, 2, 0)),
+            Some(b'0') => bytes.push(take_digits(&mut rest, 8, 3, 0)),
+            Some(digit @ b'1'..=b'7') => bytes.push(take_digits(&mut rest, 8, 2, digit - b'0')),
             Some(other) => bytes.push(other),
             None => bytes.push(b'\\'),
         }
@@ -148,7 +150,7 @@ fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn digits(rest: &mut std::iter::Peekable<std::str::Bytes<'_>>, radix: u32, max: usize, first: u8) -> u8 {
+fn take_digits(rest: &mut std::iter::Peekable<std::str::Bytes<'_>>, radix: u32, max: usize, first: u8) -> u8 {
     let mut number = u32::from(first);
     for _ in 0..max {
         let Some(digit) = rest.peek().and_then(|next| char::from(*next).to_digit(radix)) else { break };
@@ -159,7 +161,7 @@ fn digits(rest: &mut std::iter::Peekable<std::str::Bytes<'_>>, radix: u32, max: 
 }
 
 /// `seq`: so many numbers that a loop over them can be told from a short one.
-fn sequence(ends: &[&str]) -> String {
+fn seq_output(ends: &[&str]) -> String {
     let number = |text: &str| text.parse::<u32>().ok();
     let count = match ends {
         [last] => number(last),
@@ -174,7 +176,7 @@ fn sequence(ends: &[&str]) -> String {
     (0..count.unwrap_or(1).min(128)).map(line).collect()
 }
 
-fn dirname(path: &str, project: &str) -> String {
+fn dirname_output(path: &str, project: &str) -> String {
     // A script knows where it lies: in the project, as far as anyone can tell.
     if !is_known(path) || path == "bash" {
         return format!("{project}/{}", text::unknown("dirname"));
@@ -183,7 +185,7 @@ fn dirname(path: &str, project: &str) -> String {
 }
 
 /// What `find` and `ls` list: the folders they look in, with something unknown in them.
-fn listed(command: &Command) -> String {
+fn list_output(command: &Command) -> String {
     let paths: Vec<&str> = if command.program == "find" {
         command.args.iter().map(String::as_str).take_while(|arg| !arg.starts_with(['-', '(', '!'])).collect()
     } else if command.program == "fd" {
@@ -204,7 +206,7 @@ fn listed(command: &Command) -> String {
         }
         text.push_str(&text::unknown(&command.program));
         text.push('\n');
-        for name in find_names(command) {
+        for name in names_searched(command) {
             for piece in [path, "/", &name, "\n"] {
                 text.push_str(piece);
             }
@@ -214,7 +216,7 @@ fn listed(command: &Command) -> String {
 }
 
 /// What a search in files prints: names of files below those it was given, or lines of them.
-fn searched(command: &Command) -> String {
+fn search_output(command: &Command) -> String {
     let operands =
         command.operands(&["-e", "-g", "--glob", "-t", "-A", "-B", "-C", "-m", "--include", "--exclude"]);
     let paths: Vec<&str> = operands.into_iter().skip(usize::from(!command.has("", &["files"]))).collect();
@@ -223,13 +225,13 @@ fn searched(command: &Command) -> String {
     paths.into_iter().flat_map(|path| [path, "/", &found, "\n"]).collect()
 }
 
-fn translate(text: &str, command: &Command) -> Option<String> {
+fn tr_output(text: &str, command: &Command) -> Option<String> {
     let sets = command.operands(&[]);
     if command.has("d", &["delete"]) {
-        let unwanted = range(sets.first()?);
+        let unwanted = characters_of_set(sets.first()?);
         return Some(text.chars().filter(|next| !unwanted.contains(next)).collect());
     }
-    let (from, to) = (range(sets.first()?), range(sets.get(1)?));
+    let (from, to) = (characters_of_set(sets.first()?), characters_of_set(sets.get(1)?));
     let last = *to.last()?;
     let swap = |next: char| {
         let at = from.iter().position(|known| *known == next);
@@ -239,7 +241,7 @@ fn translate(text: &str, command: &Command) -> Option<String> {
 }
 
 /// The characters of a set such as `a-zA-Z`.
-fn range(set: &str) -> Vec<char> {
+fn characters_of_set(set: &str) -> Vec<char> {
     let set = set.replace("[:upper:]", "A-Z").replace("[:lower:]", "a-z").replace("[:space:]", " \t\n");
     let set: Vec<char> = unescape(&set).chars().take(200).collect();
     let mut all = Vec::new();

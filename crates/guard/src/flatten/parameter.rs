@@ -2,7 +2,7 @@
 
 use super::{Flattener, Scope};
 use crate::{
-    paths::glob,
+    paths::glob_matches,
     shell::Parameter,
     text::{self, is_known},
 };
@@ -25,8 +25,8 @@ const PROGRAM_VARIABLES: [(&str, &str); 12] = [
 
 impl Flattener<'_> {
     /// Every value that a parameter may have.
-    pub(super) fn parameter(&mut self, parameter: &Parameter, scope: &mut Scope) -> Vec<String> {
-        let mut values = self.lookup(&parameter.name, scope);
+    pub(super) fn expand_parameter(&mut self, parameter: &Parameter, scope: &mut Scope) -> Vec<String> {
+        let mut values = self.variable_values(&parameter.name, scope);
         if parameter.is_length {
             return vec![text::unknown("a number")];
         }
@@ -38,7 +38,7 @@ impl Flattener<'_> {
         }
         if parameter.is_indirect {
             values = match values.as_deref() {
-                Some([name]) if is_known(name) => self.lookup(&name.clone(), scope),
+                Some([name]) if is_known(name) => self.variable_values(&name.clone(), scope),
                 _ => None,
             };
         }
@@ -47,13 +47,13 @@ impl Flattener<'_> {
             None => values.unwrap_or_else(|| vec![text::unknown(&format!("${name}"))]),
             Some((operation, word)) => {
                 let word = self.expand_whole(word, scope);
-                operate(name, values, operation, &word, scope)
+                apply_operation(name, values, operation, &word, scope)
             }
         }
     }
 
     /// What a variable is known to be. Nothing if it is not known.
-    pub(super) fn lookup(&self, name: &str, scope: &Scope) -> Option<Vec<String>> {
+    pub(super) fn variable_values(&self, name: &str, scope: &Scope) -> Option<Vec<String>> {
         if let Some(values) = scope.variables.get(name) {
             return Some(values.clone());
         }
@@ -69,7 +69,7 @@ impl Flattener<'_> {
             "HOME" => single(&self.ctx.home),
             "PWD" => single(&scope.cwd),
             "CLAUDE_PROJECT_DIR" => single(&self.ctx.project),
-            "OLDPWD" => scope.earlier.last().cloned().map(|path| vec![path]),
+            "OLDPWD" => scope.earlier_dirs.last().cloned().map(|path| vec![path]),
             "TMPDIR" => single(self.ctx.temporary.first().map_or("/tmp", String::as_str)),
             "IFS" => single(" "),
             "PATH" => single("/usr/local/bin:/usr/bin:/bin"),
@@ -85,7 +85,7 @@ impl Flattener<'_> {
 }
 
 /// What an operation makes of the values of a variable.
-fn operate(
+fn apply_operation(
     name: &str,
     values: Option<Vec<String>>,
     operation: &str,
@@ -96,18 +96,18 @@ fn operate(
     match operation {
         ":-" | "-" if is_empty => return vec![word.to_owned()],
         ":=" | "=" if is_empty => {
-            scope.set(name, word.to_owned());
+            scope.set_variable(name, word.to_owned());
             return vec![word.to_owned()];
         }
         ":+" | "+" => return if is_empty { vec![String::new()] } else { vec![word.to_owned()] },
         _ => {}
     }
     let Some(values) = values else { return vec![text::unknown(&format!("${name}"))] };
-    values.into_iter().map(|value| transform(&value, operation, word)).collect()
+    values.into_iter().map(|value| transform_value(&value, operation, word)).collect()
 }
 
 /// What an operation makes of a value.
-fn transform(value: &str, operation: &str, word: &str) -> String {
+fn transform_value(value: &str, operation: &str, word: &str) -> String {
     let whole = || text::unknown("a part of a variable");
     match operation {
         ":-" | "-" | ":=" | "=" | ":?" | "?" => value.to_owned(),
@@ -154,7 +154,7 @@ fn without_end(value: &str, pattern: &str, is_longest: bool) -> String {
     if !is_longest {
         ends.reverse();
     }
-    let found = ends.into_iter().find(|at| glob(pattern, &value[*at..]));
+    let found = ends.into_iter().find(|at| glob_matches(pattern, &value[*at..]));
     found.map_or(value, |at| &value[..at]).to_owned()
 }
 
@@ -164,6 +164,6 @@ fn without_start(value: &str, pattern: &str, is_longest: bool) -> String {
     if is_longest {
         starts.reverse();
     }
-    let found = starts.into_iter().find(|at| glob(pattern, &value[..*at]));
+    let found = starts.into_iter().find(|at| glob_matches(pattern, &value[..*at]));
     found.map_or(value, |at| &value[at..]).to_owned()
 }

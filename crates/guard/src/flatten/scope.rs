@@ -20,11 +20,11 @@ pub(super) struct Scope {
     pub(super) downloads: Vec<String>,
     /// The working directory; unknown parts are marked.
     pub(super) cwd: String,
-    pub(super) earlier: Vec<String>,
+    pub(super) earlier_dirs: Vec<String>,
     /// The aliases that are being expanded.
-    pub(super) expanding: Vec<String>,
+    pub(super) open_aliases: Vec<String>,
     /// The functions that are being called; another one may have the same name.
-    pub(super) calls: Vec<Rc<Stage>>,
+    pub(super) open_calls: Vec<Rc<Stage>>,
     /// What is read from standard input.
     pub(super) stdin: Stdin,
     /// What this command was unwrapped from, such as `sudo`.
@@ -36,7 +36,7 @@ pub(super) struct Scope {
     /// In a loop that nothing ends.
     pub(super) is_endless: bool,
     /// How often text became commands on the way here.
-    pub(super) unwrapped: usize,
+    pub(super) unwrappings: usize,
     /// How deep in brackets this is.
     pub(super) nesting: usize,
 }
@@ -61,7 +61,7 @@ impl Stdin {
 
 impl Scope {
     /// A path as seen from the working directory, with links followed.
-    pub(super) fn path(&self, path: &str, home: &str) -> String {
+    pub(super) fn resolve_path(&self, path: &str, home: &str) -> String {
         let whole = paths::resolve(path, &self.cwd, home);
         for (link, target) in &self.links {
             if whole == *link {
@@ -75,7 +75,7 @@ impl Scope {
     }
 
     /// Sets a variable to one value.
-    pub(super) fn set(&mut self, name: &str, value: String) {
+    pub(super) fn set_variable(&mut self, name: &str, value: String) {
         self.variables.insert(name.to_owned(), vec![value]);
     }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{Flattener, Obstacle, Output, Scope, Stdin};
 use crate::{
-    invocation::{Command, FileRedirect},
+    command::{Command, FileRedirect},
     paths, programs,
     shell::{Redirect, RedirectKind, SimpleCommand, Stage},
     text::{self, is_known},
@@ -20,7 +20,7 @@ pub(super) struct Redirects {
 }
 
 impl Flattener<'_> {
-    pub(super) fn simple(
+    pub(super) fn follow_simple(
         &mut self,
         simple: &SimpleCommand,
         redirects: &[Redirect],
@@ -34,15 +34,15 @@ impl Flattener<'_> {
                 values => values.iter().flat_map(|value| self.expand(value, scope)).collect(),
             };
             if super::MAX_VALUE_LEN < values.iter().map(String::len).sum() {
-                self.obstacle(Obstacle::TooMuch);
+                self.add_obstacle(Obstacle::TooMuch);
                 continue;
             }
             env.push((assignment.name.clone(), values.join(" ")));
             if words.is_empty() {
-                assign(&assignment.name, values, assignment.appends, scope);
+                assign_variable(&assignment.name, values, assignment.appends, scope);
             }
         }
-        let redirects = self.redirects(redirects, scope);
+        let redirects = self.resolve_redirects(redirects, scope);
         let mut base = Command { env, redirects: redirects.files, ..command_in(scope) };
         let outer = scope.stdin.clone();
         if let Some(stdin) = redirects.stdin {
@@ -52,16 +52,16 @@ impl Flattener<'_> {
         let output = if words.is_empty() {
             let text = base.stdin.file.as_ref().map_or(Some(String::new()), |_| None);
             let programs = if text.is_none() { vec!["cat".to_owned()] } else { Vec::new() };
-            self.flat.commands.push(base);
+            self.flattened.commands.push(base);
             Output { text, programs }
         } else {
-            self.dispatch(words, base, scope)
+            self.follow_words(words, base, scope)
         };
         scope.stdin = outer;
-        self.keep(output, redirects.output)
+        self.remember_output(output, redirects.output)
     }
 
-    pub(super) fn redirects(&mut self, redirects: &[Redirect], scope: &mut Scope) -> Redirects {
+    pub(super) fn resolve_redirects(&mut self, redirects: &[Redirect], scope: &mut Scope) -> Redirects {
         let mut all = Redirects::default();
         for redirect in redirects {
             if redirect.kind == RedirectKind::Here {
@@ -80,7 +80,7 @@ impl Flattener<'_> {
                 all.stdin = Some(Stdin { programs, ..Stdin::default() });
                 continue;
             }
-            let path = scope.path(&target, &self.ctx.home);
+            let path = scope.resolve_path(&target, &self.ctx.home);
             let kind = match redirect.kind {
                 RedirectKind::Duplicate => RedirectKind::Write,
                 kind => kind,
@@ -98,53 +98,59 @@ impl Flattener<'_> {
     }
 
     /// Runs a command by its name: an alias, a function, a builtin or a program.
-    pub(super) fn dispatch(&mut self, mut words: Vec<String>, base: Command, scope: &mut Scope) -> Output {
+    pub(super) fn follow_words(
+        &mut self,
+        mut words: Vec<String>,
+        base: Command,
+        scope: &mut Scope,
+    ) -> Output {
         if words.iter().any(|word| super::MAX_VALUE_LEN < word.len()) {
-            self.obstacle(Obstacle::TooMuch);
+            self.add_obstacle(Obstacle::TooMuch);
         }
         if words.is_empty() || !self.spend(4 + words.iter().map(|word| 16 + word.len()).sum::<usize>() / 24) {
             return Output::default();
         }
         let args = words.split_off(1);
         let Some(name) = words.pop() else { return Output::default() };
-        if let Some(code) = scope.aliases.get(&name).filter(|_| !scope.expanding.contains(&name)).cloned() {
-            scope.expanding.push(name.clone());
-            let code = format!("{code} {}", quote(&args));
-            let output = self.unwrap(&code, &format!("alias {name}"), scope);
-            scope.expanding.pop();
+        if let Some(code) = scope.aliases.get(&name).filter(|_| !scope.open_aliases.contains(&name)).cloned()
+        {
+            scope.open_aliases.push(name.clone());
+            let code = format!("{code} {}", quote_args(&args));
+            let output = self.follow_unwrapped(&code, &format!("alias {name}"), scope);
+            scope.open_aliases.pop();
             return output;
         }
         if let Some(body) = scope.functions.get(&name).cloned() {
-            return self.call(&name, &body, args, scope);
+            return self.follow_call(&name, &body, args, scope);
         }
-        let path = scope.path(&name, &self.ctx.home);
+        let path = scope.resolve_path(&name, &self.ctx.home);
         let is_linked = name.contains('/') && path != paths::resolve(&name, &scope.cwd, &self.ctx.home);
         if name.contains('/') && scope.downloads.contains(&path) {
-            self.obstacle(Obstacle::FetchedCode(text::shown(&name)));
+            self.add_obstacle(Obstacle::FetchedCode(text::for_display(&name)));
         }
         let spelled = if is_linked { path } else { name };
-        let program = programs::name(&spelled);
+        let program = programs::program_name(&spelled);
         let command = Command { program, spelled, args, ..base };
         self.check_program(&command);
-        if let Some(script) = self.own_script(&command, scope) {
-            self.flat.commands.push(command.clone());
-            return self.inner(&script, &command, scope).unwrap_or_default();
+        if let Some(script) = self.script_words(&command, scope) {
+            self.flattened.commands.push(command.clone());
+            return self.follow_arguments(&script, &command, scope).unwrap_or_default();
         }
-        self.enter(command, scope)
+        self.follow_command(command, scope)
     }
 
-    fn call(&mut self, name: &str, body: &Rc<Stage>, args: Vec<String>, scope: &mut Scope) -> Output {
-        if scope.calls.iter().any(|call| Rc::ptr_eq(call, body)) {
+    fn follow_call(&mut self, name: &str, body: &Rc<Stage>, args: Vec<String>, scope: &mut Scope) -> Output {
+        if scope.open_calls.iter().any(|call| Rc::ptr_eq(call, body)) {
             if scope.in_background || scope.in_pipe {
-                self.obstacle(Obstacle::ForkBomb(name.to_owned()));
+                self.add_obstacle(Obstacle::ForkBomb(name.to_owned()));
             }
             return Output::default();
         }
-        scope.calls.push(Rc::clone(body));
+        scope.open_calls.push(Rc::clone(body));
         let outer = std::mem::replace(&mut scope.positional, args);
-        let output = self.stage(body, scope);
+        let output = self.follow_stage(body, scope);
         scope.positional = outer;
-        scope.calls.pop();
+        scope.open_calls.pop();
         output
     }
 
@@ -153,8 +159,8 @@ impl Flattener<'_> {
         let (program, spelled) = (&command.program, &command.spelled);
         if !is_known(program) {
             let fetched = text::sources(program).any(programs::is_fetched);
-            let shown = text::shown(spelled);
-            self.obstacle(if fetched {
+            let shown = text::for_display(spelled);
+            self.add_obstacle(if fetched {
                 Obstacle::FetchedCode(shown)
             } else {
                 Obstacle::DynamicProgram(shown)
@@ -163,13 +169,13 @@ impl Flattener<'_> {
         let is_pattern = program.contains(['*', '?'])
             || (program.contains('[') && !matches!(program.as_str(), "[" | "[["));
         if is_pattern && !spelled.starts_with("./") {
-            self.obstacle(Obstacle::DynamicProgram(text::shown(spelled)));
+            self.add_obstacle(Obstacle::DynamicProgram(text::for_display(spelled)));
         }
     }
 }
 
 /// Sets a variable, or appends to it.
-pub(super) fn assign(name: &str, values: Vec<String>, appends: bool, scope: &mut Scope) {
+pub(super) fn assign_variable(name: &str, values: Vec<String>, appends: bool, scope: &mut Scope) {
     let old = scope.variables.get(name).filter(|_| appends).cloned().unwrap_or_default();
     let joined = match (&old[..], &values[..]) {
         ([], _) => values,
@@ -196,7 +202,7 @@ pub(super) fn command_in(scope: &Scope) -> Command {
 }
 
 /// Arguments as text that a shell reads back as they are.
-pub(super) fn quote(args: &[String]) -> String {
+pub(super) fn quote_args(args: &[String]) -> String {
     let quoted: Vec<String> = args.iter().map(|arg| format!("'{}'", arg.replace('\'', "'\\''"))).collect();
     quoted.join(" ")
 }

@@ -7,7 +7,7 @@ use crate::Context;
 fn runs(command: &str) -> Vec<String> {
     let flat = flatten(command, &Context::new("/home/dev/proj", "/home/dev"));
     assert_eq!(flat.obstacles, [], "{command}");
-    flat.commands.iter().map(super::Command::shown).collect()
+    flat.commands.iter().map(super::Command::as_typed).collect()
 }
 
 #[track_caller]

@@ -5,34 +5,34 @@ mod texts;
 
 use super::{
     Flattener, Output, Scope,
-    simple::{command_in, quote},
+    simple::{command_in, quote_args},
 };
-use crate::{invocation::Command, text};
+use crate::{command::Command, text};
 use table::{REMOTE_WRAPPERS, TEXT_OPTIONS, WRAPPERS, Wrapper};
 
 impl Flattener<'_> {
     /// Runs what a command was given to run, if it is one that does so.
-    pub(super) fn wrapped(&mut self, command: &Command, scope: &mut Scope) -> Option<Output> {
-        let script = self.wrapped_script(command, scope);
-        if let Some(output) = self.wrapped_text(command, scope).or(script) {
+    pub(super) fn follow_wrapped(&mut self, command: &Command, scope: &mut Scope) -> Option<Output> {
+        let script = self.follow_tool_script(command, scope);
+        if let Some(output) = self.follow_wrapped_texts(command, scope).or(script) {
             return Some(output);
         }
         if command.program == "find" || command.program == "fd" || command.program == "fdfind" {
-            return self.find(command, scope);
+            return self.follow_find(command, scope);
         }
         if command.program == "xargs" || command.program == "parallel" {
-            return Some(self.xargs(command, scope));
+            return Some(self.follow_xargs(command, scope));
         }
         if command.program == "setarch" {
             let rest = skip_options(&command.args, &[]);
             let has_name = rest.first().is_some_and(|name| is_architecture(name));
-            return self.inner(skip_options(&rest[usize::from(has_name)..], &[]), command, scope);
+            return self.follow_arguments(skip_options(&rest[usize::from(has_name)..], &[]), command, scope);
         }
         if command.program.starts_with("ld-linux")
             || command.program.starts_with("ld-musl")
             || command.program == "ld.so"
         {
-            return self.inner(
+            return self.follow_arguments(
                 skip_options(&command.args, &["--library-path", "--preload", "--argv0"]),
                 command,
                 scope,
@@ -44,25 +44,30 @@ impl Flattener<'_> {
         if command.program == "command" && command.has("vV", &[]) {
             return None;
         }
-        let found = WRAPPERS.iter().find_map(|wrapper| command_of(wrapper, command));
+        let found = WRAPPERS.iter().find_map(|wrapper| wrapped_words(wrapper, command));
         if let Some(args) = found {
-            let texts = own_texts(command, args);
+            let texts = texts_before(command, args);
             if texts.is_empty() {
-                return self.inner(args, command, scope);
+                return self.follow_arguments(args, command, scope);
             }
-            return Some(self.run_texts(texts, command, scope));
+            return Some(self.follow_texts(texts, command, scope));
         }
-        let args = REMOTE_WRAPPERS.iter().find_map(|wrapper| command_of(wrapper, command))?;
+        let args = REMOTE_WRAPPERS.iter().find_map(|wrapper| wrapped_words(wrapper, command))?;
         let mut inner = self.fork(scope);
         inner.is_remote = true;
         if command.program == "ssh" && !args.is_empty() {
-            return Some(self.unwrap(&args.join(" "), "ssh", &mut inner));
+            return Some(self.follow_unwrapped(&args.join(" "), "ssh", &mut inner));
         }
-        self.inner(args, command, &mut inner)
+        self.follow_arguments(args, command, &mut inner)
     }
 
     /// Runs arguments as a command. Assignments before it are taken as such.
-    pub(super) fn inner(&mut self, args: &[String], command: &Command, scope: &mut Scope) -> Option<Output> {
+    pub(super) fn follow_arguments(
+        &mut self,
+        args: &[String],
+        command: &Command,
+        scope: &mut Scope,
+    ) -> Option<Output> {
         let mut args = args;
         let mut env = Vec::new();
         while let Some((name, value)) = args.first().and_then(|arg| arg.split_once('=')) {
@@ -75,22 +80,22 @@ impl Flattener<'_> {
         if args.is_empty() {
             return None;
         }
-        if super::MAX_UNWRAPPINGS <= scope.unwrapped {
-            self.obstacle(super::Obstacle::TooDeep);
+        if super::MAX_UNWRAPPINGS <= scope.unwrappings {
+            self.add_obstacle(super::Obstacle::TooDeep);
             return Some(Output::default());
         }
-        scope.unwrapped += 1;
+        scope.unwrappings += 1;
         scope.wrappers.push(command.program.clone());
         let base = Command { env, stdin: scope.stdin.clone(), ..command_in(scope) };
-        let output = self.dispatch(args.to_vec(), base, scope);
+        let output = self.follow_words(args.to_vec(), base, scope);
         scope.wrappers.pop();
-        scope.unwrapped -= 1;
+        scope.unwrappings -= 1;
         Some(output)
     }
 
     /// `find -exec`, `fd -x`: `{}` stands for something in the folders that are searched.
-    fn find(&mut self, command: &Command, scope: &mut Scope) -> Option<Output> {
-        let listed = self.output(command, scope).text.unwrap_or_default();
+    fn follow_find(&mut self, command: &Command, scope: &mut Scope) -> Option<Output> {
+        let listed = self.output_of(command, scope).text.unwrap_or_default();
         let found: Vec<&str> = listed.lines().collect();
         let starts = ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
         let mut rest = &command.args[..];
@@ -108,7 +113,7 @@ impl Flattener<'_> {
                     args.push((*path).to_owned());
                 }
                 let mut inner = self.fork(scope);
-                ran |= self.inner(&args, command, &mut inner).is_some();
+                ran |= self.follow_arguments(&args, command, &mut inner).is_some();
             }
             rest = &rest[at + 1 + template.len()..];
         }
@@ -116,7 +121,7 @@ impl Flattener<'_> {
     }
 
     /// `xargs` and `parallel`: what is read becomes arguments.
-    fn xargs(&mut self, command: &Command, scope: &mut Scope) -> Output {
+    fn follow_xargs(&mut self, command: &Command, scope: &mut Scope) -> Output {
         let valued = [
             "-n",
             "-P",
@@ -160,7 +165,7 @@ impl Flattener<'_> {
                     replaced.splice(0..0, ["sh".to_owned(), "-c".to_owned()]);
                 }
                 let mut inner = self.fork(scope);
-                self.inner(&replaced, command, &mut inner);
+                self.follow_arguments(&replaced, command, &mut inner);
             }
             return Output { text: None, programs: vec!["xargs".to_owned()] };
         }
@@ -170,17 +175,18 @@ impl Flattener<'_> {
         }
         args.extend(arguments);
         if command.program == "parallel" && template.len() == 1 && template[0].contains(' ') {
-            args = vec!["sh".to_owned(), "-c".to_owned(), format!("{} {}", template[0], quote(&args[1..]))];
+            args =
+                vec!["sh".to_owned(), "-c".to_owned(), format!("{} {}", template[0], quote_args(&args[1..]))];
         }
         let mut inner = self.fork(scope);
         inner.stdin = super::Stdin::default();
-        self.inner(&args, command, &mut inner);
+        self.follow_arguments(&args, command, &mut inner);
         Output { text: None, programs: vec!["xargs".to_owned()] }
     }
 }
 
 /// The command in the arguments of a wrapper.
-fn command_of<'a>(wrapper: &Wrapper, command: &'a Command) -> Option<&'a [String]> {
+fn wrapped_words<'a>(wrapper: &Wrapper, command: &'a Command) -> Option<&'a [String]> {
     if wrapper.name != command.program {
         return None;
     }
@@ -201,7 +207,7 @@ fn command_of<'a>(wrapper: &Wrapper, command: &'a Command) -> Option<&'a [String
 }
 
 /// The shell text in the options that stand before the command of a wrapper. What comes later are options of the command.
-fn own_texts(command: &Command, wrapped: &[String]) -> Vec<String> {
+fn texts_before(command: &Command, wrapped: &[String]) -> Vec<String> {
     let Some((_, letters, names)) = TEXT_OPTIONS.iter().find(|(name, ..)| *name == command.program) else {
         return Vec::new();
     };

@@ -1,7 +1,7 @@
 //! What runs in the cloud.
 
 use super::{Category, Check, Rule, RuleInput, Tier};
-use crate::uses::is_remote_path;
+use crate::file_access::is_remote_path;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {

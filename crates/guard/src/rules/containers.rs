@@ -61,8 +61,8 @@ pub(super) const RULES: &[Rule] = &[
         instead: "Make a new container instead of emptying one, and leave other machines alone.",
         check: Check::Command(|input| {
             let is_own =
-                |path: &str| matches!(input.place(path), Place::Root | Place::System | Place::HomeRoot);
-            let found = input.any_file(|file| file.access.destroys() && is_own(&file.path));
+                |path: &str| matches!(input.place_of(path), Place::Root | Place::System | Place::HomeRoot);
+            let found = input.found_any_file_if(|file| file.access.destroys() && is_own(&file.path));
             found.filter(|_| input.command.is_remote)
         }),
         matches: &[
@@ -171,8 +171,8 @@ fn mounts(input: &RuleInput<'_>) -> bool {
     sources.iter().any(|source| {
         // A name without a slash is a volume of the container engine.
         let is_path = source.contains('/') || source.starts_with(['~', '.']) || !text::is_known(source);
-        let path = command.path(source, input.ctx);
-        let place = input.place(&path);
+        let path = command.resolve_path(source, input.ctx);
+        let place = input.place_of(&path);
         let is_above = source == ".." || source.starts_with("../..");
         is_path
             && (matches!(place, Place::Root | Place::System | Place::HomeRoot | Place::Unknown)
@@ -228,7 +228,7 @@ fn container_escape(input: &RuleInput<'_>) -> Option<String> {
     let socket =
         input.command.args.iter().any(|arg| arg.contains("docker.sock") || arg.contains("containerd.sock"))
             && input.command.is(&["curl", "nc", "socat", "ncat"]);
-    let kernel = input.file(|file| {
+    let kernel = input.found_file_if(|file| {
         let is_kernel = (file.path.starts_with("/proc/") && !file.path.starts_with("/proc/self/fd"))
             || file.path.starts_with("/sys/");
         file.access.changes() && is_kernel

@@ -113,7 +113,7 @@ fn sql_destroys(input: &RuleInput<'_>) -> Option<String> {
             .iter()
             .any(|call| code.contains(call));
         if runs {
-            texts.extend(crate::script::literals(code));
+            texts.extend(crate::script::string_literals(code));
         }
     } else {
         texts.extend(command.args.iter().filter(|arg| arg.contains([' ', '(', '/', ';'])).cloned());
@@ -296,7 +296,7 @@ fn database_destroys(input: &RuleInput<'_>) -> Option<String> {
     let keys = command.is(&["redis-cli", "valkey-cli"])
         && has(&["del", "unlink"])
         && command.wrappers.iter().any(|wrapper| wrapper == "xargs");
-    if let Some(file) = input.file(|file| file.access.destroys() && is_data(&file.path)) {
+    if let Some(file) = input.found_file_if(|file| file.access.destroys() && is_data(&file.path)) {
         return Some(file);
     }
     let doctrine = lower

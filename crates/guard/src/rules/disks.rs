@@ -2,9 +2,9 @@
 
 use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{
+    file_access::Access,
     paths::{Place, is_disk},
     text,
-    uses::Access,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -64,7 +64,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 fn disk_write(input: &RuleInput<'_>) -> Option<String> {
-    input.any_file(|file| file.access != Access::Read && is_disk(&file.path))
+    input.found_any_file_if(|file| file.access != Access::Read && is_disk(&file.path))
 }
 
 fn disk_format(input: &RuleInput<'_>) -> Option<String> {
@@ -105,7 +105,7 @@ fn disk_format(input: &RuleInput<'_>) -> Option<String> {
         return None;
     }
     let operands = command.operands(&["-t", "-L", "-N", "-U", "-b", "-o"]);
-    let is_device = |path: &&str| is_disk(&command.path(path, input.ctx)) || !text::is_known(path);
+    let is_device = |path: &&str| is_disk(&command.resolve_path(path, input.ctx)) || !text::is_known(path);
     let is_named = operands.iter().any(is_device) || command.args.iter().any(|arg| is_disk(arg));
     let is_file = operands.iter().any(|path| path.contains(['.', '/']));
     input.found_if(is_named || !is_file)
@@ -160,10 +160,10 @@ fn disk_volume(input: &RuleInput<'_>) -> Option<String> {
     let unmounts = command.is(&["umount"])
         && (command.has("a", &["all"])
             || command.operands(&["-t", "-O"]).iter().any(|path| {
-                let path = command.path(path, input.ctx);
+                let path = command.resolve_path(path, input.ctx);
                 is_disk(&path)
                     || matches!(
-                        input.place(&path),
+                        input.place_of(&path),
                         Place::Root | Place::System | Place::HomeRoot | Place::Home(_) | Place::Unknown
                     )
             }));

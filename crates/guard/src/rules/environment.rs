@@ -1,7 +1,7 @@
 //! Variables that change what programs do, and connections that nobody checks.
 
 use super::{Category, Check, Rule, RuleInput, Tier};
-use crate::{flatten::is_loopback, invocation::Command, paths::Place, text};
+use crate::{command::Command, flatten::is_loopback, paths::Place, text};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -72,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// Variables that are set, for a command or for all that follow.
-fn set(input: &RuleInput<'_>) -> Vec<(String, String)> {
+fn assigned_variables(input: &RuleInput<'_>) -> Vec<(String, String)> {
     let mut all = input.command.env.clone();
     if input.command.is(&["export", "declare", "typeset", "readonly", "local", "setenv"]) {
         let pairs = input.command.args.iter().filter_map(|arg| arg.split_once('='));
@@ -88,7 +88,7 @@ fn set(input: &RuleInput<'_>) -> Vec<(String, String)> {
 }
 
 fn preload(input: &RuleInput<'_>) -> Option<String> {
-    let found = set(input).into_iter().any(|(name, value)| match name.as_str() {
+    let found = assigned_variables(input).into_iter().any(|(name, value)| match name.as_str() {
         "LD_PRELOAD"
         | "LD_AUDIT"
         | "DYLD_INSERT_LIBRARIES"
@@ -143,11 +143,11 @@ fn preload(input: &RuleInput<'_>) -> Option<String> {
 
 /// A folder for temporary files, whose contents others may write.
 fn is_foreign(input: &RuleInput<'_>, folder: &str) -> bool {
-    !folder.is_empty() && input.place(&input.command.path(folder, input.ctx)) == Place::Temporary
+    !folder.is_empty() && input.place_of(&input.command.resolve_path(folder, input.ctx)) == Place::Temporary
 }
 
 fn search_path(input: &RuleInput<'_>) -> Option<String> {
-    let found = set(input).into_iter().any(|(name, value)| {
+    let found = assigned_variables(input).into_iter().any(|(name, value)| {
         let first = text::split(&value, ":").first().copied().unwrap_or_default().to_owned();
         name == "PATH"
             && (is_foreign(input, &first) || ["", ".", "./", ".."].contains(&first.as_str()))
@@ -207,24 +207,25 @@ fn trusts_anyone(command: &Command) -> bool {
 fn unsafe_transport(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
     let is_local = |value: &str| ["localhost", "127.0.0.1", "[::1]"].iter().any(|host| value.contains(host));
-    let found = set(input).into_iter().any(|(name, value)| match name.to_uppercase().as_str() {
-        "NODE_TLS_REJECT_UNAUTHORIZED" | "PYTHONHTTPSVERIFY" => value == "0",
-        "GIT_SSL_NO_VERIFY" => ["1", "true"].contains(&value.as_str()),
-        "HTTP_PROXY" | "HTTPS_PROXY" | "ALL_PROXY" => {
-            !value.is_empty() && !is_local(&value) && text::is_known(&value)
-        }
-        "GOFLAGS" | "GONOSUMCHECK" | "GONOSUMDB" | "GOINSECURE" => {
-            value.contains("insecure") || name.starts_with("GON")
-        }
-        "NPM_CONFIG_REGISTRY" | "PIP_INDEX_URL" | "PIP_EXTRA_INDEX_URL" | "UV_INDEX_URL" | "GOPROXY" => {
-            value.contains("://")
-                && !is_local(&value)
-                && !["registry.npmjs.org", "pypi.org", "proxy.golang.org"]
-                    .iter()
-                    .any(|host| value.contains(host))
-        }
-        _ => false,
-    });
+    let found =
+        assigned_variables(input).into_iter().any(|(name, value)| match name.to_uppercase().as_str() {
+            "NODE_TLS_REJECT_UNAUTHORIZED" | "PYTHONHTTPSVERIFY" => value == "0",
+            "GIT_SSL_NO_VERIFY" => ["1", "true"].contains(&value.as_str()),
+            "HTTP_PROXY" | "HTTPS_PROXY" | "ALL_PROXY" => {
+                !value.is_empty() && !is_local(&value) && text::is_known(&value)
+            }
+            "GOFLAGS" | "GONOSUMCHECK" | "GONOSUMDB" | "GOINSECURE" => {
+                value.contains("insecure") || name.starts_with("GON")
+            }
+            "NPM_CONFIG_REGISTRY" | "PIP_INDEX_URL" | "PIP_EXTRA_INDEX_URL" | "UV_INDEX_URL" | "GOPROXY" => {
+                value.contains("://")
+                    && !is_local(&value)
+                    && !["registry.npmjs.org", "pypi.org", "proxy.golang.org"]
+                        .iter()
+                        .any(|host| value.contains(host))
+            }
+            _ => false,
+        });
     let settings = command.runs(&[
         "npm|pnpm|yarn config set strict-ssl|strictSsl|enableStrictSsl",
         "npm|pnpm|yarn set strict-ssl",

@@ -2,11 +2,11 @@
 
 use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{
+    file_access::is_remote_path,
     flatten::{Stdin, is_loopback},
     programs, secrets,
     shell::RedirectKind,
     text,
-    uses::is_remote_path,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -139,7 +139,8 @@ const HARMLESS_PROGRAMS: [&str; 11] =
 /// Whether an unknown part of a text is the output of a command that tells something.
 fn is_telling(value: &str) -> bool {
     text::sources(value).any(|source| {
-        source.starts_with("$(") && programs::words(source).any(|word| !HARMLESS_PROGRAMS.contains(&word))
+        source.starts_with("$(")
+            && programs::programs_in(source).any(|word| !HARMLESS_PROGRAMS.contains(&word))
     })
 }
 

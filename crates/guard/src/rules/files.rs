@@ -2,9 +2,9 @@
 
 use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{
-    paths::{Place, Relation, is_disk, touches},
+    file_access::{Access, FileAccess, search::is_narrow_search},
+    paths::{Place, Relation, is_disk, relation_to},
     text,
-    uses::{Access, FileAccess, search::find_is_narrow},
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -83,13 +83,13 @@ fn delete_outside(input: &RuleInput<'_>) -> Option<String> {
     if is_thrown_away(input) {
         return input.found_if(true);
     }
-    input.file(|file| {
+    input.found_file_if(|file| {
         file.access.destroys()
             && !is_disk(&file.path)
             && !file.path.starts_with("/dev/tcp/")
             && !(input.command.is_dry_run())
             && matches!(
-                input.place(&file.path),
+                input.place_of(&file.path),
                 Place::Root | Place::System | Place::HomeRoot | Place::Home(_) | Place::Outside
             )
     })
@@ -101,30 +101,33 @@ fn is_thrown_away(input: &RuleInput<'_>) -> bool {
 }
 
 fn delete_project(input: &RuleInput<'_>) -> Option<String> {
-    let is_search = input.command.program == "find" && !find_is_narrow(input.command);
+    let is_search = input.command.program == "find" && !is_narrow_search(input.command);
     if is_search && input.command.args.iter().any(|arg| ["rm", "shred", "unlink"].contains(&arg.as_str())) {
         let starts = input.command.args.iter().take_while(|arg| !arg.starts_with(['-', '(', '!']));
-        let is_root =
-            |start: &String| input.place(&input.command.path(start, input.ctx)) == Place::ProjectRoot;
+        let is_root = |start: &String| {
+            input.place_of(&input.command.resolve_path(start, input.ctx)) == Place::ProjectRoot
+        };
         if starts.clone().count() == 0 || starts.clone().any(is_root) {
             return input.found_if(true);
         }
     }
-    input.file(|file| {
+    input.found_file_if(|file| {
         file.access.destroys()
             && file.access != Access::Empty
-            && input.place(&file.path) == Place::ProjectRoot
+            && input.place_of(&file.path) == Place::ProjectRoot
             && !input.command.is_dry_run()
     })
 }
 
 fn delete_unknown(input: &RuleInput<'_>) -> Option<String> {
-    input.file(|file| file.access.destroys() && is_unknown(input, file) && !input.command.is_dry_run())
+    input.found_file_if(|file| {
+        file.access.destroys() && is_unknown(input, file) && !input.command.is_dry_run()
+    })
 }
 
 /// Whether a path may be anything, or may be the project itself because a variable is empty.
 fn is_unknown(input: &RuleInput<'_>, file: &FileAccess) -> bool {
-    match input.place(&file.path) {
+    match input.place_of(&file.path) {
         Place::Unknown => true,
         Place::Project(rest) => {
             let is_variable = |source: &str| source.starts_with('$') && !source.starts_with("$(");
@@ -138,19 +141,19 @@ fn is_unknown(input: &RuleInput<'_>, file: &FileAccess) -> bool {
 }
 
 fn delete_git(input: &RuleInput<'_>) -> Option<String> {
-    input.file(|file| {
-        let Place::Project(rest) = input.place(&file.path) else { return false };
+    input.found_file_if(|file| {
+        let Place::Project(rest) = input.place_of(&file.path) else { return false };
         let open = [".git/info", ".git/COMMIT_EDITMSG", ".git/MERGE_MSG", ".git/rebase-merge"];
         let is_lock = rest.starts_with(".git/") && rest.rsplit('.').next() == Some("lock");
-        let is_own = touches(&rest, ".git") == Relation::Inside;
-        let is_open = is_lock || open.iter().any(|open| touches(&rest, open) == Relation::Inside);
+        let is_own = relation_to(&rest, ".git") == Relation::Inside;
+        let is_open = is_lock || open.iter().any(|open| relation_to(&rest, open) == Relation::Inside);
         file.access.changes() && is_own && !is_open && input.command.program != "git"
     })
 }
 
 fn write_home(input: &RuleInput<'_>) -> Option<String> {
-    input.file(|file| {
-        let Place::Home(rest) = input.place(&file.path) else { return false };
+    input.found_file_if(|file| {
+        let Place::Home(rest) = input.place_of(&file.path) else { return false };
         matches!(file.access, Access::Write | Access::Append) && !rest.starts_with(".cache")
     })
 }

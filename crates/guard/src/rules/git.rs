@@ -186,7 +186,7 @@ fn git_discard(input: &RuleInput<'_>) -> Option<String> {
     let paths = words.get(1..).unwrap_or_default();
     let whole = |path: &&str| {
         matches!(
-            input.place(&command.path(path, input.ctx)),
+            input.place_of(&command.resolve_path(path, input.ctx)),
             Place::ProjectRoot | Place::Unknown | Place::Outside
         ) && (path.starts_with(['.', '/', '*', ':']) || path.contains('*'))
             && !path.starts_with("../..")

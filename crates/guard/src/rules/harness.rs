@@ -2,10 +2,10 @@
 
 use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{
-    invocation::Command,
-    paths::{Place, Relation, below, touches},
+    command::Command,
+    file_access::Access,
+    paths::{Place, Relation, relation_to, relative_to},
     programs::AGENTS,
-    uses::Access,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -160,9 +160,10 @@ const IN_HOME: [&str; 21] = [
 ];
 
 fn harness_files(input: &RuleInput<'_>) -> Option<String> {
-    input.file(|file| {
-        let is_in = |folders: &[String]| folders.iter().any(|folder| below(&file.path, folder).is_some());
-        let guarded = match input.place(&file.path) {
+    input.found_file_if(|file| {
+        let is_in =
+            |folders: &[String]| folders.iter().any(|folder| relative_to(&file.path, folder).is_some());
+        let guarded = match input.place_of(&file.path) {
             _ if is_in(&input.ctx.open) => false,
             _ if is_in(&input.ctx.own) => true,
             Place::Project(rest) => is_guarded(&rest, &IN_PROJECT, file.access) && !is_open(&rest),
@@ -181,7 +182,7 @@ fn harness_files(input: &RuleInput<'_>) -> Option<String> {
 
 /// In a guarded place, or a folder around one that is deleted or moved.
 fn is_guarded(rest: &str, guarded: &[&str], access: Access) -> bool {
-    guarded.iter().any(|name| match touches(rest, name) {
+    guarded.iter().any(|name| match relation_to(rest, name) {
         Relation::Inside => true,
         Relation::Around => matches!(access, Access::DeleteTree | Access::Delete),
         Relation::Apart => touches_hidden(rest, name),
@@ -191,7 +192,7 @@ fn is_guarded(rest: &str, guarded: &[&str], access: Access) -> bool {
 
 /// Patterns such as `.cl*` or `.*` mean hidden files too.
 fn touches_hidden(rest: &str, name: &str) -> bool {
-    rest.starts_with('.') && rest.contains('*') && touches(rest, name) != Relation::Apart
+    rest.starts_with('.') && rest.contains('*') && relation_to(rest, name) != Relation::Apart
 }
 
 /// What an agent may write in `.ralph`.

@@ -2,8 +2,8 @@
 
 use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{
-    paths::{Place, Relation, touches},
-    uses::Access,
+    file_access::Access,
+    paths::{Place, Relation, relation_to},
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -133,14 +133,14 @@ const START_FILES: &[&str] = &[
 ];
 
 fn start_files(input: &RuleInput<'_>) -> Option<String> {
-    input.file(|file| {
-        let Place::Home(rest) = input.place(&file.path) else { return false };
+    input.found_file_if(|file| {
+        let Place::Home(rest) = input.place_of(&file.path) else { return false };
         // A hidden file right in the home is the settings of some program.
         let is_setting = rest.starts_with('.')
             && !rest.contains('/')
             && ![".cache", ".npm", ".cargo", ".m2", ".gradle", ".rustup", ".local", ".config"]
                 .contains(&rest.as_str());
-        let is_start = START_FILES.iter().any(|start| touches(&rest, start) == Relation::Inside);
+        let is_start = START_FILES.iter().any(|start| relation_to(&rest, start) == Relation::Inside);
         matches!(file.access, Access::Write | Access::Append)
             && (is_setting || is_start)
             && !input.command.is(&["mkdir"])
@@ -198,7 +198,7 @@ fn remote_keys(input: &RuleInput<'_>) -> Option<String> {
         && command.args.iter().any(|arg| ["POST", "PUT"].contains(&arg.as_str()) || arg == "-f");
     let makes = command.is(&["ssh-keygen"])
         && command.values("f", &[]).iter().any(|path| {
-            matches!(input.place(&command.path(path, input.ctx)), Place::Home(_) | Place::System)
+            matches!(input.place_of(&command.resolve_path(path, input.ctx)), Place::Home(_) | Place::System)
         })
         && !command.has("lFHBye", &[]);
     input.found_if(adds || api || makes)

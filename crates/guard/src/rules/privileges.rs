@@ -235,7 +235,7 @@ fn accounts(input: &RuleInput<'_>) -> Option<String> {
         && !(command.is(&["dscl"]) && command.has_word(&["read", "-read", "list", "-list"]));
     let files = input.files.iter().any(|file| {
         file.access.changes()
-            && input.place(&file.path) == Place::System
+            && input.place_of(&file.path) == Place::System
             && (file.path.starts_with("/etc/sudoers") || file.path.starts_with("/etc/doas"))
     });
     input.found_if(changes || files)

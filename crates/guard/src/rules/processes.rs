@@ -220,11 +220,11 @@ fn kills(input: &RuleInput<'_>) -> bool {
     }
     targets.iter().any(|target| {
         let all = text::sources(target).any(|source| {
-            let filtered = programs::words(source)
+            let filtered = programs::programs_in(source)
                 .any(|word| ["grep", "pgrep", "pidof", "lsof", "fuser", "jobs", "rg", "ss"].contains(&word));
             source == "$PPID"
                 || source == "$$"
-                || (programs::words(source).any(|word| ["ps", "ls", "pidof", "find"].contains(&word))
+                || (programs::programs_in(source).any(|word| ["ps", "ls", "pidof", "find"].contains(&word))
                     && !filtered)
         });
         ["1", "-1", "0", "-0"].contains(target) || all

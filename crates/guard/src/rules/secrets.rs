@@ -2,11 +2,11 @@
 
 use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{
+    file_access::Access,
     paths::Place,
     script,
     secrets::{is_secret, is_secret_variable},
     text,
-    uses::Access,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -118,7 +118,9 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 fn read_secret(input: &RuleInput<'_>) -> Option<String> {
-    input.file(|file| file.access == Access::Read && is_secret(&file.path, input.ctx) && !uses_key(input))
+    input.found_file_if(|file| {
+        file.access == Access::Read && is_secret(&file.path, input.ctx) && !uses_key(input)
+    })
 }
 
 /// Programs that use a key without showing it.
@@ -138,8 +140,8 @@ fn read_all_home(input: &RuleInput<'_>) -> Option<String> {
     if !is_deep {
         return None;
     }
-    input.file(|file| {
-        file.access == Access::Read && matches!(input.place(&file.path), Place::Root | Place::HomeRoot)
+    input.found_file_if(|file| {
+        file.access == Access::Read && matches!(input.place_of(&file.path), Place::Root | Place::HomeRoot)
     })
 }
 
@@ -243,7 +245,7 @@ fn print_environment_code(input: &RuleInput<'_>) -> Option<String> {
         "$_SERVER)",
         "ENV.inspect",
     ];
-    let names = script::literals(code);
+    let names = script::string_literals(code);
     let is_named = names.iter().any(|name| {
         is_secret_variable(name)
             && name.len() < 60

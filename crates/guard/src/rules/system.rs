@@ -2,9 +2,9 @@
 
 use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{
+    file_access::Access,
     paths::{Place, is_disk},
     secrets,
-    uses::Access,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -116,12 +116,12 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 fn write_system(input: &RuleInput<'_>) -> Option<String> {
-    input.file(|file| {
+    input.found_file_if(|file| {
         let is_network = file.path.starts_with("/dev/tcp/") || file.path.starts_with("/dev/udp/");
         matches!(file.access, Access::Write | Access::Append)
             && !is_disk(&file.path)
             && !is_network
-            && matches!(input.place(&file.path), Place::Root | Place::System)
+            && matches!(input.place_of(&file.path), Place::Root | Place::System)
             && !input.command.is(&["git"])
     })
 }
@@ -157,7 +157,7 @@ fn wipe_logs(input: &RuleInput<'_>) -> Option<String> {
     if found || exported || command.env.iter().any(sets) {
         return input.found_if(true);
     }
-    input.file(|file| {
+    input.found_file_if(|file| {
         let is_history =
             file.path.rsplit('/').next().is_some_and(|name| {
                 name.ends_with("_history") || name == "fish_history" || name == ".lesshst"
@@ -192,11 +192,11 @@ fn open_permissions(input: &RuleInput<'_>) -> Option<String> {
     ]
     .contains(&mode);
     let is_search = command.wrappers.iter().any(|wrapper| wrapper == "find" || wrapper == "xargs");
-    input.file(|file| {
+    input.found_file_if(|file| {
         if file.access != Access::Permissions {
             return false;
         }
-        match input.place(&file.path) {
+        match input.place_of(&file.path) {
             Place::Root | Place::System | Place::Outside | Place::HomeRoot => true,
             Place::Home(_) => is_tree || is_wide || (secrets::is_secret(&file.path, input.ctx) && !tightens),
             Place::ProjectRoot => is_wide,

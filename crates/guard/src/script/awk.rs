@@ -8,8 +8,8 @@ enum Piece {
 }
 
 /// The commands in `"..." | getline`, `print | "..."` and their like with `|&`.
-pub(crate) fn piped(code: &str) -> Vec<String> {
-    let pieces = pieces(code);
+pub(crate) fn commands_in_awk(code: &str) -> Vec<String> {
+    let pieces = split_texts(code);
     let mut runs = Vec::new();
     for (at, piece) in pieces.iter().enumerate() {
         let Piece::Text(text) = piece else { continue };
@@ -36,7 +36,7 @@ fn is_getline(code: &str) -> bool {
 }
 
 /// Texts and what stands between them. Texts with nothing between them are one.
-fn pieces(code: &str) -> Vec<Piece> {
+fn split_texts(code: &str) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut rest = code.chars();
     let mut between = String::new();
@@ -76,7 +76,7 @@ mod tests {
             ("(\"ls \" \"-l\") | getline", "ls -l"),
             ("$1 == \"a\" || \"b\" {print \"|\" \"c\"}", ""),
         ] {
-            assert_eq!(piped(code).join(","), expected, "{code}");
+            assert_eq!(commands_in_awk(code).join(","), expected, "{code}");
         }
     }
 }

@@ -8,17 +8,17 @@ const BUILT_IN_VARIABLES: [(&str, &str); 6] =
 const MAX_LINE_LEN: usize = 4096;
 
 /// The commands that a makefile runs, whichever target is made.
-pub(crate) fn commands(makefile: &str) -> Vec<String> {
+pub(crate) fn commands_in_makefile(makefile: &str) -> Vec<String> {
     let mut variables: Vec<(String, String)> = Vec::new();
     let mut runs = Vec::new();
     for line in makefile.replace("\\\n", " ").lines().take(256) {
         if let Some(recipe) = line.strip_prefix('\t') {
-            runs.push(recipe_line(recipe, &variables));
-        } else if let Some((name, value)) = assigned(line) {
-            let value = expanded(value, &variables);
+            runs.push(recipe_command(recipe, &variables));
+        } else if let Some((name, value)) = parse_assignment(line) {
+            let value = expand_variables(value, &variables);
             variables.insert(0, (name.to_owned(), value));
         } else if let Some((_, recipe)) = line.split_once(':').and_then(|(_, rest)| rest.split_once(';')) {
-            runs.push(recipe_line(recipe, &variables));
+            runs.push(recipe_command(recipe, &variables));
         }
         runs.extend(
             line.split("$(shell ").skip(1).map(|rest| rest.split(')').next().unwrap_or_default().to_owned()),
@@ -30,7 +30,7 @@ pub(crate) fn commands(makefile: &str) -> Vec<String> {
 }
 
 /// `NAME = value`, `NAME := value`.
-fn assigned(line: &str) -> Option<(&str, &str)> {
+fn parse_assignment(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.split_once('=')?;
     let name = name.trim_end_matches([':', '?', '+', '!']).trim();
     let is_name =
@@ -38,12 +38,15 @@ fn assigned(line: &str) -> Option<(&str, &str)> {
     is_name.then_some((name, value.trim()))
 }
 
-fn recipe_line(recipe: &str, variables: &[(String, String)]) -> String {
-    expanded(recipe.trim_start_matches(|next: char| next.is_whitespace() || "@-+".contains(next)), variables)
+fn recipe_command(recipe: &str, variables: &[(String, String)]) -> String {
+    expand_variables(
+        recipe.trim_start_matches(|next: char| next.is_whitespace() || "@-+".contains(next)),
+        variables,
+    )
 }
 
 /// Text with its variables filled in. One that nothing sets is empty, and `$$` is a dollar for the shell.
-fn expanded(text: &str, variables: &[(String, String)]) -> String {
+fn expand_variables(text: &str, variables: &[(String, String)]) -> String {
     if MAX_LINE_LEN < text.len() {
         return text.to_owned();
     }
@@ -89,7 +92,7 @@ mod tests {
             ("a: b\nc = d\n", ""),
             ("all:\n\tls \\\n\t-l\n", "ls  \t-l"),
         ] {
-            assert_eq!(commands(makefile).join("|"), expected, "{makefile}");
+            assert_eq!(commands_in_makefile(makefile).join("|"), expected, "{makefile}");
         }
     }
 }

@@ -7,9 +7,9 @@ const MAX_PATTERN_LEN: usize = 256;
 
 /// What a script runs: the texts of its `e` commands, and what its `s///e` commands turn lines into. Reading ends where the
 /// script cannot be understood.
-pub(crate) fn commands(script: &str) -> Vec<String> {
+pub(crate) fn commands_in_sed(script: &str) -> Vec<String> {
     let mut reader = Reader { rest: script, runs: Vec::new() };
-    while reader.runs.len() < 32 && reader.command().is_some() {}
+    while reader.runs.len() < 32 && reader.read_command().is_some() {}
     reader.runs
 }
 
@@ -20,27 +20,27 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Reads one command with its addresses; nothing at the end.
-    fn command(&mut self) -> Option<()> {
+    fn read_command(&mut self) -> Option<()> {
         self.rest = self.rest.trim_start_matches(|next: char| next.is_whitespace() || ";{}".contains(next));
-        self.addresses()?;
-        match self.next()? {
-            's' => self.substitute()?,
+        self.skip_addresses()?;
+        match self.next_char()? {
+            's' => self.read_substitution()?,
             'y' => {
-                let delimiter = self.next()?;
-                self.part(delimiter)?;
-                self.part(delimiter)?;
+                let delimiter = self.next_char()?;
+                self.read_part(delimiter)?;
+                self.read_part(delimiter)?;
             }
             'e' => {
-                let code = self.until("\n").trim();
-                let code = if code.is_empty() { line() } else { code.to_owned() };
+                let code = self.read_until("\n").trim();
+                let code = if code.is_empty() { unknown_line() } else { code.to_owned() };
                 self.runs.push(code);
             }
-            'a' | 'i' | 'c' => while self.until("\n").ends_with('\\') {},
+            'a' | 'i' | 'c' => while self.read_until("\n").ends_with('\\') {},
             'r' | 'R' | 'w' | 'W' | '#' => {
-                self.until("\n");
+                self.read_until("\n");
             }
             ':' | 'b' | 't' | 'T' => {
-                self.until(";\n}");
+                self.read_until(";\n}");
             }
             _ => {}
         }
@@ -48,41 +48,41 @@ impl<'a> Reader<'a> {
     }
 
     /// `3`, `$`, `/x/I`, `\,x,`, `1~2`, `,+3`, `!`.
-    fn addresses(&mut self) -> Option<()> {
+    fn skip_addresses(&mut self) -> Option<()> {
         loop {
             let known = |next: char| next.is_ascii_digit() || "$,+~! \t".contains(next);
             self.rest = self.rest.trim_start_matches(known);
             let delimiter = match self.rest.chars().next()? {
-                '/' => self.next()?,
+                '/' => self.next_char()?,
                 '\\' => {
-                    self.next();
-                    self.next()?
+                    self.next_char();
+                    self.next_char()?
                 }
                 _ => return Some(()),
             };
-            self.pattern(delimiter)?;
+            self.read_pattern(delimiter)?;
             self.rest = self.rest.trim_start_matches(['I', 'M']);
         }
     }
 
-    fn substitute(&mut self) -> Option<()> {
-        let delimiter = self.next()?;
-        let pattern = self.pattern(delimiter)?;
-        let replacement = self.part(delimiter)?;
+    fn read_substitution(&mut self) -> Option<()> {
+        let delimiter = self.next_char()?;
+        let pattern = self.read_pattern(delimiter)?;
+        let replacement = self.read_part(delimiter)?;
         let end = self.rest.find(|next: char| !next.is_ascii_alphanumeric()).unwrap_or(self.rest.len());
         let (flags, rest) = self.rest.split_at(end);
         let (flags, writes) = flags.split_once('w').map_or((flags, false), |(flags, _)| (flags, true));
         self.rest = rest;
         if writes {
-            self.until("\n");
+            self.read_until("\n");
         }
         if flags.contains('e') {
-            self.runs.push(substituted(pattern, replacement));
+            self.runs.push(substituted_line(pattern, replacement));
         }
         Some(())
     }
 
-    fn next(&mut self) -> Option<char> {
+    fn next_char(&mut self) -> Option<char> {
         let mut rest = self.rest.chars();
         let next = rest.next();
         self.rest = rest.as_str();
@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The pattern before the next delimiter, which means itself in `[...]`.
-    fn pattern(&mut self, delimiter: char) -> Option<&'a str> {
+    fn read_pattern(&mut self, delimiter: char) -> Option<&'a str> {
         let (mut escaped, mut set) = (false, None);
         for (at, next) in self.rest.char_indices().take(MAX_PATTERN_LEN) {
             match set {
@@ -99,34 +99,34 @@ impl<'a> Reader<'a> {
                     set = None;
                 }
                 Some(_) => {}
-                None if next == delimiter && !escaped => return Some(self.take(at, next)),
+                None if next == delimiter && !escaped => return Some(self.take_part(at, next)),
                 None if next == '[' && !escaped => set = Some(at + 1),
                 None => escaped = next == '\\' && !escaped,
             }
         }
-        self.part(delimiter)
+        self.read_part(delimiter)
     }
 
     /// What stands before the next delimiter.
-    fn part(&mut self, delimiter: char) -> Option<&'a str> {
+    fn read_part(&mut self, delimiter: char) -> Option<&'a str> {
         let mut escaped = false;
         for (at, next) in self.rest.char_indices() {
             if next == delimiter && !escaped {
-                return Some(self.take(at, next));
+                return Some(self.take_part(at, next));
             }
             escaped = next == '\\' && !escaped;
         }
         None
     }
 
-    fn take(&mut self, at: usize, delimiter: char) -> &'a str {
+    fn take_part(&mut self, at: usize, delimiter: char) -> &'a str {
         let part = &self.rest[..at];
         self.rest = &self.rest[at + delimiter.len_utf8()..];
         part
     }
 
     /// What stands before any of these, which is passed over too.
-    fn until(&mut self, ends: &str) -> &'a str {
+    fn read_until(&mut self, ends: &str) -> &'a str {
         let at = self.rest.find(|next| ends.contains(next)).unwrap_or(self.rest.len());
         let (before, after) = self.rest.split_at(at);
         self.rest = after.get(1..).unwrap_or_default();
@@ -135,22 +135,22 @@ impl<'a> Reader<'a> {
 }
 
 /// A line of the input, which nobody has seen.
-fn line() -> String {
+fn unknown_line() -> String {
     text::unknown("a line")
 }
 
 /// What a line becomes: the replacement, with the rest of the line around it unless the pattern takes all of it.
-fn substituted(pattern: &str, replacement: &str) -> String {
+fn substituted_line(pattern: &str, replacement: &str) -> String {
     let mut code = String::new();
     if !pattern.starts_with(['^']) && !pattern.starts_with(".*") {
-        code.push_str(&line());
+        code.push_str(&unknown_line());
     }
     let mut rest = replacement.chars();
     while let Some(next) = rest.next() {
         match next {
-            '&' => code.push_str(&line()),
+            '&' => code.push_str(&unknown_line()),
             '\\' => match rest.next() {
-                Some(digit) if digit.is_ascii_digit() => code.push_str(&line()),
+                Some(digit) if digit.is_ascii_digit() => code.push_str(&unknown_line()),
                 Some('n') => code.push('\n'),
                 other => code.extend(other),
             },
@@ -158,7 +158,7 @@ fn substituted(pattern: &str, replacement: &str) -> String {
         }
     }
     if !pattern.ends_with('$') && !pattern.ends_with(".*") {
-        code.push_str(&line());
+        code.push_str(&unknown_line());
     }
     code
 }
@@ -187,7 +187,8 @@ mod tests {
             ("s/[^/]*/ls/;1e ls", "ls"),
             ("s/\\[/ls/;1e ls", "ls"),
         ] {
-            let found: Vec<String> = commands(script).iter().map(|code| text::shown(code)).collect();
+            let found: Vec<String> =
+                commands_in_sed(script).iter().map(|code| text::for_display(code)).collect();
             assert_eq!(found.join(" "), expected, "{script}");
         }
     }

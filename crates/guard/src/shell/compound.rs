@@ -9,19 +9,19 @@ use super::{
 
 impl Parser {
     /// The compound command that comes next, if one does.
-    pub(super) fn compound(&mut self) -> Result<Option<StageKind>, ParseError> {
+    pub(super) fn parse_compound(&mut self) -> Result<Option<StageKind>, ParseError> {
         if self.peek() == Some('(') {
-            return self.bracket().map(Some);
+            return self.parse_bracket().map(Some);
         }
-        let Some(word) = self.reserved() else { return Ok(None) };
+        let Some(word) = self.reserved_word() else { return Ok(None) };
         let read: fn(&mut Self) -> Result<StageKind, ParseError> = match word.as_str() {
-            "{" => Self::group,
-            "if" => Self::if_clause,
-            "while" | "until" => Self::loop_clause,
-            "for" | "select" => Self::for_clause,
-            "case" => Self::case_clause,
-            "function" => Self::function_clause,
-            "[[" => Self::test,
+            "{" => Self::parse_group,
+            "if" => Self::parse_if,
+            "while" | "until" => Self::parse_loop,
+            "for" | "select" => Self::parse_for,
+            "case" => Self::parse_case,
+            "function" => Self::parse_function_keyword,
+            "[[" => Self::parse_test,
             _ => return Ok(None),
         };
         self.at += word.len();
@@ -29,65 +29,66 @@ impl Parser {
     }
 
     /// `( ... )` or `(( ... ))`.
-    fn bracket(&mut self) -> Result<StageKind, ParseError> {
-        if self.looks_at("((")
-            && let Some(word) = self.arithmetic(2)?
+    fn parse_bracket(&mut self) -> Result<StageKind, ParseError> {
+        if self.is_at("((")
+            && let Some(word) = self.parse_arithmetic(2)?
         {
             return Ok(StageKind::Test(vec![word]));
         }
         self.expect("(")?;
-        let list = self.list(&[])?;
+        let list = self.parse_list(&[])?;
         self.expect(")")?;
         Ok(StageKind::Subshell(list))
     }
 
-    fn group(&mut self) -> Result<StageKind, ParseError> {
-        let list = self.list(&["}"])?;
-        self.expect_word("}")?;
+    fn parse_group(&mut self) -> Result<StageKind, ParseError> {
+        let list = self.parse_list(&["}"])?;
+        self.expect_reserved("}")?;
         Ok(StageKind::Group(list))
     }
 
-    fn if_clause(&mut self) -> Result<StageKind, ParseError> {
-        let (mut conditions, mut branches) = (vec![self.list(&["then"])?], Vec::new());
-        self.expect_word("then")?;
+    fn parse_if(&mut self) -> Result<StageKind, ParseError> {
+        let (mut conditions, mut branches) = (vec![self.parse_list(&["then"])?], Vec::new());
+        self.expect_reserved("then")?;
         loop {
-            branches.push(self.list(&["elif", "else", "fi"])?);
-            match self.reserved().as_deref() {
+            branches.push(self.parse_list(&["elif", "else", "fi"])?);
+            match self.reserved_word().as_deref() {
                 Some("elif") => {
                     self.at += 4;
-                    conditions.push(self.list(&["then"])?);
-                    self.expect_word("then")?;
+                    conditions.push(self.parse_list(&["then"])?);
+                    self.expect_reserved("then")?;
                 }
                 Some("else") => {
                     self.at += 4;
-                    branches.push(self.list(&["fi"])?);
+                    branches.push(self.parse_list(&["fi"])?);
                     break;
                 }
                 _ => break,
             }
         }
-        self.expect_word("fi")?;
+        self.expect_reserved("fi")?;
         Ok(StageKind::If { conditions, branches })
     }
 
-    fn loop_clause(&mut self) -> Result<StageKind, ParseError> {
-        let condition = self.list(&["do"])?;
-        Ok(StageKind::Loop { condition, body: self.do_group()? })
+    fn parse_loop(&mut self) -> Result<StageKind, ParseError> {
+        let condition = self.parse_list(&["do"])?;
+        Ok(StageKind::Loop { condition, body: self.parse_do_group()? })
     }
 
-    fn do_group(&mut self) -> Result<List, ParseError> {
+    fn parse_do_group(&mut self) -> Result<List, ParseError> {
         self.skip_lines();
-        let (begin, end) = if self.reserved().as_deref() == Some("{") { ("{", "}") } else { ("do", "done") };
-        self.expect_word(begin)?;
-        let body = self.list(&[end])?;
-        self.expect_word(end)?;
+        let (begin, end) =
+            if self.reserved_word().as_deref() == Some("{") { ("{", "}") } else { ("do", "done") };
+        self.expect_reserved(begin)?;
+        let body = self.parse_list(&[end])?;
+        self.expect_reserved(end)?;
         Ok(body)
     }
 
-    fn for_clause(&mut self) -> Result<StageKind, ParseError> {
+    fn parse_for(&mut self) -> Result<StageKind, ParseError> {
         self.skip_blanks();
-        if self.looks_at("((") {
-            let word = self.arithmetic(2)?.ok_or(ParseError::Syntax("))"))?;
+        if self.is_at("((") {
+            let word = self.parse_arithmetic(2)?.ok_or(ParseError::Syntax("))"))?;
             self.skip_blanks();
             let _ = self.eat(";");
             // Without a condition it goes on for ever, like `while true`.
@@ -96,56 +97,56 @@ impl Parser {
             let kind = if is_endless { StageKind::Simple(simple) } else { StageKind::Test(vec![word]) };
             let stages = vec![Stage { kind, redirects: Vec::new() }];
             let condition = vec![super::Pipeline { stages, in_background: false }];
-            return Ok(StageKind::Loop { condition, body: self.do_group()? });
+            return Ok(StageKind::Loop { condition, body: self.parse_do_group()? });
         }
-        let name = self.word()?.as_literal().ok_or(ParseError::Syntax("a name"))?;
+        let name = self.parse_word()?.as_literal().ok_or(ParseError::Syntax("a name"))?;
         self.skip_lines();
         let mut words = None;
-        if self.reserved().as_deref() == Some("in") {
+        if self.reserved_word().as_deref() == Some("in") {
             self.at += 2;
-            words = Some(self.words_of_line()?);
+            words = Some(self.parse_words_of_line()?);
         }
         self.skip_blanks();
         let _ = self.eat(";");
-        Ok(StageKind::For { name, words, body: self.do_group()? })
+        Ok(StageKind::For { name, words, body: self.parse_do_group()? })
     }
 
-    fn words_of_line(&mut self) -> Result<Vec<Word>, ParseError> {
+    fn parse_words_of_line(&mut self) -> Result<Vec<Word>, ParseError> {
         let mut words = Vec::new();
         loop {
             self.skip_blanks();
             match self.peek() {
-                Some(next) if !is_separator(next) || self.at_process() => words.push(self.word()?),
+                Some(next) if !is_separator(next) || self.is_at_process() => words.push(self.parse_word()?),
                 _ => return Ok(words),
             }
         }
     }
 
-    fn case_clause(&mut self) -> Result<StageKind, ParseError> {
+    fn parse_case(&mut self) -> Result<StageKind, ParseError> {
         self.skip_lines();
-        let word = self.word()?;
-        self.expect_word("in")?;
+        let word = self.parse_word()?;
+        self.expect_reserved("in")?;
         let mut branches = Vec::new();
         loop {
             self.skip_lines();
-            if self.reserved().as_deref() == Some("esac") {
+            if self.reserved_word().as_deref() == Some("esac") {
                 self.at += 4;
                 return Ok(StageKind::Case { word, branches });
             }
-            self.case_patterns()?;
-            branches.push(self.list(&["esac"])?);
+            self.parse_case_patterns()?;
+            branches.push(self.parse_list(&["esac"])?);
             let _ = self.eat(";;&") || self.eat(";;") || self.eat(";&");
         }
     }
 
-    fn case_patterns(&mut self) -> Result<(), ParseError> {
+    fn parse_case_patterns(&mut self) -> Result<(), ParseError> {
         let _ = self.eat("(");
         loop {
             self.skip_blanks();
             if self.peek().is_none_or(|next| is_separator(next) && !matches!(next, '<' | '>')) {
                 return Err(ParseError::Syntax("a pattern"));
             }
-            self.word()?;
+            self.parse_word()?;
             self.skip_blanks();
             if !self.eat("|") {
                 return self.expect(")");
@@ -153,20 +154,20 @@ impl Parser {
         }
     }
 
-    fn function_clause(&mut self) -> Result<StageKind, ParseError> {
+    fn parse_function_keyword(&mut self) -> Result<StageKind, ParseError> {
         self.skip_blanks();
-        let name = self.word()?.as_literal().ok_or(ParseError::Syntax("a name"))?;
+        let name = self.parse_word()?.as_literal().ok_or(ParseError::Syntax("a name"))?;
         self.skip_blanks();
         if self.eat("(") {
             self.skip_blanks();
             self.expect(")")?;
         }
         self.skip_lines();
-        Ok(StageKind::Function { name, body: Rc::new(self.stage()?) })
+        Ok(StageKind::Function { name, body: Rc::new(self.parse_stage()?) })
     }
 
     /// `name() command`, where the name has been read.
-    pub(super) fn function(&mut self, simple: &SimpleCommand) -> Result<Stage, ParseError> {
+    pub(super) fn parse_function(&mut self, simple: &SimpleCommand) -> Result<Stage, ParseError> {
         let name = match (&simple.words[..], &simple.assignments[..]) {
             ([name], []) => name.as_literal(),
             _ => None,
@@ -176,31 +177,31 @@ impl Parser {
         self.skip_blanks();
         self.expect(")")?;
         self.skip_lines();
-        let body = Rc::new(self.deeper(Self::stage)?);
+        let body = Rc::new(self.nested(Self::parse_stage)?);
         Ok(Stage { kind: StageKind::Function { name, body }, redirects: Vec::new() })
     }
 
     /// `[[ ... ]]`: operators are passed over, words are kept.
-    fn test(&mut self) -> Result<StageKind, ParseError> {
+    fn parse_test(&mut self) -> Result<StageKind, ParseError> {
         let mut words = Vec::new();
         loop {
             self.skip_lines();
             match self.peek() {
                 None => return Err(ParseError::Syntax("]]")),
-                Some(_) if self.reserved().as_deref() == Some("]]") => {
+                Some(_) if self.reserved_word().as_deref() == Some("]]") => {
                     self.at += 2;
                     return Ok(StageKind::Test(words));
                 }
                 Some(next) if is_separator(next) => self.at += 1,
-                Some(_) => words.push(self.word()?),
+                Some(_) => words.push(self.parse_word()?),
             }
         }
     }
 
     /// `name=value`, `name+=value`, `name[index]=value`, `name=( ... )`.
-    pub(super) fn assignment(&mut self) -> Result<Option<Assignment>, ParseError> {
+    pub(super) fn parse_assignment(&mut self) -> Result<Option<Assignment>, ParseError> {
         let start = self.at;
-        let name = self.name();
+        let name = self.parse_name();
         if name.is_empty() {
             return Ok(None);
         }
@@ -214,22 +215,22 @@ impl Parser {
         }
         let values = if self.peek() == Some('(') {
             self.at += 1;
-            self.deeper(Self::array)?
+            self.nested(Self::parse_array)?
         } else {
-            vec![self.value()?]
+            vec![self.parse_value()?]
         };
         Ok(Some(Assignment { name, values, appends }))
     }
 
     /// What is assigned; a tilde begins it as it begins a word.
-    fn value(&mut self) -> Result<Word, ParseError> {
+    fn parse_value(&mut self) -> Result<Word, ParseError> {
         match self.peek() {
-            Some(next) if !is_separator(next) || self.at_process() => self.word(),
+            Some(next) if !is_separator(next) || self.is_at_process() => self.parse_word(),
             _ => Ok(Word { parts: vec![WordPart::Quoted(String::new())] }),
         }
     }
 
-    pub(super) fn name(&mut self) -> String {
+    pub(super) fn parse_name(&mut self) -> String {
         let is_name = |(at, next): &(usize, &char)| {
             *next == &'_' || next.is_ascii_alphabetic() || (0 < *at && next.is_ascii_digit())
         };

@@ -5,7 +5,7 @@ use std::{cell::OnceCell, rc::Rc};
 use super::{
     Word,
     parse::{Parser, is_separator},
-    word::parse_text,
+    word::parse_quoted,
 };
 
 /// A here-document whose lines are still to come.
@@ -19,7 +19,7 @@ pub(super) struct PendingHeredoc {
 
 impl Parser {
     /// The word that ends a here-document, and whether it was quoted.
-    pub(super) fn delimiter(&mut self) -> (String, bool) {
+    pub(super) fn parse_delimiter(&mut self) -> (String, bool) {
         let (mut delimiter, mut is_quoted, mut quote) = (String::new(), false, None);
         while let Some(next) = self.peek() {
             match (quote, next) {
@@ -40,7 +40,7 @@ impl Parser {
     }
 
     /// Reads the lines of every here-document that was announced in the line that just ended.
-    pub(super) fn read_heredocs(&mut self) {
+    pub(super) fn parse_heredocs(&mut self) {
         for pending in std::mem::take(&mut self.pending) {
             let mut body = String::new();
             while self.at < self.text.len() {
@@ -57,7 +57,7 @@ impl Parser {
             }
             let depth = self.depth() + 1;
             // What cannot be expanded is taken as it stands: it is data to most commands, and a shell refuses it.
-            let expanded = if pending.is_quoted { None } else { parse_text(&body, depth).ok() };
+            let expanded = if pending.is_quoted { None } else { parse_quoted(&body, depth).ok() };
             let _ = pending.body.set(expanded.unwrap_or_else(|| Word::literal(&body)));
         }
     }

@@ -9,7 +9,7 @@ use crate::MAX_COMMAND_LINE_LEN;
 /// Reads a script. `depth` is how deep it is nested in what is around it.
 pub(crate) fn parse(text: &str, depth: usize) -> Result<List, ParseError> {
     let mut parser = Parser::new(text, depth);
-    let list = parser.list(&[])?;
+    let list = parser.parse_list(&[])?;
     if parser.peek().is_some() {
         return Err(ParseError::Syntax("a command"));
     }
@@ -25,9 +25,9 @@ pub(super) struct Parser {
     pub(super) at: usize,
     depth: usize,
     /// How many words, commands, redirections and substitutions may still come.
-    left: usize,
+    nodes_left: usize,
     /// How many characters may still be looked at ahead of reading them.
-    pub(super) ahead: usize,
+    pub(super) lookahead_left: usize,
     /// Here-documents whose lines are still to come.
     pub(super) pending: Vec<PendingHeredoc>,
 }
@@ -38,8 +38,8 @@ impl Parser {
             text: text.chars().collect(),
             at: 0,
             depth,
-            left: MAX_NODES,
-            ahead: MAX_COMMAND_LINE_LEN,
+            nodes_left: MAX_NODES,
+            lookahead_left: MAX_COMMAND_LINE_LEN,
             pending: Vec::new(),
         }
     }
@@ -56,13 +56,13 @@ impl Parser {
         self.text.get(self.at + ahead).copied()
     }
 
-    pub(super) fn looks_at(&self, text: &str) -> bool {
+    pub(super) fn is_at(&self, text: &str) -> bool {
         text.chars().enumerate().all(|(ahead, expected)| self.peek_at(ahead) == Some(expected))
     }
 
     /// Goes over this text if it comes next.
     pub(super) fn eat(&mut self, text: &str) -> bool {
-        let found = self.looks_at(text);
+        let found = self.is_at(text);
         if found {
             self.at += text.chars().count();
         }
@@ -74,14 +74,14 @@ impl Parser {
     }
 
     /// Reads something that is nested one level deeper.
-    pub(super) fn deeper<T>(
+    pub(super) fn nested<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, ParseError>,
     ) -> Result<T, ParseError> {
         if MAX_NESTING <= self.depth {
             return Err(ParseError::TooDeep);
         }
-        self.count()?;
+        self.count_node()?;
         self.depth += 1;
         let result = read(self);
         self.depth -= 1;
@@ -89,8 +89,8 @@ impl Parser {
     }
 
     /// Counts something that has been read.
-    pub(super) fn count(&mut self) -> Result<(), ParseError> {
-        self.left = self.left.checked_sub(1).ok_or(ParseError::TooMuch)?;
+    pub(super) fn count_node(&mut self) -> Result<(), ParseError> {
+        self.nodes_left = self.nodes_left.checked_sub(1).ok_or(ParseError::TooMuch)?;
         Ok(())
     }
 
@@ -119,12 +119,12 @@ impl Parser {
                 return;
             }
             self.at += 1;
-            self.read_heredocs();
+            self.parse_heredocs();
         }
     }
 
     /// The word of the grammar that comes next, such as `then`, without going over it.
-    pub(super) fn reserved(&self) -> Option<String> {
+    pub(super) fn reserved_word(&self) -> Option<String> {
         let word: String = self.text[self.at..]
             .iter()
             .take(9)
@@ -135,9 +135,9 @@ impl Parser {
         (!word.is_empty() && ends).then_some(word)
     }
 
-    pub(super) fn expect_word(&mut self, word: &'static str) -> Result<(), ParseError> {
+    pub(super) fn expect_reserved(&mut self, word: &'static str) -> Result<(), ParseError> {
         self.skip_lines();
-        if self.reserved().as_deref() == Some(word) {
+        if self.reserved_word().as_deref() == Some(word) {
             self.at += word.len();
             return Ok(());
         }
@@ -145,22 +145,22 @@ impl Parser {
     }
 
     /// Reads commands until the text, a bracket or one of these words ends them.
-    pub(super) fn list(&mut self, ends: &[&str]) -> Result<List, ParseError> {
+    pub(super) fn parse_list(&mut self, ends: &[&str]) -> Result<List, ParseError> {
         let mut list = List::new();
         loop {
             self.skip_lines();
-            if self.at_end_of_list(ends) {
+            if self.is_at_end_of_list(ends) {
                 return Ok(list);
             }
-            let mut pipeline = self.pipeline()?;
+            let mut pipeline = self.parse_pipeline()?;
             self.skip_blanks();
             let connects = self.eat("&&") || self.eat("||");
             if connects {
                 self.skip_lines();
-                if self.at_end_of_list(ends) {
+                if self.is_at_end_of_list(ends) {
                     return Err(ParseError::Syntax("a command"));
                 }
-            } else if !self.looks_at(";;") && !self.looks_at(";&") {
+            } else if !self.is_at(";;") && !self.is_at(";&") {
                 pipeline.in_background = self.peek() == Some('&');
                 let _ = self.eat(";") || self.eat("&");
             }
@@ -168,20 +168,20 @@ impl Parser {
         }
     }
 
-    fn at_end_of_list(&self, ends: &[&str]) -> bool {
-        if self.peek().is_none_or(|next| next == ')') || self.looks_at(";;") || self.looks_at(";&") {
+    fn is_at_end_of_list(&self, ends: &[&str]) -> bool {
+        if self.peek().is_none_or(|next| next == ')') || self.is_at(";;") || self.is_at(";&") {
             return true;
         }
-        self.reserved().is_some_and(|word| ends.contains(&word.as_str()))
+        self.reserved_word().is_some_and(|word| ends.contains(&word.as_str()))
     }
 
-    fn pipeline(&mut self) -> Result<Pipeline, ParseError> {
+    fn parse_pipeline(&mut self) -> Result<Pipeline, ParseError> {
         let mut pipeline = Pipeline::default();
         loop {
             self.skip_prefixes();
-            pipeline.stages.push(self.stage()?);
+            pipeline.stages.push(self.parse_stage()?);
             self.skip_blanks();
-            if self.looks_at("||") || !(self.eat("|&") || self.eat("|")) {
+            if self.is_at("||") || !(self.eat("|&") || self.eat("|")) {
                 return Ok(pipeline);
             }
             self.skip_lines();
@@ -192,7 +192,7 @@ impl Parser {
     fn skip_prefixes(&mut self) {
         loop {
             self.skip_blanks();
-            match self.reserved().as_deref() {
+            match self.reserved_word().as_deref() {
                 Some("!") => self.at += 1,
                 Some("time") => {
                     self.at += 4;
@@ -210,7 +210,7 @@ impl Parser {
         self.at += 6;
         self.skip_blanks();
         let start = self.at;
-        let _ = self.name();
+        let _ = self.parse_name();
         self.skip_blanks();
         if !matches!(self.peek(), Some('{' | '(')) {
             self.at = start;
@@ -218,41 +218,41 @@ impl Parser {
     }
 
     /// A command with its redirections.
-    pub(super) fn stage(&mut self) -> Result<Stage, ParseError> {
-        let Some(kind) = self.deeper(Self::compound)? else { return self.simple() };
+    pub(super) fn parse_stage(&mut self) -> Result<Stage, ParseError> {
+        let Some(kind) = self.nested(Self::parse_compound)? else { return self.parse_simple() };
         let mut redirects = Vec::new();
         loop {
             self.skip_blanks();
-            match self.redirect()? {
+            match self.parse_redirect()? {
                 Some(redirect) => redirects.push(redirect),
                 None => return Ok(Stage { kind, redirects }),
             }
         }
     }
 
-    fn simple(&mut self) -> Result<Stage, ParseError> {
-        if self.reserved().is_some_and(|word| CLOSING_WORDS.contains(&word.as_str()) || word == "}") {
+    fn parse_simple(&mut self) -> Result<Stage, ParseError> {
+        if self.reserved_word().is_some_and(|word| CLOSING_WORDS.contains(&word.as_str()) || word == "}") {
             return Err(ParseError::Syntax("a command"));
         }
         let (mut simple, mut redirects) = (SimpleCommand::default(), Vec::<Redirect>::new());
         loop {
             self.skip_blanks();
-            if let Some(redirect) = self.redirect()? {
+            if let Some(redirect) = self.parse_redirect()? {
                 redirects.push(redirect);
                 continue;
             }
             match self.peek() {
-                Some('(') => return self.function(&simple),
-                Some(next) if !is_separator(next) || self.at_process() => {}
+                Some('(') => return self.parse_function(&simple),
+                Some(next) if !is_separator(next) || self.is_at_process() => {}
                 _ => break,
             }
             if simple.words.is_empty()
-                && let Some(assignment) = self.assignment()?
+                && let Some(assignment) = self.parse_assignment()?
             {
                 simple.assignments.push(assignment);
                 continue;
             }
-            simple.words.push(self.argument()?);
+            simple.words.push(self.parse_argument()?);
         }
         if simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty() {
             return Err(ParseError::Syntax("a command"));
@@ -261,19 +261,19 @@ impl Parser {
     }
 
     /// A word; `name=( ... )` too, as `declare` takes it.
-    fn argument(&mut self) -> Result<Word, ParseError> {
-        let mut word = self.word()?;
+    fn parse_argument(&mut self) -> Result<Word, ParseError> {
+        let mut word = self.parse_word()?;
         if self.peek() == Some('(')
             && matches!(word.parts.last(), Some(WordPart::Plain(text)) if text.ends_with('='))
         {
             self.at += 1;
-            word.parts.push(WordPart::Array(self.deeper(Self::array)?));
+            word.parts.push(WordPart::Array(self.nested(Self::parse_array)?));
         }
         Ok(word)
     }
 
     /// The values of an array, and the bracket after them.
-    pub(super) fn array(&mut self) -> Result<Vec<Word>, ParseError> {
+    pub(super) fn parse_array(&mut self) -> Result<Vec<Word>, ParseError> {
         let mut words = Vec::new();
         loop {
             self.skip_lines();
@@ -282,7 +282,7 @@ impl Parser {
                     self.at += 1;
                     return Ok(words);
                 }
-                Some(next) if !is_separator(next) => words.push(self.word()?),
+                Some(next) if !is_separator(next) => words.push(self.parse_word()?),
                 _ => return Err(ParseError::Syntax(")")),
             }
         }

@@ -27,25 +27,25 @@ const OPERATORS: [(&str, RedirectKind); 13] = [
 
 impl Parser {
     /// The redirection that comes next, if one does.
-    pub(super) fn redirect(&mut self) -> Result<Option<Redirect>, ParseError> {
+    pub(super) fn parse_redirect(&mut self) -> Result<Option<Redirect>, ParseError> {
         let start = self.at;
-        let fd = self.descriptor();
-        let found = OPERATORS.iter().find(|(text, _)| self.looks_at(text));
-        let Some((text, kind)) = found.filter(|_| !self.at_process()) else {
+        let fd = self.parse_descriptor();
+        let found = OPERATORS.iter().find(|(text, _)| self.is_at(text));
+        let Some((text, kind)) = found.filter(|_| !self.is_at_process()) else {
             self.at = start;
             return Ok(None);
         };
         self.at += text.len();
         self.skip_blanks();
-        if self.peek().is_none_or(|next| is_separator(next) && !self.at_process()) {
+        if self.peek().is_none_or(|next| is_separator(next) && !self.is_at_process()) {
             return Err(ParseError::Syntax("the target of a redirection"));
         }
         let body = Rc::new(OnceCell::new());
         let mut target = Word::default();
         match *text {
             "<<" | "<<-" => {
-                self.count()?;
-                let (delimiter, is_quoted) = self.delimiter();
+                self.count_node()?;
+                let (delimiter, is_quoted) = self.parse_delimiter();
                 self.pending.push(PendingHeredoc {
                     delimiter,
                     is_quoted,
@@ -54,15 +54,15 @@ impl Parser {
                 });
             }
             "<<<" => {
-                let _ = body.set(self.word()?);
+                let _ = body.set(self.parse_word()?);
             }
-            _ => target = self.word()?,
+            _ => target = self.parse_word()?,
         }
         Ok(Some(Redirect { kind: *kind, fd, target, body }))
     }
 
     /// `2` in `2>`, `{name}` in `{name}>`.
-    fn descriptor(&mut self) -> Option<u32> {
+    fn parse_descriptor(&mut self) -> Option<u32> {
         let digits = self.text[self.at..].iter().take(4).take_while(|next| next.is_ascii_digit()).count();
         if 0 < digits && matches!(self.peek_at(digits), Some('<' | '>')) {
             let text: String = self.text[self.at..self.at + digits].iter().collect();
@@ -80,7 +80,7 @@ impl Parser {
     }
 
     /// Whether `<(` or `>(` comes next.
-    pub(super) fn at_process(&self) -> bool {
-        self.looks_at("<(") || self.looks_at(">(")
+    pub(super) fn is_at_process(&self) -> bool {
+        self.is_at("<(") || self.is_at(">(")
     }
 }

@@ -8,9 +8,9 @@ use super::{
 };
 
 /// Reads a text as between double quotes, such as the lines of a here-document.
-pub(crate) fn parse_text(text: &str, depth: usize) -> Result<Word, ParseError> {
+pub(crate) fn parse_quoted(text: &str, depth: usize) -> Result<Word, ParseError> {
     let mut parser = Parser::new(text, depth);
-    parser.deeper(|parser| parser.pieces(End::Never))
+    parser.nested(|parser| parser.parse_parts(End::Never))
 }
 
 /// What ends a sequence of pieces.
@@ -40,18 +40,18 @@ const OPERATIONS: [&str; 20] = [
 
 impl Parser {
     /// The word that comes next.
-    pub(super) fn word(&mut self) -> Result<Word, ParseError> {
-        self.count()?;
-        self.pieces(End::Separator)
+    pub(super) fn parse_word(&mut self) -> Result<Word, ParseError> {
+        self.count_node()?;
+        self.parse_parts(End::Separator)
     }
 
-    fn pieces(&mut self, end: End) -> Result<Word, ParseError> {
+    fn parse_parts(&mut self, end: End) -> Result<Word, ParseError> {
         let mut word = Word::default();
         while let Some(next) = self.peek() {
             if self.is_end(end, next, &word) {
                 return Ok(word);
             }
-            self.piece(end, next, &mut word)?;
+            self.parse_part(end, next, &mut word)?;
         }
         match end {
             End::Separator | End::Never => Ok(word),
@@ -63,7 +63,7 @@ impl Parser {
     fn is_end(&self, end: End, next: char, word: &Word) -> bool {
         match end {
             End::Separator => {
-                is_separator(next) && !self.at_process() && !(next == '(' && ends_in_pattern(word))
+                is_separator(next) && !self.is_at_process() && !(next == '(' && ends_in_pattern(word))
             }
             End::DoubleQuote => next == '"',
             End::Brace { .. } => next == '}',
@@ -71,48 +71,50 @@ impl Parser {
         }
     }
 
-    fn piece(&mut self, end: End, next: char, word: &mut Word) -> Result<(), ParseError> {
+    fn parse_part(&mut self, end: End, next: char, word: &mut Word) -> Result<(), ParseError> {
         match next {
-            '\\' => self.escape(end, word),
-            '\'' if !end.is_quoting() => self.single_quoted(word)?,
+            '\\' => self.parse_escape(end, word),
+            '\'' if !end.is_quoting() => self.parse_single_quoted(word)?,
             '"' if end != End::Never => {
                 self.at += 1;
-                let inner = self.deeper(|parser| parser.pieces(End::DoubleQuote))?;
+                let inner = self.nested(|parser| parser.parse_parts(End::DoubleQuote))?;
                 self.at += 1;
                 word.parts.push(WordPart::Quoted(String::new()));
                 word.parts.extend(inner.parts);
             }
-            '$' => self.dollar(end, word)?,
-            '`' => self.backquoted(end, word)?,
-            '<' | '>' if end == End::Separator => self.process(word)?,
-            '(' if end == End::Separator => self.pattern(word)?,
+            '$' => self.parse_dollar(end, word)?,
+            '`' => self.parse_backquoted(end, word)?,
+            '<' | '>' if end == End::Separator => self.parse_process(word)?,
+            '(' if end == End::Separator => self.parse_pattern(word)?,
             _ => {
                 self.at += 1;
-                push(word, next, end.is_quoting());
+                push_char(word, next, end.is_quoting());
             }
         }
         Ok(())
     }
 
-    fn escape(&mut self, end: End, word: &mut Word) {
+    fn parse_escape(&mut self, end: End, word: &mut Word) {
         let after = self.peek_at(1);
         self.at += 2;
         match after {
             None => {
                 self.at = self.text.len();
-                push(word, '\\', true);
+                push_char(word, '\\', true);
             }
             Some('\n') => {}
-            Some(escaped) if !end.is_quoting() || "$`\"\\".contains(escaped) => push(word, escaped, true),
-            Some('}') if matches!(end, End::Brace { .. }) => push(word, '}', true),
+            Some(escaped) if !end.is_quoting() || "$`\"\\".contains(escaped) => {
+                push_char(word, escaped, true);
+            }
+            Some('}') if matches!(end, End::Brace { .. }) => push_char(word, '}', true),
             Some(other) => {
-                push(word, '\\', true);
-                push(word, other, true);
+                push_char(word, '\\', true);
+                push_char(word, other, true);
             }
         }
     }
 
-    fn single_quoted(&mut self, word: &mut Word) -> Result<(), ParseError> {
+    fn parse_single_quoted(&mut self, word: &mut Word) -> Result<(), ParseError> {
         let start = self.at + 1;
         let length = self.text[start..].iter().position(|next| *next == '\'');
         let length = length.ok_or(ParseError::Syntax("'"))?;
@@ -122,40 +124,40 @@ impl Parser {
     }
 
     /// What begins with `$`.
-    fn dollar(&mut self, end: End, word: &mut Word) -> Result<(), ParseError> {
+    fn parse_dollar(&mut self, end: End, word: &mut Word) -> Result<(), ParseError> {
         let quoted = end.is_quoting();
-        self.count()?;
+        self.count_node()?;
         match self.peek_at(1) {
             Some('(') => {
                 self.at += 1;
-                let part = match self.looks_at("((").then(|| self.arithmetic(2)).transpose()?.flatten() {
+                let part = match self.is_at("((").then(|| self.parse_arithmetic(2)).transpose()?.flatten() {
                     Some(inner) => WordPart::Arithmetic(Box::new(inner)),
-                    None => WordPart::Substitution { list: self.bracketed()?, quoted },
+                    None => WordPart::Substitution { list: self.parse_bracketed()?, quoted },
                 };
                 word.parts.push(part);
             }
             Some('[') => {
                 self.at += 1;
-                match self.arithmetic(1)? {
+                match self.parse_arithmetic(1)? {
                     Some(inner) => word.parts.push(WordPart::Arithmetic(Box::new(inner))),
-                    None => push(word, '$', quoted),
+                    None => push_char(word, '$', quoted),
                 }
             }
             Some('{') => {
                 self.at += 2;
-                let parameter = self.deeper(|parser| parser.parameter(quoted))?;
+                let parameter = self.nested(|parser| parser.parse_parameter(quoted))?;
                 word.parts.push(WordPart::Parameter(Box::new(parameter)));
             }
             Some('\'') if !quoted => {
                 self.at += 2;
-                let text = self.ansi()?;
+                let text = self.parse_ansi_quoted()?;
                 word.parts.push(WordPart::Quoted(text));
             }
             // The next piece is the double-quoted text.
             Some('"') if !quoted => self.at += 1,
             Some(next) if is_parameter(next) => {
                 self.at += 1;
-                let mut name = self.name();
+                let mut name = self.parse_name();
                 if name.is_empty() {
                     name.push(next);
                     self.at += 1;
@@ -164,34 +166,34 @@ impl Parser {
             }
             _ => {
                 self.at += 1;
-                push(word, '$', quoted);
+                push_char(word, '$', quoted);
             }
         }
         Ok(())
     }
 
     /// `( ... )` with commands in it.
-    fn bracketed(&mut self) -> Result<Rc<super::List>, ParseError> {
+    fn parse_bracketed(&mut self) -> Result<Rc<super::List>, ParseError> {
         self.expect("(")?;
-        let list = self.deeper(|parser| parser.list(&[]))?;
+        let list = self.nested(|parser| parser.parse_list(&[]))?;
         self.expect(")")?;
         Ok(Rc::new(list))
     }
 
-    fn process(&mut self, word: &mut Word) -> Result<(), ParseError> {
+    fn parse_process(&mut self, word: &mut Word) -> Result<(), ParseError> {
         let is_output = self.peek() == Some('>');
         self.at += 1;
-        let list = self.bracketed()?;
+        let list = self.parse_bracketed()?;
         word.parts.push(WordPart::Process { list, is_output });
         Ok(())
     }
 
     /// `@( ... )` and the like, as text.
-    fn pattern(&mut self, word: &mut Word) -> Result<(), ParseError> {
-        let length = self.balanced('(', ')').ok_or(ParseError::Syntax(")"))?;
+    fn parse_pattern(&mut self, word: &mut Word) -> Result<(), ParseError> {
+        let length = self.bracketed_len('(', ')').ok_or(ParseError::Syntax(")"))?;
         for _ in 0..length {
             let next = self.peek().unwrap_or_default();
-            push(word, next, false);
+            push_char(word, next, false);
             self.at += 1;
         }
         Ok(())
@@ -201,9 +203,9 @@ impl Parser {
     ///
     /// The brackets alone decide, without reading what is in them: trying both readings at every level would take
     /// exponential time.
-    pub(super) fn arithmetic(&mut self, brackets: usize) -> Result<Option<Word>, ParseError> {
+    pub(super) fn parse_arithmetic(&mut self, brackets: usize) -> Result<Option<Word>, ParseError> {
         let (open, close) = if brackets == 2 { ('(', ')') } else { ('[', ']') };
-        let Some(length) = self.balanced(open, close) else { return Ok(None) };
+        let Some(length) = self.bracketed_len(open, close) else { return Ok(None) };
         if length < 2 * brackets || (brackets == 2 && self.peek_at(length - 2) != Some(')')) {
             return Ok(None);
         }
@@ -212,7 +214,7 @@ impl Parser {
         if brackets == 2 && !is_balanced(&text) {
             return Ok(None);
         }
-        let word = parse_text(&text, self.depth())?;
+        let word = parse_quoted(&text, self.depth())?;
         self.at += length;
         Ok(Some(word))
     }
@@ -221,14 +223,14 @@ impl Parser {
     ///
     /// Looking ahead is limited for each bracket and for a whole text, or a text of brackets would take too long. What
     /// is longer than that is no computation and no pattern.
-    fn balanced(&mut self, open: char, close: char) -> Option<usize> {
-        let max = self.ahead.min(4096);
-        let length = self.balanced_within(open, close, max);
-        self.ahead -= length.unwrap_or(max).min(self.text.len() - self.at);
+    fn bracketed_len(&mut self, open: char, close: char) -> Option<usize> {
+        let max = self.lookahead_left.min(4096);
+        let length = self.bracketed_len_within(open, close, max);
+        self.lookahead_left -= length.unwrap_or(max).min(self.text.len() - self.at);
         length
     }
 
-    fn balanced_within(&self, open: char, close: char, max: usize) -> Option<usize> {
+    fn bracketed_len_within(&self, open: char, close: char, max: usize) -> Option<usize> {
         let (mut level, mut quote, mut escaped) = (0_usize, None, false);
         for (length, next) in self.text[self.at..].iter().take(max).enumerate() {
             match (quote, *next) {
@@ -249,9 +251,9 @@ impl Parser {
         None
     }
 
-    fn backquoted(&mut self, end: End, word: &mut Word) -> Result<(), ParseError> {
+    fn parse_backquoted(&mut self, end: End, word: &mut Word) -> Result<(), ParseError> {
         let mut text = String::new();
-        self.count()?;
+        self.count_node()?;
         self.at += 1;
         while let Some(next) = self.peek() {
             self.at += 1;
@@ -271,12 +273,12 @@ impl Parser {
     }
 
     /// What stands in `${...}`, and the brace after it.
-    fn parameter(&mut self, quoted: bool) -> Result<Parameter, ParseError> {
+    fn parse_parameter(&mut self, quoted: bool) -> Result<Parameter, ParseError> {
         let is_length =
             self.peek() == Some('#') && !matches!(self.peek_at(1), Some('}' | '#' | '%' | ':' | '-'));
         let is_indirect = self.peek() == Some('!') && self.peek_at(1) != Some('}');
         self.at += usize::from(is_length || is_indirect);
-        let mut name = self.name();
+        let mut name = self.parse_name();
         if name.is_empty() {
             while self.peek().is_some_and(|next| next.is_ascii_digit()) {
                 name.extend(self.peek());
@@ -289,46 +291,46 @@ impl Parser {
         }
         let mut parameter = Parameter { is_indirect, is_length, ..simple_parameter(name, quoted) };
         if self.peek() == Some('[') {
-            let length = self.balanced('[', ']').ok_or(ParseError::Syntax("]"))?;
+            let length = self.bracketed_len('[', ']').ok_or(ParseError::Syntax("]"))?;
             parameter.index = Some(self.text[self.at + 1..self.at + length - 1].iter().collect());
             self.at += length;
         }
-        let operation = OPERATIONS.into_iter().find(|text| self.looks_at(text));
-        let operation = operation.or_else(|| [":", "@", "*"].into_iter().find(|text| self.looks_at(text)));
+        let operation = OPERATIONS.into_iter().find(|text| self.is_at(text));
+        let operation = operation.or_else(|| [":", "@", "*"].into_iter().find(|text| self.is_at(text)));
         if let Some(text) = operation {
             self.at += text.len();
-            parameter.operation = Some((text, self.pieces(End::Brace { quoted })?));
+            parameter.operation = Some((text, self.parse_parts(End::Brace { quoted })?));
         }
         self.expect("}")?;
         Ok(parameter)
     }
 
     /// The rest of `$'...'`.
-    fn ansi(&mut self) -> Result<String, ParseError> {
+    fn parse_ansi_quoted(&mut self) -> Result<String, ParseError> {
         let mut bytes = Vec::new();
         while let Some(next) = self.peek() {
             self.at += 1;
             match next {
                 '\'' => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
-                '\\' => self.ansi_escape(&mut bytes),
+                '\\' => self.parse_ansi_escape(&mut bytes),
                 _ => bytes.extend(next.to_string().bytes()),
             }
         }
         Err(ParseError::Syntax("'"))
     }
 
-    fn ansi_escape(&mut self, bytes: &mut Vec<u8>) {
+    fn parse_ansi_escape(&mut self, bytes: &mut Vec<u8>) {
         let Some(kind) = self.peek() else { return };
         self.at += 1;
         match kind {
-            'x' => bytes.push(u8::try_from(self.number(16, 2)).unwrap_or_default()),
+            'x' => bytes.push(u8::try_from(self.parse_number(16, 2)).unwrap_or_default()),
             'u' | 'U' => {
-                let code = self.number(16, if kind == 'u' { 4 } else { 8 });
+                let code = self.parse_number(16, if kind == 'u' { 4 } else { 8 });
                 bytes.extend(char::from_u32(code).unwrap_or('\u{fffd}').to_string().bytes());
             }
             '0'..='7' => {
                 self.at -= 1;
-                bytes.push(u8::try_from(self.number(8, 3) & 0xff).unwrap_or_default());
+                bytes.push(u8::try_from(self.parse_number(8, 3) & 0xff).unwrap_or_default());
             }
             'n' => bytes.push(b'\n'),
             't' => bytes.push(b'\t'),
@@ -340,7 +342,7 @@ impl Parser {
         }
     }
 
-    fn number(&mut self, radix: u32, max: usize) -> u32 {
+    fn parse_number(&mut self, radix: u32, max: usize) -> u32 {
         let mut number = 0_u32;
         for _ in 0..max {
             let Some(digit) = self.peek().and_then(|next| next.to_digit(radix)) else { break };
@@ -378,7 +380,7 @@ fn is_balanced(text: &str) -> bool {
     })
 }
 
-fn push(word: &mut Word, character: char, quoted: bool) {
+fn push_char(word: &mut Word, character: char, quoted: bool) {
     match (word.parts.last_mut(), quoted) {
         (Some(WordPart::Quoted(text)), true) | (Some(WordPart::Plain(text)), false) => text.push(character),
         (_, true) => word.parts.push(WordPart::Quoted(character.to_string())),

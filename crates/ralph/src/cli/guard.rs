@@ -134,11 +134,11 @@ fn tool_call(args: &CheckArgs) -> Result<ToolCall> {
 
 fn measure(args: &CorpusArgs) -> Result<u8> {
     let text = fs_err::read_to_string(&args.file)?;
-    let samples = corpus::read(&text).map_err(|line| {
+    let samples = corpus::parse(&text).map_err(|line| {
         let place = format!("{}:{line}", args.file.display());
         Error::new(format!("{place}: expected `block` or `allow`, a category and a command"))
     })?;
     let measure = corpus::measure(&samples, &ralph_guard::Context::new("/home/dev/proj", "/home/dev"));
     print(&show::measure(&measure, args.wrong))?;
-    Ok(if measure.is_good() { 0 } else { BLOCKED })
+    Ok(if measure.meets_targets() { 0 } else { BLOCKED })
 }

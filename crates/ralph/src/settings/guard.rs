@@ -63,7 +63,7 @@ fn allow_list(path: &Path) -> Result<AllowList> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(AllowList::default()),
         Err(error) => return Err(error.into()),
     };
-    AllowList::read(&text).map_err(|error| {
+    AllowList::parse(&text).map_err(|error| {
         Error::new(format!("{}: not a list of rules to allow: {error}", path.display()))
             .hint("it looks like this: {\"allow\": [\"publish\"]}; `ralph guard rules` lists the ids")
     })

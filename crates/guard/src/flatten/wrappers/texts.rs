@@ -1,60 +1,60 @@
 //! Programs that take a command as one text.
 
 use super::{
-    super::{Flattener, Output, Scope, Stdin, simple::quote},
+    super::{Flattener, Output, Scope, Stdin, simple::quote_args},
     skip_options,
 };
 use crate::{
-    invocation::Command,
+    command::Command,
     script::{make, sed},
     text,
 };
 
 impl Flattener<'_> {
     /// Runs the texts that a program has a shell run.
-    pub(super) fn wrapped_text(&mut self, command: &Command, scope: &mut Scope) -> Option<Output> {
-        let mut codes = of_runners(command);
-        codes.extend(of_options(command));
-        codes.extend(of_tools(command));
-        codes.retain(|code| !code.is_empty());
-        let clients = of_clients(command);
+    pub(super) fn follow_wrapped_texts(&mut self, command: &Command, scope: &mut Scope) -> Option<Output> {
+        let mut texts = texts_of_runners(command);
+        texts.extend(texts_of_options(command));
+        texts.extend(texts_of_tools(command));
+        texts.retain(|code| !code.is_empty());
+        let clients = texts_of_clients(command);
         if !clients.is_empty() {
             // What they read is for them, not for the commands in it.
             let mut inner = self.fork(scope);
             inner.stdin = Stdin::default();
-            return Some(self.run_texts(clients, command, &inner));
+            return Some(self.follow_texts(clients, command, &inner));
         }
-        if codes.is_empty() { None } else { Some(self.run_texts(codes, command, scope)) }
+        if texts.is_empty() { None } else { Some(self.follow_texts(texts, command, scope)) }
     }
 
     /// Scripts of tools that can run commands of a shell.
-    pub(super) fn wrapped_script(&mut self, command: &Command, scope: &Scope) -> Option<Output> {
-        let codes = match command.program.as_str() {
-            "sed" => sed::commands(&sed_script(command)),
+    pub(super) fn follow_tool_script(&mut self, command: &Command, scope: &Scope) -> Option<Output> {
+        let texts = match command.program.as_str() {
+            "sed" => sed::commands_in_sed(&sed_script(command)),
             "make" | "gmake" => {
                 let files = command.values("f", &["file", "makefile"]);
                 let texts = files.iter().flat_map(|file| match *file {
                     "-" | "/dev/stdin" => scope.stdin.text.clone().into_iter().collect(),
-                    file => self.texts(file, scope).iter().map(ToString::to_string).collect::<Vec<_>>(),
+                    file => self.known_texts(file, scope).iter().map(ToString::to_string).collect::<Vec<_>>(),
                 });
-                texts.flat_map(|text| make::commands(&text)).collect()
+                texts.flat_map(|text| make::commands_in_makefile(&text)).collect()
             }
             _ => return None,
         };
-        if codes.is_empty() || !self.spend(1 + codes.iter().map(String::len).sum::<usize>() / 64) {
+        if texts.is_empty() || !self.spend(1 + texts.iter().map(String::len).sum::<usize>() / 64) {
             return None;
         }
         let mut inner = self.fork(scope);
-        for code in codes {
-            self.text_to_run(&code, &command.program, &mut inner);
+        for code in texts {
+            self.follow_if_known(&code, &command.program, &mut inner);
         }
         Some(Output { text: None, programs: vec![command.program.clone()] })
     }
 
-    pub(super) fn run_texts(&mut self, codes: Vec<String>, command: &Command, scope: &Scope) -> Output {
+    pub(super) fn follow_texts(&mut self, texts: Vec<String>, command: &Command, scope: &Scope) -> Output {
         let mut inner = self.fork(scope);
-        for code in codes {
-            self.unwrap(&code, &command.program, &mut inner);
+        for code in texts {
+            self.follow_unwrapped(&code, &command.program, &mut inner);
         }
         Output { text: None, programs: vec![command.program.clone()] }
     }
@@ -70,7 +70,7 @@ fn sed_script(command: &Command) -> String {
 }
 
 /// Programs that are there to run other programs again, next to each other or in another terminal.
-fn of_runners(command: &Command) -> Vec<String> {
+fn texts_of_runners(command: &Command) -> Vec<String> {
     let operands = |valued| command.operands(valued).into_iter().map(str::to_owned).collect::<Vec<_>>();
     match command.program.as_str() {
         "watch" => vec![skip_options(&command.args, &["-n", "--interval", "-q"]).join(" ")],
@@ -84,13 +84,13 @@ fn of_runners(command: &Command) -> Vec<String> {
         "nodemon" => {
             let at = command.args.iter().position(|arg| arg == "-x" || arg == "--exec");
             let rest = at.and_then(|at| command.args[at + 1..].split_first());
-            rest.map(|(code, args)| format!("{code} {}", quote(args))).into_iter().collect()
+            rest.map(|(code, args)| format!("{code} {}", quote_args(args))).into_iter().collect()
         }
         "hyperfine" => {
-            let mut codes = operands(&["-w", "-r", "-m", "-M", "--warmup", "--runs"]);
+            let mut texts = operands(&["-w", "-r", "-m", "-M", "--warmup", "--runs"]);
             let options = command.values("psc", &["prepare", "setup", "cleanup", "conclude"]);
-            codes.extend(options.into_iter().map(str::to_owned));
-            codes
+            texts.extend(options.into_iter().map(str::to_owned));
+            texts
         }
         "concurrently" => operands(&["-n", "-c", "-p", "-m"]),
         "tmux" if command.has_word(&TMUX_RUNS) => {
@@ -131,7 +131,7 @@ const TMUX_RUNS: [&str; 7] =
     ["new-session", "new", "new-window", "split-window", "run-shell", "send-keys", "send"];
 
 /// Options that take a command.
-fn of_options(command: &Command) -> Vec<String> {
+fn texts_of_options(command: &Command) -> Vec<String> {
     let text = |value: Option<&&str>| value.map(|value| (*value).to_owned());
     let verb = command.operands(&["-C", "-c"]).first().copied().unwrap_or_default().to_owned();
     match command.program.as_str() {
@@ -140,8 +140,8 @@ fn of_options(command: &Command) -> Vec<String> {
         }
         "env" => text(command.values("S", &["split-string"]).first()).into_iter().collect(),
         "nix-shell" => text(command.values("", &["run", "command"]).first()).into_iter().collect(),
-        "git" => git_codes(command, &verb),
-        "vim" | "vi" | "nvim" | "ex" | "emacs" => of_editor(command),
+        "git" => texts_of_git(command, &verb),
+        "vim" | "vi" | "nvim" | "ex" | "emacs" => texts_of_editor(command),
         "powershell" | "pwsh" => command
             .values("c", &["Command", "command", "EncodedCommand"])
             .into_iter()
@@ -156,14 +156,14 @@ fn of_options(command: &Command) -> Vec<String> {
 }
 
 /// Options of tools that have another program do a part of the work.
-fn of_tools(command: &Command) -> Vec<String> {
+fn texts_of_tools(command: &Command) -> Vec<String> {
     let values =
         |letters, names| command.values(letters, names).into_iter().map(str::to_owned).collect::<Vec<_>>();
     match command.program.as_str() {
         "tar" | "bsdtar" => {
             let letters = if command.program == "tar" { "IF" } else { "" };
-            let codes = values(letters, TAR_RUNS).into_iter();
-            codes.map(|code| code.trim_start_matches("exec=").to_owned()).collect()
+            let texts = values(letters, TAR_RUNS).into_iter();
+            texts.map(|code| code.trim_start_matches("exec=").to_owned()).collect()
         }
         "make" | "gmake" => command
             .args
@@ -183,7 +183,7 @@ fn of_tools(command: &Command) -> Vec<String> {
             if paths.is_empty() {
                 paths.push(format!("./{}", text::unknown("rg")));
             }
-            values("", &["pre"]).into_iter().map(|code| format!("{code} {}", quote(&paths))).collect()
+            values("", &["pre"]).into_iter().map(|code| format!("{code} {}", quote_args(&paths))).collect()
         }
         _ => Vec::new(),
     }
@@ -199,7 +199,7 @@ const TAR_RUNS: &[&str] = &[
 ];
 
 /// Lines for a debugger or a database that are for the shell.
-fn of_clients(command: &Command) -> Vec<String> {
+fn texts_of_clients(command: &Command) -> Vec<String> {
     let (lines, marks): (Vec<&str>, &[&str]) = match command.program.as_str() {
         "gdb" => (command.values("", &["ex", "iex", "eval-command", "init-eval-command"]), &["shell ", "!"]),
         "lldb" => {
@@ -217,7 +217,7 @@ fn of_clients(command: &Command) -> Vec<String> {
 }
 
 /// The commands for a shell that an editor starts with.
-fn of_editor(command: &Command) -> Vec<String> {
+fn texts_of_editor(command: &Command) -> Vec<String> {
     let commands = command.values("c", &["cmd"]).into_iter();
     let plus = command.args.iter().filter_map(|arg| arg.strip_prefix('+'));
     let shells = commands.chain(plus).filter_map(|code| code.trim_start_matches(':').strip_prefix('!'));
@@ -225,13 +225,13 @@ fn of_editor(command: &Command) -> Vec<String> {
 }
 
 /// What git runs: aliases given on the command line, `bisect run`, `rebase --exec`, `submodule foreach`, filters.
-fn git_codes(command: &Command, verb: &str) -> Vec<String> {
-    let mut codes: Vec<String> = Vec::new();
+fn texts_of_git(command: &Command, verb: &str) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
     for setting in command.values("c", &[]) {
         let Some((key, value)) = setting.split_once('=') else { continue };
         let key = key.to_lowercase();
         if key.starts_with("alias.") {
-            codes.push(value.strip_prefix('!').map_or_else(|| format!("git {value}"), str::to_owned));
+            texts.push(value.strip_prefix('!').map_or_else(|| format!("git {value}"), str::to_owned));
         } else if [
             "core.sshcommand",
             "core.pager",
@@ -242,32 +242,32 @@ fn git_codes(command: &Command, verb: &str) -> Vec<String> {
         ]
         .contains(&key.as_str())
         {
-            codes.push(value.trim_start_matches('!').to_owned());
+            texts.push(value.trim_start_matches('!').to_owned());
         }
     }
     match verb {
         "bisect" | "submodule" => {
             let at = command.args.iter().position(|arg| arg == "run" || arg == "foreach");
-            codes.extend(at.map(|at| command.args[at + 1..].join(" ")));
+            texts.extend(at.map(|at| command.args[at + 1..].join(" ")));
         }
         "grep" => {
             let pagers = ["-O", "--open-files-in-pager="];
             let given =
                 |arg: &String| pagers.iter().find_map(|pager| arg.strip_prefix(pager).map(str::to_owned));
-            codes.extend(command.args.iter().filter_map(given));
+            texts.extend(command.args.iter().filter_map(given));
         }
-        "difftool" => codes.extend(command.values("x", &["extcmd"]).into_iter().map(str::to_owned)),
+        "difftool" => texts.extend(command.values("x", &["extcmd"]).into_iter().map(str::to_owned)),
         "clone" | "fetch" | "pull" | "ls-remote" | "push" | "archive" => {
             let programs = command.values("", &["upload-pack", "receive-pack", "exec"]);
-            codes.extend(programs.into_iter().map(str::to_owned));
+            texts.extend(programs.into_iter().map(str::to_owned));
         }
-        "rebase" => codes.extend(command.values("x", &["exec"]).into_iter().map(str::to_owned)),
+        "rebase" => texts.extend(command.values("x", &["exec"]).into_iter().map(str::to_owned)),
         "filter-branch" => {
             let filters = ["tree-filter", "index-filter", "msg-filter", "env-filter", "commit-filter"];
-            codes.extend(command.values("", &filters).into_iter().map(str::to_owned));
+            texts.extend(command.values("", &filters).into_iter().map(str::to_owned));
         }
         _ => {}
     }
-    codes.retain(|code| !code.is_empty());
-    codes
+    texts.retain(|code| !code.is_empty());
+    texts
 }

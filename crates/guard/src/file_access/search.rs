@@ -1,18 +1,18 @@
 //! Files that `find` deletes.
 
 use super::Access;
-use crate::{invocation::Command, paths, text};
+use crate::{command::Command, paths, text};
 
 /// What `find -delete` deletes.
-pub(super) fn deleted(command: &Command) -> Vec<(String, Access)> {
+pub(super) fn deleted_by_find(command: &Command) -> Vec<(String, Access)> {
     let starts: Vec<&String> =
         command.args.iter().take_while(|arg| !arg.starts_with(['-', '(', '!'])).collect();
     let starts = if starts.is_empty() { vec![".".to_owned()] } else { starts.into_iter().cloned().collect() };
-    let is_narrow = find_is_narrow(command);
+    let is_narrow = is_narrow_search(command);
     let mut files = Vec::new();
     for start in starts {
         files.extend(
-            find_names(command).into_iter().map(|name| (format!("{start}/{name}"), Access::DeleteTree)),
+            names_searched(command).into_iter().map(|name| (format!("{start}/{name}"), Access::DeleteTree)),
         );
         let below = if is_narrow { format!("{start}/{}", text::unknown("find")) } else { start };
         files.push((below, Access::DeleteTree));
@@ -21,14 +21,14 @@ pub(super) fn deleted(command: &Command) -> Vec<(String, Access)> {
 }
 
 /// The names that a search asks for, which may be patterns.
-pub(crate) fn find_names(command: &Command) -> Vec<String> {
+pub(crate) fn names_searched(command: &Command) -> Vec<String> {
     let names = command.values("", &["name", "iname", "path"]);
     let is_narrow = |name: &&str| !paths::matches_all(name) && !name.starts_with('*');
     names.into_iter().filter(is_narrow).map(|name| name.trim_start_matches("./").to_owned()).collect()
 }
 
 /// Whether a search has a condition that leaves something out.
-pub(crate) fn find_is_narrow(command: &Command) -> bool {
+pub(crate) fn is_narrow_search(command: &Command) -> bool {
     let mut args = command.args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {

@@ -1,7 +1,7 @@
 //! Files that one-liners in other languages touch.
 
 use super::{Access, FileAccess};
-use crate::{Context, invocation::Command, script};
+use crate::{Context, command::Command, script};
 
 /// Functions of other languages by what they do to files.
 const ACCESS_BY_FUNCTION: &[(&str, Access)] = &[
@@ -66,12 +66,12 @@ const ACCESS_BY_FUNCTION: &[(&str, Access)] = &[
 
 /// The files that code in another language touches: those that its calls name, and, where a call names none, all
 /// that look like paths anywhere in the code.
-pub(super) fn uses(code: &str, command: &Command, ctx: &Context) -> Vec<FileAccess> {
+pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> Vec<FileAccess> {
     let mut files = Vec::new();
-    let everything = script::literals(code);
-    let mut calls = script::calls(code);
+    let everything = script::string_literals(code);
+    let mut calls = script::function_calls(code);
     if command.is(&["perl", "ruby"]) {
-        calls.extend(script::plain_calls(code));
+        calls.extend(script::calls_without_brackets(code));
     }
     for call in calls {
         let Some((_, access)) = ACCESS_BY_FUNCTION.iter().find(|(name, _)| *name == call.name) else {
@@ -102,7 +102,7 @@ pub(super) fn uses(code: &str, command: &Command, ctx: &Context) -> Vec<FileAcce
                 .collect();
             paths = if below.is_empty() { vec!["~".to_owned()] } else { below };
         }
-        files.extend(paths.iter().map(|path| FileAccess { path: command.path(path, ctx), access }));
+        files.extend(paths.iter().map(|path| FileAccess { path: command.resolve_path(path, ctx), access }));
     }
     files
 }

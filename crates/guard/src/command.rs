@@ -171,7 +171,8 @@ impl Command {
         patterns.any(|pattern| {
             pattern.split(' ').skip(1).enumerate().all(|(at, part)| {
                 let word = words.get(at).copied().unwrap_or_default();
-                part.split('|').any(|choice| paths::glob(choice, word) && (choice == "*" || !word.is_empty()))
+                part.split('|')
+                    .any(|choice| paths::glob_matches(choice, word) && (choice == "*" || !word.is_empty()))
             })
         })
     }
@@ -200,7 +201,7 @@ impl Command {
     }
 
     /// A path as seen from where it runs, with links followed.
-    pub(crate) fn path(&self, path: &str, ctx: &Context) -> String {
+    pub(crate) fn resolve_path(&self, path: &str, ctx: &Context) -> String {
         let whole = paths::resolve(path, &self.cwd, &ctx.home);
         let linked = self.links.iter().find_map(|(link, target)| {
             let rest = whole.strip_prefix(link.as_str())?;
@@ -223,7 +224,7 @@ impl Command {
     }
 
     /// How it would be typed, for people.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn as_typed(&self) -> String {
         let mut words: Vec<String> =
             self.env.iter().map(|(name, value)| format!("{name}={}", quoted(value))).collect();
         if !self.spelled.is_empty() {
@@ -249,7 +250,7 @@ fn is_short_for(given: &str, name: &str) -> bool {
 }
 
 fn quoted(word: &str) -> String {
-    let shown = text::shown(word);
+    let shown = text::for_display(word);
     let is_plain = |next: char| next.is_alphanumeric() || "-_=+/.,:@%^~‹›$*?{}[]".contains(next);
     if !shown.is_empty() && shown.chars().all(is_plain) {
         return shown;

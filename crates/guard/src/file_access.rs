@@ -4,7 +4,7 @@ mod code;
 mod copies;
 pub(crate) mod search;
 
-use super::{Context, call::patched_files, invocation::Command, shell::RedirectKind};
+use super::{Context, call::patched_files, command::Command, shell::RedirectKind};
 
 /// How a file is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,28 +133,28 @@ const OPENS_NO_FILES: &[&str] = &[
 ];
 
 /// The files that a command touches.
-pub(crate) fn uses(command: &Command, ctx: &Context) -> Vec<FileAccess> {
+pub(crate) fn accessed_files(command: &Command, ctx: &Context) -> Vec<FileAccess> {
     let mut files = Vec::new();
     for redirect in &command.redirects {
         let access = match redirect.kind {
             RedirectKind::Read | RedirectKind::Here | RedirectKind::Duplicate => Access::Read,
-            RedirectKind::Write if says_nothing(command) => Access::Empty,
+            RedirectKind::Write if prints_nothing(command) => Access::Empty,
             RedirectKind::Write | RedirectKind::ReadWrite => Access::Write,
             RedirectKind::Append => Access::Append,
         };
         files.push(FileAccess { path: redirect.path.clone(), access });
     }
-    for (path, access) in of_arguments(command) {
-        files.push(FileAccess { path: command.path(&path, ctx), access });
+    for (path, access) in accessed_by_arguments(command) {
+        files.push(FileAccess { path: command.resolve_path(&path, ctx), access });
     }
     if let Some(code) = &command.code {
-        files.extend(code::uses(code, command, ctx));
+        files.extend(code::accessed_by_code(code, command, ctx));
     }
     files
 }
 
 /// Whether nothing is written, so that a file it is redirected to ends up empty.
-fn says_nothing(command: &Command) -> bool {
+fn prints_nothing(command: &Command) -> bool {
     match command.program.as_str() {
         "" | ":" | "true" => true,
         "cat" => matches!(&command.args[..], [file] if file == "/dev/null"),
@@ -163,7 +163,7 @@ fn says_nothing(command: &Command) -> bool {
     }
 }
 
-fn of_arguments(command: &Command) -> Vec<(String, Access)> {
+fn accessed_by_arguments(command: &Command) -> Vec<(String, Access)> {
     let all =
         |paths: Vec<&str>, access: Access| paths.into_iter().map(|path| (path.to_owned(), access)).collect();
     match command.program.as_str() {
@@ -175,7 +175,9 @@ fn of_arguments(command: &Command) -> Vec<(String, Access)> {
         "unlink" | "rmdir" => all(command.operands(&[]), Access::Delete),
         "truncate" => all(command.operands(&["-s", "-r", "--size", "--reference"]), Access::Empty),
         "shred" | "wipe" => all(command.operands(&["-n", "-s", "--iterations", "--size"]), Access::Empty),
-        "mv" | "cp" | "install" | "rsync" | "scp" | "ditto" | "ln" | "rename" => copies::copies(command),
+        "mv" | "cp" | "install" | "rsync" | "scp" | "ditto" | "ln" | "rename" => {
+            copies::accessed_by_copying(command)
+        }
         "tee" | "sponge" | "touch" | "mkdir" | "mkfifo" | "mknod" | "nano" | "vim" | "vi" | "nvim"
         | "emacs" | "ed" | "ex" | "code" => {
             let access = if command.has("a", &["append"]) || command.is(&["touch", "mkdir"]) {
@@ -195,24 +197,26 @@ fn of_arguments(command: &Command) -> Vec<(String, Access)> {
             };
             command.args.iter().filter_map(value).collect()
         }
-        "docker" | "podman" if command.words().first() == Some(&"cp") => copies::copies(command),
-        "sed" | "perl" | "awk" | "ruby" if edits_in_place(command) => all(edited(command), Access::Write),
+        "docker" | "podman" if command.words().first() == Some(&"cp") => copies::accessed_by_copying(command),
+        "sed" | "perl" | "awk" | "ruby" if edits_in_place(command) => {
+            all(edited_files(command), Access::Write)
+        }
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "chflags" => {
             let skip = usize::from(!command.has("", &["reference"]));
             let operands = command.args.iter().filter(|arg| !arg.starts_with('-') || is_mode(arg)).skip(skip);
             operands.map(|path| (path.clone(), Access::Permissions)).collect()
         }
-        "find" | "fd" if command.has_word(&["-delete"]) => search::deleted(command),
-        "git" => of_git(command),
-        "tar" | "bsdtar" | "zip" | "7z" | "unzip" => copies::archives(command),
-        "curl" | "wget" => copies::downloads(command),
+        "find" | "fd" if command.has_word(&["-delete"]) => search::deleted_by_find(command),
+        "git" => accessed_by_git(command),
+        "tar" | "bsdtar" | "zip" | "7z" | "unzip" => copies::accessed_by_archiving(command),
+        "curl" | "wget" => copies::accessed_by_downloading(command),
         "apply_patch" => {
             let patch = command.args.first().or(command.stdin.text.as_ref());
             let files = patch.map(|patch| patched_files(patch)).unwrap_or_default();
             files.into_iter().map(|path| (path, Access::Write)).collect()
         }
         program if OPENS_NO_FILES.contains(&program) => Vec::new(),
-        _ => reads(command),
+        _ => accessed_by_others(command),
     }
 }
 
@@ -230,7 +234,7 @@ fn edits_in_place(command: &Command) -> bool {
 }
 
 /// The files that an editor for streams changes in place.
-fn edited(command: &Command) -> Vec<&str> {
+fn edited_files(command: &Command) -> Vec<&str> {
     let operands = command.operands(&["-e", "-f", "-E", "--expression", "--file", "-n"]);
     let has_script = !command.values("ef", &["expression", "file"]).is_empty();
     operands.into_iter().skip(usize::from(!has_script)).collect()
@@ -242,7 +246,7 @@ pub(crate) fn is_remote_path(path: &str) -> bool {
     colon.is_some_and(|colon| 0 < colon && path.find('/').is_none_or(|slash| colon < slash))
 }
 
-fn of_git(command: &Command) -> Vec<(String, Access)> {
+fn accessed_by_git(command: &Command) -> Vec<(String, Access)> {
     let words = command.words();
     let Some((verb, rest)) = words.split_first() else { return Vec::new() };
     let access = match *verb {
@@ -261,7 +265,7 @@ fn of_git(command: &Command) -> Vec<(String, Access)> {
 }
 
 /// What any other program may open: every argument that is or contains a path.
-fn reads(command: &Command) -> Vec<(String, Access)> {
+fn accessed_by_others(command: &Command) -> Vec<(String, Access)> {
     let takes_pattern =
         command.is(&["grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "jq", "yq", "ack", "git-grep"]);
     let prints_nothing =

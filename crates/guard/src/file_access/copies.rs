@@ -1,10 +1,10 @@
 //! Files that are copied, moved, packed, unpacked and downloaded.
 
 use super::{Access, is_remote_path};
-use crate::invocation::Command;
+use crate::command::Command;
 
 /// What is copied, moved or linked: sources and target.
-pub(super) fn copies(command: &Command) -> Vec<(String, Access)> {
+pub(super) fn accessed_by_copying(command: &Command) -> Vec<(String, Access)> {
     let valued = [
         "-t",
         "--target-directory",
@@ -63,7 +63,7 @@ pub(super) fn copies(command: &Command) -> Vec<(String, Access)> {
 }
 
 /// What archives are made of, and where they are unpacked.
-pub(super) fn archives(command: &Command) -> Vec<(String, Access)> {
+pub(super) fn accessed_by_archiving(command: &Command) -> Vec<(String, Access)> {
     let operands = command.operands(&["-f", "-C", "-d", "-x", "--file", "--directory", "--exclude", "-T"]);
     let own = |paths: &[&str], access: Access| {
         paths.iter().map(|path| ((*path).to_owned(), access)).collect::<Vec<_>>()
@@ -90,7 +90,7 @@ pub(super) fn archives(command: &Command) -> Vec<(String, Access)> {
 }
 
 /// Where downloads go, and which files are sent.
-pub(super) fn downloads(command: &Command) -> Vec<(String, Access)> {
+pub(super) fn accessed_by_downloading(command: &Command) -> Vec<(String, Access)> {
     let mut files: Vec<(String, Access)> = Vec::new();
     let outputs = if command.program == "curl" {
         command.values("o", &["output", "output-dir", "cookie-jar", "dump-header"])
