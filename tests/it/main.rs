@@ -15,6 +15,7 @@ mod hook;
 mod init;
 mod job;
 mod loop_and_claims;
+mod memory;
 mod modes;
 mod nights;
 mod notify;

@@ -5,13 +5,17 @@
 
 pub mod baseline;
 pub mod budget;
+pub mod commit;
+pub mod entry;
 pub mod event;
 pub mod judgement;
+pub mod memory;
 pub mod outcome;
 mod phase;
 pub mod plan;
 pub mod presets;
 pub mod progress;
+mod run;
 mod seen;
 mod spent;
 mod state;
@@ -19,6 +23,7 @@ mod state;
 mod tests;
 mod wait;
 
+pub use run::Run;
 pub use spent::Spent;
 pub use state::State;
 pub use wait::Wait;

@@ -26,7 +26,6 @@ mod turn;
 mod work;
 
 use std::{
-    collections::BTreeSet,
     fs::File,
     path::PathBuf,
     time::{Duration, Instant},
@@ -44,7 +43,8 @@ use ralph_core::{
     duration::millis,
     engine::{
         Action, Wait, decide,
-        event::{Event, GateEnded, Turn, TurnEnd, TurnEnded, View, Why},
+        event::{Event, GateEnded, Topic, TurnEnd, TurnEnded, View, Why},
+        memory::{Waiting, left_at},
         outcome::Outcome,
         plan::Check,
     },
@@ -77,16 +77,6 @@ pub(crate) struct Driver {
     repository: Option<Git>,
     /// The last prompt that could be read, in case its file goes away.
     base_prompt: Option<String>,
-    /// Commits announced by an earlier process of this run and never reported.
-    announced: Option<commit::Announced>,
-    /// The last turn, as it was started.
-    last_turn: Option<Turn>,
-    /// How long the wait on its way was going to be when it began.
-    planned_wait: Option<Duration>,
-    /// When an earlier process of this run started its last turn.
-    turn_began: Option<Timestamp>,
-    /// Pinned files whose change was shown.
-    shown_changes: BTreeSet<PathBuf>,
     /// How long the bus of the task was when the turn began.
     bus_length: u64,
     /// What contains the agent, if anything does.
@@ -95,14 +85,6 @@ pub(crate) struct Driver {
     spool: Option<spool::Spool>,
     /// The hooks that the agent gets.
     hooks: Option<Hooks>,
-    /// Whether it was said that they are not closed.
-    told_of_open_hooks: bool,
-    /// The conversation that the next turn goes on with, where the run lives in one.
-    conversation: Option<String>,
-    /// It was said that a budget cannot be measured.
-    metering_warned: bool,
-    /// Not any more once it used the question to change files.
-    asks_for_messages: bool,
     /// What there is to know of a stories loop.
     stories: Option<stories::Stories>,
     /// Locked while the run lasts.
@@ -130,7 +112,7 @@ impl Driver {
                 let reason = format!("the project folder {} is gone", self.setup.project.display());
                 return Ok(self.finish(&Outcome::Paused { reason }));
             }
-            match decide(&self.ledger.plan, &self.ledger.state) {
+            match decide(&self.ledger.run().plan, &self.ledger.run().state) {
                 Action::Look => {
                     self.notice_meddling();
                     let view = self.look();
@@ -151,7 +133,7 @@ impl Driver {
     }
 
     fn finish(mut self, outcome: &Outcome) -> u8 {
-        let exit_code = outcome.exit_code(&self.ledger.plan);
+        let exit_code = outcome.exit_code(&self.ledger.run().plan);
         self.count_reviews(outcome);
         // The marker goes before the locks do.
         self.stories = None;
@@ -172,7 +154,7 @@ impl Driver {
 
     /// The directory as the plan's rules see it.
     fn look(&self) -> View {
-        let plan = &self.ledger.plan;
+        let plan = &self.ledger.run().plan;
         let claims = plan.claims.iter().filter_map(|claim| match claim {
             Claim::File { path } => Some(path),
             Claim::Tag { .. } | Claim::StoriesApproved | Claim::TurnEnd => None,
@@ -185,16 +167,15 @@ impl Driver {
     }
 
     fn run_gate(&mut self, index: usize) {
-        if let Check::ChildrenEnded { within_ms, poll_ms } = self.ledger.plan.gates[index].check {
+        if let Check::ChildrenEnded { within_ms, poll_ms } = self.ledger.run().plan.gates[index].check {
             return self.await_children(index, within_ms, poll_ms);
         }
-        self.ledger.reporters.gate_started(&self.ledger.plan.gates[index]);
-        self.ledger.reporters.flush();
+        self.ledger.gate_started(index);
         if let Some(ended) = self.check_in_process(index) {
             return self.ledger.record(Event::GateEnded(ended));
         }
-        let (iteration, attempt) = self.ledger.state.position();
-        let is_old = self.ledger.state.baseline().still_fails(index);
+        let (iteration, attempt) = self.ledger.run().state.position();
+        let is_old = self.ledger.run().state.baseline().still_fails(index);
         if let Some(mut ended) = self.run_command(index, iteration, attempt) {
             ended.failure = ended.failure.map(|text| if is_old { already_failing(&text) } else { text });
             self.ledger.record(Event::GateEnded(ended));
@@ -203,8 +184,7 @@ impl Driver {
 
     /// Checks a gate before the first turn; what it finds is held against nobody.
     fn run_baseline(&mut self, index: usize) {
-        self.ledger.reporters.baseline_started(&self.ledger.plan.gates[index]);
-        self.ledger.reporters.flush();
+        self.ledger.baseline_started(index);
         if let Some(ended) = self.run_command(index, 0, 1) {
             self.ledger.record(Event::BaselineEnded(ended));
         }
@@ -213,8 +193,8 @@ impl Driver {
     /// Runs the command of a gate; nothing when somebody ended it.
     fn run_command(&mut self, index: usize, iteration: u32, attempt: u32) -> Option<GateEnded> {
         let Self { ledger, setup, run, supervisor, sandbox, .. } = self;
-        let gate = ledger.plan.gates[index].clone();
-        let name = gates::log_name(&ledger.plan.gates, index);
+        let gate = ledger.run().plan.gates[index].clone();
+        let name = gates::log_name(&ledger.run().plan.gates, index);
         let sandbox = sandbox.as_mut().filter(|_| setup.sandbox.gates == GatesRun::Inside);
         let place = gates::Place { setup, run, iteration, attempt, name: &name, sandbox };
         let found = gates::check(supervisor, &gate, place, &mut |happening| ledger.notice(happening));
@@ -227,7 +207,6 @@ impl Driver {
         let chance = fnv(self.run.id().as_bytes());
         let now = Timestamp::now();
         let (until_ms, why) = wait.until(now.as_millisecond(), chance);
-        self.planned_wait = Some(left_at(until_ms, now));
         self.ledger.record(Event::WaitStarted { until_ms, why });
         if why == Why::UsageLimit {
             self.notify(Occasion::Waiting, "the usage limit is reached", None);
@@ -235,9 +214,9 @@ impl Driver {
     }
 
     fn wait(&mut self, until_ms: i64) {
-        let Self { supervisor, ledger, planned_wait, .. } = self;
+        let Self { supervisor, ledger, .. } = self;
         let by_the_wall = || left_at(until_ms, Timestamp::now());
-        let planned = planned_wait.take().unwrap_or(Duration::MAX);
+        let planned = ledger.run().memory.waiting.as_ref().map_or(Duration::MAX, Waiting::planned);
         let (started, longest) = (Instant::now(), by_the_wall().min(planned));
         loop {
             let left = left(by_the_wall(), started.elapsed(), longest);
@@ -256,24 +235,14 @@ impl Driver {
 
     /// The run is judged by the files it started with; a change of each is shown once.
     fn notice_changed_settings(&mut self) {
-        let pinned = self.setup.settings.iter().filter(|(path, _)| !self.shown_changes.contains(*path));
-        let changed: Vec<PathBuf> = pinned
-            .filter(|(path, before)| hash::fingerprint(path) != **before)
-            .map(|(path, _)| path.clone())
-            .collect();
-        for path in changed {
-            let name = path.strip_prefix(&self.setup.project).unwrap_or(&path).display();
-            let text = format!("{name} was changed during the run; this run keeps to what it started with");
-            self.shown_changes.insert(path);
-            self.ledger.record(Event::Warned { text });
+        for (path, before) in &self.setup.settings {
+            let file = path.strip_prefix(&self.setup.project).unwrap_or(path).display().to_string();
+            let text = format!("{file} was changed during the run; this run keeps to what it started with");
+            if hash::fingerprint(path) != *before {
+                self.ledger.warn_once(Topic::SettingsChanged { file }, text);
+            }
         }
     }
-}
-
-/// What is left of a wait at this moment, by the clock on the wall.
-fn left_at(until_ms: i64, now: Timestamp) -> Duration {
-    let left = until_ms.saturating_sub(now.as_millisecond());
-    Duration::from_millis(u64::try_from(left).unwrap_or(0))
 }
 
 /// What is left of a wait. A clock on the wall that is put back must not make it longer than it was going to be.

@@ -14,7 +14,7 @@ use ralph_core::{
     agents_md,
     claim::{Scanner, echo::Echo},
     duration::parse_duration,
-    engine::{Action, decide, event::Event, presets},
+    engine::{Action, decide, entry::Entry, event::Event, presets},
     message, plan_file,
     prompt::{commit_message, slug, truncate},
     stories::{self, Budget, Mode, Review, Rules, Statistics, Turn},
@@ -23,7 +23,7 @@ use ralph_core::{
 use ralph_guard::{Decision, call::ToolCall};
 
 use crate::{
-    journal::{self, Entry, Folded},
+    journal::{self, Folded},
     report::{
         Reporter,
         html::Page,
@@ -109,19 +109,20 @@ pub fn journal(bytes: &[u8]) {
     }
     let Ok(folded) = journal::fold_entries("a journal", entries) else { return };
     show(&folded);
-    let Folded { plan, mut state, entries, .. } = folded;
-    state.apply(&plan, &Event::RunResumed { pid: 1, limits: plan.limits });
-    if let Action::RunGate(gate) = decide(&plan, &state) {
-        assert!(gate < plan.gates.len(), "there is no gate {gate}");
+    let Folded { mut run, entries } = folded;
+    let resumed = Event::RunResumed { pid: 1, limits: run.plan.limits };
+    run.apply(&Entry { at: Timestamp::UNIX_EPOCH, event: resumed });
+    if let Action::RunGate(gate) = decide(&run.plan, &run.state) {
+        assert!(gate < run.plan.gates.len(), "there is no gate {gate}");
     }
     let mut human = Human::new(narrow(), Box::new(io::sink()), Box::new(io::sink()));
     for entry in &entries {
-        human.event(&plan, &state, entry);
+        human.event(&run, entry);
     }
 }
 
 fn show(folded: &Folded) {
-    let standing = Standing::of(false, folded.state.outcome());
+    let standing = Standing::of(false, folded.run.state.outcome());
     let now = Timestamp::UNIX_EPOCH;
     let style = Style {
         palette: Palette::default(),

@@ -17,77 +17,17 @@ use std::{
     time::Duration,
 };
 
-use jiff::Timestamp;
-use memchr::{memchr, memmem};
+use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 use ralph_core::engine::{
-    State,
+    Run,
+    entry::Entry,
     event::{Event, RunStarted},
     outcome::Outcome,
-    plan::Plan,
 };
 use ralph_sys::{
     error::{Context, Error, Result},
     file_lock,
 };
-use serde::Deserialize;
-
-/// An event with the moment it was recorded.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Entry {
-    pub(crate) at: Timestamp,
-    pub(crate) event: Event,
-}
-
-impl Entry {
-    /// An event of this moment.
-    pub(crate) fn now(event: Event) -> Self {
-        Self { at: Timestamp::now(), event }
-    }
-
-    /// The line of the journal, without its end.
-    pub(crate) fn to_line(&self) -> Vec<u8> {
-        let event = serde_json::to_vec(&self.event).expect("events have only string keys and plain values");
-        // Spliced in rather than flattened: a flattened enum goes through an intermediate tree.
-        let mut line = format!("{{\"at\":\"{:.3}\",", self.at).into_bytes();
-        line.extend_from_slice(&event[1..]);
-        line
-    }
-
-    /// Reads a line of a journal, if it is one.
-    pub(crate) fn of_line(line: &[u8]) -> Option<Self> {
-        Self::of_usual_line(line).or_else(|| Self::of_any_line(line))
-    }
-
-    /// What most lines of a long run are, as ralph writes them. Serde reads an event of any kind by way of a tree,
-    /// which takes several times longer.
-    fn of_usual_line(line: &[u8]) -> Option<Self> {
-        let rest = line.strip_prefix(b"{\"at\":\"")?;
-        let (at, rest) = rest.split_at(memchr(b'"', rest)?);
-        let rest = rest.strip_prefix(b"\",\"event\":\"")?;
-        // Two lines that damage made into one say both twice.
-        let is_doubled = |key: &[u8]| memmem::find(rest, key).is_some();
-        if is_doubled(b"\"at\"") || is_doubled(b"\"event\"") {
-            return None;
-        }
-        let event = match &rest[..memchr(b'"', rest)?] {
-            b"turn_started" => Event::TurnStarted(serde_json::from_slice(line).ok()?),
-            b"turn_ended" => Event::TurnEnded(serde_json::from_slice(line).ok()?),
-            b"gate_ended" => Event::GateEnded(serde_json::from_slice(line).ok()?),
-            _ => return None,
-        };
-        Some(Self { at: std::str::from_utf8(at).ok()?.parse().ok()?, event })
-    }
-
-    /// Any line that is an event.
-    pub(crate) fn of_any_line(line: &[u8]) -> Option<Self> {
-        #[derive(Deserialize)]
-        struct At {
-            at: Timestamp,
-        }
-        let At { at } = serde_json::from_slice(line).ok()?;
-        Some(Self { at, event: serde_json::from_slice(line).ok()? })
-    }
-}
 
 /// The writing end.
 pub(crate) struct Journal {
@@ -209,6 +149,13 @@ fn end_of_line_before(file: &mut File, mut end: u64) -> io::Result<u64> {
     Ok(0)
 }
 
+/// This moment, as exactly as a journal keeps it: what a run remembers is then what its record says.
+pub(crate) fn now() -> Timestamp {
+    let exactly = TimestampRound::new().smallest(Unit::Millisecond).mode(RoundMode::Trunc);
+    let now = Timestamp::now();
+    now.round(exactly).unwrap_or(now)
+}
+
 /// Whether the run of a journal is alive: its writer holds the lock.
 pub(crate) fn is_running(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -268,10 +215,7 @@ pub(crate) fn end(path: &Path) -> Option<(Timestamp, Outcome, u8)> {
 
 /// A run as its journal tells it.
 pub(crate) struct Folded {
-    pub(crate) started: RunStarted,
-    /// With the limits of the last resume.
-    pub(crate) plan: Plan,
-    pub(crate) state: State,
+    pub(crate) run: Run,
     pub(crate) entries: Vec<Entry>,
 }
 
@@ -289,17 +233,9 @@ pub(crate) fn fold(path: &Path) -> Result<Folded> {
 
 /// Folds what was read from the journal of this name.
 pub(crate) fn fold_entries(name: &str, entries: Vec<Entry>) -> Result<Folded> {
-    let Some(Entry { event: Event::RunStarted(started), .. }) = entries.first() else {
-        return Err(Error::new(format!("{name} does not begin with the start of a run")));
-    };
-    let (started, mut plan, mut state) = (RunStarted::clone(started), started.plan.clone(), State::default());
-    for entry in &entries {
-        if let Event::RunResumed { limits, .. } = &entry.event {
-            plan.limits = *limits;
-        }
-        state.apply(&plan, &entry.event);
-    }
-    Ok(Folded { started, plan, state, entries })
+    let run = Run::fold(&entries)
+        .ok_or_else(|| Error::new(format!("{name} does not begin with the start of a run")))?;
+    Ok(Folded { run, entries })
 }
 
 #[cfg(test)]

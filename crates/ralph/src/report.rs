@@ -12,18 +12,14 @@ pub(crate) mod summary;
 
 use jiff::Timestamp;
 use ralph_agents::AgentEvent;
-use ralph_core::engine::{
-    State,
-    plan::{Gate, Plan},
-};
-
-use crate::journal::Entry;
+use ralph_core::engine::{Run, entry::Entry, plan::Gate};
 
 /// Somebody who is told what happens. A reporter that cannot print any more (its reader has gone) goes
 /// quiet: the run does not depend on it.
 pub(crate) trait Reporter {
-    /// Something was recorded; `state` has taken it in already.
-    fn event(&mut self, plan: &Plan, state: &State, entry: &Entry);
+    /// Something was recorded; `run` has taken it in already. Whoever is told of one event only knows the run as well
+    /// as whoever was told of all.
+    fn event(&mut self, run: &Run, entry: &Entry);
     /// The agent said or did something.
     fn agent(&mut self, _event: &AgentEvent) {}
     /// A gate is about to be checked.
@@ -48,9 +44,9 @@ pub(crate) trait Reporter {
 
 /// Tells all of them.
 impl Reporter for Vec<Box<dyn Reporter>> {
-    fn event(&mut self, plan: &Plan, state: &State, entry: &Entry) {
+    fn event(&mut self, run: &Run, entry: &Entry) {
         for reporter in self.iter_mut() {
-            reporter.event(plan, state, entry);
+            reporter.event(run, entry);
         }
     }
     fn agent(&mut self, event: &AgentEvent) {

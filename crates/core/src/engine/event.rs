@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    commit::CommitEnd,
     judgement::{HookReport, Judgement},
     outcome::{Exhausted, Outcome},
     plan::{Limits, Plan},
@@ -93,6 +94,9 @@ pub enum Event {
     Warned {
         /// In one line.
         text: String,
+        /// What it is about, where that is said once in a run.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        about: Option<Topic>,
     },
     /// Every story is done: how often each was reviewed.
     ReviewsCounted(Statistics),
@@ -108,6 +112,30 @@ pub enum Event {
     #[serde(other)]
     #[schemars(skip)]
     Unknown,
+}
+
+impl Event {
+    /// Something a person should know, each time that it happens.
+    pub fn warned(text: String) -> Self {
+        Self::Warned { text, about: None }
+    }
+}
+
+/// What a person is told once in a run, however many processes that has.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "topic", rename_all = "snake_case")]
+pub enum Topic {
+    /// A settings file is not what it was when the run started.
+    SettingsChanged {
+        /// Which.
+        file: String,
+    },
+    /// The agent does not say what it uses, and there is a budget.
+    Unmetered,
+    /// The agent does not say what its tokens cost, and there is a limit on cost.
+    Unpriced,
+    /// The agent runs a tool when the hook before it fails.
+    OpenHooks,
 }
 
 /// Everything that a run starts from.
@@ -294,33 +322,6 @@ pub struct GateEnded {
     /// the same reason.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub likeness: Option<String>,
-}
-
-/// How an attempt to commit ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "result", rename_all = "snake_case")]
-pub enum CommitEnd {
-    /// A commit was made.
-    Made {
-        /// Its short id.
-        commit: String,
-        /// Its first line.
-        subject: String,
-    },
-    /// The agent had committed everything itself.
-    Already,
-    /// There was nothing to commit.
-    Nothing,
-    /// The settings do not ask for a commit.
-    NotWanted,
-    /// The files are no longer those that passed the gates: they were changed while the agent was asked for a
-    /// message. The gates decide again.
-    Changed,
-    /// The SCM refused.
-    Failed {
-        /// The end of what it printed.
-        output: String,
-    },
 }
 
 /// Why ralph waits.

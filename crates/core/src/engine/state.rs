@@ -129,6 +129,11 @@ impl State {
         self.broken.as_deref()
     }
 
+    /// Whether somebody asked to stop.
+    pub fn is_stopping(&self) -> bool {
+        self.stop
+    }
+
     /// What the run has used so far.
     pub fn spent(&self) -> &Spent {
         &self.spent

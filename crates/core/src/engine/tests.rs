@@ -11,8 +11,10 @@ use std::collections::BTreeMap;
 use ralph_agents::{Failure, FailureKind, Usage};
 
 use super::{
-    Action, State, Wait, decide,
-    event::{CommitEnd, Event, GateEnded, StoryView, TasksJudged, Turn, TurnEnd, TurnEnded, View, Why},
+    Action, State, Wait,
+    commit::CommitEnd,
+    decide,
+    event::{Event, GateEnded, StoryView, TasksJudged, Turn, TurnEnd, TurnEnded, View, Why},
     outcome::{Exhausted, Outcome},
     plan::{Check, CommitRule, Gate, Plan, When},
     presets,
@@ -188,7 +190,7 @@ fn check(plan: &Plan, script: &[&str], expected: &str) {
                     "fail" => CommitEnd::Failed { output: "hook says no".to_owned() },
                     "none" => CommitEnd::Nothing,
                     "already" => CommitEnd::Already,
-                    "changed" => CommitEnd::Changed,
+                    "changed" => CommitEnd::Changed { cause: None },
                     _ => CommitEnd::Made { commit: "abc".to_owned(), subject: "work".to_owned() },
                 };
                 transcript.push("c".to_owned());

@@ -11,7 +11,11 @@ use std::{
 use clap::Args;
 use jiff::Timestamp;
 use ralph_agents::Parser;
-use ralph_core::engine::{State, event::Event, plan::Plan};
+use ralph_core::engine::{
+    Run,
+    entry::Entry,
+    event::{Event, RunStarted},
+};
 use ralph_sys::error::{Error, Result};
 
 use super::{
@@ -20,7 +24,7 @@ use super::{
 };
 use crate::{
     journal::{
-        self, Entry,
+        self,
         run_dir::{AGENT_STREAM, RunDir},
     },
     report::Reporter,
@@ -62,8 +66,7 @@ pub(super) fn main(args: &LogsArgs, project: &Path) -> Result<u8> {
         None => runs::newest(project)?,
     };
     let reporters = args.look.replayer(&settings_of(project));
-    let mut replay =
-        Replay { args, run, reporters, position: 0, folded: None, iteration: 0, turn: None, ended: false };
+    let mut replay = Replay { args, run, reporters, position: 0, known: None, turn: None, ended: false };
     loop {
         // Looked at before the record: what a run wrote before it ended is then shown.
         let is_running = journal::is_running(&replay.run.journal());
@@ -81,9 +84,8 @@ struct Replay<'a> {
     reporters: Vec<Box<dyn Reporter>>,
     /// How far the journal was read.
     position: u64,
-    folded: Option<(Plan, State, String)>,
-    /// What is being shown belongs to this one; 0 before the first.
-    iteration: u32,
+    /// The run as far as it was read.
+    known: Option<Run>,
     turn: Option<TurnStream>,
     ended: bool,
 }
@@ -114,10 +116,7 @@ impl Replay<'_> {
 
     fn entry(&mut self, entry: &Entry) -> Result<()> {
         match &entry.event {
-            Event::RunStarted(started) => {
-                let command = started.setup.agent.command.clone();
-                self.folded = Some((started.plan.clone(), State::default(), command));
-            }
+            Event::RunStarted(started) => self.known = Some(Run::new(RunStarted::clone(started))),
             Event::TurnEnded(_) => {
                 // The stream itself knows no time.
                 self.reporters.moment(entry.at);
@@ -130,30 +129,31 @@ impl Replay<'_> {
             Event::RunResumed { .. } => self.ended = false,
             _ => {}
         }
-        let Some((plan, state, command)) = &mut self.folded else { return Ok(()) };
-        if let Event::RunResumed { limits, .. } = &entry.event {
-            plan.limits = *limits;
-        }
-        state.apply(plan, &entry.event);
+        let Some(known) = &mut self.known else { return Ok(()) };
+        known.apply(entry);
+        let is_wanted = self.args.iteration.is_none_or(|wanted| wanted == iteration(known));
         if let Event::TurnStarted(turn) = &entry.event {
-            self.iteration = turn.iteration;
             let path = self.run.turn(turn.iteration, turn.attempt).join(AGENT_STREAM);
-            self.turn =
-                Some(TurnStream { path, position: 0, parser: ralph_agents::adapter(command).parser() });
+            let parser = ralph_agents::adapter(&known.started.setup.agent.command).parser();
+            self.turn = Some(TurnStream { path, position: 0, parser });
         }
-        let is_wanted = self.args.iteration.is_none_or(|wanted| wanted == self.iteration);
         if is_wanted && !self.args.raw {
-            self.reporters.event(plan, state, entry);
+            self.reporters.event(known, entry);
         }
         Ok(())
+    }
+
+    /// What is being shown belongs to this one; 0 before the first.
+    fn iteration(&self) -> u32 {
+        self.known.as_ref().map_or(0, iteration)
     }
 
     /// All that there was has been shown.
     fn finish(&self) -> Result<u8> {
         match self.args.iteration {
-            Some(wanted) if wanted == 0 || self.iteration < wanted => {
+            Some(wanted) if wanted == 0 || self.iteration() < wanted => {
                 Err(Error::new(format!("run {} has no iteration {wanted}", self.run.id()))
-                    .hint(format!("it came to iteration {}", self.iteration)))
+                    .hint(format!("it came to iteration {}", self.iteration())))
             }
             Some(_) | None => Ok(0),
         }
@@ -161,8 +161,8 @@ impl Replay<'_> {
 
     /// Shows what the agent has printed since the last look.
     fn stream(&mut self) -> Result<()> {
+        let is_wanted = self.args.iteration.is_none_or(|wanted| wanted == self.iteration());
         let Some(turn) = &mut self.turn else { return Ok(()) };
-        let is_wanted = self.args.iteration.is_none_or(|wanted| wanted == self.iteration);
         // The file may not be there: a turn that could not start, a disk that was full.
         let Ok(mut file) = File::open(&turn.path) else { return Ok(()) };
         file.seek(SeekFrom::Start(turn.position))?;
@@ -182,4 +182,9 @@ impl Replay<'_> {
             }
         }
     }
+}
+
+/// The iteration of the last turn; 0 before the first.
+fn iteration(known: &Run) -> u32 {
+    known.memory.turn.as_ref().map_or(0, |last| last.turn.iteration)
 }

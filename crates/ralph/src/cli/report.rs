@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::tz::TimeZone;
-use ralph_core::engine::event::{CommitEnd, Event};
+use ralph_core::engine::{commit::CommitEnd, event::Event};
 use ralph_sys::{
     error::{Context, Result},
     process::Supervisor,
@@ -41,11 +41,12 @@ pub(super) fn main(args: &ReportArgs, project: &Path) -> Result<u8> {
         None => runs::newest(project)?,
     };
     let folded = journal::fold(&run.journal())?;
-    let is_newest = runs::newest(&folded.started.setup.project).is_ok_and(|newest| newest.id() == run.id());
+    let is_newest =
+        runs::newest(&folded.run.started.setup.project).is_ok_and(|newest| newest.id() == run.id());
     let History { commits, files, range } = history(&folded, is_newest).unwrap_or_default();
     let page = Page {
         id: &run.id(),
-        standing: Standing::of(runs::process(&run).is_some(), folded.state.outcome()),
+        standing: Standing::of(runs::process(&run).is_some(), folded.run.state.outcome()),
         asked: asked(&run),
         commits,
         files,
@@ -90,7 +91,7 @@ fn history(folded: &Folded, is_newest: bool) -> Option<History> {
     });
     let heads: Vec<String> = heads.collect();
     let mut supervisor = Supervisor::new().ok()?;
-    let git = Git::find(&mut supervisor, &folded.started.setup.project, "").ok()??;
+    let git = Git::find(&mut supervisor, &folded.run.started.setup.project, "").ok()??;
     let now = git.head(&mut supervisor).ok().flatten().filter(|_| is_newest);
     let (base, last) = (heads.first()?.clone(), now.or_else(|| heads.last().cloned())?);
     let commits = git.between(&mut supervisor, &base, &last).ok()?;

@@ -62,7 +62,7 @@ pub(super) fn main(args: &ResumeArgs, project: &Path) -> Result<u8> {
     let (iterations, time) = (args.maximum_iterations, args.max_time.map(millis));
     let (cost_usd, tokens) = (args.max_cost, args.max_tokens);
     let (iteration_cost, iteration_tokens) = (args.max_iteration_cost, args.max_iteration_tokens);
-    let limits = move |limits: Limits| Limits {
+    let raise = move |limits: Limits| Limits {
         iterations: iterations.unwrap_or(limits.iterations),
         total_ms: changed(time, limits.total_ms),
         cost_usd: changed(cost_usd, limits.cost_usd),
@@ -73,7 +73,7 @@ pub(super) fn main(args: &ResumeArgs, project: &Path) -> Result<u8> {
     };
     // Only how things look is taken from the settings of today; the run keeps to those it started with.
     let reporters = args.look.reporters(&settings_of(project));
-    let driver = Resume { run, limits: Box::new(limits), reporters }.begin()?;
+    let driver = Resume { run, raise: Box::new(raise), reporters }.begin()?;
     super::modes::drive(driver, !args.look.is_json())
 }
 

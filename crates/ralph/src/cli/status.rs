@@ -10,7 +10,7 @@ use std::{
 use clap::Args;
 use jiff::Timestamp;
 use ralph_agents::AgentEvent;
-use ralph_core::engine::event::Event;
+use ralph_core::engine::{Run, event::Event};
 use ralph_sys::error::Result;
 use serde_json::{Value, json};
 
@@ -88,14 +88,14 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
 
 fn listed<'a>(run: &'a RunDir, id: &'a str, folded: &'a Folded) -> Listed<'a> {
     let has_process = runs::process(run).is_some();
-    let standing = Standing::of(has_process || bound_to(run).is_some(), folded.state.outcome());
+    let standing = Standing::of(has_process || bound_to(run).is_some(), folded.run.state.outcome());
     let doing = has_process.then(|| doing(run, folded)).flatten();
     Listed { id, folded, standing, doing, now: Timestamp::now() }
 }
 
 /// The same facts for scripts.
 fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
-    let Folded { started, plan, state, entries } = listed.folded;
+    let Folded { run: Run { started, plan, state, .. }, entries } = listed.folded;
     let ((iteration, attempt), spent) = (state.position(), state.spent());
     let gates = listed.gates().into_iter().map(|ended| {
         let name = plan.gates.get(ended.gate).map(|gate| gate.check.name());
@@ -138,7 +138,7 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
     let last = events.into_iter().find(|event| !is_aside(event))?;
     match last {
         Event::TurnStarted(turn) => {
-            let command = &folded.started.setup.agent.command;
+            let command = &folded.run.started.setup.agent.command;
             last_act(&run.turn(turn.iteration, turn.attempt).join(AGENT_STREAM), command)
                 .or_else(|| Some("the agent has said nothing yet".to_owned()))
         }

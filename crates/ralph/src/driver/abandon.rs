@@ -21,10 +21,10 @@ impl Driver {
     }
 
     fn heard_of_turn(&self) -> io::Result<TurnEnded> {
-        let (iteration, attempt) = self.ledger.state.position();
+        let (iteration, attempt) = self.ledger.run().state.position();
         let mut stream = File::open(self.run.turn(iteration, attempt).join(AGENT_STREAM))?;
         let last_word = Timestamp::try_from(stream.metadata()?.modified()?).map_err(io::Error::other)?;
-        let mut listener = Listener::new(self.adapter(), &self.ledger.plan.claims, "");
+        let mut listener = Listener::new(self.adapter(), &self.ledger.run().plan.claims, "");
         let mut piece = vec![0; 64 * 1024];
         loop {
             match stream.read(&mut piece)? {
@@ -34,7 +34,8 @@ impl Driver {
         }
         listener.finish(&mut |_| {});
         let usage = worth(&self.setup, &listener);
-        let took = self.turn_began.map(|began| last_word.duration_since(began).as_millis());
+        let turn = self.ledger.run().memory.turn.as_ref();
+        let took = turn.map(|turn| last_word.duration_since(turn.began).as_millis());
         let ms = took.and_then(|took| u64::try_from(took).ok()).unwrap_or(0);
         let tally = listener.tally;
         Ok(TurnEnded { ms, usage, tools: tally.tools, tool_errors: tally.tool_errors, ..abandoned() })

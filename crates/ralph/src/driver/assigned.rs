@@ -47,7 +47,7 @@ impl Driver {
             Role::Root => surroundings.of_root(),
             Role::Child => surroundings.of_child(),
         };
-        let is_continued = 0 < self.ledger.state.spent().turns || assignment.previous.is_some();
+        let is_continued = 0 < self.ledger.run().state.spent().turns || assignment.previous.is_some();
         prompt_of_task(is_continued, &self.adapter().harmless(&preamble), base)
     }
 
@@ -58,7 +58,7 @@ impl Driver {
 
     /// What the agent said on the bus, during the turn, that it waits for.
     pub(super) fn asked_to_pause(&self) -> Option<String> {
-        let kind = self.ledger.plan.pause_message.as_ref()?;
+        let kind = self.ledger.run().plan.pause_message.as_ref()?;
         let bus = Task::of(self.setup.assignment.as_ref()?).bus();
         let (messages, _) = bus.read_from(self.bus_length).ok()?;
         let asked = messages.into_iter().rfind(|message| message.kind.eq_ignore_ascii_case(kind))?;
@@ -68,7 +68,7 @@ impl Driver {
 
 /// Tells the others how a run of a task ended, in case it was killed before it could.
 pub(super) fn tell_of_end(folded: &Folded, run: &RunDir) {
-    let setup = &folded.started.setup;
+    let setup = &folded.run.started.setup;
     let Some(assignment) = &setup.assignment else { return };
     if !journal::is_running(&run.journal()) {
         Keeper::new(assignment, setup, &run.id()).catch_up(folded);

@@ -37,7 +37,7 @@ impl Driver {
                 break;
             }
             if announced != ids {
-                self.ledger.reporters.gate_started(&self.ledger.plan.gates[gate].clone());
+                self.ledger.reporters.gate_started(&self.ledger.run().plan.gates[gate].clone());
                 self.ledger.reporters.detail(&format!("Waiting for child runs: {}", names(&living)));
                 self.ledger.reporters.flush();
                 announced = ids;

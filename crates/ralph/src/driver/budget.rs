@@ -6,7 +6,7 @@ use ralph_agents::Usage;
 use ralph_core::{
     engine::{
         budget::{cost_left, is_metered, price, priced, reached},
-        event::{TurnEnd, TurnEnded},
+        event::{Topic, TurnEnd, TurnEnded},
         plan::Limits,
     },
     setup::Setup,
@@ -17,11 +17,12 @@ use super::{Driver, ledger::Ledger, listener::Listener};
 
 /// Notes the budget that the turn has used up, if it is still spending: then it has to go.
 pub(super) fn keep_to_budget(ledger: &Ledger, setup: &Setup, listener: &mut Listener, heard: Heard) -> Heard {
-    let limits = &ledger.plan.limits;
+    let limits = &ledger.run().plan.limits;
     let is_spending = is_metered(&listener.running());
     if listener.over.is_none() && is_spending && has_budget(limits) {
         let used = worth(setup, listener);
-        let (mut run, mut iteration) = (ledger.state.spent().usage, ledger.state.spent().iteration);
+        let (mut run, mut iteration) =
+            (ledger.run().state.spent().usage, ledger.run().state.spent().iteration);
         run.add(used);
         iteration.add(used);
         listener.over = reached(limits, &run, &iteration);
@@ -32,35 +33,37 @@ pub(super) fn keep_to_budget(ledger: &Ledger, setup: &Setup, listener: &mut List
 impl Driver {
     /// How long the next turn may take before the time of the run is used up.
     pub(super) fn time_left(&self) -> Option<Duration> {
-        let limit = self.ledger.plan.limits.total_ms?;
-        Some(Duration::from_millis(limit.saturating_sub(self.ledger.state.spent().ms)))
+        let limit = self.ledger.run().plan.limits.total_ms?;
+        Some(Duration::from_millis(limit.saturating_sub(self.ledger.run().state.spent().ms)))
     }
 
     /// What the next turn may cost, for agents that keep to a limit by themselves.
     pub(super) fn cost_left(&self) -> Option<f64> {
-        let spent = self.ledger.state.spent();
-        cost_left(&self.ledger.plan.limits, &spent.usage, &spent.iteration)
+        let spent = self.ledger.run().state.spent();
+        cost_left(&self.ledger.run().plan.limits, &spent.usage, &spent.iteration)
     }
 
     /// A budget that nobody can measure is none: says so once, before the first turn where that is known.
     pub(super) fn warn_of_plain_program(&mut self) {
-        if !self.adapter().is_structured() && has_budget(&self.ledger.plan.limits) {
+        if !self.adapter().is_structured() && has_budget(&self.ledger.run().plan.limits) {
             self.unmetered();
         }
     }
 
     /// The same after a turn that did not say what it used.
     pub(super) fn warn_of_missing_figures(&mut self, turn: &TurnEnded) {
-        let limits = &self.ledger.plan.limits;
-        if self.metering_warned || turn.end != TurnEnd::Finished {
+        let limits = &self.ledger.run().plan.limits;
+        let told = &self.ledger.run().memory.told;
+        let is_told = told.contains(&Topic::Unmetered) || told.contains(&Topic::Unpriced);
+        if is_told || turn.end != TurnEnd::Finished {
             return;
         }
         let limits_cost = limits.cost_usd.or(limits.iteration_cost_usd).is_some();
         if has_budget(limits) && !is_metered(&turn.usage) {
             self.unmetered();
         } else if limits_cost && turn.usage.cost_usd.is_none() {
-            self.metering_warned = true;
-            self.ledger.warn(
+            self.ledger.warn_once(
+                Topic::Unpriced,
                 "the agent does not say what its tokens cost, so the cost cannot end the run; say it in \"prices\""
                     .to_owned(),
             );
@@ -68,8 +71,8 @@ impl Driver {
     }
 
     fn unmetered(&mut self) {
-        self.metering_warned = true;
-        self.ledger.warn(
+        self.ledger.warn_once(
+            Topic::Unmetered,
             "the agent is unmetered: it does not say what it uses, so cost and tokens cannot end the run"
                 .to_owned(),
         );

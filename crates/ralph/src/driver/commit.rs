@@ -11,7 +11,11 @@ use jiff::{SignedDuration, Timestamp};
 use ralph_agents::{Output, Usage};
 use ralph_core::duration::millis;
 use ralph_core::{
-    engine::event::{CommitEnd, Event},
+    engine::{
+        commit::{ChangeCause, CommitEnd},
+        event::Event,
+        memory::Announced,
+    },
     prompt::{commit_message, message_from_task, truncate},
     setup::{MessageFrom, Scm},
 };
@@ -52,13 +56,6 @@ const CLOCK_TICK: SignedDuration = SignedDuration::from_millis(100);
 const CHANGED: &str = "files changed while the agent was asked for a commit message: the gates run again, and the \
                        agent is not asked any more in this run";
 
-/// A commit that an earlier process of the run announced and did not report.
-pub(super) struct Announced {
-    pub(super) at: Timestamp,
-    pub(super) head: Option<String>,
-    pub(super) message: String,
-}
-
 impl Driver {
     /// Does the SCM tasks in their order and records how the commit went.
     pub(super) fn commit(&mut self) {
@@ -98,7 +95,8 @@ impl Driver {
 
     fn make_git_commit(&mut self, git: &Git) -> Result<CommitEnd> {
         let head = git.head(&mut self.supervisor)?;
-        let announced = self.announced.take();
+        // By an earlier process of the run, which did not live to report it.
+        let announced = self.ledger.run().memory.announced.clone();
         if let Some(announced) = &announced
             && announced.head != head
             && git.last_commit(&mut self.supervisor)?.1 == announced.message.trim()
@@ -113,16 +111,15 @@ impl Driver {
         if let Some(announced) = announced {
             self.remove_own_lock(git, &announced);
             // Announced by a ralph that died, and not made: nobody knows what happened to the files meanwhile.
-            return Ok(CommitEnd::Changed);
+            return Ok(CommitEnd::Changed { cause: Some(ChangeCause::RalphDied) });
         }
         let message = self.message()?;
         // What is committed is what passed the gates, whatever the agent did while it was asked.
         if git::since(&self.setup.dirty, git.changes(&mut self.supervisor)?) != changes
             || git.head(&mut self.supervisor)? != head
         {
-            self.asks_for_messages = false;
             self.ledger.warn(CHANGED.to_owned());
-            return Ok(CommitEnd::Changed);
+            return Ok(CommitEnd::Changed { cause: Some(ChangeCause::AgentAsked) });
         }
         self.ledger.record(Event::CommitStarted { head, message: message.clone() });
         match self.commit_patiently(git, &changes, &message)? {
@@ -134,7 +131,7 @@ impl Driver {
     /// Whether HEAD has gone forward since the turn began. If it went elsewhere, commits may be lost from sight: that
     /// is no work, and somebody should know how to get them back.
     fn notice_lost_commits(&mut self, git: &Git, head: Option<&str>) -> Result<bool> {
-        let before = self.last_turn.as_ref().and_then(|turn| turn.head.clone());
+        let before = self.ledger.run().memory.turn.as_ref().and_then(|last| last.turn.head.clone());
         let (Some(before), Some(head)) = (before.as_deref(), head) else {
             return Ok(before.as_deref() != head);
         };
@@ -234,7 +231,7 @@ impl Driver {
         if self.setup.message == MessageFrom::Task {
             return self.message_from_task();
         }
-        let turns = if self.asks_for_messages { MESSAGE_TURNS } else { 0 };
+        let turns = if self.ledger.run().memory.misused_question { 0 } else { MESSAGE_TURNS };
         for asked in 1..=turns {
             if let Some(message) = self.ask_for_message(asked) {
                 return Ok(message);
@@ -247,16 +244,16 @@ impl Driver {
     }
 
     fn message_from_task(&mut self) -> Result<String> {
-        let (iteration, _) = self.ledger.state.position();
-        let task = match self.last_turn.as_ref().and_then(|turn| turn.task.clone()) {
+        let (iteration, _) = self.ledger.run().state.position();
+        let task = match self.ledger.run().memory.turn.as_ref().and_then(|last| last.turn.task.clone()) {
             Some(task) => task,
             None => self.base_prompt()?,
         };
-        Ok(message_from_task(&self.ledger.plan.mode, iteration, &task))
+        Ok(message_from_task(&self.ledger.run().plan.mode, iteration, &task))
     }
 
     fn ask_for_message(&mut self, asked: u32) -> Option<String> {
-        let (iteration, attempt) = self.ledger.state.position();
+        let (iteration, attempt) = self.ledger.run().state.position();
         let folder = self.run.turn(iteration, attempt);
         // Inside a sandbox the record cannot be written.
         let writable = self.sandbox.as_ref().map_or(folder.as_path(), Sandbox::tmp);

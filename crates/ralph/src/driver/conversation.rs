@@ -43,7 +43,7 @@ impl Driver {
     /// What the agent is told in a run that lives in a conversation; nothing in other runs.
     pub(super) fn session_message(&self) -> Option<String> {
         let session = self.setup.session.as_ref()?;
-        let is_new = self.conversation.is_none();
+        let is_new = self.ledger.run().memory.conversation.is_none();
         Some(message(&self.ledger, &self.setup, session, self.adapter(), is_new))
     }
 
@@ -52,15 +52,8 @@ impl Driver {
         self.setup.session.as_ref()?;
         // Those need processes of their own, which must not run beside the agent.
         let has_commands =
-            self.ledger.plan.gates.iter().any(|gate| matches!(gate.check, Check::Command { .. }));
+            self.ledger.run().plan.gates.iter().any(|gate| matches!(gate.check, Check::Command { .. }));
         if has_commands { None } else { self.adapter().next_message(prompt) }
-    }
-
-    /// Keeps the conversation, where the run lives in one.
-    pub(super) fn remember_conversation(&mut self, ended: &TurnEnded) {
-        if self.setup.session.is_some() {
-            self.conversation = ended.session.clone().or(self.conversation.take());
-        }
     }
 
     /// Runs a process that takes one message after the other, turn by turn, as long as the engine wants another.
@@ -73,11 +66,11 @@ impl Driver {
     ) -> io::Result<Ended> {
         let (sender, more) = channel();
         let adapter = self.adapter();
-        let Self { supervisor, ledger, setup, run, conversation, .. } = self;
+        let Self { supervisor, ledger, setup, run, .. } = self;
         let (sender, since) = (Some(sender), Instant::now());
-        let (iteration, attempt) = ledger.state.position();
+        let (iteration, attempt) = ledger.run().state.position();
         let copy = record_into(&run.turn(iteration, attempt).join(AGENT_STREAM)).ok();
-        let mut talk = Talk { ledger, setup, run, adapter, conversation, sender, since, hooked, copy };
+        let mut talk = Talk { ledger, setup, run, adapter, sender, since, hooked, copy };
         let ended = supervisor.converse(spec, more, &mut |happening| match happening {
             Happening::Output(stream, bytes) => {
                 talk.ledger.reporters.moment(Timestamp::now());
@@ -103,7 +96,6 @@ struct Talk<'a> {
     setup: &'a Setup,
     run: &'a RunDir,
     adapter: &'static dyn Adapter,
-    conversation: &'a mut Option<String>,
     /// Closed when nothing more will be said.
     sender: Option<Sender<Vec<u8>>>,
     since: Instant,
@@ -123,12 +115,12 @@ impl Talk<'_> {
 
     /// A turn is over: records it, and gives the agent the next message or none.
     fn next(&mut self, listener: &mut Listener) -> Heard {
-        if self.sender.is_none() || !self.ledger.state.is_in_turn() {
+        if self.sender.is_none() || !self.ledger.run().state.is_in_turn() {
             return Heard::Result;
         }
         let claimed = listener.scanner.claimed();
         let usage = worth(self.setup, listener);
-        let tally = listener.renew(&self.ledger.plan.claims);
+        let tally = listener.renew(&self.ledger.run().plan.claims);
         // The caller knows more about a process that fails.
         if conclude(true, Exit::Code(0), &tally).is_err() {
             listener.tally = tally;
@@ -136,7 +128,6 @@ impl Talk<'_> {
             return Heard::Result;
         }
         let seen = Seen::of(&tally);
-        *self.conversation = tally.session.clone().or(self.conversation.take());
         let mut ended = TurnEnded {
             end: TurnEnd::Finished,
             claimed,
@@ -145,7 +136,7 @@ impl Talk<'_> {
             tools: tally.tools,
             tool_errors: tally.tool_errors,
             denials: tally.denials,
-            session: self.conversation.clone(),
+            session: tally.session.or_else(|| self.ledger.run().memory.conversation.clone()),
             ..abandoned()
         };
         if let Some(hooked) = self.hooked {
@@ -159,12 +150,13 @@ impl Talk<'_> {
     /// Judges the turn; nothing if that ends the process.
     fn advance(&mut self) -> Option<Heard> {
         loop {
-            match decide(&self.ledger.plan, &self.ledger.state) {
+            match decide(&self.ledger.run().plan, &self.ledger.run().state) {
                 Action::RunGate(gate) => {
-                    let Check::Work { tool_calls, otherwise } = self.ledger.plan.gates[gate].check else {
+                    let Check::Work { tool_calls, otherwise } = self.ledger.run().plan.gates[gate].check
+                    else {
                         break;
                     };
-                    let is_enough = u64::from(tool_calls) <= self.ledger.state.spent().tools;
+                    let is_enough = u64::from(tool_calls) <= self.ledger.run().state.spent().tools;
                     let failure = work::judge(self.ledger, is_enough, otherwise);
                     let ended =
                         GateEnded { gate, failure, code: None, ms: 0, log: String::new(), likeness: None };
@@ -206,10 +198,10 @@ fn message(
     let harmless =
         |feedback: &Feedback| Feedback { action: feedback.action, text: adapter.harmless(&feedback.text) };
     let text = if is_new {
-        contract(&ledger.plan, task)
+        contract(&ledger.run().plan, task)
     } else {
-        let feedback: Vec<Feedback> = ledger.state.feedback().iter().map(harmless).collect();
-        reminder(&ledger.plan, session, task, &feedback)
+        let feedback: Vec<Feedback> = ledger.run().state.feedback().iter().map(harmless).collect();
+        reminder(&ledger.run().plan, session, task, &feedback)
     };
     adapter.deliverable(text)
 }

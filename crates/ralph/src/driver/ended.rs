@@ -21,7 +21,7 @@ use super::{Driver, budget::worth, listener::Listener};
 impl Driver {
     /// What a turn came to.
     pub(super) fn judge(&self, ended: io::Result<Ended>, listener: Listener) -> TurnEnded {
-        let view = self.ledger.plan.looks().then(|| self.look());
+        let view = self.ledger.run().plan.looks().then(|| self.look());
         let code = ended.as_ref().ok().and_then(|ended| ended.status?.code());
         let (end, ms, leftovers) = match ended {
             Ok(ended) => (self.turn_end(&ended, &listener), millis(ended.took), ended.leftovers),
@@ -65,7 +65,8 @@ impl Driver {
             return if is_finished { TurnEnd::Finished } else { TurnEnd::OverBudget { limit } };
         }
         let Some(exit) = exit(ended, &self.setup) else { return TurnEnd::Interrupted };
-        if matches!((exit, self.ledger.plan.pause_code), (Exit::Code(code), Some(pause)) if code == pause) {
+        if matches!((exit, self.ledger.run().plan.pause_code), (Exit::Code(code), Some(pause)) if code == pause)
+        {
             return TurnEnd::Paused { reason: None };
         }
         if let Some(reason) = self.asked_to_pause() {

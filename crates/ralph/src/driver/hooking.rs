@@ -16,7 +16,7 @@ use ralph_agents::{
 };
 use ralph_core::{
     engine::{
-        event::{TurnEnd, TurnEnded},
+        event::{Topic, TurnEnd, TurnEnded},
         judgement::{HookReport, Judgement},
         plan::{Plan, Work},
     },
@@ -90,10 +90,11 @@ impl Driver {
     pub(super) fn notice_open_hooks(&mut self, version: Option<&str>) {
         let (Some(version), Some(needed)) = (version, self.adapter().closes_hooks_since()) else { return };
         let is_older = Version::find_in(version).is_some_and(|it| Some(it) < needed.parse().ok());
-        if self.hooks.is_some() && is_older && !std::mem::replace(&mut self.told_of_open_hooks, true) {
-            self.ledger.warn(format!(
+        if self.hooks.is_some() && is_older {
+            let text = format!(
                 "version {version} of the agent runs a tool when ralph's hook before it fails; from {needed} on it does not"
-            ));
+            );
+            self.ledger.warn_once(Topic::OpenHooks, text);
         }
     }
 }

@@ -1,28 +1,45 @@
 //! Takes in events: into the journal, into the state, onto the screen, in this order.
 
 use jiff::Timestamp;
-use ralph_core::engine::{State, event::Event, judgement::Judgement, plan::Plan};
+use ralph_core::engine::{
+    Run,
+    entry::Entry,
+    event::{Event, RunStarted, Topic},
+    judgement::Judgement,
+};
 use ralph_sys::process::Happening;
 
 use crate::{
-    journal::{Entry, Journal},
+    journal::{self, Journal},
     report::Reporter,
 };
 
-/// The rules of a run, its state, and everybody who is told of a change.
+/// A run, and everybody who is told of a change.
 pub(super) struct Ledger {
-    pub(super) plan: Plan,
-    pub(super) state: State,
+    run: Run,
     pub(super) journal: Journal,
     pub(super) reporters: Vec<Box<dyn Reporter>>,
     /// The journal could not be written, and that was said.
     disk_warned: bool,
-    stop_recorded: bool,
 }
 
 impl Ledger {
-    pub(super) fn new(plan: Plan, state: State, journal: Journal, reporters: Vec<Box<dyn Reporter>>) -> Self {
-        Self { plan, state, journal, reporters, disk_warned: false, stop_recorded: false }
+    /// Begins the record of a run.
+    pub(super) fn begin(started: RunStarted, journal: Journal, reporters: Vec<Box<dyn Reporter>>) -> Self {
+        let event = Event::RunStarted(Box::new(started.clone()));
+        let mut ledger = Self::resume(Run::new(started), journal, reporters);
+        ledger.record(event);
+        ledger
+    }
+
+    /// Goes on with the record of a run.
+    pub(super) fn resume(run: Run, journal: Journal, reporters: Vec<Box<dyn Reporter>>) -> Self {
+        Self { run, journal, reporters, disk_warned: false }
+    }
+
+    /// The run so far.
+    pub(super) fn run(&self) -> &Run {
+        &self.run
     }
 
     /// Takes in one event.
@@ -35,27 +52,27 @@ impl Ledger {
                 | Event::CommitEnded(_)
                 | Event::RunEnded { .. }
         );
-        let entry = Entry::now(event);
+        let entry = Entry { at: journal::now(), event };
         let written = self.journal.append(&entry);
         if is_milestone {
             self.journal.milestone();
         }
-        self.state.apply(&self.plan, &entry.event);
-        self.reporters.event(&self.plan, &self.state, &entry);
+        self.run.apply(&entry);
+        self.reporters.event(&self.run, &entry);
         if let Err(error) = written
             && !std::mem::replace(&mut self.disk_warned, true)
         {
             let text = format!("the record of the run cannot be written ({error}); the run goes on");
-            self.reporters.event(&self.plan, &self.state, &Entry::now(Event::Warned { text }));
+            self.reporters.event(&self.run, &Entry { at: journal::now(), event: Event::warned(text) });
         }
         if let Some(complaint) = self.reporters.complaint() {
-            self.record(Event::Warned { text: complaint });
+            self.warn(complaint);
         }
     }
 
     /// Somebody asked to stop; recorded once.
     pub(super) fn stop_requested(&mut self) {
-        if !std::mem::replace(&mut self.stop_recorded, true) {
+        if !self.run.state.is_stopping() {
             self.record(Event::StopRequested);
         }
     }
@@ -69,15 +86,27 @@ impl Ledger {
         }
     }
 
+    /// A gate is about to be checked.
+    pub(super) fn gate_started(&mut self, gate: usize) {
+        self.reporters.gate_started(&self.run.plan.gates[gate]);
+        self.reporters.flush();
+    }
+
+    /// A gate is about to be checked before the first turn.
+    pub(super) fn baseline_started(&mut self, gate: usize) {
+        self.reporters.baseline_started(&self.run.plan.gates[gate]);
+        self.reporters.flush();
+    }
+
     /// Time has passed: whoever shows it shows it.
     pub(super) fn tick(&mut self) {
         self.reporters.moment(Timestamp::now());
         self.reporters.flush();
     }
 
-    /// Shows something that is not recorded.
-    pub(super) fn show(&mut self, entry: &Entry) {
-        self.reporters.event(&self.plan, &self.state, entry);
+    /// Shows a warning that is not recorded.
+    pub(super) fn show_warning(&mut self, text: String) {
+        self.reporters.event(&self.run, &Entry { at: journal::now(), event: Event::warned(text) });
         self.reporters.flush();
     }
 
@@ -90,6 +119,13 @@ impl Ledger {
 
     /// Says something that no rule depends on.
     pub(super) fn warn(&mut self, text: String) {
-        self.record(Event::Warned { text });
+        self.record(Event::warned(text));
+    }
+
+    /// Says something once in a run, however many processes that has.
+    pub(super) fn warn_once(&mut self, about: Topic, text: String) {
+        if !self.run.memory.told.contains(&about) {
+            self.record(Event::Warned { text, about: Some(about) });
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ralph_core::engine::{event::Event, outcome::Outcome};
+use ralph_core::engine::outcome::Outcome;
 use ralph_sys::{
     calls::{refusal, succeeded},
     process::{Leftovers, Sink, Spec, guardian::RUN_VARIABLE},
@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use super::Driver;
-use crate::{journal::Entry, report::summary};
+use crate::report::summary;
 
 /// A notification is a moment's work; a program that hangs must not hold the night.
 const LONGEST: Duration = Duration::from_secs(30);
@@ -56,15 +56,15 @@ impl Driver {
     /// Runs the program of the settings, with what happened as JSON on its standard input.
     pub(super) fn notify(&mut self, occasion: Occasion, text: &str, exit_code: Option<u8>) {
         let Some(command) = self.setup.notify.clone() else { return };
-        let spent = self.ledger.state.spent();
+        let spent = self.ledger.run().state.spent();
         let event = json!({
             "event": occasion.word(),
             "run": self.run.id(),
-            "mode": self.ledger.plan.mode,
+            "mode": self.ledger.run().plan.mode,
             "project": self.setup.project,
             "text": text,
             "exit_code": exit_code,
-            "iteration": self.last_turn.as_ref().map(|turn| turn.iteration),
+            "iteration": self.ledger.run().memory.turn.as_ref().map(|last| last.turn.iteration),
             "cost_usd": spent.usage.cost_usd,
             "ms": spent.ms,
             "commits": spent.commits,
@@ -92,14 +92,14 @@ impl Driver {
         let text = format!("the notify command failed: {problem}");
         match exit_code {
             // The record is closed, and may belong to another process by now.
-            Some(_) => self.ledger.show(&Entry::now(Event::Warned { text })),
+            Some(_) => self.ledger.show_warning(text),
             None => self.ledger.warn(text),
         }
     }
 
     /// Tells how the run ended.
     pub(super) fn notify_end(&mut self, outcome: &Outcome, exit_code: u8) {
-        let text = summary::outcome(outcome, &self.ledger.plan);
+        let text = summary::outcome(outcome, &self.ledger.run().plan);
         if let Some(occasion) = Occasion::of(outcome) {
             self.notify(occasion, &text, Some(exit_code));
         }

@@ -3,24 +3,24 @@
 use std::path::PathBuf;
 
 use ralph_core::{
-    engine::{Action, State, decide, event::Event, outcome::Outcome, plan::Plan},
+    engine::{Action, Run, decide, entry::Entry, event::Event, outcome::Outcome, plan::Limits},
     setup::Setup,
 };
 use ralph_sys::error::{Error, Result};
 
-use crate::journal::{Folded, run_dir::RunDir};
+use crate::journal::{self, run_dir::RunDir};
 
 /// A run that is complete has nothing left to do.
-pub(super) fn refuse_final(folded: &Folded, run: &RunDir) -> Result<()> {
-    if folded.state.outcome().is_some_and(Outcome::is_final) {
+pub(super) fn refuse_final(known: &Run, run: &RunDir) -> Result<()> {
+    if known.state.outcome().is_some_and(Outcome::is_final) {
         return Err(Error::new(format!("run {} is complete; there is nothing to resume", run.id())));
     }
     Ok(())
 }
 
 /// Only the agent itself can go on with its conversation.
-pub(super) fn refuse_conversation(folded: &Folded, run: &RunDir) -> Result<()> {
-    if folded.started.setup.session.as_ref().is_some_and(|session| session.id.is_some()) {
+pub(super) fn refuse_conversation(known: &Run, run: &RunDir) -> Result<()> {
+    if known.started.setup.session.as_ref().is_some_and(|session| session.id.is_some()) {
         return Err(Error::new(format!("run {} lives inside a conversation with an agent", run.id()))
             .hint("start it again there: /ralph-loop"));
     }
@@ -28,14 +28,15 @@ pub(super) fn refuse_conversation(folded: &Folded, run: &RunDir) -> Result<()> {
 }
 
 /// A run that is at a limit ends again at once unless the limit is raised.
-pub(super) fn refuse_exhausted(plan: &Plan, state: &State, run: &RunDir) -> Result<()> {
-    if state.outcome().is_none() {
+pub(super) fn refuse_exhausted(known: &Run, limits: Limits, run: &RunDir) -> Result<()> {
+    if known.state.outcome().is_none() {
         // It was killed before it could say so; now it does.
         return Ok(());
     }
-    let mut state = state.clone();
-    state.apply(plan, &Event::RunResumed { pid: 0, limits: plan.limits });
-    let Action::Finish(Outcome::Exhausted { limit }) = decide(plan, &state) else { return Ok(()) };
+    let mut resumed = known.clone();
+    resumed.apply(&Entry { at: journal::now(), event: Event::RunResumed { pid: 0, limits } });
+    let Run { plan, state, .. } = &resumed;
+    let Action::Finish(Outcome::Exhausted { limit }) = decide(plan, state) else { return Ok(()) };
     Err(Error::new(format!("the run is at its limit of {}", limit.name())).hint(format!(
         "raise it: ralph resume {} {}",
         run.id(),

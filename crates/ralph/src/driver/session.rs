@@ -12,8 +12,10 @@ use jiff::Timestamp;
 use ralph_core::duration::millis;
 use ralph_core::{
     engine::{
-        Action, State, decide,
-        event::{CommitEnd, Event, GateEnded, RunStarted, Turn, TurnEnd, TurnEnded, View, Why},
+        Action,
+        commit::CommitEnd,
+        decide,
+        event::{Event, GateEnded, RunStarted, Turn, TurnEnd, TurnEnded, View, Why},
         judgement::Judgement,
         outcome::Outcome,
         plan::{Check, Plan},
@@ -86,13 +88,12 @@ pub(crate) fn begin(plan: Plan, mut setup: Setup) -> Result<RunDir> {
         run: run.id(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
-        plan: plan.clone(),
+        plan,
         setup: setup.clone(),
     };
-    let ledger = Ledger::new(plan, State::default(), journal, Vec::new());
+    let ledger = Ledger::begin(started, journal, Vec::new());
     let (since, supervisor) = (Timestamp::now(), Some(supervisor));
     let mut session = SessionLoop { ledger, setup, session, run: run.clone(), since, head, supervisor };
-    session.ledger.record(Event::RunStarted(Box::new(started)));
     session.advance()?;
     Ok(run)
 }
@@ -101,22 +102,16 @@ impl SessionLoop {
     /// Takes a loop up again. Nothing if it has ended.
     pub(crate) fn open(run: &RunDir) -> Result<Option<Self>> {
         let journal = lock(run)?;
-        let folded = journal::fold(&run.journal())?;
-        let setup = folded.started.setup;
+        let known = journal::fold(&run.journal())?.run;
+        let setup = known.started.setup.clone();
         let session =
             setup.session.clone().ok_or_else(|| Error::new("the run is not a loop inside a conversation"))?;
-        if folded.state.outcome().is_some() {
+        if known.state.outcome().is_some() {
             return Ok(None);
         }
-        let turns = || {
-            folded.entries.iter().filter_map(|entry| match &entry.event {
-                Event::TurnStarted(turn) => Some((entry.at, turn)),
-                _ => None,
-            })
-        };
-        let since = turns().next_back().map_or_else(Timestamp::now, |(at, _)| at);
-        let head = turns().next().and_then(|(_, turn)| turn.head.clone());
-        let ledger = Ledger::new(folded.plan, folded.state, journal, Vec::new());
+        let since = known.memory.turn.as_ref().map_or_else(Timestamp::now, |last| last.began);
+        let head = known.memory.first_head.clone();
+        let ledger = Ledger::resume(known, journal, Vec::new());
         Ok(Some(Self { ledger, setup, session, run: run.clone(), since, head, supervisor: None }))
     }
 
@@ -127,12 +122,12 @@ impl SessionLoop {
 
     /// The rules of the loop.
     pub(crate) fn plan(&self) -> &Plan {
-        &self.ledger.plan
+        &self.ledger.run().plan
     }
 
     /// The current turn, from 1.
     pub(crate) fn turn(&self) -> u32 {
-        self.ledger.state.position().0
+        self.ledger.run().state.position().0
     }
 
     /// Judges a turn that is over.
@@ -145,13 +140,13 @@ impl SessionLoop {
     }
 
     fn end_turn(&mut self, stopped: Stopped) -> Result<Verdict> {
-        if !self.ledger.state.is_in_turn()
+        if !self.ledger.run().state.is_in_turn()
             // The hook before this one was killed before it could say what follows from its turn.
             && let Verdict::LetGo(outcome) = self.advance()?
         {
             return Ok(Verdict::LetGo(outcome));
         }
-        let before = self.ledger.state.spent().tools;
+        let before = self.ledger.run().state.spent().tools;
         let took = Timestamp::now().duration_since(self.since).as_millis();
         self.ledger.record_judgements(stopped.calls);
         self.ledger.record(Event::TurnEnded(Box::new(TurnEnded {
@@ -168,7 +163,7 @@ impl SessionLoop {
     /// Ends the loop before its time.
     pub(crate) fn cancel(mut self, why: &str) -> Result<()> {
         self.ledger.warn(why.to_owned());
-        if self.ledger.state.is_in_turn() {
+        if self.ledger.run().state.is_in_turn() {
             self.ledger
                 .record(Event::TurnEnded(Box::new(TurnEnded { end: TurnEnd::Interrupted, ..abandoned() })));
         }
@@ -179,16 +174,16 @@ impl SessionLoop {
     /// Does what the engine decides until it is the agent's turn, or the end.
     fn advance(&mut self) -> Result<Verdict> {
         loop {
-            match decide(&self.ledger.plan, &self.ledger.state) {
+            match decide(&self.ledger.run().plan, &self.ledger.run().state) {
                 Action::RunTurn(turn) => {
-                    let feedback = self.ledger.state.feedback().to_vec();
+                    let feedback = self.ledger.run().state.feedback().to_vec();
                     let turn = Turn { head: self.head.clone(), ..turn };
                     self.ledger.record(Event::TurnStarted(turn));
-                    let text = reminder(&self.ledger.plan, &self.session, self.task(), &feedback);
+                    let text = reminder(&self.ledger.run().plan, &self.session, self.task(), &feedback);
                     return Ok(Verdict::GoOn(text));
                 }
                 Action::Finish(outcome) => {
-                    let exit_code = outcome.exit_code(&self.ledger.plan);
+                    let exit_code = outcome.exit_code(&self.ledger.run().plan);
                     self.ledger.record(Event::RunEnded { outcome: outcome.clone(), exit_code });
                     return Ok(Verdict::LetGo(outcome));
                 }
@@ -223,11 +218,11 @@ impl SessionLoop {
     }
 
     fn run_gate(&mut self, index: usize) -> Result<GateEnded> {
-        let gate = self.ledger.plan.gates[index].clone();
+        let gate = self.ledger.run().plan.gates[index].clone();
         let started = Instant::now();
         Ok(match &gate.check {
             Check::Work { tool_calls, otherwise } => {
-                let counted = self.ledger.state.spent().tools;
+                let counted = self.ledger.run().state.spent().tools;
                 let is_enough =
                     u64::from(*tool_calls) <= counted || (counted == 0 && self.tree_has_changed()?);
                 let failure = work::judge(&mut self.ledger, is_enough, *otherwise);
@@ -241,8 +236,8 @@ impl SessionLoop {
             | Check::StoriesDone => {
                 self.supervise(true)?;
                 let Self { ledger, setup, run, supervisor, .. } = self;
-                let (iteration, attempt) = ledger.state.position();
-                let name = gates::log_name(&ledger.plan.gates, index);
+                let (iteration, attempt) = ledger.run().state.position();
+                let name = gates::log_name(&ledger.run().plan.gates, index);
                 let place = gates::Place { setup, run, iteration, attempt, name: &name, sandbox: None };
                 let found = supervisor
                     .as_mut()

@@ -15,10 +15,8 @@ use std::{
 use super::{
     Driver,
     assigned::tell_of_end,
-    commit::Announced,
     hooking,
     ledger::Ledger,
-    left_at,
     refuse::{check_names, refuse_conversation, refuse_exhausted, refuse_final},
     stories::Stories,
 };
@@ -40,7 +38,7 @@ use ralph_core::setup::PROJECT_DIR;
 use ralph_core::{
     containment::level::Choice,
     engine::{
-        State,
+        Run,
         event::{Event, RunStarted, TasksJudged},
         plan::{Limits, Plan},
     },
@@ -75,7 +73,7 @@ pub(crate) struct Start {
 pub(crate) struct Resume {
     pub(crate) run: RunDir,
     /// The limits from here on, made from those it had.
-    pub(crate) limits: Box<dyn FnOnce(Limits) -> Limits>,
+    pub(crate) raise: Box<dyn Fn(Limits) -> Limits>,
     pub(crate) reporters: Vec<Box<dyn Reporter>>,
 }
 
@@ -109,16 +107,14 @@ impl Start {
         ground.note_version(&setup, &run);
         ground.repository = ground.repository.map(|git| git.marked(&run.id()));
 
-        let event = Event::RunStarted(Box::new(RunStarted {
+        let started = RunStarted {
             run: run.id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
-            plan: plan.clone(),
+            plan,
             setup: setup.clone(),
-        }));
-        let reporters = with_keeper(reporters, &setup, &run);
-        let mut ledger = Ledger::new(plan, State::default(), journal, reporters);
-        ledger.record(event);
+        };
+        let mut ledger = Ledger::begin(started, journal, with_keeper(reporters, &setup, &run));
         begin_session_log(&mut ledger, &setup);
         if let Some(judged) = settled {
             ledger.record(Event::TasksJudged(Box::new(judged)));
@@ -139,29 +135,20 @@ impl Start {
 impl Resume {
     /// Takes the tree, ends what is left of the process that died, and goes on where the journal ends.
     pub(crate) fn begin(self) -> Result<Driver> {
-        let Self { run, limits, reporters } = self;
+        let Self { run, raise, reporters } = self;
         let size = |run: &RunDir| run.journal().metadata().map(|it| it.len()).ok();
         let seen = size(&run);
-        let mut folded = journal::fold(&run.journal())?;
+        let folded = journal::fold(&run.journal())?;
         tell_of_end(&folded, &run);
-        refuse_final(&folded, &run)?;
-        refuse_conversation(&folded, &run)?;
-        let (setup, mut plan) = (folded.started.setup.clone(), folded.plan.clone());
-        let had = plan.limits.iterations;
-        plan.limits = limits(plan.limits);
-        if plan.limits.iterations < had {
-            return Err(Error::new(format!(
-                "the run may already have {had} iterations; a resume can only raise that"
-            )));
-        }
-        refuse_exhausted(&plan, &folded.state, &run)?;
-        let mut ground = Ground::take(&plan, &setup, &run.id())?;
+        let mut known = folded.run;
+        let mut limits = may_go_on(&known, &raise, &run)?;
+        let setup = known.started.setup.clone();
+        let mut ground = Ground::take(&known.plan, &setup, &run.id())?;
         let journal = Journal::open(&run.journal())?;
         // Another process may have written until now; only what was read under the lock counts.
         if size(&run) != seen {
-            folded = journal::fold(&run.journal())?;
-            refuse_final(&folded, &run)?;
-            refuse_exhausted(&plan, &folded.state, &run)?;
+            known = journal::fold(&run.journal())?.run;
+            limits = may_go_on(&known, &raise, &run)?;
         }
         // In case the guardian was killed too.
         if !setup.keep_leftovers {
@@ -172,39 +159,29 @@ impl Resume {
         ground.enlist(&setup, &run)?;
         ground.guard(&run, &journal)?;
 
-        let limits = plan.limits;
         let reporters = with_keeper(reporters, &setup, &run);
-        let mut ledger = Ledger::new(plan, folded.state, journal, reporters);
+        let mut ledger = Ledger::resume(known, journal, reporters);
         ledger.record(Event::RunResumed { pid: std::process::id(), limits });
         begin_session_log(&mut ledger, &setup);
-        let mut last_turn = None;
-        for entry in &folded.entries {
-            if let Event::TurnStarted(turn) = &entry.event {
-                last_turn = Some(turn);
-            }
-        }
-        let stories = Stories::resume(&setup, &run, last_turn, ledger.state.is_unjudged())?;
-        let mut driver = ground.driver(ledger, setup, run, stories)?;
-        for entry in folded.entries {
-            match entry.event {
-                Event::TurnStarted(turn) => {
-                    (driver.last_turn, driver.turn_began) = (Some(turn), Some(entry.at));
-                }
-                Event::WaitStarted { until_ms, .. } => {
-                    driver.planned_wait = Some(left_at(until_ms, entry.at));
-                }
-                Event::CommitStarted { head, message } => {
-                    driver.announced = Some(Announced { at: entry.at, head, message });
-                }
-                Event::CommitEnded(_) => driver.announced = None,
-                Event::TurnEnded(turn) if driver.setup.session.is_some() => {
-                    driver.conversation = turn.session.or(driver.conversation.take());
-                }
-                _ => {}
-            }
-        }
-        Ok(driver)
+        let stories = Stories::resume(ledger.run(), &run)?;
+        ground.driver(ledger, setup, run, stories)
     }
+}
+
+/// The limits that a run goes on with, if it may.
+fn may_go_on(known: &Run, raise: &dyn Fn(Limits) -> Limits, run: &RunDir) -> Result<Limits> {
+    refuse_final(known, run)?;
+    refuse_conversation(known, run)?;
+    let had = known.plan.limits;
+    let limits = raise(had);
+    if limits.iterations < had.iterations {
+        return Err(Error::new(format!(
+            "the run may already have {} iterations; a resume can only raise that",
+            had.iterations
+        )));
+    }
+    refuse_exhausted(known, limits, run)?;
+    Ok(limits)
 }
 
 /// What a run stands on, new or resumed.
@@ -310,7 +287,7 @@ impl Ground {
         for warning in sandbox.iter().flat_map(Sandbox::warnings) {
             ledger.warn(warning);
         }
-        let hooks = hooking::hooks(&ledger.plan, &setup);
+        let hooks = hooking::hooks(&ledger.run().plan, &setup);
         Ok(Driver {
             ledger,
             setup,
@@ -320,19 +297,10 @@ impl Ground {
             git,
             repository,
             base_prompt: None,
-            announced: None,
-            last_turn: None,
-            planned_wait: None,
-            turn_began: None,
-            shown_changes: std::collections::BTreeSet::new(),
             bus_length: 0,
             sandbox,
             spool: None,
             hooks,
-            told_of_open_hooks: false,
-            conversation: None,
-            metering_warned: false,
-            asks_for_messages: true,
             stories,
             tree,
         })

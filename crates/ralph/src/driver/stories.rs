@@ -20,7 +20,10 @@ use crate::{
 use commits::Ranges;
 use files::{Findings, Pin, Snapshot};
 use ralph_core::{
-    engine::event::{Event, StoryView, Turn},
+    engine::{
+        Run,
+        event::{Event, StoryView, Turn},
+    },
     setup::{Setup, StoriesSetup},
     stories::{Mode, check, read, select},
 };
@@ -59,21 +62,17 @@ impl Stories {
     }
 
     /// Takes up what an earlier process of the run has left.
-    pub(super) fn resume(
-        setup: &Setup,
-        run: &RunDir,
-        last: Option<&Turn>,
-        unjudged: bool,
-    ) -> Result<Option<Self>> {
+    pub(super) fn resume(known: &Run, run: &RunDir) -> Result<Option<Self>> {
+        let setup = &known.started.setup;
         let Some(stories) = &setup.stories else { return Ok(None) };
         let pins = files::pinned(stories, run);
         remove_stale_marker(&setup.project);
         let ranges = left::ranges(&setup.project, &stories.dir);
         let Some(mut it) = Self::new(setup, pins, ranges) else { return Ok(None) };
         // A later run has judged it; what it says by now is not this run's business.
-        let is_ours = unjudged && !left::is_superseded(&setup.project, &stories.dir, run);
-        if let Some(turn) = last.filter(|_| is_ours) {
-            it.before = Some(files::snapshot(run, turn)?);
+        let is_ours = known.state.is_unjudged() && !left::is_superseded(&setup.project, &stories.dir, run);
+        if let Some(last) = known.memory.turn.as_ref().filter(|_| is_ours) {
+            it.before = Some(files::snapshot(run, &last.turn)?);
         }
         Ok(Some(it))
     }
@@ -150,7 +149,7 @@ impl Driver {
         let active = Active {
             timestamp: jiff::Timestamp::now().to_string(),
             pid: std::process::id(),
-            max_iterations: self.ledger.plan.limits.iterations,
+            max_iterations: self.ledger.run().plan.limits.iterations,
             mode: stories.setup.containment.clone(),
             skip_review: stories.setup.skip_review,
             review_cap: stories.setup.review_cap,
@@ -177,7 +176,7 @@ impl Driver {
         let story = turn.story.as_deref().and_then(|id| list.story(id));
         let ranges =
             story.map(|story| stories.ranges.of(&story.id, turn.head.as_deref())).unwrap_or_default();
-        let of = self.ledger.plan.limits.iterations;
+        let of = self.ledger.run().plan.limits.iterations;
         Some(assignment::text(turn, of, story, &ranges, &stories.setup))
     }
 
@@ -229,7 +228,7 @@ impl Driver {
 
     fn put_right(&mut self, findings: &Findings) {
         if let Some(after) = &findings.replaced {
-            let (iteration, attempt) = self.ledger.state.position();
+            let (iteration, attempt) = self.ledger.run().state.position();
             let _ = record(&self.run.turn(iteration, attempt).join("tasks.after.json"), after.as_bytes());
         }
         for warning in findings.write() {

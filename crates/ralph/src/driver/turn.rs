@@ -47,7 +47,7 @@ impl Driver {
         if let Some(git) = &self.git {
             turn.head = git.head(&mut self.supervisor).unwrap_or_default();
         }
-        (turn.task, turn.spec) = match &self.last_turn {
+        (turn.task, turn.spec) = match self.ledger.run().memory.turn.as_ref().map(|last| &last.turn) {
             // A retry is about the same task, whatever the plan says by now.
             Some(last) if last.iteration == turn.iteration => (last.task.clone(), last.spec.clone()),
             _ => self.task(),
@@ -55,7 +55,6 @@ impl Driver {
         self.before_story_turn(&mut turn)?;
         turn.tree = self.tree();
         self.warn_of_standstill(&turn);
-        self.last_turn = Some(turn.clone());
         let prompt = self.prompt(&turn)?;
         self.note_bus_length();
         let folder = self.run.turn(turn.iteration, turn.attempt);
@@ -79,7 +78,7 @@ impl Driver {
         spec.limits.total = spec.limits.total.into_iter().chain(self.time_left()).min();
         self.ledger.reporters.detail(&format!("Agent command: {}", command_line(&spec)));
         self.ledger.reporters.detail(&format!("Prompt: {}", beginning(&prompt)));
-        let mut listener = Listener::new(self.adapter(), &self.ledger.plan.claims, &prompt);
+        let mut listener = Listener::new(self.adapter(), &self.ledger.run().plan.claims, &prompt);
         let spec = self.contained(spec);
         let hooked = self.hooked(&folder);
         let ended = spec.and_then(|spec| match first {
@@ -88,7 +87,7 @@ impl Driver {
         });
         let disturbed = self.leave_sandbox();
         self.notice_open_hooks(listener.tally.version.as_deref());
-        if self.ledger.state.is_in_turn() {
+        if self.ledger.run().state.is_in_turn() {
             let seen = Seen::of(&listener.tally);
             let mut ended = self.judge(ended, listener);
             ended.end = disturbed.unwrap_or(ended.end);
@@ -96,7 +95,6 @@ impl Driver {
             if let Some(hooked) = hooked {
                 self.ledger.record_judgements(hooked.settle(&mut ended, seen));
             }
-            self.remember_conversation(&ended);
             self.ledger.record(Event::TurnEnded(Box::new(ended.clone())));
             self.warn_of_missing_figures(&ended);
         }
@@ -140,7 +138,7 @@ impl Driver {
             permissions: agent.permissions,
             prompt: by_argument.then_some(call.prompt),
             hooks: self.hooks.as_ref(),
-            resume: self.conversation.as_deref(),
+            resume: self.ledger.run().memory.conversation.as_deref(),
             streams_input: call.streams_input,
             // A process of several turns is measured turn by turn.
             budget_usd: self.cost_left().filter(|_| !call.streams_input),
@@ -166,7 +164,7 @@ impl Driver {
     }
 
     fn environment(&self, iteration: u32, spool: &Path) -> Vec<(OsString, Option<OsString>)> {
-        let plan = &self.ledger.plan;
+        let plan = &self.ledger.run().plan;
         let set = |name: &str, value: String| (OsString::from(name), Some(OsString::from(value)));
         let mut env = vec![
             set(RUN_VARIABLE, self.run.id()),
@@ -205,8 +203,8 @@ impl Driver {
             action: feedback.action,
             text: adapter.harmless(&feedback.text),
         };
-        let feedback: Vec<Feedback> = self.ledger.state.feedback().iter().map(harmless).collect();
-        let (iteration, of) = (turn.iteration, self.ledger.plan.limits.iterations);
+        let feedback: Vec<Feedback> = self.ledger.run().state.feedback().iter().map(harmless).collect();
+        let (iteration, of) = (turn.iteration, self.ledger.run().plan.limits.iterations);
         let count = self.setup.count_in_prompt.then_some(Count { iteration, of });
         Ok(adapter.deliverable(compose(&base, &feedback, count)))
     }
@@ -232,7 +230,7 @@ impl Driver {
 
     /// The variables of a prompt template.
     fn variables(&self, turn: &Turn) -> Vec<(&str, String)> {
-        let plan = &self.ledger.plan;
+        let plan = &self.ledger.run().plan;
         let name = self.setup.project.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut variables = vec![
             ("MODE", plan.mode.clone()),

@@ -2,7 +2,10 @@
 
 use std::io::Write;
 
-use ralph_core::engine::event::{CommitEnd, GateEnded, Turn, Why};
+use ralph_core::engine::{
+    commit::CommitEnd,
+    event::{GateEnded, Turn, Why},
+};
 use tempfile::TempDir;
 
 use super::*;
@@ -15,6 +18,10 @@ fn journal() -> (TempDir, std::path::PathBuf) {
 
 fn turn(iteration: u32) -> Event {
     Event::TurnStarted(Turn { iteration, attempt: 1, ..Turn::default() })
+}
+
+fn now_entry(event: Event) -> Entry {
+    Entry { at: now(), event }
 }
 
 fn read(path: &Path) -> Vec<Event> {
@@ -49,7 +56,7 @@ fn events_come_back_as_they_were() {
         Event::WaitStarted { until_ms: 1, why: Why::UsageLimit },
         Event::WaitEnded { ms: 3 },
         Event::StopRequested,
-        Event::Warned { text: "w".to_owned() },
+        Event::warned("w".to_owned()),
         Event::RunEnded {
             outcome: ralph_core::engine::outcome::Outcome::GaveUp {
                 cause: ralph_core::engine::plan::Cause::Gate,
@@ -60,7 +67,7 @@ fn events_come_back_as_they_were() {
     ];
     let mut journal = Journal::open(&path).expect("a new journal");
     for event in &events {
-        journal.append(&Entry::now(event.clone())).expect("a writable disk");
+        journal.append(&now_entry(event.clone())).expect("a writable disk");
     }
     assert_eq!(read(&path), events);
     let text = fs_err::read_to_string(&path).expect("text");
@@ -74,13 +81,13 @@ fn events_come_back_as_they_were() {
 fn a_torn_tail_is_passed_over_and_cut_by_the_next_writer() {
     let (_dir, path) = journal();
     let mut journal = Journal::open(&path).expect("a new journal");
-    journal.append(&Entry::now(turn(1))).expect("a writable disk");
+    journal.append(&now_entry(turn(1))).expect("a writable disk");
     drop(journal);
     append_raw(&path, b"{\"at\":\"2026-01-01T00:00:00.000Z\",\"event\":\"turn_st");
     assert_eq!(read(&path), [turn(1)]);
 
     let mut journal = Journal::open(&path).expect("the journal again");
-    journal.append(&Entry::now(turn(2))).expect("a writable disk");
+    journal.append(&now_entry(turn(2))).expect("a writable disk");
     assert_eq!(read(&path), [turn(1), turn(2)]);
 }
 
@@ -93,7 +100,7 @@ fn damage_in_the_middle_and_events_of_the_future_hide_nothing() {
         b"\xff\xfe\0garbage\n\n{\"at\":\"2026-01-01T00:00:00Z\",\"event\":\"new_in_9\",\"x\":1}\n",
     );
     let mut journal = Journal::open(&path).expect("the journal");
-    journal.append(&Entry::now(turn(1))).expect("a writable disk");
+    journal.append(&now_entry(turn(1))).expect("a writable disk");
     assert_eq!(read(&path), [Event::Unknown, turn(1)]);
 }
 
@@ -121,10 +128,10 @@ fn one_writer_at_a_time() {
 fn following_starts_where_the_last_look_ended() {
     let (_dir, path) = journal();
     let mut journal = Journal::open(&path).expect("a new journal");
-    journal.append(&Entry::now(turn(1))).expect("a writable disk");
+    journal.append(&now_entry(turn(1))).expect("a writable disk");
     let mut seen = Vec::new();
     let position = read_from(&path, 0, &mut |entry| seen.push(entry.event)).expect("a journal");
-    journal.append(&Entry::now(turn(2))).expect("a writable disk");
+    journal.append(&now_entry(turn(2))).expect("a writable disk");
     append_raw(&path, b"{\"at\":");
     let end = read_from(&path, position, &mut |entry| seen.push(entry.event)).expect("a journal");
     assert_eq!(seen, [turn(1), turn(2)]);

@@ -39,7 +39,7 @@ impl Page<'_> {
     /// The whole page.
     pub(crate) fn render(&self) -> String {
         let story = Story::of(self.folded, self.standing);
-        let gates = &self.folded.plan.gates;
+        let gates = &self.folded.run.plan.gates;
         let pictures = [
             ("Iterations", (!story.turns.is_empty()).then(|| chart::durations(&story.turns))),
             (

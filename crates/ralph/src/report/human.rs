@@ -21,22 +21,21 @@ use super::{
     look::Look,
     screen::{Screen, between},
 };
-use crate::{
-    journal::Entry,
-    term::{
-        Palette,
-        fit::{fit, one_line},
-        printable,
-    },
+use crate::term::{
+    Palette,
+    fit::{fit, one_line},
+    printable,
 };
 use live::Live;
 use ralph_agents::AgentEvent;
 use ralph_core::{
     duration::format_duration,
     engine::{
-        State,
+        Run,
+        entry::Entry,
         event::{Event, Why},
-        plan::{Check, Gate, Plan},
+        memory::{Memory, Waiting, left_at},
+        plan::{Check, Gate},
     },
     notes,
 };
@@ -51,20 +50,7 @@ pub(crate) struct Human {
     tools: Tools,
     /// When the turn began.
     turn_started: Option<Timestamp>,
-    /// When the commit began, if one is being made.
-    commit_started: Option<Timestamp>,
     live: Live,
-    /// Whether the agent said in the last turn that it is done.
-    claimed: bool,
-    /// The run's id.
-    run: String,
-    /// The task that it keeps going.
-    task: Option<String>,
-    has_gates: bool,
-    /// What the reviews of the run amount to.
-    reviews: Vec<String>,
-    /// What the run does with processes that a turn leaves behind.
-    keeps_leftovers: bool,
     /// Until when a usage limit is waited for, in milliseconds since 1970, and when that was said last.
     limited: Option<(i64, Timestamp)>,
 }
@@ -81,14 +67,7 @@ impl Human {
             data,
             tools: Tools::default(),
             turn_started: None,
-            commit_started: None,
             live: Live::default(),
-            claimed: false,
-            run: String::new(),
-            task: None,
-            has_gates: true,
-            reviews: Vec::new(),
-            keeps_leftovers: false,
             limited: None,
         }
     }
@@ -112,6 +91,17 @@ impl Human {
 }
 
 impl Human {
+    /// Takes notice of a usage limit that is waited for, also by an earlier process.
+    fn notice_wait(&mut self, memory: &Memory, at: Timestamp) {
+        self.limited = match memory.waiting {
+            Some(Waiting { until_ms, why: Why::UsageLimit, .. }) => match self.limited {
+                Some((same, said)) if same == until_ms => Some((same, said)),
+                _ => Some((until_ms, at)),
+            },
+            Some(Waiting { why: Why::Rest | Why::Retry, .. }) | None => None,
+        };
+    }
+
     /// A status line counts down by itself; a log says now and then that the wait goes on.
     fn still_waiting(&mut self, at: Timestamp) {
         let Some((until_ms, said)) = self.limited else { return };
@@ -127,13 +117,12 @@ impl Human {
 }
 
 impl Reporter for Human {
-    fn event(&mut self, plan: &Plan, state: &State, entry: &Entry) {
+    fn event(&mut self, run: &Run, entry: &Entry) {
+        let Run { plan, state, memory, .. } = run;
         self.screen.moment(entry.at);
         let Palette { warn, quiet, .. } = self.look.palette;
-        self.explain(plan, entry);
-        if !matches!(entry.event, Event::Warned { .. }) {
-            self.limited = None;
-        }
+        self.explain(run, entry);
+        self.notice_wait(memory, entry.at);
         match &entry.event {
             Event::RunStarted(started) => self.started(started),
             Event::RunResumed { .. } => {
@@ -142,8 +131,7 @@ impl Reporter for Human {
             }
             Event::TurnStarted(turn) => self.iteration(plan, turn),
             Event::TurnEnded(turn) => {
-                self.claimed = turn.claimed;
-                self.turn_ended(turn);
+                self.turn_ended(run, turn);
                 if let Some(note) = notes::of_turn(plan, state, turn) {
                     self.line(&format!("{quiet}{}{quiet:#}", printable(&note.text)));
                 }
@@ -154,40 +142,37 @@ impl Reporter for Human {
                 }
             }
             Event::TasksJudged(judged) => self.tasks_judged(judged),
-            Event::ReviewsCounted(statistics) => self.reviews = statistics.lines(),
             Event::BaselineEnded(ended) => {
                 if let Some(gate) = plan.gates.get(ended.gate) {
                     self.baseline_ended(gate, ended);
                 }
             }
-            Event::CommitEnded(end) => self.committed(plan, end),
+            Event::CommitEnded(end) => self.committed(run, end),
             Event::WaitStarted { until_ms, why } => {
-                let left =
-                    Duration::from_millis(u64::try_from(until_ms.saturating_sub(entry.at.as_millisecond())).unwrap_or(0));
-                let left = format_duration(left);
+                let left = format_duration(left_at(*until_ms, entry.at));
                 match why {
                     Why::Rest => {}
                     Why::Retry => self.line(&format!("{quiet}Trying again in {left}.{quiet:#}")),
                     Why::UsageLimit => {
-                        self.limited = Some((*until_ms, entry.at));
                         self.alert(&format!("{warn}The usage limit is reached: waiting {left}.{warn:#}"));
                     }
                 }
             }
             Event::StopRequested => self.alert(&format!("{warn}Received signal, shutting down...{warn:#} The running operation finishes; a second signal ends it.")),
-            Event::Warned { text } => self.alert(&format!("{warn}warning:{warn:#} {}", printable(text))),
+            Event::Warned { text, .. } => self.alert(&format!("{warn}warning:{warn:#} {}", printable(text))),
             Event::Sandboxed { level, uncovered } => self.sandboxed(*level, uncovered),
             Event::Contacted { hosts } => self.contacted(hosts),
             Event::ToolCallsJudged { calls } => self.tool_calls_judged(calls),
-            Event::RunEnded { outcome, .. } => self.ended(plan, state, outcome),
+            Event::RunEnded { outcome, .. } => self.ended(run, outcome),
             Event::Looked(_)
+            | Event::ReviewsCounted(_)
             | Event::MessageAsked { .. }
             | Event::CommitStarted { .. }
             | Event::WaitEnded { .. }
             | Event::Unknown => {}
         }
         if self.look.live {
-            self.live.event(plan, state, entry);
+            self.live.event(run, entry);
         }
         self.flush();
     }

@@ -2,10 +2,9 @@
 
 use std::io::{self, Write};
 
-use ralph_core::engine::{State, plan::Plan};
+use ralph_core::engine::{Run, entry::Entry};
 
 use super::Reporter;
-use crate::journal::Entry;
 
 /// Prints every event as the journal has it.
 #[derive(Default)]
@@ -15,7 +14,7 @@ pub(crate) struct Json {
 }
 
 impl Reporter for Json {
-    fn event(&mut self, _plan: &Plan, _state: &State, entry: &Entry) {
+    fn event(&mut self, _run: &Run, entry: &Entry) {
         let mut line = entry.to_line();
         line.push(b'\n');
         let mut out = io::stdout().lock();

@@ -7,6 +7,8 @@ use ralph_core::{
     containment::{contact::Contact, level::Level},
     duration::format_duration,
     engine::{
+        Run,
+        entry::Entry,
         event::{Event, GateEnded},
         judgement::Judgement,
         outcome::Outcome,
@@ -15,7 +17,7 @@ use ralph_core::{
 
 use super::{look::Marks, screen::between, summary};
 use crate::{
-    journal::{Entry, Folded},
+    journal::Folded,
     term::{
         Palette,
         fit::{columns, fit, flow, one_line},
@@ -66,7 +68,7 @@ impl Standing {
 
     /// What can be typed next, each with what it is for.
     pub(crate) fn commands(self, id: &str, folded: &Folded) -> Vec<(&'static str, String)> {
-        let setup = &folded.started.setup;
+        let setup = &folded.run.started.setup;
         let in_session = setup.session.as_ref().is_some_and(|session| session.id.is_some());
         match (self, setup.root_task()) {
             // A loop inside a conversation is started again there.
@@ -79,9 +81,9 @@ impl Standing {
 
     fn plain_commands(self, id: &str, folded: &Folded) -> Vec<(&'static str, String)> {
         // At a limit, a plain resume would end at once.
-        let raise = match folded.state.outcome() {
+        let raise = match folded.run.state.outcome() {
             Some(Outcome::Exhausted { limit }) => {
-                format!(" {}", limit.raised(&folded.plan, folded.state.spent()))
+                format!(" {}", limit.raised(&folded.run.plan, folded.run.state.spent()))
             }
             _ => String::new(),
         };
@@ -149,7 +151,7 @@ impl Listed<'_> {
     }
 
     fn facts(&self) -> Vec<String> {
-        let Folded { started, plan, state, entries } = self.folded;
+        let Folded { run: Run { started, plan, state, .. }, entries } = self.folded;
         let of = plan.limits.iterations;
         // What has ended does not begin another.
         let iteration = if state.outcome().is_some() { state.spent().begun } else { state.position().0 };
@@ -182,7 +184,7 @@ impl Listed<'_> {
     fn details(&self, style: &Style, margin: usize) -> Vec<String> {
         let room = style.columns.saturating_sub(margin);
         let fitted = |text: &str| fit(&one_line(text), room).into_owned();
-        let Folded { started, plan, state, .. } = self.folded;
+        let Run { started, plan, state, .. } = &self.folded.run;
         let mut lines = Vec::new();
         lines.extend(state.outcome().map(|outcome| fitted(&summary::outcome(outcome, plan))));
         let widest = room.saturating_sub("gates: x failed (was ended),".len()).clamp(12, 60);

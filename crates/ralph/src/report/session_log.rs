@@ -1,28 +1,22 @@
 //! The session log of the plan, build and prompt modes: a header and a footer for each iteration, what the
 //! agent did in between, and a summary at the end.
 
-use std::{
-    fmt::Write as _,
-    fs::File,
-    io::Write,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{fmt::Write as _, fs::File, io::Write, path::Path, time::Duration};
 
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use ralph_agents::{AgentEvent, Usage};
 use ralph_core::{
     duration::format_duration,
     engine::{
-        State,
+        Run, State,
+        entry::Entry,
         event::{Event, Turn, TurnEnded},
         outcome::Outcome,
         plan::{Gate, Plan},
     },
 };
 
-use super::{Reporter, human::Human, look::Look, summary};
-use crate::journal::Entry;
+use super::{Reporter, human::Human, look::Look, screen::between, summary};
 
 const THICK: &str = "================================================================================";
 const THIN: &str = "--------------------------------------------------------------------------------";
@@ -32,7 +26,6 @@ pub(crate) struct SessionLog {
     file: File,
     /// Writes what the agent does in between.
     human: Human,
-    started: Instant,
     iterations: Iterations,
     current: Option<Iteration>,
 }
@@ -61,8 +54,7 @@ impl SessionLog {
     pub(crate) fn begin(folder: &Path, look: Look) -> std::io::Result<Self> {
         let file = create(folder)?;
         let human = Human::new(look, Box::new(file.try_clone()?), Box::new(std::io::sink()));
-        let (iterations, started) = (Iterations::default(), Instant::now());
-        Ok(Self { file, human, started, iterations, current: None })
+        Ok(Self { file, human, iterations: Iterations::default(), current: None })
     }
 
     fn write(&mut self, text: &str) {
@@ -122,13 +114,13 @@ impl SessionLog {
         self.write(&format!("{text}{THICK}\n\n"));
     }
 
-    fn summary(&mut self, reason: &str, exit_code: u8) {
+    fn summary(&mut self, reason: &str, took: Duration, exit_code: u8) {
         let Iterations { total, successful } = self.iterations;
         let text = format!(
             "{THICK}\nSESSION SUMMARY\n{THICK}\nTotal Iterations: {total}\nSuccessful: {successful}\nFailed: {}\n\
              Total Duration: {}\nExit Reason: {reason}\nExit Code: {exit_code}\n{THICK}\n",
             total - successful,
-            format_duration(self.started.elapsed()),
+            format_duration(took),
         );
         self.write(&text);
     }
@@ -141,7 +133,8 @@ impl SessionLog {
 }
 
 impl Reporter for SessionLog {
-    fn event(&mut self, plan: &Plan, state: &State, entry: &Entry) {
+    fn event(&mut self, run: &Run, entry: &Entry) {
+        let Run { plan, state, memory, .. } = run;
         match &entry.event {
             Event::TurnStarted(turn) => match &mut self.current {
                 Some(iteration) if iteration.number == turn.iteration => {
@@ -154,14 +147,15 @@ impl Reporter for SessionLog {
             Event::RunEnded { outcome, exit_code } => {
                 let was_cut_off = *outcome == Outcome::Interrupted;
                 self.footer(state, entry.at, if was_cut_off { "INTERRUPTED" } else { "FAILED" });
-                self.summary(&summary::outcome(outcome, plan), *exit_code);
+                let took = between(memory.began, entry.at);
+                self.summary(&summary::outcome(outcome, plan), took, *exit_code);
                 return;
             }
             _ => {}
         }
         // What ralph itself says of turns, gates and commits; the frame of the iteration is the log's own.
         if !matches!(entry.event, Event::TurnStarted(_) | Event::RunStarted(_)) {
-            self.human.event(plan, state, entry);
+            self.human.event(run, entry);
         }
         let settled = self.current.as_ref().is_some_and(|iteration| iteration.number < state.position().0);
         if settled {

@@ -8,6 +8,7 @@ use ralph_core::{
         outcome::{Exhausted, Outcome},
         plan::{Cause, Plan},
     },
+    setup::Setup,
 };
 
 /// How a run ended, in one line without a full stop.
@@ -87,6 +88,11 @@ pub(crate) fn spent(state: &State) -> Vec<String> {
         parts.push(count(spent.unmetered.into(), "unmetered turn"));
     }
     parts
+}
+
+/// What became of processes that a turn left behind.
+pub(crate) fn leftovers(setup: &Setup) -> &'static str {
+    if setup.keep_leftovers { "kept" } else { "ended" }
 }
 
 /// Two costs, either of which may be unknown.

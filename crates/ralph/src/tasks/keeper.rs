@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 use ralph_core::{
-    engine::{State, event::Event, outcome::Outcome, plan::Plan},
+    engine::{Run, entry::Entry, event::Event, outcome::Outcome, plan::Plan},
     notes::{self, Note, Weight},
     setup::{Assignment, Role, Setup},
 };
@@ -16,7 +16,7 @@ use super::{
     store,
 };
 use crate::{
-    journal::{Entry, Folded},
+    journal::Folded,
     report::Reporter,
     tasks::bus::{Bus, Draft},
 };
@@ -104,7 +104,7 @@ impl Keeper {
         };
         // A task that is wanted again says so by taking its file away.
         if *outcome != Outcome::Done || self.role == Role::Child || self.task.done().is_file() {
-            self.ended(&folded.plan, outcome, *exit_code, *at);
+            self.ended(&folded.run.plan, outcome, *exit_code, *at);
         }
     }
 
@@ -134,7 +134,7 @@ impl Keeper {
 }
 
 impl Reporter for Keeper {
-    fn event(&mut self, plan: &Plan, state: &State, entry: &Entry) {
+    fn event(&mut self, Run { plan, state, .. }: &Run, entry: &Entry) {
         match &entry.event {
             Event::TurnStarted(turn) => {
                 self.update(|record| record.turns += 1);
@@ -152,7 +152,7 @@ impl Reporter for Keeper {
                     self.say(note);
                 }
             }
-            Event::Warned { text } => self.say(Note { weight: Weight::Warning, text: text.clone() }),
+            Event::Warned { text, .. } => self.say(Note { weight: Weight::Warning, text: text.clone() }),
             Event::RunEnded { outcome, exit_code } => self.ended(plan, outcome, *exit_code, entry.at),
             Event::RunStarted(_)
             | Event::RunResumed { .. }

@@ -3,7 +3,8 @@
 use super::{
     super::{
         Round,
-        event::{CommitEnd, GateEnded, TasksJudged, TurnEnded},
+        commit::CommitEnd,
+        event::{GateEnded, TasksJudged, TurnEnded},
         next_gate,
         phase::{Judging, Phase, Work},
         plan::{Cause, CommitRule, Plan},
@@ -121,11 +122,11 @@ impl State {
                 self.progress.committed();
                 self.passed(plan, judging);
             }
-            CommitEnd::Changed if judging.work == Work::Fresh => {
+            CommitEnd::Changed { .. } if judging.work == Work::Fresh => {
                 self.phase = Phase::Judging(Judging { next_gate: 0, work: Work::Changed, ..judging });
                 self.conclude(plan);
             }
-            CommitEnd::Changed => self.fail(plan, Cause::Commit, "the files change all the time", 0),
+            CommitEnd::Changed { .. } => self.fail(plan, Cause::Commit, "the files change all the time", 0),
             CommitEnd::Already | CommitEnd::Nothing | CommitEnd::NotWanted => self.passed(plan, judging),
         }
     }

@@ -4,8 +4,10 @@ use proptest::{prelude::*, test_runner::TestRng};
 
 use super::{
     super::{
-        Action, State, decide,
-        event::{CommitEnd, Event, GateEnded, Tree, View, Why},
+        Action, State,
+        commit::CommitEnd,
+        decide,
+        event::{Event, GateEnded, Tree, View, Why},
         outcome::Outcome,
         plan::{Check, OnFailure, Plan, When},
     },
@@ -177,7 +179,7 @@ impl World {
                         0 => CommitEnd::Nothing,
                         1 => CommitEnd::Failed { output: "no".to_owned() },
                         2 => CommitEnd::Already,
-                        3 => CommitEnd::Changed,
+                        3 => CommitEnd::Changed { cause: None },
                         4 => CommitEnd::NotWanted,
                         _ => CommitEnd::Made { commit: String::new(), subject: String::new() },
                     };

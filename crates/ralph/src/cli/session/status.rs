@@ -46,7 +46,7 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
         .rev()
         .filter_map(|run| journal::fold(&run.journal()).ok().map(|folded| (run, folded)))
         .filter(|(_, folded)| {
-            let session = folded.started.setup.session.as_ref();
+            let session = folded.run.started.setup.session.as_ref();
             session.is_some_and(|session| wanted.is_none_or(|wanted| session.id.as_deref() == Some(wanted)))
         })
         .collect();
@@ -102,7 +102,7 @@ fn stops(folded: &Folded) -> Vec<Stop> {
             _ => {}
         }
     }
-    if let (Some(last), "PROMISE_ACCEPTED") = (stops.last_mut(), status(folded.state.outcome())) {
+    if let (Some(last), "PROMISE_ACCEPTED") = (stops.last_mut(), status(folded.run.state.outcome())) {
         last.found = "promise accepted";
     }
     stops
@@ -110,16 +110,17 @@ fn stops(folded: &Folded) -> Vec<Stop> {
 
 /// How a loop stands. One whose conversation went away without a word is as good as cancelled.
 fn word(run: &RunDir, folded: &Folded) -> &'static str {
-    let is_left = folded.state.outcome().is_none() && hook_driven(folded) && super::bound_to(run).is_none();
-    if is_left { "STOPPED" } else { status(folded.state.outcome()) }
+    let is_left =
+        folded.run.state.outcome().is_none() && hook_driven(folded) && super::bound_to(run).is_none();
+    if is_left { "STOPPED" } else { status(folded.run.state.outcome()) }
 }
 
 fn hook_driven(folded: &Folded) -> bool {
-    matches!(&folded.started.setup.session, Some(InSession { id: Some(_), .. }))
+    matches!(&folded.run.started.setup.session, Some(InSession { id: Some(_), .. }))
 }
 
 fn task(folded: &Folded) -> &str {
-    match &folded.started.setup.prompt {
+    match &folded.run.started.setup.prompt {
         PromptSource::Text(task) => task,
         PromptSource::File(_) | PromptSource::Template(_) => "",
     }
@@ -130,15 +131,15 @@ fn object(run: &RunDir, folded: &Folded) -> Value {
         .into_iter()
         .map(|stop| json!({"iteration": stop.iteration, "found": stop.found, "why": stop.why}));
     json!({
-        "session": folded.started.setup.session.as_ref().and_then(|session| session.id.clone()),
+        "session": folded.run.started.setup.session.as_ref().and_then(|session| session.id.clone()),
         "run": run.id(),
         "status": word(run, folded),
-        "iteration": folded.state.position().0.min(folded.plan.limits.iterations),
-        "maxIterations": folded.plan.limits.iterations,
-        "promise": marker(&folded.plan),
-        "toolCalls": folded.state.spent().tools,
+        "iteration": folded.run.state.position().0.min(folded.run.plan.limits.iterations),
+        "maxIterations": folded.run.plan.limits.iterations,
+        "promise": marker(&folded.run.plan),
+        "toolCalls": folded.run.state.spent().tools,
         "task": task(folded),
-        "project": folded.started.setup.project,
+        "project": folded.run.started.setup.project,
         "startedAt": folded.entries.first().map(|entry| entry.at),
         "lastEventAt": folded.entries.last().map(|entry| entry.at),
         "log": log.collect::<Vec<_>>(),
@@ -146,9 +147,9 @@ fn object(run: &RunDir, folded: &Folded) -> Value {
 }
 
 fn text(run: &RunDir, folded: &Folded) -> String {
-    let session = folded.started.setup.session.as_ref().and_then(|session| session.id.as_deref());
-    let of = folded.plan.limits.iterations;
-    let turn = folded.state.position().0.min(of);
+    let session = folded.run.started.setup.session.as_ref().and_then(|session| session.id.as_deref());
+    let of = folded.run.plan.limits.iterations;
+    let turn = folded.run.state.position().0.min(of);
     let mut text = format!("{}  turn {turn} of {of}  {}\n", word(run, folded), run.id());
     let _ = writeln!(text, "  conversation: {}", one_line(session.unwrap_or("ralph's own")));
     let _ = writeln!(text, "  task: {}", one_line(&first_line(task(folded))));

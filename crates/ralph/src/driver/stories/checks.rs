@@ -20,11 +20,11 @@ use crate::{
 impl Driver {
     /// Checks that need no command. Nothing for those that do.
     pub(in crate::driver) fn check_in_process(&mut self, index: usize) -> Option<GateEnded> {
-        let gate = self.ledger.plan.gates[index].clone();
+        let gate = self.ledger.run().plan.gates[index].clone();
         let failure = match gate.check {
             Check::Command { .. } | Check::ChildrenEnded { .. } => return None,
             Check::Work { tool_calls, otherwise } => {
-                let is_enough = u64::from(tool_calls) <= self.ledger.state.spent().tools;
+                let is_enough = u64::from(tool_calls) <= self.ledger.run().state.spent().tools;
                 let failure = work::judge(&mut self.ledger, is_enough, otherwise);
                 let log = String::new();
                 return Some(GateEnded { gate: index, failure, code: None, ms: 0, log, likeness: None });
@@ -33,8 +33,8 @@ impl Driver {
             Check::TaskRules => self.broken_rules(),
             Check::StoriesDone => self.open_stories(),
         };
-        let (iteration, _) = self.ledger.state.position();
-        let name = crate::gates::log_name(&self.ledger.plan.gates, index);
+        let (iteration, _) = self.ledger.run().state.position();
+        let name = crate::gates::log_name(&self.ledger.run().plan.gates, index);
         let log = format!("{PROJECT_DIR}/guardrail_{iteration:03}_{name}.log");
         if let Some(failure) = &failure {
             let _ = record(&self.setup.project.join(&log), failure.as_bytes());
@@ -43,10 +43,10 @@ impl Driver {
     }
 
     fn broken_rules(&mut self) -> Option<String> {
-        if self.ledger.state.is_unjudged() {
+        if self.ledger.run().state.is_unjudged() {
             self.judge_tasks(true);
         }
-        if let Some(broken) = self.ledger.state.broken() {
+        if let Some(broken) = self.ledger.run().state.broken() {
             return Some(broken.to_owned());
         }
         let stories = self.stories.as_ref()?;

@@ -2,7 +2,7 @@
 //! agent can still mend. Nothing is recorded or put right here; ralph checks everything again after the turn.
 
 use ralph_core::{
-    engine::event::{Event, Turn},
+    engine::event::Turn,
     setup::{Setup, StoriesSetup},
     stories::check,
 };
@@ -28,17 +28,15 @@ pub(crate) struct Feedback {
 
 /// Checks the running turn of a run.
 pub(crate) fn look(run: &RunDir) -> Result<Feedback> {
-    let folded = journal::fold(&run.journal())?;
-    let setup = &folded.started.setup;
+    let known = journal::fold(&run.journal())?.run;
+    let setup = &known.started.setup;
     let Some(stories) = &setup.stories else { return Ok(Feedback::default()) };
-    let turn = folded.entries.iter().rev().find_map(|entry| match &entry.event {
-        Event::TurnStarted(turn) => Some(turn),
-        _ => None,
-    });
-    let Some(turn) = turn.filter(|_| folded.state.is_in_turn()) else { return Ok(Feedback::default()) };
+    let Some(last) = known.memory.turn.as_ref().filter(|_| known.state.is_in_turn()) else {
+        return Ok(Feedback::default());
+    };
     // Nothing was wrong when the turn began, else it would have been told.
-    let was_right = folded.state.feedback().is_empty();
-    let (mut found, warning) = broken_rules(setup, stories, run, turn, was_right);
+    let was_right = known.state.feedback().is_empty();
+    let (mut found, warning) = broken_rules(setup, stories, run, &last.turn, was_right);
     found.extend(unclean_tree(setup, stories)?);
     Ok(Feedback { objection: (!found.is_empty()).then(|| found.join("\n\n")), warning })
 }

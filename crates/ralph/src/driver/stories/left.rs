@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use ralph_core::engine::event::{Event, TasksJudged, Turn};
+use ralph_core::engine::{
+    Run,
+    event::{Event, TasksJudged, Turn},
+};
 use ralph_sys::{error::Result, process::Supervisor};
 
 use super::{
@@ -17,7 +20,7 @@ use crate::{
 /// Judges the last turn of the project's last stories loop, if that was killed before it could. A cheat must not be
 /// laundered by starting anew.
 pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> {
-    if last_loop(project, dir)?.is_none_or(|(_, folded)| !folded.state.is_unjudged()) {
+    if last_loop(project, dir)?.is_none_or(|(_, known)| !known.state.is_unjudged()) {
         return Ok(None);
     }
     let mut supervisor = Supervisor::new()?;
@@ -25,9 +28,8 @@ pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> 
     // Its guardian may still be ending what it had started.
     let _tree = lock::take(project, git.as_ref().map(Git::top))?;
     // Another process may have judged it until now; only what is read under the lock counts.
-    let Some((run, folded)) = last_loop(project, dir)? else { return Ok(None) };
-    let turn = last_turn(&folded).filter(|_| folded.state.is_unjudged());
-    let (Some(turn), Some(setup)) = (turn, &folded.started.setup.stories) else { return Ok(None) };
+    let Some((run, known)) = last_loop(project, dir)? else { return Ok(None) };
+    let (Some(turn), Some(setup)) = (unjudged(&known), &known.started.setup.stories) else { return Ok(None) };
     let before = snapshot(&run, turn)?;
     let mut findings = judge(project, setup, &pinned(setup, &run), &before, false);
     findings.judged.run = Some(run.id());
@@ -36,16 +38,16 @@ pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> 
     }
     if let Some(git) = git {
         // What cannot be committed now is committed with the next turn's work.
-        let _ = findings.commit(&mut supervisor, &git, &folded.started.setup.dirty);
+        let _ = findings.commit(&mut supervisor, &git, &known.started.setup.dirty);
     }
     Ok(Some(findings.judged))
 }
 
 /// What would be found if the running turn of this run were judged now; nothing if there is no such turn.
 pub(crate) fn preview(project: &Path, dir: &Path, run: &str) -> Option<TasksJudged> {
-    let (run, folded) = last_loop(project, dir).ok()?.filter(|(last, _)| last.id() == run)?;
-    let turn = last_turn(&folded).filter(|_| folded.state.is_unjudged())?;
-    let setup = folded.started.setup.stories.as_ref()?;
+    let (run, known) = last_loop(project, dir).ok()?.filter(|(last, _)| last.id() == run)?;
+    let turn = unjudged(&known)?;
+    let setup = known.started.setup.stories.as_ref()?;
     let before = snapshot(&run, turn).ok()?;
     Some(judge(project, setup, &pinned(setup, &run), &before, true).judged)
 }
@@ -72,21 +74,19 @@ pub(super) fn ranges(project: &Path, dir: &Path) -> Ranges {
 }
 
 /// The newest run that has done something to this list.
-fn last_loop(project: &Path, dir: &Path) -> Result<Option<(RunDir, Folded)>> {
+fn last_loop(project: &Path, dir: &Path) -> Result<Option<(RunDir, Run)>> {
     for run in RunDir::of_project(project)?.into_iter().rev() {
-        let Ok(folded) = journal::fold(&run.journal()) else { continue };
-        let is_ours = folded.started.setup.stories.as_ref().is_some_and(|stories| stories.dir == dir);
+        let Ok(Folded { run: known, entries }) = journal::fold(&run.journal()) else { continue };
+        let is_ours = known.started.setup.stories.as_ref().is_some_and(|stories| stories.dir == dir);
         let touched = |event: &Event| matches!(event, Event::TurnStarted(_) | Event::TasksJudged(_));
-        if is_ours && folded.entries.iter().any(|entry| touched(&entry.event)) {
-            return Ok(Some((run, folded)));
+        if is_ours && entries.iter().any(|entry| touched(&entry.event)) {
+            return Ok(Some((run, known)));
         }
     }
     Ok(None)
 }
 
-fn last_turn(folded: &Folded) -> Option<&Turn> {
-    folded.entries.iter().rev().find_map(|entry| match &entry.event {
-        Event::TurnStarted(turn) => Some(turn),
-        _ => None,
-    })
+/// The last turn of a run, if nobody has judged it.
+fn unjudged(known: &Run) -> Option<&Turn> {
+    known.memory.turn.as_ref().filter(|_| known.state.is_unjudged()).map(|last| &last.turn)
 }

@@ -23,14 +23,14 @@ const MOST_ROWS: usize = 400;
 
 impl Page<'_> {
     pub(super) fn heading(&self, story: &Story) -> String {
-        let started = &self.folded.started;
+        let started = &self.folded.run.started;
         let class = match self.standing {
             Standing::Complete => "good",
             Standing::Unready | Standing::GaveUp | Standing::Killed => "bad",
             Standing::Running | Standing::Limit | Standing::Stopped | Standing::Interrupted => "warn",
         };
         let end = self.folded.entries.iter().rev().find_map(|entry| match &entry.event {
-            Event::RunEnded { outcome, .. } => Some(summary::outcome(outcome, &self.folded.plan)),
+            Event::RunEnded { outcome, .. } => Some(summary::outcome(outcome, &self.folded.run.plan)),
             _ => None,
         });
         let agent = Path::new(&started.setup.agent.command).file_name().unwrap_or_default();
@@ -49,10 +49,10 @@ impl Page<'_> {
 
     pub(super) fn figures(&self, story: &Story) -> String {
         let entries = &self.folded.entries;
-        let spent = self.folded.state.spent();
+        let spent = self.folded.run.state.spent();
         let mut figures = Vec::new();
         let mut add = |value: String, what: &str| figures.push((value, what.to_owned()));
-        let of = self.folded.plan.limits.iterations;
+        let of = self.folded.run.plan.limits.iterations;
         let iterations = story.turns.iter().map(|told| told.turn.iteration).max().unwrap_or(0);
         add(format!("{iterations} of {of}"), "iterations");
         if let (Some(first), Some(last)) = (entries.first(), entries.last()) {
@@ -87,7 +87,7 @@ impl Page<'_> {
         if let Some(last) = story.turns.last() {
             for checked in last.gates.iter().filter(|checked| checked.failure.is_some()) {
                 let name =
-                    self.folded.plan.gates.get(checked.gate).map_or("a gate", |gate| gate.check.name());
+                    self.folded.run.plan.gates.get(checked.gate).map_or("a gate", |gate| gate.check.name());
                 let output = checked.failure.clone().unwrap_or_default();
                 concerns.push(format!(
                     "<code>{}</code> failed after the last turn (<code>{}</code>):<pre>{}</pre>",
@@ -97,7 +97,9 @@ impl Page<'_> {
                 ));
             }
         }
-        concerns.extend(summary::baseline(&self.folded.state, &self.folded.plan).map(|line| escape(&line)));
+        concerns.extend(
+            summary::baseline(&self.folded.run.state, &self.folded.run.plan).map(|line| escape(&line)),
+        );
         let refuted = story.turns.iter().filter(|told| told.claimed && told.is_refused()).count();
         if 0 < refuted {
             concerns.push(format!(
@@ -119,11 +121,12 @@ impl Page<'_> {
             ));
         }
         concerns.extend(story.warnings.iter().map(|text| escape(text)));
+        let fate = summary::leftovers(&self.folded.run.started.setup);
         concerns.extend(
             story
                 .leftovers
                 .iter()
-                .map(|text| format!("Left running after a turn: <code>{}</code>", escape(text))),
+                .map(|text| format!("Left behind after a turn, {fate}: <code>{}</code>", escape(text))),
         );
         (!concerns.is_empty()).then(|| format!("<ul>\n<li>{}</li>\n</ul>", concerns.join("</li>\n<li>")))
     }

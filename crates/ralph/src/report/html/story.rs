@@ -5,16 +5,15 @@ use ralph_agents::Usage;
 use ralph_core::{
     containment::{contact::Contact, level::Level},
     engine::{
-        event::{CommitEnd, Event, Turn, TurnEnd, TurnEnded},
+        commit::CommitEnd,
+        entry::Entry,
+        event::{Event, Turn, TurnEnd, TurnEnded},
         plan::CommitRule,
     },
 };
 
 use super::refused::Refusal;
-use crate::{
-    journal::{Entry, Folded},
-    report::listing::Standing,
-};
+use crate::{journal::Folded, report::listing::Standing};
 
 /// What is said of a turn that has no end of its own.
 const CUT_OFF: &str = "ralph was killed while it ran";
@@ -70,7 +69,7 @@ pub(super) struct Story {
 impl Story {
     /// Reads a record.
     pub(super) fn of(folded: &Folded, standing: Standing) -> Self {
-        let needs_changes = folded.plan.commit == CommitRule::Required;
+        let needs_changes = folded.run.plan.commit == CommitRule::Required;
         let mut story = Self { needs_changes, ..Self::default() };
         for entry in &folded.entries {
             story.take(entry);
@@ -116,7 +115,7 @@ impl Story {
                     self.refuse("the guard", what.trim_end(), call.rule.as_deref().unwrap_or_default());
                 }
             }
-            Event::Warned { text } if !self.warnings.contains(text) => self.warnings.push(text.clone()),
+            Event::Warned { text, .. } if !self.warnings.contains(text) => self.warnings.push(text.clone()),
             _ => {}
         }
     }

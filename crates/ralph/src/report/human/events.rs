@@ -5,12 +5,14 @@ use std::{io::Write, path::Path, time::Duration};
 use ralph_core::{
     duration::format_duration,
     engine::{
-        State,
-        event::{CommitEnd, GateEnded, RunStarted, Turn, TurnEnd, TurnEnded},
+        Run,
+        commit::CommitEnd,
+        event::{GateEnded, RunStarted, Turn, TurnEnd, TurnEnded},
         outcome::Outcome,
         plan::{Check, CommitRule, Gate, Plan},
     },
     prompt::{ALREADY_FAILING, OUTPUT_HEADING},
+    stories::Statistics,
 };
 
 use super::Human;
@@ -31,10 +33,6 @@ impl Human {
     pub(super) fn started(&mut self, started: &RunStarted) {
         let Palette { strong, quiet, .. } = self.look.palette;
         let (plan, setup) = (&started.plan, &started.setup);
-        self.keeps_leftovers = setup.keep_leftovers;
-        self.run.clone_from(&started.run);
-        self.task = setup.root_task().map(str::to_owned);
-        self.has_gates = plan.gates.iter().any(|gate| gate.check.judges());
         let agent = Path::new(&setup.agent.command).file_name().unwrap_or_default().to_string_lossy();
         let title = format!("ralph {} {}", plan.mode, started.run);
         let facts = [
@@ -79,7 +77,7 @@ impl Human {
         }
     }
 
-    pub(super) fn turn_ended(&mut self, turn: &TurnEnded) {
+    pub(super) fn turn_ended(&mut self, run: &Run, turn: &TurnEnded) {
         let Palette { bad, warn, .. } = self.look.palette;
         match &turn.end {
             TurnEnd::Failed(failure) => {
@@ -95,14 +93,14 @@ impl Human {
             TurnEnd::Abandoned => {
                 self.line(&format!("{warn}The last turn was cut off; it runs again.{warn:#}"));
             }
-            TurnEnd::Finished if turn.claimed && self.has_gates => {
+            TurnEnd::Finished if turn.claimed && run.plan.gates.iter().any(|gate| gate.check.judges()) => {
                 let Palette { accent, .. } = self.look.palette;
                 self.line(&format!("{accent}The agent says that it is done. Ralph checks.{accent:#}"));
             }
             TurnEnd::Finished => {}
         }
         for leftover in &turn.leftovers {
-            let fate = if self.keeps_leftovers { "kept" } else { "ended" };
+            let fate = summary::leftovers(&run.started.setup);
             self.line(&format!("{warn}Left behind by the agent, {fate}: {}{warn:#}", printable(leftover)));
         }
         if !turn.denials.is_empty() {
@@ -177,7 +175,8 @@ impl Human {
         ));
     }
 
-    pub(super) fn committed(&mut self, plan: &Plan, end: &CommitEnd) {
+    pub(super) fn committed(&mut self, run: &Run, end: &CommitEnd) {
+        let claimed = run.memory.turn.as_ref().is_some_and(|last| last.claimed);
         let Palette { good, bad, quiet, .. } = self.look.palette;
         let Marks { good: ok, bad: failed, .. } = self.look.marks;
         match end {
@@ -190,8 +189,8 @@ impl Human {
             CommitEnd::Already => {
                 self.line(&format!("{quiet}The agent had committed its work itself.{quiet:#}"));
             }
-            CommitEnd::NotWanted | CommitEnd::Changed => {}
-            CommitEnd::Nothing if plan.commit == CommitRule::Required && !self.claimed => {
+            CommitEnd::NotWanted | CommitEnd::Changed { .. } => {}
+            CommitEnd::Nothing if run.plan.commit == CommitRule::Required && !claimed => {
                 self.alert(&format!("{failed} {bad}No changes detected{bad:#}"));
             }
             CommitEnd::Nothing => self.line(&format!("{quiet}Nothing to commit.{quiet:#}")),
@@ -201,7 +200,8 @@ impl Human {
         }
     }
 
-    pub(super) fn ended(&mut self, plan: &Plan, state: &State, outcome: &Outcome) {
+    pub(super) fn ended(&mut self, run: &Run, outcome: &Outcome) {
+        let Run { started, plan, state, memory } = run;
         let Palette { good, bad, warn, .. } = self.look.palette;
         let (mark, style) = match outcome {
             Outcome::Done => (self.look.marks.good, good),
@@ -219,7 +219,7 @@ impl Human {
         let spent = flow(&summary::spent(state), ", ", 3, 3, self.screen.columns());
         let out = &mut self.data;
         let _ = writeln!(out, "{mark} {style}{line}{style:#}\n   {spent}");
-        for line in std::mem::take(&mut self.reviews) {
+        for line in memory.reviews.iter().flat_map(Statistics::lines) {
             let _ = writeln!(out, "   {}", printable(&line));
         }
         if let Some(line) = summary::baseline(state, plan) {
@@ -231,10 +231,10 @@ impl Human {
                 Outcome::Exhausted { limit } => limit.raised(plan, state.spent()),
                 _ => String::new(),
             };
-            let words = match (outcome, &self.task) {
+            let words = match (outcome, started.setup.root_task()) {
                 // What the agent waits for stands in the way of a plain resume.
                 (Outcome::Paused { .. }, Some(task)) => ["ralph task resume", task, ""],
-                _ => ["ralph resume", &self.run, &raise],
+                _ => ["ralph resume", &started.run, &raise],
             };
             let command: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
             let _ = writeln!(out, "   go on with: {}", command.join(" "));

@@ -7,14 +7,14 @@ use ralph_agents::AgentEvent;
 use ralph_core::{
     duration::format_duration,
     engine::{
-        State,
+        Run,
+        entry::Entry,
         event::{Event, Why},
-        plan::{Gate, Plan},
+        plan::Gate,
     },
 };
 
 use crate::{
-    journal::Entry,
     report::{look::Marks, screen::between, summary},
     term::fit::{fit, one_line},
 };
@@ -61,14 +61,11 @@ enum Doing {
 
 impl Live {
     /// Takes in what was recorded.
-    pub(super) fn event(&mut self, plan: &Plan, state: &State, entry: &Entry) {
+    pub(super) fn event(&mut self, Run { plan, state, memory, .. }: &Run, entry: &Entry) {
+        (self.started, self.stopping) = (Some(memory.began), state.is_stopping());
         (self.position, self.of) = (state.position(), plan.limits.iterations);
         self.cost = state.spent().usage.cost_usd;
         let doing = match &entry.event {
-            Event::RunStarted(_) | Event::RunResumed { .. } => {
-                self.started = Some(entry.at);
-                Doing::Nothing
-            }
             Event::TurnStarted(_) => {
                 self.turn_cost = None;
                 Doing::Starting
@@ -80,17 +77,16 @@ impl Live {
             Event::CommitStarted { .. } | Event::MessageAsked { .. } => Doing::Committing,
             Event::WaitStarted { until_ms, why } => Doing::Waiting { until_ms: *until_ms, why: *why },
             Event::RunEnded { .. } => Doing::Over,
-            Event::StopRequested => {
-                self.stopping = true;
-                return;
-            }
-            Event::Sandboxed { .. }
+            Event::StopRequested
+            | Event::Sandboxed { .. }
             | Event::Contacted { .. }
             | Event::ToolCallsJudged { .. }
             | Event::Warned { .. }
             | Event::ReviewsCounted(_)
             | Event::Unknown => return,
-            Event::Looked(_)
+            Event::RunStarted(_)
+            | Event::RunResumed { .. }
+            | Event::Looked(_)
             | Event::TasksJudged(_)
             | Event::BaselineEnded(_)
             | Event::GateEnded(_)

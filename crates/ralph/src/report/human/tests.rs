@@ -10,7 +10,8 @@ use jiff::{Timestamp, tz::TimeZone};
 use ralph_agents::AgentEvent;
 use ralph_core::{
     engine::{
-        State,
+        Run,
+        entry::Entry,
         event::{Event, RunStarted},
         plan::{Check, Gate, Plan, When},
         presets,
@@ -21,7 +22,6 @@ use ralph_core::{
 
 use super::Human;
 use crate::{
-    journal::Entry,
     report::{
         Reporter,
         look::{Look, Marks},
@@ -50,8 +50,7 @@ impl Write for Paper {
 /// A run that is shown on paper.
 struct Shown {
     human: Human,
-    plan: Plan,
-    state: State,
+    run: Run,
     paper: Paper,
     /// Milliseconds since the start.
     now: i64,
@@ -63,7 +62,7 @@ impl Shown {
         change(&mut look);
         let paper = Paper::default();
         let human = Human::new(look, Box::new(paper.clone()), Box::new(paper.clone()));
-        Self { human, plan: plan(), state: State::default(), paper, now: 0 }
+        Self { human, run: Run::new(started(&plan())), paper, now: 0 }
     }
 
     /// This much later.
@@ -75,8 +74,8 @@ impl Shown {
 
     fn event(&mut self, event: Event) -> &mut Self {
         let entry = Entry { at: at(self.now), event };
-        self.state.apply(&self.plan, &entry.event);
-        self.human.event(&self.plan, &self.state, &entry);
+        self.run.apply(&entry);
+        self.human.event(&self.run, &entry);
         self
     }
 

@@ -6,20 +6,20 @@ use ralph_core::{
     claim::Claim,
     duration::format_duration,
     engine::{
+        Run,
+        entry::Entry,
         event::{Event, TurnEnd, TurnEnded},
         plan::{Check, Gate, Plan},
     },
 };
 
 use super::Human;
-use crate::{
-    journal::Entry,
-    report::{Reporter, screen::between},
-};
+use crate::report::Reporter;
 
 impl Human {
     /// Says the details of an event.
-    pub(super) fn explain(&mut self, plan: &Plan, entry: &Entry) {
+    pub(super) fn explain(&mut self, run: &Run, entry: &Entry) {
+        let Run { plan, memory, .. } = run;
         if !self.look.verbose {
             return;
         }
@@ -46,10 +46,9 @@ impl Human {
                 let how = if message.is_some() { "answered" } else { "gave no usable answer" };
                 self.detail(&format!("Asked for a commit message: the agent {how} ({})", millis(*ms)));
             }
-            Event::CommitStarted { .. } => self.commit_started = Some(entry.at),
             Event::CommitEnded(_) => {
-                if let Some(started) = self.commit_started.take() {
-                    self.detail(&format!("Commit took {}", format_duration(between(started, entry.at))));
+                if let Some(took) = memory.commit_took {
+                    self.detail(&format!("Commit took {}", format_duration(took)));
                 }
             }
             Event::WaitEnded { ms } => self.detail(&format!("Waited {}", millis(*ms))),
@@ -58,6 +57,7 @@ impl Human {
             }
             Event::RunStarted(_)
             | Event::RunResumed { .. }
+            | Event::CommitStarted { .. }
             | Event::WaitStarted { .. }
             | Event::StopRequested
             | Event::Sandboxed { .. }

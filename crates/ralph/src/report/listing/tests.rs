@@ -2,14 +2,13 @@
 
 use ralph_agents::Usage;
 use ralph_core::engine::{
-    State,
-    event::{CommitEnd, Turn, TurnEnd, TurnEnded},
+    commit::CommitEnd,
+    event::{Turn, TurnEnd, TurnEnded},
     outcome::Exhausted,
 };
 
 use super::*;
 use crate::{
-    journal::Entry,
     report::human::tests::{START, gate, plan, started},
     term::ColorWhen,
 };
@@ -22,17 +21,12 @@ fn at(minutes: i64) -> Timestamp {
 pub(crate) fn folded(events: Vec<Event>) -> Folded {
     let mut plan = plan();
     plan.gates.push(gate("./mvnw clean install -T 2C -Dstyle.color=always --batch-mode"));
-    let started = started(&plan);
-    let first = Event::RunStarted(Box::new(started.clone()));
+    let first = Event::RunStarted(Box::new(started(&plan)));
     let entries: Vec<Entry> = (0..)
         .zip(std::iter::once(first).chain(events))
         .map(|(minute, event)| Entry { at: at(minute), event })
         .collect();
-    let mut state = State::default();
-    for entry in &entries {
-        state.apply(&plan, &entry.event);
-    }
-    Folded { started, plan, state, entries }
+    Folded { run: Run::fold(&entries).expect("a start"), entries }
 }
 
 pub(crate) fn turn(iteration: u32) -> Event {
@@ -110,7 +104,7 @@ fn runs_are_listed() {
         let style = Style { palette, marks, columns, with_project: columns == 120 };
         writeln!(told, "== {columns} columns").expect("text");
         for (number, (is_running, doing, folded)) in (0..).zip(&runs) {
-            let standing = Standing::of(*is_running, folded.state.outcome());
+            let standing = Standing::of(*is_running, folded.run.state.outcome());
             let now = at(20 * if *is_running { 1 } else { 10_i64.pow(number.min(4)) });
             let doing = doing.map(str::to_owned);
             let listed = Listed { id: "20251115-120000-c879", folded, standing, doing, now };

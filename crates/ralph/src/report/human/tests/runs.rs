@@ -3,7 +3,8 @@
 use ralph_agents::{Failure, FailureKind, Usage};
 use ralph_core::{
     engine::{
-        event::{CommitEnd, GateEnded, Turn, TurnEnd, TurnEnded, Why},
+        commit::CommitEnd,
+        event::{GateEnded, Turn, TurnEnd, TurnEnded, Why},
         outcome::{Exhausted, Outcome},
         plan::Cause,
     },
@@ -45,9 +46,9 @@ fn gate_ended(gate: usize, code: Option<i32>, output: Option<&str>) -> Event {
 #[test]
 fn a_whole_run() {
     check("run", |shown| {
-        shown.event(Event::RunStarted(Box::new(started(&shown.plan))));
+        shown.event(Event::RunStarted(Box::new(started(&shown.run.plan))));
         for gate in [0, 1] {
-            let check = shown.plan.gates[gate].clone();
+            let check = shown.run.plan.gates[gate].clone();
             shown.human.baseline_started(&check);
             let failure = (gate == 1).then(|| "It failed.".to_owned());
             let log = format!(".ralph/guardrail_000_gate_{gate}.log");
@@ -82,8 +83,8 @@ fn a_whole_run() {
 #[test]
 fn a_run_without_gates() {
     check("run_without_gates", |shown| {
-        shown.plan.gates.clear();
-        shown.event(Event::RunStarted(Box::new(started(&shown.plan)))).event(turn(1, 1));
+        shown.run.plan.gates.clear();
+        shown.event(Event::RunStarted(Box::new(started(&shown.run.plan)))).event(turn(1, 1));
         shown.event(Event::TurnEnded(Box::new(turn_ended(TurnEnd::Finished, true))));
         shown.event(Event::RunEnded { outcome: Outcome::Done, exit_code: 0 });
     });
@@ -106,7 +107,7 @@ fn turns_end_in_many_ways() {
             ended.denials = vec!["Bash".to_owned(), "Write".to_owned()];
             shown.event(turn(2, 3)).event(Event::TurnEnded(Box::new(ended)));
         }
-        shown.human.keeps_leftovers = true;
+        shown.run.started.setup.keep_leftovers = true;
         let mut ended = turn_ended(TurnEnd::Finished, false);
         ended.leftovers = vec!["make watch (pid 8)".to_owned()];
         shown.event(turn(3, 1)).event(Event::TurnEnded(Box::new(ended)));
@@ -116,7 +117,7 @@ fn turns_end_in_many_ways() {
 #[test]
 fn what_happens_beside_turns() {
     check("events", |shown| {
-        let limits = shown.plan.limits;
+        let limits = shown.run.plan.limits;
         shown.event(Event::RunResumed { pid: 2, limits });
         for why in [Why::Rest, Why::Retry, Why::UsageLimit] {
             let until_ms = START + shown.now + 754_000;
@@ -126,10 +127,10 @@ fn what_happens_beside_turns() {
                 .event(Event::WaitEnded { ms: 754_000 });
         }
         shown.event(Event::StopRequested);
-        shown.event(Event::Warned { text: "git push failed: no route to host".to_owned() });
+        shown.event(Event::warned("git push failed: no route to host".to_owned()));
         shown.event(Event::CommitEnded(CommitEnd::Already)).event(Event::CommitEnded(CommitEnd::Nothing));
         shown.event(Event::CommitEnded(CommitEnd::Failed { output: "hook says no".to_owned() }));
-        shown.plan.gates[1] =
+        shown.run.plan.gates[1] =
             gate("./mvnw clean install -T 2C -Dstyle.color=always --batch-mode --fail-at-end");
         shown.event(gate_ended(1, Some(0), None)).event(gate_ended(1, None, Some("")));
     });

@@ -12,7 +12,7 @@ const ERASE: &str = "\r\u{1b}[J";
 
 fn live(columns: usize) -> Shown {
     let mut shown = Shown::new(columns, |look| look.live = true);
-    shown.event(Event::RunStarted(Box::new(started(&shown.plan))));
+    shown.event(Event::RunStarted(Box::new(started(&shown.run.plan))));
     shown.event(Event::TurnStarted(Turn { iteration: 1, attempt: 1, mode: Mode::Work, ..Turn::default() }));
     shown
 }

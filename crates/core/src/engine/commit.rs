@@ -1,0 +1,44 @@
+//! How an attempt to commit ended.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How an attempt to commit ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "result", rename_all = "snake_case")]
+pub enum CommitEnd {
+    /// A commit was made.
+    Made {
+        /// Its short id.
+        commit: String,
+        /// Its first line.
+        subject: String,
+    },
+    /// The agent had committed everything itself.
+    Already,
+    /// There was nothing to commit.
+    Nothing,
+    /// The settings do not ask for a commit.
+    NotWanted,
+    /// The files are no longer those that passed the gates. The gates decide again.
+    Changed {
+        /// How that came about; records of version 0.1 do not say.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        cause: Option<ChangeCause>,
+    },
+    /// The SCM refused.
+    Failed {
+        /// The end of what it printed.
+        output: String,
+    },
+}
+
+/// How files came to change between the gates and the commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeCause {
+    /// They changed while the agent was asked for a message. It is not asked any more in this run.
+    AgentAsked,
+    /// Ralph died after it had announced the commit, so nobody knows what happened to them meanwhile.
+    RalphDied,
+}

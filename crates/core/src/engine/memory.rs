@@ -1,0 +1,150 @@
+//! What driver and reporters must know of a run beside what its rules do.
+//!
+//! Invariant: a resume changes nothing here but which process it is.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use jiff::Timestamp;
+
+use super::{
+    commit::{ChangeCause, CommitEnd},
+    entry::Entry,
+    event::{Event, Topic, Turn, TurnEnded, Why},
+};
+use crate::{setup::Setup, stories::Statistics};
+
+/// What is remembered of a run, derived from its events alone.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Memory {
+    /// When the process began that runs it, or ran it last.
+    pub began: Timestamp,
+    /// The current or the last turn.
+    pub turn: Option<LastTurn>,
+    /// Where HEAD was before the first turn.
+    pub first_head: Option<String>,
+    /// The commit that is being made.
+    pub announced: Option<Announced>,
+    /// How long the last commit took, if one was made or tried.
+    pub commit_took: Option<Duration>,
+    /// The wait that is on its way.
+    pub waiting: Option<Waiting>,
+    /// The conversation that the next turn goes on with, where the run lives in one.
+    pub conversation: Option<String>,
+    /// The agent used the question for a commit message to change files: it is not asked any more.
+    pub misused_question: bool,
+    /// What a person was told that is said once.
+    pub told: BTreeSet<Topic>,
+    /// How often each story was reviewed, once all are done.
+    pub reviews: Option<Statistics>,
+}
+
+/// A turn, as it was started.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LastTurn {
+    /// When it began.
+    pub began: Timestamp,
+    /// What it was to do.
+    pub turn: Turn,
+    /// Whether the agent said in it that the work is done.
+    pub claimed: bool,
+}
+
+/// A commit that was announced and not reported yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Announced {
+    /// When it was.
+    pub at: Timestamp,
+    /// Where HEAD was before it.
+    pub head: Option<String>,
+    /// The whole message.
+    pub message: String,
+}
+
+/// A wait on its way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Waiting {
+    /// When it began.
+    pub began: Timestamp,
+    /// Milliseconds since 1970.
+    pub until_ms: i64,
+    /// For what.
+    pub why: Why,
+}
+
+impl Waiting {
+    /// How long it was going to be when it began.
+    pub fn planned(&self) -> Duration {
+        left_at(self.until_ms, self.began)
+    }
+}
+
+/// What is left of a wait at this moment.
+pub fn left_at(until_ms: i64, now: Timestamp) -> Duration {
+    let left = until_ms.saturating_sub(now.as_millisecond());
+    Duration::from_millis(u64::try_from(left).unwrap_or(0))
+}
+
+impl Memory {
+    /// Takes in what was recorded. The only way a memory changes.
+    pub(super) fn apply(&mut self, setup: &Setup, entry: &Entry) {
+        match &entry.event {
+            Event::RunStarted(_) | Event::RunResumed { .. } => self.began = entry.at,
+            Event::TurnStarted(turn) => self.turn_started(turn, entry.at),
+            Event::TurnEnded(ended) => self.turn_ended(setup, ended),
+            Event::CommitStarted { head, message } => {
+                self.announced =
+                    Some(Announced { at: entry.at, head: head.clone(), message: message.clone() });
+            }
+            Event::CommitEnded(end) => self.commit_ended(end, entry.at),
+            Event::WaitStarted { until_ms, why } => {
+                self.waiting = Some(Waiting { began: entry.at, until_ms: *until_ms, why: *why });
+            }
+            Event::WaitEnded { .. } => self.waiting = None,
+            Event::Warned { about, .. } => self.told.extend(about.clone()),
+            Event::ReviewsCounted(statistics) => self.reviews = Some(statistics.clone()),
+            Event::Looked(_)
+            | Event::TasksJudged(_)
+            | Event::BaselineEnded(_)
+            | Event::GateEnded(_)
+            | Event::MessageAsked { .. }
+            | Event::StopRequested
+            | Event::Sandboxed { .. }
+            | Event::Contacted { .. }
+            | Event::ToolCallsJudged { .. }
+            | Event::RunEnded { .. }
+            | Event::Unknown => {}
+        }
+    }
+
+    fn turn_started(&mut self, turn: &Turn, at: Timestamp) {
+        if self.turn.is_none() {
+            self.first_head.clone_from(&turn.head);
+        }
+        self.turn = Some(LastTurn { began: at, turn: turn.clone(), claimed: false });
+        // Where the line of its end is lost, a turn says that there was one.
+        (self.announced, self.waiting) = (None, None);
+    }
+
+    fn turn_ended(&mut self, setup: &Setup, ended: &TurnEnded) {
+        if let Some(last) = &mut self.turn {
+            last.claimed = ended.claimed;
+        }
+        if setup.session.is_some() && ended.session.is_some() {
+            self.conversation.clone_from(&ended.session);
+        }
+    }
+
+    fn commit_ended(&mut self, end: &CommitEnd, at: Timestamp) {
+        let announced = self.announced.take();
+        self.commit_took =
+            announced.as_ref().map(|it| at.duration_since(it.at).try_into().unwrap_or_default());
+        if let CommitEnd::Changed { cause } = end {
+            // Old records do not say why. Files that change before a commit was announced changed during the question.
+            let cause = cause.unwrap_or(match announced {
+                Some(_) => ChangeCause::RalphDied,
+                None => ChangeCause::AgentAsked,
+            });
+            self.misused_question |= cause == ChangeCause::AgentAsked;
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! A run: what it started from, its rules, their state, and what else is remembered of it.
+//!
+//! Invariant: [`Run::apply`] is the only way in which it changes, and it needs nothing but the journal's lines. So
+//! whoever goes on with a run, or shows it, knows the same, however many processes it has had.
+
+use super::{
+    State,
+    entry::Entry,
+    event::{Event, RunStarted},
+    memory::Memory,
+    plan::Plan,
+};
+
+/// A run as its events tell it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// What it started from.
+    pub started: RunStarted,
+    /// Its rules, with the limits of the last resume.
+    pub plan: Plan,
+    /// What the rules remember.
+    pub state: State,
+    /// What else is remembered.
+    pub memory: Memory,
+}
+
+impl Run {
+    /// A run of which nothing is recorded yet, not even its start.
+    pub fn new(started: RunStarted) -> Self {
+        Self { plan: started.plan.clone(), started, state: State::default(), memory: Memory::default() }
+    }
+
+    /// Takes in what was recorded.
+    pub fn apply(&mut self, entry: &Entry) {
+        if let Event::RunResumed { limits, .. } = &entry.event {
+            self.plan.limits = *limits;
+        }
+        self.state.apply(&self.plan, &entry.event);
+        self.memory.apply(&self.started.setup, entry);
+    }
+
+    /// The run of a whole record; nothing if that does not begin with its start.
+    pub fn fold(entries: &[Entry]) -> Option<Self> {
+        let Some(Entry { event: Event::RunStarted(started), .. }) = entries.first() else { return None };
+        let mut run = Self::new(RunStarted::clone(started));
+        for entry in entries {
+            run.apply(entry);
+        }
+        Some(run)
+    }
+}
