@@ -22,9 +22,10 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Instant;
 use std::{env, io};
 
+use serde_json::json;
+
 use agents::Agent;
 use installed::Program;
-use serde_json::json;
 use world::Ground;
 
 /// Agents that a build server must test.

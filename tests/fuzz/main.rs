@@ -10,6 +10,7 @@ use std::{fs, path::Path};
 
 use proptest::prelude::*;
 use ralph::fuzz::{self, AGENTS};
+
 use spoil::{Spoil, spoils};
 
 /// The page has an event of each kind in it, as a test there wants it.

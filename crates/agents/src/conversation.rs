@@ -7,7 +7,8 @@ use super::messages::{Block, Message, Piece, outcome};
 use super::ndjson::{Emit, unknown};
 use super::raw::{Raw, word};
 use super::todos::Todos;
-use super::{AgentEvent, Excerpt, summary};
+use super::{AgentEvent, Excerpt};
+use crate::tool_input;
 
 /// What one turn has said so far.
 #[derive(Debug, Default)]
@@ -106,7 +107,7 @@ impl Conversation {
         emit(AgentEvent::ToolStart {
             id: id.to_owned(),
             name: name.to_owned(),
-            summary: summary::of_arguments(block.input),
+            summary: tool_input::summary(block.input),
             parent: parent.map(str::to_owned),
         });
     }

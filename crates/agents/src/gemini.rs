@@ -13,6 +13,7 @@ use super::{
     Adapter, AgentEvent, Failure, FailureKind, Output, Parser, Permissions, Request, TurnResult, Usage,
     flags, status, summary,
 };
+use crate::tool_input;
 
 /// Gemini CLI.
 pub(super) struct Gemini;
@@ -102,7 +103,7 @@ impl GeminiReader {
         emit(AgentEvent::ToolStart {
             id: id.to_owned(),
             name: name.to_owned(),
-            summary: summary::of_arguments(event.parameters),
+            summary: tool_input::summary(event.parameters),
             parent: None,
         });
     }

@@ -1,4 +1,7 @@
-//! The hooks that an agent can carry.
+//! The hooks that an agent can carry: which, and the language they speak.
+
+pub mod answer;
+pub mod input;
 
 /// Hooks for an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]

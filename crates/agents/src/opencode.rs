@@ -12,6 +12,7 @@ use super::{
     Adapter, AgentEvent, Failure, FailureKind, Output, Parser, Permissions, Request, TurnResult, Usage,
     flags, status, summary,
 };
+use crate::tool_input;
 
 /// opencode.
 pub(super) struct Opencode;
@@ -118,7 +119,7 @@ impl OpencodeReader {
         emit(AgentEvent::ToolStart {
             id: id.to_owned(),
             name: name.to_owned(),
-            summary: summary::of_arguments(state.input),
+            summary: tool_input::summary(state.input),
             parent: None,
         });
         let code = state.metadata.and_then(Raw::read::<Metadata>).and_then(|metadata| metadata.exit);

@@ -11,6 +11,7 @@ use super::messages::Blocks;
 use super::ndjson::{Emit, Ndjson, Reader, unknown};
 use super::raw::{Raw, word};
 use super::{Adapter, AgentEvent, Failure, Output, Parser, Request, TurnResult, Usage, status, summary};
+use crate::tool_input;
 
 /// pi.
 pub(super) struct Pi;
@@ -64,7 +65,7 @@ impl Reader for PiReader {
             "tool_execution_start" => emit(AgentEvent::ToolStart {
                 id: word(event.tool_call_id).to_owned(),
                 name: word(event.tool_name).to_owned(),
-                summary: summary::of_arguments(event.args),
+                summary: tool_input::summary(event.args),
                 parent: None,
             }),
             "tool_execution_end" => emit(event.tool_end()),

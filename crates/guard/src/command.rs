@@ -1,6 +1,6 @@
 //! One command that would run, and how its options are read.
 
-use super::{Context, flatten::Stdin, paths, programs, shell::RedirectKind, text};
+use super::{Context, paths, programs, shell::RedirectKind, text};
 
 /// A command as a system call would see it. Unknown parts of its texts are marked, see [`text`].
 #[derive(Clone, Debug, Default)]
@@ -256,4 +256,22 @@ fn quoted(word: &str) -> String {
         return shown;
     }
     format!("'{}'", shown.replace('\n', "␤").replace('\'', "'\\''"))
+}
+
+/// What a command finds on its standard input.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Stdin {
+    /// What it says, with unknown parts, if anything is known about it.
+    pub(crate) text: Option<String>,
+    /// The programs that wrote it, the last one last.
+    pub(crate) programs: Vec<String>,
+    /// The file it comes from.
+    pub(crate) file: Option<String>,
+}
+
+impl Stdin {
+    /// Whether something other than the terminal is read.
+    pub(crate) fn is_given(&self) -> bool {
+        self.text.is_some() || !self.programs.is_empty() || self.file.is_some()
+    }
 }

@@ -19,14 +19,13 @@ mod wrappers;
 
 use super::{
     Context,
-    command::Command,
+    command::{Command, Stdin},
     shell::{self, List, MAX_NESTING, ParseError, Pipeline, Stage, StageKind},
     text,
 };
 pub(crate) use builtins::is_loopback;
 use files::FileContents;
 use scope::Scope;
-pub(crate) use scope::Stdin;
 use simple::command_in;
 
 /// How often text may become commands: `sh -c` in `eval` in `xargs` ...

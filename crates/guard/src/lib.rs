@@ -9,6 +9,7 @@
 pub mod allow;
 pub mod call;
 mod command;
+mod context;
 pub mod corpus;
 mod file_access;
 mod flatten;
@@ -22,6 +23,8 @@ mod shell;
 mod tests;
 mod text;
 
+pub use context::{Context, MAX_COMMAND_LINE_LEN};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -32,9 +35,6 @@ use file_access::{Access, FileAccess};
 use flatten::{Flattened, Obstacle};
 use rules::{Category, Check, Rule, RuleInput, Tier};
 
-/// A longer command line is not read.
-pub const MAX_COMMAND_LINE_LEN: usize = 64 * 1024;
-
 /// Of a command line that would run too much, this many words are judged.
 const MAX_WORDS_OF_TOO_MUCH: usize = 256;
 
@@ -43,41 +43,6 @@ const MAX_COMMANDS_SHOWN: usize = 64;
 
 /// A verdict has at most this many findings.
 const MAX_FINDINGS: usize = 33;
-
-/// Where an agent works and what the user lets pass.
-#[derive(Clone, Debug)]
-pub struct Context {
-    /// The project, as a whole path.
-    pub project: String,
-    /// Where the command would run, as a whole path.
-    pub cwd: String,
-    /// The user's home.
-    pub home: String,
-    /// Folders for temporary files.
-    pub temporary: Vec<String>,
-    /// Ralph's own folders outside of the project, as whole paths.
-    pub own: Vec<String>,
-    /// What the agent is told to write although it lies where it may not, as whole paths.
-    pub open: Vec<String>,
-    /// Rules that the user has switched off, by id.
-    pub allowed: Vec<String>,
-}
-
-impl Context {
-    /// A context in which the project is also the working directory.
-    pub fn new(project: &str, home: &str) -> Self {
-        let temporary = ["/tmp", "/var/tmp", "/private/tmp", "/dev/shm"].map(str::to_owned).to_vec();
-        Self {
-            project: project.to_owned(),
-            cwd: project.to_owned(),
-            home: home.to_owned(),
-            temporary,
-            own: Vec::new(),
-            open: Vec::new(),
-            allowed: Vec::new(),
-        }
-    }
-}
 
 /// What becomes of a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

@@ -32,10 +32,6 @@ use std::{
 };
 
 use jiff::Timestamp;
-
-use crate::{gates, journal::run_dir::RunDir, project::git::Git, report::Reporter};
-use ledger::Ledger;
-use notify::Occasion;
 use ralph_agents::hooking::Hooks;
 use ralph_core::{
     claim::Claim,
@@ -57,6 +53,10 @@ use ralph_sys::{
     hash::{self, fnv},
     process::{Supervisor, Waited},
 };
+
+use crate::{gates, journal::run_dir::RunDir, project::git::Git, report::Reporter};
+use ledger::Ledger;
+use notify::Occasion;
 
 pub(crate) use start::{Resume, Start, fingerprints};
 pub(crate) use stories::{preview, settle};

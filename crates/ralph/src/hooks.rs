@@ -3,10 +3,8 @@
 //! Invariant: damaged input, a damaged record or a missing file never traps a user's conversation: the hook logs it
 //! and lets go. Only the guard fails closed. Called on every tool call, so it reads as little as it can.
 
-mod answer;
 pub(crate) mod begin;
 mod context;
-mod input;
 mod judge;
 mod looping;
 pub(crate) mod plugin;
@@ -19,7 +17,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-pub(crate) use answer::Answer;
+use ralph_agents::hooking::{answer::Answer, input::Input};
+use ralph_guard::Decision;
+use ralph_sys::{
+    error::{Error, Result},
+    process::{guardian::RUN_VARIABLE, is_alive},
+};
 
 use crate::{
     driver::stories::{self, early::Feedback},
@@ -28,12 +31,6 @@ use crate::{
         run_dir::RunDir,
     },
     project::story_files::ACTIVE,
-};
-use input::Input;
-use ralph_guard::Decision;
-use ralph_sys::{
-    error::{Error, Result},
-    process::{guardian::RUN_VARIABLE, is_alive},
 };
 use store::Store;
 

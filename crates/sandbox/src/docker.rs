@@ -2,10 +2,8 @@
 
 use std::{ffi::OsString, path::Path};
 
-use ralph_core::containment::policy::{Access, Layer};
+use ralph_core::containment::policy::{Access, Layer, Policy};
 use ralph_sys::process::Spec;
-
-use super::Sandbox;
 
 /// Variables that reach the container if they are set: keys, and whose commits it makes.
 const PASSED: [&str; 9] = [
@@ -20,9 +18,8 @@ const PASSED: [&str; 9] = [
     "GIT_COMMITTER_EMAIL",
 ];
 
-/// A process in a container of the run.
-pub(super) fn wrap(sandbox: &Sandbox, spec: Spec) -> Spec {
-    let policy = &sandbox.policy;
+/// A process in the container of a run.
+pub(super) fn wrap(run: &str, image: &str, policy: &Policy, spec: Spec) -> Spec {
     let mut names: Vec<String> = PASSED.iter().map(|name| (*name).to_owned()).collect();
     let mut env = spec.env;
     env.extend(policy.env.iter().map(|(name, value)| (name.into(), value.as_ref().map(OsString::from))));
@@ -32,8 +29,8 @@ pub(super) fn wrap(sandbox: &Sandbox, spec: Spec) -> Spec {
     names.dedup();
     let user = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     let container = Container {
-        name: name(&sandbox.id),
-        image: sandbox.wanted.image.as_deref().unwrap_or_default(),
+        name: name(run),
+        image,
         dir: &spec.dir,
         layers: &policy.layers,
         variables: &names,

@@ -92,7 +92,7 @@ fn start_command(policy: &Policy, command: &[OsString], link: &Link, proxy: u16)
     match unsafe { libc::fork() } {
         -1 => Err(format!("cannot start a process: {}", io::Error::last_os_error())),
         0 => {
-            super::outside::restore_signals();
+            super::own_process::restore_signals();
             let error = become_command(policy, command, proxy, Sockets::Internet);
             let _ = link.send(&Message::NotStarted(inside::not_started(command, &error)), &[]);
             leave()
@@ -104,7 +104,7 @@ fn start_command(policy: &Policy, command: &[OsString], link: &Link, proxy: u16)
 /// Waits for the command, and for whatever is orphaned meanwhile. Nobody outlives this process.
 fn attend(command: i32, link: &Link) {
     // The pipes of the command must close when the command closes them.
-    super::outside::let_go_of_output();
+    super::own_process::let_go_of_output();
     // SAFETY: a call without pointers. Nobody inside may look into this process.
     unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) };
     inside::drop_capabilities();

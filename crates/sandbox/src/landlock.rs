@@ -50,7 +50,7 @@ pub(super) fn start(policy: &Policy, command: &[OsString], theirs: Link) -> Resu
         0 => {
             let failed = match enter(policy, &theirs).map_err(Message::Failed) {
                 Ok(proxy) => {
-                    super::outside::restore_signals();
+                    super::own_process::restore_signals();
                     let error = become_command(policy, command, proxy, Sockets::Connections);
                     Message::NotStarted(not_started(command, &error))
                 }

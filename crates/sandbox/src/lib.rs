@@ -15,6 +15,7 @@ mod link;
 mod login;
 mod mounts;
 pub mod outside;
+mod own_process;
 mod proxy;
 mod sbx;
 mod seatbelt;
@@ -34,7 +35,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use login::Login;
 use ralph_core::containment::{
     contact::Contact,
     level::Level,
@@ -47,6 +47,9 @@ use ralph_sys::{
     paths,
     process::{Spec, Supervisor},
 };
+
+use login::Login;
+use sbx::Machine;
 use stand_ins::StandIns;
 
 /// The hidden command of the process outside.
@@ -173,7 +176,7 @@ impl Sandbox {
             agent_program,
         };
         if sandbox.level() == Level::Sbx {
-            sbx::create(&sandbox, agent, supervisor)?;
+            sandbox.machine().create(agent, &sandbox.policy.hosts, supervisor)?;
         }
         Ok(sandbox)
     }
@@ -189,6 +192,10 @@ impl Sandbox {
         absent
             .map(|path| format!("sandbox.writable: `{path}` is not there, so it cannot be opened"))
             .collect()
+    }
+
+    fn machine(&self) -> Machine<'_> {
+        Machine { run: &self.id, project: &self.project, commands: &self.wanted.sbx }
     }
 
     /// A folder that can be written inside and read outside.
@@ -216,8 +223,11 @@ impl Sandbox {
                 fs_err::write(&self.rules, serde_json::to_vec(&self.policy)?)?;
                 wrapped(self.level(), &self.rules, Some(&self.log), spec)
             }
-            Level::Docker => Ok(docker::wrap(self, spec)),
-            Level::Sbx => Ok(sbx::wrap(self, spec)),
+            Level::Docker => {
+                let image = self.wanted.image.as_deref().unwrap_or_default();
+                Ok(docker::wrap(&self.id, image, &self.policy, spec))
+            }
+            Level::Sbx => Ok(self.machine().wrap(&self.agent_program, spec)),
             Level::Seatbelt => Ok(seatbelt_wrap(&self.policy, spec)),
             Level::None => Ok(spec),
         }
@@ -271,7 +281,7 @@ impl Sandbox {
         }
         let _ = std::fs::remove_dir_all(&self.policy.tmp);
         if self.level() == Level::Sbx {
-            sbx::stop(self, supervisor);
+            self.machine().stop(supervisor);
         }
     }
 }

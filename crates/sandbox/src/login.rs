@@ -12,11 +12,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ralph_sys::files;
 use serde_json::Value;
 
 use super::survey::home;
 use kinds::{ELSEWHERE, KINDS, Kind};
-use ralph_sys::files;
 
 /// The largest login.
 const MOST: u64 = 1024 * 1024;

@@ -1,13 +1,7 @@
 //! The process outside of a sandbox: starts the one inside, answers for the network, waits, and ends as the command
 //! ended. Signals to the group reach the command directly; this process takes no notice of them.
 
-use std::{
-    ffi::OsString,
-    fs::File,
-    os::fd::AsRawFd,
-    path::Path,
-    sync::{Arc, atomic::AtomicBool},
-};
+use std::{ffi::OsString, fs::File, path::Path};
 
 use ralph_core::containment::{level::Level, policy::Policy};
 use ralph_sys::error::{Context, Error, Result};
@@ -16,21 +10,15 @@ use rustix::process::{Pid, WaitOptions, waitpid};
 use super::{
     bwrap, embedded, landlock,
     link::{Link, Message},
+    own_process::{let_go_of_input, pass_signals_by},
     proxy,
 };
-
-/// Signals that end the command, and this process only with it.
-const PASSED_BY: [i32; 6] =
-    [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2];
 
 /// Runs a command inside to its end; returns its exit code.
 pub fn run(level: Level, policy: &Path, log: Option<&Path>, command: &[OsString]) -> Result<u8> {
     let text = fs_err::read_to_string(policy)?;
     let rules: Policy = serde_json::from_str(&text).context("the sandbox has no rules")?;
-    for signal in PASSED_BY {
-        // A handler, and not the order to ignore it, which the command would inherit.
-        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
-    }
+    pass_signals_by()?;
     let (ours, theirs) = Link::pair()?;
     let started = match level {
         Level::Embedded => embedded::start(&rules, command, theirs),
@@ -87,30 +75,4 @@ fn end_like(status: i32) -> u8 {
         }
     }
     u8::try_from(libc::WEXITSTATUS(status)).unwrap_or(u8::MAX)
-}
-
-/// Lets signals end this process again, as they end others: it is about to become the command.
-pub(super) fn restore_signals() {
-    for signal in PASSED_BY {
-        // SAFETY: a call without pointers to memory; the disposition is the system's own.
-        unsafe { libc::signal(signal, libc::SIG_DFL) };
-    }
-}
-
-/// Reads nothing that is meant for the command, and prints nothing between its lines.
-fn let_go_of_input() {
-    replace(&[0, 1]);
-}
-
-/// Has nothing to say from here on.
-pub(super) fn let_go_of_output() {
-    replace(&[0, 1, 2]);
-}
-
-fn replace(numbers: &[i32]) {
-    let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") else { return };
-    for number in numbers {
-        // SAFETY: both are descriptors of this process; what had the number before is closed.
-        unsafe { libc::dup2(nothing.as_raw_fd(), *number) };
-    }
 }

@@ -20,6 +20,7 @@ use std::{
 
 use ralph_core::containment::contact::Contact;
 use ralph_core::containment::hosts::{Host, Verdict, is_public, judge};
+
 use request::Request;
 use upstream::Upstream;
 

@@ -2,12 +2,11 @@
 
 use std::{collections::BTreeMap, ffi::OsString, io, path::Path};
 
+use ralph_core::containment::hosts::Host;
 use ralph_sys::{
     calls::{refusal, succeeded, unattended},
     process::{Spec, Supervisor},
 };
-
-use super::Sandbox;
 
 /// The usual command lines, by what they do. A word in braces stands for something; `{args}` for several words.
 const COMMANDS: [(&str, &str); 6] = [
@@ -21,59 +20,65 @@ const COMMANDS: [(&str, &str); 6] = [
 /// Most of what it says.
 const MOST: usize = 64 * 1024;
 
-/// Closes the network of all machines, makes the one of a run, and opens its network for the list of hosts.
-pub(super) fn create(sandbox: &Sandbox, agent: &str, supervisor: &mut Supervisor) -> io::Result<()> {
-    match call(sandbox, line(sandbox, "policy", &[], &[])?, supervisor) {
-        // Whatever rules there are, they are the user's own.
-        Err(error) if error.to_string().to_lowercase().contains("already") => {}
-        other => other?,
+/// The machine of a run.
+pub(super) struct Machine<'a> {
+    pub(super) run: &'a str,
+    pub(super) project: &'a Path,
+    /// The user's own command lines, by what they do.
+    pub(super) commands: &'a BTreeMap<String, String>,
+}
+
+impl Machine<'_> {
+    /// Closes the network of all machines, makes this one, and opens its network for the list of hosts.
+    pub(super) fn create(&self, agent: &str, hosts: &[Host], supervisor: &mut Supervisor) -> io::Result<()> {
+        match self.call(self.line("policy", &[], &[])?, supervisor) {
+            // Whatever rules there are, they are the user's own.
+            Err(error) if error.to_string().to_lowercase().contains("already") => {}
+            other => other?,
+        }
+        let mut lines = vec![self.line("create", &[("agent", agent)], &[])?];
+        for host in hosts {
+            lines.push(self.line("allow", &[("host", &String::from(host.clone()))], &[])?);
+        }
+        for words in lines {
+            self.call(words, supervisor)?;
+        }
+        Ok(())
     }
-    let mut lines = vec![line(sandbox, "create", &[("agent", agent)], &[])?];
-    for host in &sandbox.policy.hosts {
-        lines.push(line(sandbox, "allow", &[("host", &String::from(host.clone()))], &[])?);
+
+    /// A process in it. The agent is the machine's own.
+    pub(super) fn wrap(&self, agent_program: &Path, spec: Spec) -> Spec {
+        let is_agent = agent_program == Path::new(&spec.program);
+        let (what, mut args) =
+            if is_agent { ("run", Vec::new()) } else { ("exec", vec![spec.program.clone()]) };
+        args.extend(spec.args.iter().cloned());
+        // Checked when the machine was made.
+        let Ok(mut words) = self.line(what, &[], &args) else { return spec };
+        let program = words.remove(0);
+        Spec { program, args: words, ..spec }
     }
-    for words in lines {
-        call(sandbox, words, supervisor)?;
+
+    /// Ends it.
+    pub(super) fn stop(&self, supervisor: &mut Supervisor) {
+        // A machine that is gone already is as good.
+        let _ = self.line("stop", &[], &[]).and_then(|words| self.call(words, supervisor));
     }
-    Ok(())
-}
 
-/// A process in the machine of the run. The agent is the machine's own.
-pub(super) fn wrap(sandbox: &Sandbox, spec: Spec) -> Spec {
-    let is_agent = sandbox.agent_program == Path::new(&spec.program);
-    let (what, mut args) = if is_agent { ("run", Vec::new()) } else { ("exec", vec![spec.program.clone()]) };
-    args.extend(spec.args.iter().cloned());
-    // Checked when the machine was made.
-    let Ok(mut words) = line(sandbox, what, &[], &args) else { return spec };
-    let program = words.remove(0);
-    Spec { program, args: words, ..spec }
-}
+    fn call(&self, mut words: Vec<OsString>, supervisor: &mut Supervisor) -> io::Result<()> {
+        let program = words.remove(0);
+        let captured = supervisor.capture(unattended(program, self.project, self.run, words), MOST)?;
+        if succeeded(&captured) { Ok(()) } else { Err(io::Error::other(refusal(&captured))) }
+    }
 
-/// Ends the machine.
-pub(super) fn stop(sandbox: &Sandbox, supervisor: &mut Supervisor) {
-    // A machine that is gone already is as good.
-    let _ = line(sandbox, "stop", &[], &[]).and_then(|words| call(sandbox, words, supervisor));
-}
-
-fn call(sandbox: &Sandbox, mut words: Vec<OsString>, supervisor: &mut Supervisor) -> io::Result<()> {
-    let program = words.remove(0);
-    let captured = supervisor.capture(unattended(program, &sandbox.project, &sandbox.id, words), MOST)?;
-    if succeeded(&captured) { Ok(()) } else { Err(io::Error::other(refusal(&captured))) }
-}
-
-fn line(
-    sandbox: &Sandbox,
-    what: &str,
-    values: &[(&str, &str)],
-    args: &[OsString],
-) -> io::Result<Vec<OsString>> {
-    let (name, dir) = (format!("ralph-{}", sandbox.id), sandbox.project.display().to_string());
-    let known = COMMANDS.iter().find(|(known, _)| *known == what).map_or("", |(_, usual)| usual);
-    let template = sandbox.wanted.sbx.get(what).map_or(known, String::as_str);
-    let mut all: BTreeMap<&str, &str> = values.iter().copied().collect();
-    all.extend([("name", name.as_str()), ("dir", dir.as_str())]);
-    fill(template, &all, args)
-        .ok_or_else(|| io::Error::other(format!("sandbox.sbx.{what}: `{template}` is no command")))
+    fn line(&self, what: &str, values: &[(&str, &str)], args: &[OsString]) -> io::Result<Vec<OsString>> {
+        let (name, dir) = (format!("ralph-{}", self.run), self.project.display().to_string());
+        let known = COMMANDS.iter().find(|(known, _)| *known == what).map_or("", |(_, usual)| usual);
+        let template = self.commands.get(what).map_or(known, String::as_str);
+        let mut all: BTreeMap<&str, &str> = values.iter().copied().collect();
+        all.extend([("name", name.as_str()), ("dir", dir.as_str())]);
+        fill(template, &all, args)
+            .ok_or_else(|| io::Error::other(format!("sandbox.sbx.{what}: `{template}` is no command")))
+    }
 }
 
 /// The words of a command line with everything filled in; nothing if it has none.

@@ -22,8 +22,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use guardian::Guardian;
 use rustix::process::Signal;
+
+use guardian::Guardian;
 
 #[cfg(debug_assertions)]
 pub use beside::die;

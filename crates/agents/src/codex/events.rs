@@ -2,8 +2,11 @@
 
 use serde::Deserialize;
 
-use crate::raw::{Raw, word};
 use crate::{TodoItem, TodoState, Usage, summary};
+use crate::{
+    raw::{Raw, word},
+    tool_input,
+};
 
 #[derive(Deserialize)]
 pub(super) struct Event<'a> {
@@ -77,7 +80,7 @@ impl Item<'_> {
         }
         match self.command.or(self.query) {
             Some(telling) => telling.short(),
-            None => summary::of_arguments(self.arguments),
+            None => tool_input::summary(self.arguments),
         }
     }
 }

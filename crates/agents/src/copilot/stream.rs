@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::events::{Data, Event};
-use crate::conversation::note;
 use crate::ndjson::{Emit, Reader, unknown};
 use crate::raw::{Raw, word};
-use crate::{AgentEvent, Failure, FailureKind, TurnResult, summary};
+use crate::{AgentEvent, Failure, FailureKind, TurnResult};
+use crate::{conversation::note, tool_input};
 
 /// One process of Copilot, as far as it has told.
 #[derive(Default)]
@@ -82,7 +82,7 @@ impl Stream {
         emit(AgentEvent::ToolStart {
             id: id.to_owned(),
             name: name.to_owned(),
-            summary: summary::of_arguments(data.arguments),
+            summary: tool_input::summary(data.arguments),
             parent: data.parent().map(str::to_owned),
         });
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
-use crate::{paths, shell::Stage, text};
+use crate::{command::Stdin, paths, shell::Stage, text};
 
 /// The state of a shell, as far as it can be followed. A subshell gets a copy.
 #[derive(Clone, Debug, Default)]
@@ -39,24 +39,6 @@ pub(super) struct Scope {
     pub(super) unwrappings: usize,
     /// How deep in brackets this is.
     pub(super) nesting: usize,
-}
-
-/// What a command finds on its standard input.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Stdin {
-    /// What it says, with unknown parts, if anything is known about it.
-    pub(crate) text: Option<String>,
-    /// The programs that wrote it, the last one last.
-    pub(crate) programs: Vec<String>,
-    /// The file it comes from.
-    pub(crate) file: Option<String>,
-}
-
-impl Stdin {
-    /// Whether something other than the terminal is read.
-    pub(crate) fn is_given(&self) -> bool {
-        self.text.is_some() || !self.programs.is_empty() || self.file.is_some()
-    }
 }
 
 impl Scope {

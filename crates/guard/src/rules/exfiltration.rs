@@ -2,11 +2,8 @@
 
 use super::{Category, Check, Rule, RuleInput, Tier};
 use crate::{
-    file_access::is_remote_path,
-    flatten::{Stdin, is_loopback},
-    programs, secrets,
-    shell::RedirectKind,
-    text,
+    command::Stdin, file_access::is_remote_path, flatten::is_loopback, programs, secrets,
+    shell::RedirectKind, text,
 };
 
 pub(super) const RULES: &[Rule] = &[

@@ -33,7 +33,6 @@ use crate::{
     },
 };
 
-use programs::{find_agent, find_git, find_scm};
 use ralph_core::setup::PROJECT_DIR;
 use ralph_core::{
     containment::level::Choice,
@@ -53,6 +52,8 @@ use ralph_sys::{
         guardian::{self, Guardian},
     },
 };
+
+use programs::{find_agent, find_git, find_scm};
 
 /// A run to begin.
 pub(crate) struct Start {

@@ -12,13 +12,6 @@ mod left;
 
 use std::path::{Path, PathBuf};
 
-use super::Driver;
-use crate::{
-    journal::run_dir::{RunDir, record},
-    project::story_files::{self, ACTIVE, Active, TASKS, write_whole},
-};
-use commits::Ranges;
-use files::{Findings, Pin, Snapshot};
 use ralph_core::{
     engine::{
         Run,
@@ -28,6 +21,14 @@ use ralph_core::{
     stories::{Mode, check, read, select},
 };
 use ralph_sys::error::{Error, Result};
+
+use super::Driver;
+use crate::{
+    journal::run_dir::{RunDir, record},
+    project::story_files::{self, ACTIVE, Active, TASKS, write_whole},
+};
+use commits::Ranges;
+use files::{Findings, Pin, Snapshot};
 
 pub(crate) use left::{preview, settle};
 

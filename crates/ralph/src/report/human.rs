@@ -15,18 +15,6 @@ pub(super) mod tests;
 use std::{io::Write, time::Duration};
 
 use jiff::Timestamp;
-
-use super::{
-    Reporter,
-    look::Look,
-    screen::{Screen, between},
-};
-use crate::term::{
-    Palette,
-    fit::{fit, one_line},
-    printable,
-};
-use live::Live;
 use ralph_agents::AgentEvent;
 use ralph_core::{
     duration::format_duration,
@@ -39,6 +27,18 @@ use ralph_core::{
     },
     notes,
 };
+
+use super::{
+    Reporter,
+    look::Look,
+    screen::{Screen, between},
+};
+use crate::term::{
+    Palette,
+    fit::{fit, one_line},
+    printable,
+};
+use live::Live;
 use tools::Tools;
 
 /// Shows a run to a person.

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use regex_lite::Regex;
 use serde_json::{Value, json};
+
 use validator::accepts;
 
 use super::*;

@@ -2,13 +2,14 @@
 //!
 //! Invariant: fields that are absent or of an unexpected type are absent; only what is no JSON object is damaged.
 
-use ralph_agents::raw::{Raw, word};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::raw::{Raw, word};
+
 /// What the agent tells, unread. Large fields that no hook looks at, such as a tool's output, are passed over.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Input<'a> {
+pub struct Input<'a> {
     #[serde(borrow)]
     session_id: Option<Raw<'a>>,
     #[serde(borrow)]
@@ -52,78 +53,78 @@ struct BackgroundTask<'a> {
 
 impl<'a> Input<'a> {
     /// Reads what the agent wrote.
-    pub(crate) fn read(bytes: &'a [u8]) -> serde_json::Result<Self> {
+    pub fn read(bytes: &'a [u8]) -> serde_json::Result<Self> {
         serde_json::from_slice(bytes)
     }
 
     /// The agent's own name of the conversation.
-    pub(crate) fn session(&self) -> Option<String> {
+    pub fn session(&self) -> Option<String> {
         self.session_id.and_then(Raw::text).filter(|id| !id.is_empty())
     }
 
     /// The event's own name, which the answer repeats.
-    pub(crate) fn event(&self) -> &'a str {
+    pub fn event(&self) -> &'a str {
         word(self.hook_event_name)
     }
 
     /// Whether this is about a subagent: its end is not the end of the conversation's turn.
-    pub(crate) fn is_of_subagent(&self) -> bool {
+    pub fn is_of_subagent(&self) -> bool {
         self.event() == "SubagentStop" || self.agent_id.is_some_and(|id| id.word().is_some())
     }
 
     /// The file with everything that was said.
-    pub(crate) fn transcript(&self) -> Option<String> {
+    pub fn transcript(&self) -> Option<String> {
         self.transcript_path.and_then(Raw::text)
     }
 
     /// Where the agent works.
-    pub(crate) fn folder(&self) -> Option<String> {
+    pub fn folder(&self) -> Option<String> {
         self.cwd.and_then(Raw::text)
     }
 
     /// The tool that is used.
-    pub(crate) fn tool(&self) -> &'a str {
+    pub fn tool(&self) -> &'a str {
         word(self.tool_name)
     }
 
     /// The shell command of the tool.
-    pub(crate) fn command(&self) -> Option<String> {
+    pub fn command(&self) -> Option<String> {
         self.arguments.and_then(Raw::read::<Arguments<'_>>)?.command.and_then(Raw::text)
     }
 
     /// What the tool is given, whole.
-    pub(crate) fn tool_input(&self) -> Option<Value> {
+    pub fn tool_input(&self) -> Option<Value> {
         self.arguments.and_then(Raw::read)
     }
 
     /// What the agent said last.
-    pub(crate) fn last_message(&self) -> Option<String> {
+    pub fn last_message(&self) -> Option<String> {
         self.last_assistant_message.and_then(Raw::text)
     }
 
     /// Whether work goes on in the background, which will wake the agent when it ends.
-    pub(crate) fn has_background_work(&self) -> bool {
+    pub fn has_background_work(&self) -> bool {
         let tasks = self.background_tasks.and_then(Raw::read::<Vec<BackgroundTask<'_>>>).unwrap_or_default();
         tasks.iter().any(|task| word(task.status) == "running")
     }
 
     /// The model, where the agent names it.
-    pub(crate) fn model(&self) -> &'a str {
+    pub fn model(&self) -> &'a str {
         word(self.model)
     }
 
     /// Why a conversation starts: `startup`, `resume`, `compact`, ...
-    pub(crate) fn source(&self) -> &'a str {
+    pub fn source(&self) -> &'a str {
         word(self.source)
     }
 
     /// What went wrong.
-    pub(crate) fn error(&self) -> String {
+    pub fn error(&self) -> String {
         self.error.and_then(Raw::text).unwrap_or_default()
     }
 
     /// What the user typed.
-    pub(crate) fn prompt(&self) -> Option<String> {
+    pub fn prompt(&self) -> Option<String> {
         self.prompt.and_then(Raw::text)
     }
 }

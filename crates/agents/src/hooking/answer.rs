@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 /// What a hook prints and how it exits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub struct Answer {
     /// For the agent's program; nothing is said if it is empty.
     fields: Map<String, Value>,
     /// For the agent, when the hook itself fails closed: the exit code refuses then.
@@ -13,23 +13,23 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// Has nothing to say.
-    pub(crate) fn let_go() -> Self {
+    pub fn let_go() -> Self {
         Self::default()
     }
 
     /// Adds to what the agent knows.
-    pub(crate) fn tell_agent(event: &str, text: &str) -> Self {
+    pub fn tell_agent(event: &str, text: &str) -> Self {
         let output = json!({"hookEventName": event, "additionalContext": text});
         Self::default().with("hookSpecificOutput", output)
     }
 
     /// Keeps the agent from stopping, or a prompt from reaching it; it or the user is told this.
-    pub(crate) fn hold(reason: &str) -> Self {
+    pub fn hold(reason: &str) -> Self {
         Self::default().with("decision", json!("block")).with("reason", json!(reason))
     }
 
     /// Does not let a tool run; the agent is told this.
-    pub(crate) fn deny(reason: &str) -> Self {
+    pub fn deny(reason: &str) -> Self {
         let output = json!({
             "hookEventName": "PreToolUse",
             "permissionDecision": "deny",
@@ -39,23 +39,23 @@ impl Answer {
     }
 
     /// Refuses by exit code: whoever sent input that cannot be read may not read an answer either.
-    pub(crate) fn refuse(reason: &str) -> Self {
+    pub fn refuse(reason: &str) -> Self {
         Self { refusal: Some(reason.to_owned()), ..Self::default() }
     }
 
     /// Tells the user something besides.
     #[must_use]
-    pub(crate) fn telling_user(self, text: &str) -> Self {
+    pub fn telling_user(self, text: &str) -> Self {
         self.with("systemMessage", json!(text))
     }
 
     /// What goes to standard output.
-    pub(crate) fn text(self) -> String {
+    pub fn text(self) -> String {
         if self.fields.is_empty() { String::new() } else { format!("{}\n", Value::Object(self.fields)) }
     }
 
     /// What goes to standard error with an exit code that refuses.
-    pub(crate) fn refusal(&self) -> Option<&str> {
+    pub fn refusal(&self) -> Option<&str> {
         self.refusal.as_deref()
     }
 
