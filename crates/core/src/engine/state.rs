@@ -31,7 +31,7 @@ pub struct State {
     pub(super) stop: bool,
     /// The claim that the directory still makes was refuted and no turn has run since.
     refuted: bool,
-    limited_turns: u32,
+    pub(super) limited_turns: u32,
     /// What the current or the last turn was to do.
     mode: Mode,
     /// What the last turn did to the task list has not been judged.

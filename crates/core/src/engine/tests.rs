@@ -1,6 +1,7 @@
 //! What each loop does, as scripts of what the world does and transcripts of what the engine makes of it.
 
 mod limits;
+mod memory;
 mod modes;
 mod resume;
 mod stuck;

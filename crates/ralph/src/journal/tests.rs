@@ -39,6 +39,14 @@ fn append_raw(path: &Path, bytes: &[u8]) {
 }
 
 #[test]
+fn a_moment_comes_back_as_it_was() {
+    for _ in 0..100 {
+        let entry = now_entry(turn(1));
+        assert_eq!(Entry::of_line(&entry.to_line()), Some(entry));
+    }
+}
+
+#[test]
 fn events_come_back_as_they_were() {
     let (_dir, path) = journal();
     let events = vec![

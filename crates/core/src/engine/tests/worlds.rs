@@ -15,7 +15,7 @@ use super::{
 };
 
 /// Everything that happened in one world.
-struct World {
+pub(super) struct World {
     plan: Plan,
     journal: Vec<Event>,
     state: State,
@@ -26,10 +26,23 @@ struct World {
 }
 
 impl World {
-    fn new(mut plan: Plan, rng: TestRng) -> Self {
+    pub(super) fn new(mut plan: Plan, rng: TestRng) -> Self {
         plan.limits.iterations = 4;
         plan.stuck_after = plan.stuck_after.map(|_| 1);
         Self { plan, journal: Vec::new(), state: State::default(), rng, crashes: 0, lost: 0, turns: 0 }
+    }
+
+    pub(super) fn journal(&self) -> &[Event] {
+        &self.journal
+    }
+
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What is left of its chance.
+    pub(super) fn into_rng(self) -> TestRng {
+        self.rng
     }
 
     fn roll(&mut self, sides: u32) -> u32 {
@@ -115,7 +128,7 @@ impl World {
     }
 
     /// Lives until the run ends.
-    fn live(&mut self) -> Outcome {
+    pub(super) fn live(&mut self) -> Outcome {
         for _ in 0..10_000 {
             match decide(&self.plan, &self.state) {
                 Action::Finish(Outcome::Interrupted) if self.roll(2) == 0 => self.crash(),

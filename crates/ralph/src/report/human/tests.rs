@@ -1,5 +1,6 @@
 //! What people see, at two widths, as snapshots. Read every line of a difference: people will.
 
+mod memory;
 mod runs;
 mod status_line;
 mod streams;
@@ -13,7 +14,7 @@ use ralph_core::{
         Run,
         entry::Entry,
         event::{Event, RunStarted},
-        plan::{Check, Gate, Plan, When},
+        plan::{Check, CommitRule, Gate, Plan, When},
         presets,
     },
     fail_action::FailAction,
