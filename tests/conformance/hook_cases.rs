@@ -64,14 +64,18 @@ pub(crate) fn taking_the_hook_away_stops_the_run(ground: Ground) {
     let script = "mkdir -p .claude .codex\necho '{\"disableAllHooks\":true}' >.claude/settings.local.json\n";
     fs::write(world.project().join("tidy.sh"), script).expect("a script");
     let outcome = world.run("Tidy up.");
-    outcome.expect("paused", 6, 1);
+    outcome.expect("stopped", 6, 1);
     let end = &outcome.turns()[0]["end"];
     assert_eq!(
         (&end["how"], &end["changed"]),
         (&json!("unguarded"), &json!([".claude/settings.local.json"]))
     );
-    let reason = outcome.of("run_ended")[0]["reason"].as_str().unwrap_or_default().to_owned();
-    assert!(reason.contains("can take ralph's guard away: .claude/settings.local.json"), "{outcome}");
+    let end = &outcome.of("run_ended")[0];
+    assert_eq!(
+        (&end["why"], &end["changed"]),
+        (&json!("unguarded"), &json!([".claude/settings.local.json"])),
+        "{outcome}"
+    );
 }
 
 /// The model is told that its context fills up, once.
@@ -111,7 +115,7 @@ pub(crate) fn tools_without_the_hook_stop_the_run(ground: Ground) {
         ground.steps([Step::default().and(shell("echo one")), Step::text("Not yet."), Step::text(DONE)]);
     world.add_flags(&["--bare"]);
     let outcome = world.run("Work.");
-    outcome.expect("paused", 6, 1);
+    outcome.expect("stopped", 6, 1);
     assert_eq!(outcome.turns()[0]["end"]["how"], "unguarded", "{outcome}");
     // Nothing is wrong with a turn that uses no tools, nor with a run without the guard.
     world.set("guard", json!("off"));

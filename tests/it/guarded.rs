@@ -143,10 +143,11 @@ fn files_that_take_the_hook_away_stop_the_run() {
     let env = claude(&[bash("sh tidy.sh")], "mkdir -p .claude; echo '{}' >.claude/settings.local.json");
     env.run(&[])
         .exits(6)
-        .says("The turn changed what can take ralph's guard away: .claude/settings.local.json.");
+        .says("The turn changed files that can remove ralph's guard: .claude/settings.local.json.");
     let ended = &env.events("turn_ended")[0];
     assert_eq!((&ended["end"]["how"], &ended["claimed"]), (&json!("unguarded"), &json!(false)));
-    assert_eq!(env.events("run_ended")[0]["outcome"], "paused");
+    let end = &env.events("run_ended")[0];
+    assert_eq!((&end["outcome"], &end["why"]), (&json!("stopped"), &json!("unguarded")));
     // They are there now, so the next turn changes nothing.
     env.ralph(&["resume"]).exits(0);
 }

@@ -73,7 +73,9 @@ fn the_longest_wait_is_kept_to() {
         "rate_limit_info": {"status": "rejected", "resetsAt": 4_000_000_000_u64}}});
     let refused = json!({"result": {"is_error": true, "api_error_status": 429, "result": "Come back in a hundred years"}});
     let env = Env::new().turns(json!([[limit, refused]])).settings(json!({"limits": {"maxWait": "20ms"}}));
-    env.run(&[]).exits(6).prints("Stopped: Come back in a hundred years");
+    env.run(&[])
+        .exits(6)
+        .prints("Stopped: the usage limit lasts longer than ralph may wait: Come back in a hundred years");
 }
 
 #[test]

@@ -199,12 +199,12 @@ fn check_resume(env: &Env) {
 
 #[test]
 fn exit_code_42_waits_for_somebody() {
-    check_resume(&check_pause("exit 42", "the agent waits for someone outside"));
+    check_resume(&check_pause("exit 42", "the agent waits for a person"));
 }
 
 #[test]
 fn a_marker_file_waits_for_somebody() {
-    let env = check_pause("touch \"$TASK_FOLDER/WAIT_WITHOUT_RESTART\"", "WAIT_WITHOUT_RESTART says so");
+    let env = check_pause("touch \"$TASK_FOLDER/WAIT_WITHOUT_RESTART\"", "WAIT_WITHOUT_RESTART is there");
     // It still waits.
     env.ralph(&["task", "run", "--task", "t"]).exits(6);
     env.ralph(&["resume"]).exits(6);
@@ -215,7 +215,7 @@ fn a_marker_file_waits_for_somebody() {
 #[test]
 fn a_message_waits_for_somebody() {
     let post = format!("'{RALPH}' bus post --type wait_without_restart --body 'Which colour?'");
-    let env = check_pause(&post, "Stopped: Which colour?");
+    let env = check_pause(&post, "Stopped: the agent waits: Which colour?");
     // What was posted before the turn began does not count.
     check_resume(&env);
 }

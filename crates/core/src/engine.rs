@@ -19,6 +19,7 @@ mod run;
 mod seen;
 mod spent;
 mod state;
+pub mod stop;
 #[cfg(test)]
 mod tests;
 mod wait;
@@ -33,6 +34,7 @@ use event::{Turn, View, Why};
 use outcome::{Exhausted, Outcome};
 use phase::{Judging, Pause, Phase};
 use plan::{Plan, When, Work};
+use stop::Stop;
 
 /// What the driver must do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,7 +114,7 @@ fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
         (Work::Prompt, _) => (Mode::Work, None),
         (Work::Stories, Some(stories)) => match &stories.next {
             Ok(mode) => (*mode, stories.story.clone()),
-            Err(reason) => return Action::Finish(Outcome::Paused { reason: reason.clone() }),
+            Err(reason) => return Action::Finish(Outcome::Stopped(Stop::NoStory { reason: reason.clone() })),
         },
         (Work::Stories, None) => {
             return Action::Finish(Outcome::Unready { reason: "there is no story list".to_owned() });

@@ -5,6 +5,7 @@ use crate::engine::{
     event::{TurnEnd, TurnEnded, Why},
     outcome::{Exhausted, Outcome},
     plan::{OnFailure, Plan},
+    stop::Stop,
 };
 
 /// Something to be said.
@@ -52,6 +53,7 @@ pub fn of_turn(plan: &Plan, state: &State, turn: &TurnEnded) -> Option<Note> {
         (
             TurnEnd::Paused { .. }
             | TurnEnd::OverBudget { .. }
+            | TurnEnd::Tampered { .. }
             | TurnEnd::Unguarded { .. }
             | TurnEnd::Interrupted
             | TurnEnd::Abandoned,
@@ -91,14 +93,27 @@ pub fn of_end(plan: &Plan, outcome: &Outcome) -> Option<Note> {
         Outcome::Exhausted { limit } => {
             (Weight::Error, format!("The limit of {} is reached, stopping", limit.name()))
         }
-        Outcome::Paused { reason } => {
-            (Weight::Info, format!("Wait-without-restart signal detected: {reason}"))
-        }
+        Outcome::Stopped(stop) => of_stop(stop),
         Outcome::Interrupted => (Weight::Info, "Stopped by a signal".to_owned()),
         Outcome::Unready { reason } => (Weight::Error, reason.clone()),
         Outcome::GaveUp { reason, .. } => (Weight::Error, format!("Gave up: {reason}")),
     };
     Some(Note { weight, text })
+}
+
+fn of_stop(stop: &Stop) -> (Weight, String) {
+    let reason = stop.reason();
+    match stop {
+        Stop::AgentWaits { .. } | Stop::Paused { .. } => {
+            (Weight::Info, format!("Wait-without-restart signal detected: {reason}"))
+        }
+        Stop::Quota { .. } | Stop::NoStory { .. } | Stop::Blocked { .. } => {
+            (Weight::Warning, format!("Stopped: {reason}"))
+        }
+        Stop::Stuck(_) | Stop::Tampered { .. } | Stop::Unguarded { .. } | Stop::ProjectGone { .. } => {
+            (Weight::Error, format!("Stopped: {reason}"))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -108,6 +123,7 @@ mod tests {
         engine::{
             event::{Event, Turn, View},
             presets,
+            stop::Standstill,
         },
         stories::Mode,
     };
@@ -168,5 +184,41 @@ mod tests {
         check(&presets::run("DONE", vec![]), 1, failed("x"), Some(1), &[], None);
         let end = of_end(&task, &Outcome::Exhausted { limit: Exhausted::Iterations }).expect("words");
         assert_eq!((end.weight, &*end.text), (Weight::Error, "Attempt 100: Max restarts exceeded, stopping"));
+    }
+
+    #[test]
+    fn only_a_wait_is_called_one() {
+        #[track_caller]
+        fn check(stop: Stop, expected: &str) {
+            let plan = presets::task("DONE", "WAIT", vec![]);
+            let note = of_end(&plan, &Outcome::Stopped(stop)).expect("words");
+            assert_eq!(format!("{}: {}", note.weight.kind(), note.text), expected);
+        }
+        let (reason, changed) = (|| "no access".to_owned(), || vec![".mcp.json".to_owned()]);
+        check(
+            Stop::AgentWaits { reason: Some(reason()), file: None },
+            "INFO: Wait-without-restart signal detected: the agent waits: no access",
+        );
+        check(Stop::Paused { reason: reason() }, "INFO: Wait-without-restart signal detected: no access");
+        check(
+            Stop::Tampered { changed: changed() },
+            "ERROR: Stopped: protected files were changed: .mcp.json",
+        );
+        check(
+            Stop::Unguarded { changed: changed() },
+            "ERROR: Stopped: the turn changed files that can remove ralph's guard: .mcp.json",
+        );
+        check(
+            Stop::Stuck(Standstill { since: 2, gate: None, failure: None }),
+            "ERROR: Stopped: no progress since iteration 2: the files, the checks and the task are as they were before, \
+             also after the agent was told so",
+        );
+        check(Stop::ProjectGone { project: "/p".into() }, "ERROR: Stopped: the project folder /p is gone");
+        check(
+            Stop::Quota { message: reason() },
+            "WARNING: Stopped: the usage limit lasts longer than ralph may wait: no access",
+        );
+        check(Stop::NoStory { reason: reason() }, "WARNING: Stopped: no access");
+        check(Stop::Blocked { reason: reason() }, "WARNING: Stopped: the agent is blocked: no access");
     }
 }

@@ -73,7 +73,7 @@ pub fn status(outcome: Option<&Outcome>) -> &'static str {
         Some(Outcome::Done) => "PROMISE_ACCEPTED",
         Some(Outcome::Exhausted { .. }) => "MAX_ITERATIONS_REACHED",
         Some(Outcome::Interrupted) => "CANCELLED",
-        Some(Outcome::Paused { .. } | Outcome::Unready { .. } | Outcome::GaveUp { .. }) => "STOPPED",
+        Some(Outcome::Stopped(_) | Outcome::Unready { .. } | Outcome::GaveUp { .. }) => "STOPPED",
     }
 }
 

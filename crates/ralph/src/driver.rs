@@ -43,6 +43,7 @@ use ralph_core::{
         memory::{Waiting, left_at},
         outcome::Outcome,
         plan::Check,
+        stop::Stop,
     },
     prompt::already_failing,
     setup::Setup,
@@ -109,8 +110,8 @@ impl Driver {
                 self.ledger.stop_requested();
             }
             if !self.setup.project.is_dir() {
-                let reason = format!("the project folder {} is gone", self.setup.project.display());
-                return Ok(self.finish(&Outcome::Paused { reason }));
+                let project = self.setup.project.clone();
+                return Ok(self.finish(&Outcome::Stopped(Stop::ProjectGone { project })));
             }
             match decide(&self.ledger.run().plan, &self.ledger.run().state) {
                 Action::Look => {

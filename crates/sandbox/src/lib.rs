@@ -243,11 +243,15 @@ impl Sandbox {
         }
     }
 
-    /// What is protected and not as it was before the turn. A login that the agent renewed is kept.
-    pub fn end_turn(&mut self) -> Vec<String> {
+    /// A login that the agent renewed is kept.
+    pub fn end_turn(&mut self) {
         if let Some(login) = &mut self.login {
             login.keep();
         }
+    }
+
+    /// What is protected and not as it was before the turn.
+    pub fn changed(&self) -> Vec<String> {
         watched::changed(&self.watched, &watched::look(&self.places), &self.project)
     }
 

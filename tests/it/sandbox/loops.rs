@@ -16,6 +16,11 @@ fn world(turns: Value) -> Env {
     env.settings(json!({"sandbox": {"writable": [record]}}))
 }
 
+/// Changes what landlock cannot protect.
+const TAMPER: &str = "mkdir -p .claude; echo '{}' >.claude/settings.json";
+/// What such a run says of it, everywhere.
+const TAMPERED: &str = "protected files were changed: .claude/settings.json";
+
 /// The names in the project's folder, without git and ralph.
 fn left(env: &Env) -> Vec<String> {
     let entries = fs::read_dir(env.project()).expect("the project");
@@ -182,7 +187,83 @@ fn protected_files_that_were_changed_stop_the_run_where_nothing_prevents_it() {
         return;
     }
     let env = world(json!([[write(".claude/settings.json", "{}"), done()]]));
-    env.run(&["--sandbox", "landlock"]).exits(6).says("cannot protect").says(".claude/settings.json");
+    env.run(&["--sandbox", "landlock"])
+        .exits(6)
+        .says("The turn changed protected files: .claude/settings.json.")
+        .prints(&format!("Stopped: {TAMPERED}"));
+    assert_eq!(env.events("turn_ended")[0]["claimed"], false);
+}
+
+#[test]
+fn changed_protected_files_end_a_conversation() {
+    if !works("landlock") {
+        return;
+    }
+    // In the first of several turns, in the turn that claims, and after it has claimed.
+    for (first, last, after) in [(TAMPER, "", ""), ("", TAMPER, ""), ("", "", TAMPER)] {
+        let answer = |text: &str| {
+            let words = json!({"type": "assistant", "parent_tool_use_id": null, "message": {"role": "assistant", "content": [
+                {"type": "tool_use", "id": "t", "name": "Bash", "input": {}}, {"type": "text", "text": text}]}});
+            let result = json!({"type": "result", "subtype": "success", "is_error": false, "num_turns": 1, "result": ""});
+            format!("echo '{words}'; echo '{result}'")
+        };
+        let env = Env::new().agent(
+            "claude",
+            &format!(
+                "read -r prompt; {first}\n{}\nread -r prompt; {last}\n{}\nread -r prompt; {after}",
+                answer("Hm."),
+                answer("<promise>DONE</promise>"),
+            ),
+        );
+        env.ralph(&["session", "run", "-m", "5", "--no-guard", "--sandbox", "landlock", "Do it."])
+            .exits(6)
+            .prints(&format!("Stopped: {TAMPERED}"));
+        assert_eq!(env.events("turn_ended").len(), if first.is_empty() { 2 } else { 1 });
+    }
+}
+
+#[test]
+fn changed_protected_files_outweigh_a_finished_task() {
+    if !works("landlock") {
+        return;
+    }
+    let env = crate::task::env(&format!("{TAMPER}; echo done >\"$TASK_FOLDER/DONE\""));
+    crate::task::run(&env, &["--sandbox", "landlock"])
+        .exits(6)
+        .says("The turn changed protected files: .claude/settings.json.")
+        .says_not("waits for")
+        .prints(&format!("Stopped: {TAMPERED}"))
+        .prints(&format!("go on with: ralph resume {}", env.run_id()));
+    let ended = &env.events("turn_ended")[0];
+    assert_eq!(ended["end"], json!({"how": "tampered", "changed": [".claude/settings.json"]}));
+    let end = &env.events("run_ended")[0];
+    assert_eq!((&end["outcome"], &end["why"]), (&json!("stopped"), &json!("tampered")));
+    let bus = crate::task::bus(&env);
+    crate::task::says(&bus, &format!("ERROR Stopped: {TAMPERED}"));
+    assert!(!bus.iter().any(|message| message.contains("Wait-without-restart")), "{bus:#?}");
+    env.ralph(&["status"]).exits(0).prints(&format!("Stopped: {TAMPERED}"));
+    let report = env.ralph(&["report"]).exits(0).stdout;
+    let report = fs::read_to_string(report.trim()).expect("a report");
+    assert!(report.contains("it changed protected files: .claude/settings.json"), "{report}");
+}
+
+#[test]
+fn changed_protected_files_outweigh_finished_stories() {
+    if !works("landlock") {
+        return;
+    }
+    let env = crate::stories::project(&crate::stories::list(&[crate::stories::story("US-1")]));
+    let env = env.agent(
+        "worker",
+        r#"cat >/dev/null; sed -i 's/"passes": false/"passes": true/' ralph/tasks.json
+        mkdir -p .claude; echo '{"hooks":{}}' >.claude/settings.json; git add -A; git commit --quiet -m all; echo Well."#,
+    );
+    env.ralph(&["stories", "--skip-review", "--sandbox", "landlock", "-n", "3"])
+        .exits(6)
+        .prints(&format!("Stopped: {TAMPERED}"));
+    assert_eq!(env.events("turn_ended").len(), 1);
+    // Somebody has looked at them: the stories are done.
+    env.ralph(&["resume"]).exits(0);
 }
 
 #[test]

@@ -280,7 +280,7 @@ pub enum TurnEnd {
     Finished,
     /// The agent crashed, timed out, or said nothing at all.
     Failed(Failure),
-    /// The agent waits for someone outside and is not to be restarted.
+    /// The agent waits for a person or for another process, and is not to be restarted.
     Paused {
         /// What it said about that.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -291,7 +291,12 @@ pub enum TurnEnd {
         /// Which one.
         limit: Exhausted,
     },
-    /// The agent used tools and the hook that guards them never ran, or the turn changed files that can take it away.
+    /// It changed protected files that its sandbox cannot protect.
+    Tampered {
+        /// Those files, relative to the project.
+        changed: Vec<String>,
+    },
+    /// The agent used tools and the hook that guards them never ran, or the turn changed files that can remove it.
     Unguarded {
         /// Those files, relative to the project.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]

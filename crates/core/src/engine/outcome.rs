@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     plan::{Cause, Plan},
     spent::Spent,
+    stop::Stop,
 };
 
 /// How a run ended.
@@ -20,11 +21,9 @@ pub enum Outcome {
         /// Which one.
         limit: Exhausted,
     },
-    /// Waits for something outside.
-    Paused {
-        /// For what.
-        reason: String,
-    },
+    /// A person has to do something first.
+    #[serde(alias = "paused")]
+    Stopped(#[serde(deserialize_with = "Stop::read")] Stop),
     /// A person or the system asked ralph to stop.
     Interrupted,
     /// Something that must be there is missing.
@@ -108,9 +107,14 @@ impl Outcome {
             Self::GaveUp { cause: Cause::Gate, .. } => 3,
             Self::GaveUp { cause: Cause::Agent | Cause::NoChange, .. } => 4,
             Self::GaveUp { cause: Cause::Commit, .. } => 5,
-            Self::Paused { .. } => 6,
+            Self::Stopped(_) => Stop::EXIT_CODE,
             Self::Interrupted => 130,
         }
+    }
+
+    /// Whether the agent itself asked ralph to wait.
+    pub fn is_wait(&self) -> bool {
+        matches!(self, Self::Stopped(stop) if stop.is_wait())
     }
 
     /// Whether there is anything left to resume.

@@ -12,6 +12,7 @@ use crate::{
     engine::{
         event::{GateEnded, Tree, Turn, TurnEnded, View},
         plan::Plan,
+        stop::{LastFailure, Standstill},
     },
     prompt::{ALREADY_FAILING, OUTPUT_HEADING},
 };
@@ -27,8 +28,8 @@ pub enum Verdict {
     GoOn,
     /// The next turn is told this.
     Tell(String),
-    /// It ends, with this diagnosis.
-    Stop(String),
+    /// It ends, for this reason.
+    Stop(Standstill),
 }
 
 /// What the iterations have come to.
@@ -62,8 +63,8 @@ struct Found {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Failure {
     likeness: String,
-    /// The end of what it printed.
-    output: String,
+    /// The last lines of what it printed.
+    output: Vec<String>,
     log: String,
 }
 
@@ -136,18 +137,18 @@ impl Progress {
             self.told = None;
             return Verdict::GoOn;
         }
-        let name = gate.and_then(|gate| plan.gates.get(gate)).map(|gate| gate.check.name());
-        let what = match name {
-            Some(name) => format!("`{name}` fails in the same way each time"),
-            None => "the files, the checks and the task are as they were before".to_owned(),
+        let failure = self.last.as_ref().and_then(|last| last.failure(gate));
+        let standstill = Standstill {
+            since: iteration.saturating_add(1).saturating_sub(times),
+            gate: gate.and_then(|gate| plan.gates.get(gate)).map(|gate| gate.check.name().to_owned()),
+            failure: failure.map(|it| LastFailure { log: it.log.clone(), output: it.output.clone() }),
         };
         if self.told.is_none() {
+            let what = standstill.what();
             self.told = Some(what.clone());
             return Verdict::Tell(escalation(&what, times));
         }
-        let since = iteration.saturating_add(1).saturating_sub(times);
-        let failure = self.last.as_ref().and_then(|last| last.failure(gate));
-        Verdict::Stop(diagnosis(&what, since, failure))
+        Verdict::Stop(standstill)
     }
 }
 
@@ -196,25 +197,12 @@ fn escalation(what: &str, times: u32) -> String {
     )
 }
 
-/// What a person is told.
-fn diagnosis(what: &str, since: u32, failure: Option<&Failure>) -> String {
-    let told = format!("no progress since iteration {since}: {what}, also after the agent was told so");
-    match failure {
-        Some(Failure { output, log, .. }) if !output.is_empty() => {
-            format!("{told}; the end of what it printed ({log}):\n{output}")
-        }
-        Some(Failure { log, .. }) => format!("{told}; it printed nothing ({log})"),
-        None => told,
-    }
-}
-
-/// The last lines of an output, indented, none of them very long.
-fn end_of(output: &str) -> String {
+/// The last lines of an output, none of them very long.
+fn end_of(output: &str) -> Vec<String> {
     let lines = output.lines().map(str::trim_end);
     let lines: Vec<&str> = lines.filter(|line| !line.is_empty() && *line != ALREADY_FAILING).collect();
     let last = &lines[lines.len().saturating_sub(LINES_OF_OUTPUT)..];
-    let short = |line: &&str| format!("   {}", line.chars().take(CHARS_OF_LINE).collect::<String>());
-    last.iter().map(short).collect::<Vec<_>>().join("\n")
+    last.iter().map(|line| line.chars().take(CHARS_OF_LINE).collect()).collect()
 }
 
 #[cfg(test)]

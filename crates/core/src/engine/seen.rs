@@ -4,31 +4,31 @@
 use super::{
     event::{TurnEnd, TurnEnded, View},
     plan::Plan,
+    stop::Stop,
 };
 use crate::claim::Claim;
 
-/// Why a run stands still whose hooks have vanished, or could have.
-pub(super) fn unguarded(changed: &[String]) -> String {
-    if changed.is_empty() {
-        return "the agent used tools, but ralph's hook that guards them was never called".to_owned();
-    }
-    format!("the turn changed what can take ralph's guard away: {}", changed.join(", "))
-}
-
-/// What the agent waits for, if it does.
-pub(super) fn paused(plan: &Plan, turn: &TurnEnded) -> Option<String> {
+/// What the agent waits for after a turn, if it does.
+pub(super) fn paused(plan: &Plan, turn: &TurnEnded) -> Option<Stop> {
+    let file = turn.view.as_ref().and_then(|view| pause_file(plan, view));
     match &turn.end {
-        TurnEnd::Paused { reason } => {
-            Some(reason.clone().unwrap_or_else(|| "the agent waits for someone outside".to_owned()))
-        }
-        _ => turn.view.as_ref().and_then(|view| marked_as_paused(plan, view)),
+        TurnEnd::Paused { reason } => Some(Stop::AgentWaits { reason: reason.clone(), file }),
+        _ => file.map(waits_by),
     }
 }
 
-/// What the file says that means that the agent waits, if it is there.
-pub(super) fn marked_as_paused(plan: &Plan, view: &View) -> Option<String> {
-    let path = plan.pause_file.as_ref().filter(|path| view.files.contains(path))?;
-    Some(format!("the agent waits for someone outside: {path} says so"))
+/// Whether the files alone say that the agent waits.
+pub(super) fn marked_as_paused(plan: &Plan, view: &View) -> Option<Stop> {
+    pause_file(plan, view).map(waits_by)
+}
+
+fn waits_by(file: String) -> Stop {
+    Stop::AgentWaits { reason: None, file: Some(file) }
+}
+
+/// The file that means that the agent waits, if it is there.
+fn pause_file(plan: &Plan, view: &View) -> Option<String> {
+    plan.pause_file.clone().filter(|path| view.files.contains(path))
 }
 
 /// A file that the agent should write and that is a folder.

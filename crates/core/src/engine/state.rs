@@ -10,7 +10,8 @@ use super::{
     outcome::Outcome,
     phase::{Judging, Pause, Phase, Work},
     plan::{Cause, OnFailure, Plan},
-    seen::{marked_as_paused, misplaced, paused, standing_claim, unguarded},
+    seen::{marked_as_paused, misplaced, paused, standing_claim},
+    stop::Stop,
 };
 use crate::stories::Mode;
 use crate::{
@@ -189,8 +190,8 @@ impl State {
         } else if standing_claim(plan, view) && !self.refuted {
             self.phase = Phase::Judging(Judging { claimed: true, ..Judging::default() });
             self.conclude(plan);
-        } else if let Some(reason) = marked_as_paused(plan, view) {
-            self.phase = Phase::Over(Outcome::Paused { reason });
+        } else if let Some(stop) = marked_as_paused(plan, view) {
+            self.phase = Phase::Over(Outcome::Stopped(stop));
         } else {
             self.phase = Phase::Looked(view.clone());
         }
@@ -206,6 +207,11 @@ impl State {
             self.phase = Phase::Idle;
             return;
         }
+        // Before any claim, and before anything else that the turn may have left: a person has to look first.
+        if let Some(stop) = unsafe_end(&turn.end) {
+            self.phase = Phase::Over(Outcome::Stopped(stop));
+            return;
+        }
         if let TurnEnd::OverBudget { limit } = turn.end {
             self.phase = Phase::Over(Outcome::Exhausted { limit });
             return;
@@ -216,17 +222,18 @@ impl State {
         }
         // An agent that is done does not wait for anybody.
         let is_done = view.is_some_and(|view| standing_claim(plan, view));
-        if let Some(reason) = paused(plan, turn).filter(|_| !is_done) {
-            self.phase = Phase::Over(Outcome::Paused { reason });
+        if let Some(stop) = paused(plan, turn).filter(|_| !is_done) {
+            self.phase = Phase::Over(Outcome::Stopped(stop));
             return;
         }
         match &turn.end {
-            TurnEnd::Unguarded { changed } => {
-                self.phase = Phase::Over(Outcome::Paused { reason: unguarded(changed) });
-            }
             TurnEnd::Failed(failure) => self.turn_failed(plan, turn, failure),
             TurnEnd::Finished | TurnEnd::Paused { .. } => self.judge(plan, turn),
-            TurnEnd::Abandoned | TurnEnd::Interrupted | TurnEnd::OverBudget { .. } => {}
+            TurnEnd::Abandoned
+            | TurnEnd::Interrupted
+            | TurnEnd::OverBudget { .. }
+            | TurnEnd::Tampered { .. }
+            | TurnEnd::Unguarded { .. } => {}
         }
     }
 
@@ -268,12 +275,28 @@ impl State {
             Verdict::Tell(text) => self.feedback.push(Feedback { action: FailAction::Append, text }),
             // At the limit the run ends anyway, in the way that the user chose.
             Verdict::Stop(_) if plan.limits.iterations < self.iteration => {}
-            Verdict::Stop(reason) => self.phase = Phase::Over(Outcome::Paused { reason }),
+            Verdict::Stop(standstill) => {
+                self.phase = Phase::Over(Outcome::Stopped(Stop::Stuck(standstill)));
+            }
         }
     }
 
     fn give_up(&mut self, cause: Cause, reason: &str) {
         self.phase = Phase::Over(Outcome::GaveUp { cause, reason: reason.to_owned() });
+    }
+}
+
+/// Why a turn that ended so stops the run, whatever it claims.
+fn unsafe_end(end: &TurnEnd) -> Option<Stop> {
+    match end {
+        TurnEnd::Tampered { changed } => Some(Stop::Tampered { changed: changed.clone() }),
+        TurnEnd::Unguarded { changed } => Some(Stop::Unguarded { changed: changed.clone() }),
+        TurnEnd::Finished
+        | TurnEnd::Failed(_)
+        | TurnEnd::Paused { .. }
+        | TurnEnd::OverBudget { .. }
+        | TurnEnd::Interrupted
+        | TurnEnd::Abandoned => None,
     }
 }
 

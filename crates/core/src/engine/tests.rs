@@ -100,6 +100,8 @@ fn view(line: &str) -> View {
 fn turn_end(line: &str) -> TurnEnd {
     let failed = |kind| TurnEnd::Failed(Failure { kind, message: "no".to_owned() });
     match line {
+        _ if line.contains("tampered") => TurnEnd::Tampered { changed: vec![".mcp.json".to_owned()] },
+        _ if line.contains("unguarded") => TurnEnd::Unguarded { changed: vec![] },
         _ if line.contains("pause") => TurnEnd::Paused { reason: None },
         _ if line.contains("cut") => TurnEnd::Interrupted,
         _ if line.contains("spent") => TurnEnd::OverBudget { limit: Exhausted::Cost },
@@ -206,8 +208,12 @@ fn check(plan: &Plan, script: &[&str], expected: &str) {
     panic!("runaway loop: {transcript:?}");
 }
 
-/// `GaveUp { cause: Gate, reason: ".." }` is `GaveUp(Gate)`.
+/// `GaveUp { cause: Gate, reason: ".." }` is `GaveUp(Gate)`, and `Stopped(Quota { message: ".." })` is `Quota`.
 fn name_of(outcome: &str) -> String {
+    let outcome = outcome.strip_prefix("Stopped(").map_or(outcome, |stop| {
+        let end = stop.find(|char: char| !char.is_alphanumeric()).unwrap_or(stop.len());
+        &stop[..end]
+    });
     let (name, rest) = outcome.split_once(" { ").unwrap_or((outcome, ""));
     match rest.strip_prefix("cause: ").or(rest.strip_prefix("limit: ")) {
         Some(rest) => format!("{name}({})", rest.split([',', ' ']).next().unwrap_or("")),

@@ -24,6 +24,7 @@ use ralph_core::{
     session::{contract, reminder},
     setup::{InSession, PromptSource, Setup},
 };
+use ralph_sandbox::Sandbox;
 use ralph_sys::process::{Ended, Happening, Heard, Spec, Stream};
 
 use super::{
@@ -32,6 +33,7 @@ use super::{
     hooking::{Hooked, Seen},
     ledger::Ledger,
     listener::Listener,
+    sandboxed::tampered,
     work,
 };
 use crate::{
@@ -66,11 +68,12 @@ impl Driver {
     ) -> io::Result<Ended> {
         let (sender, more) = channel();
         let adapter = self.adapter();
-        let Self { supervisor, ledger, setup, run, .. } = self;
+        let Self { supervisor, ledger, setup, run, sandbox, .. } = self;
         let (sender, since) = (Some(sender), Instant::now());
         let (iteration, attempt) = ledger.run().state.position();
         let copy = record_into(&run.turn(iteration, attempt).join(AGENT_STREAM)).ok();
-        let mut talk = Talk { ledger, setup, run, adapter, sender, since, hooked, copy };
+        let sandbox = sandbox.as_ref();
+        let mut talk = Talk { ledger, setup, run, adapter, sender, since, hooked, copy, sandbox };
         let ended = supervisor.converse(spec, more, &mut |happening| match happening {
             Happening::Output(stream, bytes) => {
                 talk.ledger.reporters.moment(Timestamp::now());
@@ -103,6 +106,7 @@ struct Talk<'a> {
     hooked: Option<&'a Hooked>,
     /// Where the stream of the current turn is kept; nowhere if the disk refuses.
     copy: Option<File>,
+    sandbox: Option<&'a Sandbox>,
 }
 
 impl Talk<'_> {
@@ -119,6 +123,11 @@ impl Talk<'_> {
             return Heard::Result;
         }
         let claimed = listener.scanner.claimed();
+        if claimed && self.sandbox.is_some_and(|sandbox| !sandbox.level().protects()) {
+            // Before it counts, the process ends and the caller looks what it changed to the last.
+            self.sender = None;
+            return Heard::Result;
+        }
         let usage = worth(self.setup, listener);
         let tally = listener.renew(&self.ledger.run().plan.claims);
         // The caller knows more about a process that fails.
@@ -139,6 +148,9 @@ impl Talk<'_> {
             session: tally.session.or_else(|| self.ledger.run().memory.conversation.clone()),
             ..abandoned()
         };
+        if let Some(changed) = self.sandbox.and_then(tampered) {
+            ended.end = TurnEnd::Tampered { changed };
+        }
         if let Some(hooked) = self.hooked {
             self.ledger.record_judgements(hooked.settle(&mut ended, seen));
         }

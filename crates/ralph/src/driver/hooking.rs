@@ -123,8 +123,10 @@ impl Hooked {
         // What the guard refused was not refused by the agent's own rules, though the agent says so.
         ended.denials.retain(|tool| !calls.iter().any(|call| call.is_refusal() && call.tool == *tool));
         let changed = self.changed();
-        let is_over = !matches!(ended.end, TurnEnd::Interrupted | TurnEnd::Abandoned);
-        if is_over && (!changed.is_empty() || is_unguarded(self.hooking, tally, &report)) {
+        // What the sandbox found is worse.
+        let is_settled =
+            matches!(ended.end, TurnEnd::Interrupted | TurnEnd::Abandoned | TurnEnd::Tampered { .. });
+        if !is_settled && (!changed.is_empty() || is_unguarded(self.hooking, tally, &report)) {
             (ended.end, ended.claimed) = (TurnEnd::Unguarded { changed }, false);
         }
         ended.hooks = Some(report);

@@ -34,7 +34,7 @@ impl Occasion {
     pub(super) fn of(outcome: &Outcome) -> Option<Self> {
         match outcome {
             Outcome::Done => Some(Self::Done),
-            Outcome::Paused { .. } => Some(Self::NeedsPerson),
+            Outcome::Stopped(_) => Some(Self::NeedsPerson),
             Outcome::Exhausted { .. } => Some(Self::Limit),
             Outcome::Unready { .. } | Outcome::GaveUp { .. } => Some(Self::Failed),
             Outcome::Interrupted => None,

@@ -89,28 +89,31 @@ impl Driver {
         }
     }
 
-    /// Takes notice of what happened in a turn beside what the agent said.
+    /// Takes notice of what happened in a turn beside what the agent said. A turn that changed what it must not ends
+    /// so, whatever the agent said.
     pub(super) fn leave_sandbox(&mut self) -> Option<TurnEnd> {
         if let Some(spool) = self.spool.take() {
             spool.close();
         }
         self.note_contacts();
         let sandbox = self.sandbox.as_mut()?;
-        let changed = sandbox.end_turn();
-        let (is_protected, level) = (sandbox.level().protects(), sandbox.level().name());
-        if changed.is_empty() {
-            return None;
+        sandbox.end_turn();
+        if let Some(changed) = tampered(sandbox) {
+            return Some(TurnEnd::Tampered { changed });
         }
-        let names = changed.join(", ");
-        if is_protected {
+        if sandbox.level().protects() && !sandbox.changed().is_empty() {
+            let names = sandbox.changed().join(", ");
             self.ledger.warn(format!("protected files were changed from outside during the turn: {names}"));
-            return None;
         }
-        let why = "so that you can look at them";
-        self.ledger.warn(format!(
-            "the turn changed what the sandbox `{level}` cannot protect: {names}; the run stops, {why}"
-        ));
-        Some(TurnEnd::Paused { reason: Some(format!("protected files were changed: {names}")) })
+        None
+    }
+
+    /// Says what was changed when the last turn of a process was on record already.
+    pub(super) fn warn_of_late_changes(&mut self, end: Option<TurnEnd>) {
+        if let Some(TurnEnd::Tampered { changed }) = end {
+            let names = changed.join(", ");
+            self.ledger.warn(format!("protected files were changed after the turn had ended: {names}"));
+        }
     }
 
     /// Records whom processes inside wanted to talk to, and ends what a container left.
@@ -127,4 +130,12 @@ impl Driver {
             self.ledger.record(Event::Contacted { hosts });
         }
     }
+}
+
+/// What a turn changed that its sandbox cannot protect; nothing when it changed nothing.
+pub(super) fn tampered(sandbox: &Sandbox) -> Option<Vec<String>> {
+    if sandbox.level().protects() {
+        return None;
+    }
+    Some(sandbox.changed()).filter(|changed| !changed.is_empty())
 }

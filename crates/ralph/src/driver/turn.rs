@@ -90,13 +90,17 @@ impl Driver {
         if self.ledger.run().state.is_in_turn() {
             let seen = Seen::of(&listener.tally);
             let mut ended = self.judge(ended, listener);
-            ended.end = disturbed.unwrap_or(ended.end);
+            if let Some(end) = disturbed {
+                (ended.end, ended.claimed) = (end, false);
+            }
             ended.tree = self.tree();
             if let Some(hooked) = hooked {
                 self.ledger.record_judgements(hooked.settle(&mut ended, seen));
             }
             self.ledger.record(Event::TurnEnded(Box::new(ended.clone())));
             self.warn_of_missing_figures(&ended);
+        } else {
+            self.warn_of_late_changes(disturbed);
         }
         self.notice_changed_settings();
         Ok(())

@@ -45,7 +45,7 @@ impl Standing {
             None => Self::Killed,
             Some(Outcome::Done) => Self::Complete,
             Some(Outcome::Exhausted { .. }) => Self::Limit,
-            Some(Outcome::Paused { .. }) => Self::Stopped,
+            Some(Outcome::Stopped(_)) => Self::Stopped,
             Some(Outcome::Interrupted) => Self::Interrupted,
             Some(Outcome::Unready { .. }) => Self::Unready,
             Some(Outcome::GaveUp { .. }) => Self::GaveUp,
@@ -74,7 +74,9 @@ impl Standing {
             // A loop inside a conversation is started again there.
             (_, _) if in_session && self != Self::Running => Vec::new(),
             // What the agent waits for stands in the way of a plain resume.
-            (Self::Stopped, Some(task)) => vec![("go on with", format!("ralph task resume {task}"))],
+            (Self::Stopped, Some(task)) if folded.run.state.outcome().is_some_and(Outcome::is_wait) => {
+                vec![("go on with", format!("ralph task resume {task}"))]
+            }
             (_, _) => self.plain_commands(id, folded),
         }
     }

@@ -34,7 +34,7 @@ pub(crate) fn outcome(outcome: &Outcome, plan: &Plan) -> String {
         Outcome::Exhausted { limit: Exhausted::IterationTokens } => {
             "Maximum number of tokens of an iteration reached".to_owned()
         }
-        Outcome::Paused { reason } => format!("Stopped: {reason}"),
+        Outcome::Stopped(stop) => format!("Stopped: {}", stop.reason()),
         Outcome::Interrupted => "Interrupted".to_owned(),
         Outcome::Unready { reason } => reason.clone(),
         Outcome::GaveUp { cause, reason } => {

@@ -69,7 +69,7 @@ impl Status {
     pub(crate) fn of(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Done => Self::Completed,
-            Outcome::Paused { .. } | Outcome::Interrupted => Self::Stopped,
+            Outcome::Stopped(_) | Outcome::Interrupted => Self::Stopped,
             Outcome::Exhausted { .. } | Outcome::Unready { .. } | Outcome::GaveUp { .. } => Self::Failed,
         }
     }

@@ -5,7 +5,7 @@ use ralph_agents::Usage;
 use super::*;
 use crate::engine::plan::{Check, Gate, When};
 use crate::{
-    engine::{event::TurnEnd, presets},
+    engine::{event::TurnEnd, presets, stop::Stop},
     fail_action::FailAction,
     stories::Mode,
 };
@@ -69,8 +69,8 @@ fn check(patience: Option<u32>, iterations: &[&str], expected: &str) -> String {
                 said = text;
                 'T'
             }
-            Verdict::Stop(text) => {
-                said = text;
+            Verdict::Stop(standstill) => {
+                said = Stop::Stuck(standstill).reason();
                 'S'
             }
         });

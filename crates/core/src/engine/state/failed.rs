@@ -8,6 +8,7 @@ use super::{
         outcome::Outcome,
         phase::{Pause, Phase},
         plan::{Cause, OnFailure, Plan},
+        stop::Stop,
     },
     State,
 };
@@ -55,7 +56,7 @@ impl State {
             self.spent.quota_ms < plan.limits.max_wait_ms && self.limited_turns <= LIMITED_TURNS_IN_A_ROW;
         let delay = |times: u64| plan.failures.retry_delay_ms.saturating_mul(times);
         self.phase = match resets_at {
-            _ if !has_patience => Phase::Over(Outcome::Paused { reason: message.to_owned() }),
+            _ if !has_patience => Phase::Over(Outcome::Stopped(Stop::Quota { message: message.to_owned() })),
             Some(resets_at) => {
                 // A moment that has passed is a clock that differs; when it refuses again, it is something else.
                 let again = self.limited_turns.saturating_sub(1);

@@ -21,14 +21,14 @@ fn usage_limits_cost_no_attempt() {
     check(
         &impatient,
         &["turn used up"],
-        "Work1.1 (UsageLimit 60000) Work1.1 (UsageLimit 40000) Work1.1 Paused=6",
+        "Work1.1 (UsageLimit 60000) Work1.1 (UsageLimit 40000) Work1.1 Quota=6",
     );
     // Waits are part of the run's time.
     let mut short = run.clone();
     short.limits.total_ms = Some(30_000);
     check(&short, &["turn used up"], "Work1.1 (UsageLimit 29000) Exhausted(Time)=1");
     impatient.limits.max_wait_ms = 100;
-    check(&impatient, &["turn quota"], "Work1.1 (UsageLimit 77) Work1.1 (UsageLimit 77) Work1.1 Paused=6");
+    check(&impatient, &["turn quota"], "Work1.1 (UsageLimit 77) Work1.1 (UsageLimit 77) Work1.1 Quota=6");
     // A service that never lets anything through is not waited for for ever.
     let mut state = State::default();
     let mut turns = 0;

@@ -43,7 +43,7 @@ fn task_goes_on_until_the_file_is_there() {
         &["look", "turn fail", "turn a", "turn fail +DONE"],
         "Work1.1 (Rest 1000) Work2.1 (Rest 1000) Work3.1 g0 Done=0",
     );
-    check(&task, &["turn a", "turn pause"], "Work1.1 (Rest 1000) Work2.1 Paused=6");
+    check(&task, &["turn a", "turn pause"], "Work1.1 (Rest 1000) Work2.1 AgentWaits=6");
     let two = limited(2, task.clone());
     check(&two, &["turn fail"], "Work1.1 (Rest 1000) Work2.1 (Rest 1000) Exhausted(Iterations)=1");
     // A file that does not hold up costs a turn, it does not spin.
@@ -58,9 +58,9 @@ fn task_goes_on_until_the_file_is_there() {
 #[test]
 fn a_task_that_waits_for_somebody_is_not_started_again() {
     let task = presets::task("DONE", "WAIT", vec![gate("children", When::Claimed)]);
-    check(&task, &["turn a +WAIT"], "Work1.1 Paused=6");
-    check(&task, &["turn fail +WAIT"], "Work1.1 Paused=6");
-    check(&task, &["look +WAIT"], "Paused=6");
+    check(&task, &["turn a +WAIT"], "Work1.1 AgentWaits=6");
+    check(&task, &["turn fail +WAIT"], "Work1.1 AgentWaits=6");
+    check(&task, &["look +WAIT"], "AgentWaits=6");
     // Who is done waits for nobody.
     check(&task, &["look +WAIT +DONE"], "g0 Done=0");
     check(&task, &["turn pause +DONE"], "Work1.1 g0 Done=0");
@@ -70,6 +70,26 @@ fn a_task_that_waits_for_somebody_is_not_started_again() {
     check(&task, &["turn a", "turn a +folder"], "Work1.1 (Rest 1000) Work2.1 Unready=2");
     // Where no such file is agreed on it is a file like any other.
     check(&presets::job(), &["turn a +WAIT +folder"], "Work1.1 Done=0");
+}
+
+#[test]
+fn what_endangers_the_run_outweighs_every_claim() {
+    let task = presets::task("DONE", "WAIT", vec![gate("children", When::Claimed)]);
+    let run = presets::run("DONE", every(&["test"]));
+    let files = ["tasks.json".to_owned()];
+    let stories = presets::stories(&files, &[], When::Claimed);
+    for (word, stop) in [("tampered", "Tampered"), ("unguarded", "Unguarded")] {
+        check(&task, &[&format!("turn {word} +DONE")], &format!("Work1.1 {stop}=6"));
+        check(&task, &[&format!("turn {word} +WAIT")], &format!("Work1.1 {stop}=6"));
+        check(&task, &[&format!("turn {word} +folder")], &format!("Work1.1 {stop}=6"));
+        check(&run, &[&format!("turn {word} claim")], &format!("Work1.1 {stop}=6"));
+        check(
+            &stories,
+            &["look +tasks.json", &format!("turn {word} +tasks.json +approved")],
+            &format!("Implement1.1 j {stop}=6"),
+        );
+        check(&presets::job(), &[&format!("turn {word}")], &format!("Work1.1 {stop}=6"));
+    }
 }
 
 #[test]
@@ -89,7 +109,7 @@ fn a_task_waits_for_others_before_its_first_turn() {
 fn a_job_runs_once() {
     check(&presets::job(), &["turn a"], "Work1.1 Done=0");
     check(&presets::job(), &["turn fail"], "Work1.1 GaveUp(Agent)=4");
-    check(&presets::job(), &["turn pause"], "Work1.1 Paused=6");
+    check(&presets::job(), &["turn pause"], "Work1.1 AgentWaits=6");
 }
 
 #[test]
@@ -115,7 +135,7 @@ fn stories_fix_before_they_review_before_they_implement() {
         &["look +tasks.json", "turn claim", "gate ok", "gate ok", "gate open"],
         "Implement1.1 g0 g1 g2! Implement2.1<open|You> g0! g1! Exhausted(Iterations)=1",
     );
-    check(&stories, &["look +tasks.json +blocked"], "Paused=6");
+    check(&stories, &["look +tasks.json +blocked"], "NoStory=6");
     check(&stories, &["look"], "Unready=2");
 }
 

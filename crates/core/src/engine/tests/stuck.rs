@@ -1,11 +1,11 @@
 //! Loops that get nowhere.
 
-use super::*;
+use super::{super::stop::Stop, *};
 
 #[test]
 fn a_run_that_gets_nowhere_is_told_so_and_ends() {
     let run = presets::run("DONE", every(&["test"]));
-    let told = "Work1.1 g0! Work2.1<red> g0! Work3.1<red> g0! Work4.1<red|There> g0! Paused=6";
+    let told = "Work1.1 g0! Work2.1<red> g0! Work3.1<red> g0! Work4.1<red|There> g0! Stuck=6";
     check(&run, &["turn a", "gate red"], told);
     // At the limit it ends as the user chose.
     let four = "Work1.1 g0! Work2.1<red> g0! Work3.1<red> g0! Work4.1<red|There> g0! Exhausted(Iterations)=1";
@@ -57,7 +57,7 @@ fn a_stories_loop_that_gets_nowhere_ends_too() {
         &stories,
         &["look +tasks.json", "turn +tasks.json", "judge no"],
         "Implement1.1 g0 g1! g3 Implement2.1<The> g0 g1! g3 Implement3.1<The> g0 g1! g3 Implement4.1<The|There> g0 g1! \
-         g3 Paused=6",
+         g3 Stuck=6",
     );
 }
 
@@ -70,8 +70,7 @@ fn a_run_that_got_nowhere_begins_anew_when_it_is_resumed() {
         loop {
             let event = match decide(&run, &state) {
                 Action::Finish(outcome) => {
-                    let says = format!("{outcome:?}");
-                    assert!(says.contains("no progress since iteration"), "{says}");
+                    assert!(matches!(outcome, Outcome::Stopped(Stop::Stuck(_))), "{outcome:?}");
                     state.apply(&run, &Event::RunEnded { outcome, exit_code: 6 });
                     break;
                 }

@@ -7,9 +7,10 @@ use super::{
         Action, State,
         commit::CommitEnd,
         decide,
-        event::{Event, GateEnded, Tree, View, Why},
+        event::{Event, GateEnded, Tree, TurnEnd, View, Why},
         outcome::Outcome,
         plan::{Check, OnFailure, Plan, When},
+        stop::Stop,
     },
     all, ended, judged, turn_end, view,
 };
@@ -109,7 +110,11 @@ impl World {
             "a", "a", "a", "a", "claim", "claim", "claim", "claim", "fail", "fail", "fail", "overload",
             "quota", "used up", "own cap", "spent", "bad key", "pause", "cut",
         ];
-        let kind = kinds[usize::try_from(self.roll(19)).unwrap_or(0)];
+        let kind = match self.roll(100) {
+            0 => "tampered claim",
+            1 => "unguarded claim",
+            _ => kinds[usize::try_from(self.roll(19)).unwrap_or(0)],
+        };
         // A turn that the user ended comes with a request to stop; others may.
         if kind == "cut" || self.roll(30) == 0 {
             self.record(Event::StopRequested);
@@ -137,7 +142,7 @@ impl World {
                     let view = self.random_view();
                     self.record(Event::Looked(view));
                 }
-                Action::AbandonTurn => self.record(ended(super::TurnEnd::Abandoned, "")),
+                Action::AbandonTurn => self.record(ended(TurnEnd::Abandoned, "")),
                 Action::RunTurn(mut turn) => {
                     assert!(self.may_start(), "a turn was started in spite of {:?}", self.journal.last());
                     turn.tree = self.random_tree();
@@ -235,6 +240,22 @@ impl World {
         passed.into_iter().all(|passed| passed)
     }
 
+    /// Oracle: a turn that endangered the run is its last one, and the run says why.
+    fn is_safe(&self, outcome: &Outcome) -> bool {
+        let mut ends = self.journal.iter().rev().filter_map(|event| match event {
+            Event::TurnEnded(ended) => Some(&ended.end),
+            _ => None,
+        });
+        let last = ends.next();
+        let is_unsafe = |end: &&TurnEnd| matches!(end, TurnEnd::Tampered { .. } | TurnEnd::Unguarded { .. });
+        let is_named = match last {
+            Some(TurnEnd::Tampered { .. }) => matches!(outcome, Outcome::Stopped(Stop::Tampered { .. })),
+            Some(TurnEnd::Unguarded { .. }) => matches!(outcome, Outcome::Stopped(Stop::Unguarded { .. })),
+            _ => true,
+        };
+        is_named && !ends.any(|end| is_unsafe(&end))
+    }
+
     /// Oracle: between two turns, and before the end, what a turn did to the task list was judged; and what was
     /// broken in the last turn keeps the run from being done.
     fn is_judged(&self, outcome: &Outcome) -> bool {
@@ -268,12 +289,11 @@ proptest! {
         let mut world = World::new(all().remove(preset), rng);
         let outcome = world.live();
         prop_assert_eq!(&world.replayed(), &world.state, "replaying the journal gives another state");
-        if let Outcome::Paused { reason } = &outcome
-            && reason.starts_with("no progress")
-        {
+        if let Outcome::Stopped(Stop::Stuck(_)) = &outcome {
             prop_assert!(world.plan.stuck_after.is_some());
             prop_assert!(world.state.repeats().is_some(), "ended without a word to the agent");
         }
+        prop_assert!(world.is_safe(&outcome), "went on after {:?}: {outcome:?}", world.journal);
         if outcome == Outcome::Done {
             prop_assert!(world.is_proven(), "done without proof: {:?}", world.journal);
         }
@@ -300,7 +320,7 @@ fn worlds_are_not_boring() {
             match world.live() {
                 Outcome::Done => done += 1,
                 Outcome::GaveUp { .. } => gave_up += 1,
-                Outcome::Paused { reason } if reason.starts_with("no progress") => stuck += 1,
+                Outcome::Stopped(Stop::Stuck(_)) => stuck += 1,
                 _ => {}
             }
             crashes += world.crashes;

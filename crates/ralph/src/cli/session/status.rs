@@ -69,15 +69,15 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
 }
 
 /// What was found when the agent tried to stop.
-struct Stop {
+struct StopAttempt {
     iteration: u32,
     found: &'static str,
     why: Option<String>,
 }
 
 /// Every stop of a loop.
-fn stops(folded: &Folded) -> Vec<Stop> {
-    let (mut stops, mut iteration) = (Vec::<Stop>::new(), 0);
+fn stops(folded: &Folded) -> Vec<StopAttempt> {
+    let (mut stops, mut iteration) = (Vec::<StopAttempt>::new(), 0);
     for entry in &folded.entries {
         match &entry.event {
             Event::TurnStarted(turn) => iteration = turn.iteration,
@@ -90,9 +90,10 @@ fn stops(folded: &Folded) -> Vec<Stop> {
                     | TurnEnd::Abandoned
                     | TurnEnd::Paused { .. }
                     | TurnEnd::OverBudget { .. }
+                    | TurnEnd::Tampered { .. }
                     | TurnEnd::Unguarded { .. } => ("cut off", None),
                 };
-                stops.push(Stop { iteration, found, why });
+                stops.push(StopAttempt { iteration, found, why });
             }
             Event::GateEnded(ended) => {
                 if let (Some(stop), Some(failure)) = (stops.last_mut(), &ended.failure) {
@@ -153,7 +154,7 @@ fn text(run: &RunDir, folded: &Folded) -> String {
     let mut text = format!("{}  turn {turn} of {of}  {}\n", word(run, folded), run.id());
     let _ = writeln!(text, "  conversation: {}", one_line(session.unwrap_or("ralph's own")));
     let _ = writeln!(text, "  task: {}", one_line(&first_line(task(folded))));
-    for Stop { iteration, found, why } in stops(folded) {
+    for StopAttempt { iteration, found, why } in stops(folded) {
         let why = why.as_deref().map(|why| format!(": {}", one_line(&first_line(why)))).unwrap_or_default();
         let _ = writeln!(text, "  turn {iteration}: {found}{why}");
     }

@@ -136,15 +136,18 @@ impl Story {
             TurnEnd::Finished => None,
             TurnEnd::Failed(failure) => Some(failure.message.clone()),
             TurnEnd::Paused { reason } => Some(match reason {
-                Some(reason) => format!("it waits for someone outside: {reason}"),
-                None => "it waits for someone outside".to_owned(),
+                Some(reason) => format!("it waits: {reason}"),
+                None => "it waits for a person".to_owned(),
             }),
             TurnEnd::OverBudget { limit } => Some(format!("it was ended at its limit of {}", limit.name())),
+            TurnEnd::Tampered { changed } => {
+                Some(format!("it changed protected files: {}", changed.join(", ")))
+            }
             TurnEnd::Unguarded { changed } if changed.is_empty() => {
                 Some("it used tools, and ralph's hook was never called".to_owned())
             }
             TurnEnd::Unguarded { changed } => {
-                Some(format!("it changed what can take ralph's guard away: {}", changed.join(", ")))
+                Some(format!("it changed files that can remove ralph's guard: {}", changed.join(", ")))
             }
             TurnEnd::Interrupted => Some("it was ended by the user".to_owned()),
             TurnEnd::Abandoned => Some(CUT_OFF.to_owned()),

@@ -84,10 +84,11 @@ impl Human {
                 let mark = self.look.marks.bad;
                 self.alert(&format!("{mark} {bad}The agent failed: {}{bad:#}", printable(&failure.message)));
             }
-            TurnEnd::Paused { .. } => self.line("The agent waits for someone outside."),
+            TurnEnd::Paused { .. } => self.line("The agent waits for a person."),
             TurnEnd::OverBudget { limit } => {
                 self.alert(&format!("{warn}The agent was ended at its limit of {}.{warn:#}", limit.name()));
             }
+            TurnEnd::Tampered { changed } => self.tampered(changed),
             TurnEnd::Unguarded { changed } => self.unguarded(changed),
             TurnEnd::Interrupted => self.line(&format!("{warn}The agent was ended.{warn:#}")),
             TurnEnd::Abandoned => {
@@ -205,7 +206,7 @@ impl Human {
         let Palette { good, bad, warn, .. } = self.look.palette;
         let (mark, style) = match outcome {
             Outcome::Done => (self.look.marks.good, good),
-            Outcome::Exhausted { .. } | Outcome::Paused { .. } | Outcome::Interrupted => {
+            Outcome::Exhausted { .. } | Outcome::Stopped(_) | Outcome::Interrupted => {
                 (self.look.marks.pending, warn)
             }
             Outcome::Unready { .. } | Outcome::GaveUp { .. } => (self.look.marks.bad, bad),
@@ -233,7 +234,7 @@ impl Human {
             };
             let words = match (outcome, started.setup.root_task()) {
                 // What the agent waits for stands in the way of a plain resume.
-                (Outcome::Paused { .. }, Some(task)) => ["ralph task resume", task, ""],
+                (outcome, Some(task)) if outcome.is_wait() => ["ralph task resume", task, ""],
                 _ => ["ralph resume", &started.run, &raise],
             };
             let command: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();

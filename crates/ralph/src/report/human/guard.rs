@@ -33,7 +33,7 @@ impl Human {
         let what = if changed.is_empty() {
             "The agent used tools, and ralph's hook was never called.".to_owned()
         } else {
-            format!("The turn changed what can take ralph's guard away: {}.", changed.join(", "))
+            format!("The turn changed files that can remove ralph's guard: {}.", changed.join(", "))
         };
         self.alert(&format!("{mark} {bad}{}{bad:#}", printable(&what)));
     }

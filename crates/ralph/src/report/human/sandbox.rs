@@ -15,6 +15,13 @@ impl Human {
         self.line(&format!("{strong}Sandbox:{strong:#} {quiet}{rest}{facts}{quiet:#}"));
     }
 
+    /// The turn changed what the sandbox cannot protect.
+    pub(super) fn tampered(&mut self, changed: &[String]) {
+        let Palette { bad, .. } = self.look.palette;
+        let (mark, names) = (self.look.marks.bad, changed.join(", "));
+        self.alert(&format!("{mark} {bad}The turn changed protected files: {}.{bad:#}", printable(&names)));
+    }
+
     /// Who was not reached; those who were are in the record.
     pub(super) fn contacted(&mut self, hosts: &[Contact]) {
         let Palette { warn, .. } = self.look.palette;

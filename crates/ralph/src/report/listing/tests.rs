@@ -5,6 +5,7 @@ use ralph_core::engine::{
     commit::CommitEnd,
     event::{Turn, TurnEnd, TurnEnded},
     outcome::Exhausted,
+    stop::Stop,
 };
 
 use super::*;
@@ -92,7 +93,7 @@ fn runs_are_listed() {
         (false, None, folded(vec![turn(1), ended(Outcome::Interrupted)])),
         (false, None, folded(vec![ended(Outcome::GaveUp { cause, reason: "no\nkey".to_owned() })])),
         (false, None, folded(vec![ended(Outcome::Unready { reason: "there is no plan".to_owned() })])),
-        (false, None, folded(vec![ended(Outcome::Paused { reason: "the agent waits".to_owned() })])),
+        (false, None, folded(vec![ended(Outcome::Stopped(Stop::AgentWaits { reason: None, file: None }))])),
     ];
     let mut told = String::new();
     for (columns, marks, color) in [

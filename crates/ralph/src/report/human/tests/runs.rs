@@ -7,6 +7,7 @@ use ralph_core::{
         event::{GateEnded, Turn, TurnEnd, TurnEnded, Why},
         outcome::{Exhausted, Outcome},
         plan::Cause,
+        stop::{LastFailure, Standstill, Stop},
     },
     prompt::OUTPUT_HEADING,
 };
@@ -98,6 +99,8 @@ fn turns_end_in_many_ways() {
         for end in [
             TurnEnd::Failed(failure),
             TurnEnd::Paused { reason: None },
+            TurnEnd::Tampered { changed: vec![".mcp.json".to_owned(), ".claude/settings.json".to_owned()] },
+            TurnEnd::Unguarded { changed: vec![".claude/settings.json".to_owned()] },
             TurnEnd::OverBudget { limit: Exhausted::IterationCost },
             TurnEnd::Interrupted,
             TurnEnd::Abandoned,
@@ -136,6 +139,25 @@ fn what_happens_beside_turns() {
     });
 }
 
+/// One of each kind.
+fn stops() -> impl Iterator<Item = Stop> {
+    let text = || "what it said".to_owned();
+    let changed = || vec![".mcp.json".to_owned()];
+    let failure = LastFailure { log: "test.log".to_owned(), output: vec!["1 failed".to_owned()] };
+    let stops = [
+        Stop::AgentWaits { reason: None, file: None },
+        Stop::Stuck(Standstill { since: 2, gate: Some("make test".to_owned()), failure: Some(failure) }),
+        Stop::Quota { message: text() },
+        Stop::Tampered { changed: changed() },
+        Stop::Unguarded { changed: changed() },
+        Stop::NoStory { reason: text() },
+        Stop::ProjectGone { project: "/p".into() },
+        Stop::Blocked { reason: text() },
+        Stop::Paused { reason: text() },
+    ];
+    stops.into_iter()
+}
+
 #[test]
 fn every_outcome_is_told() {
     check("outcomes", |shown| {
@@ -151,7 +173,8 @@ fn every_outcome_is_told() {
         let reason = || "the last failure".to_owned();
         let outcomes = [Outcome::Done, Outcome::Interrupted]
             .into_iter()
-            .chain([Outcome::Paused { reason: reason() }, Outcome::Unready { reason: reason() }])
+            .chain([Outcome::Unready { reason: reason() }])
+            .chain(stops().map(Outcome::Stopped))
             .chain(limits.map(|limit| Outcome::Exhausted { limit }))
             .chain(causes.map(|cause| Outcome::GaveUp { cause, reason: reason() }));
         for outcome in outcomes {
