@@ -19,6 +19,7 @@ mod memory;
 mod modes;
 mod nights;
 mod notify;
+mod obstacles;
 mod old_journals;
 mod pages;
 mod plugin;

@@ -19,6 +19,7 @@ use ralph_core::{
 };
 use ralph_sandbox::Sandbox;
 use ralph_sys::{
+    files::{Readers, Root},
     process::{Happening, Heard, Leftovers, Sink, Spec, Supervisor, guardian::RUN_VARIABLE},
     watch::{self, Cause},
 };
@@ -80,7 +81,7 @@ pub(crate) fn check(
         }
     };
     // For people and the agent; the one that counts is the run's.
-    let _ = copy(&kept, &place.setup.project.join(&log));
+    let _ = copy(&kept, &place.setup.project, &log);
 
     let how = match (ended.cause, ended.status) {
         (Some(_), _) => {
@@ -119,9 +120,10 @@ fn said_inside(message: &str, level: &str) -> String {
     message.replacen(OUTPUT_HEADING, &format!("{where_it_ran}{OUTPUT_HEADING}"), 1)
 }
 
-/// Copies a log; the agent may have removed the folder.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    io::copy(&mut File::open(from)?, &mut record_into(to)?).map(drop)
+/// Copies a log into the project; the agent may have removed the folder, or put a link there.
+fn copy(from: &Path, project: &Path, log: &str) -> io::Result<()> {
+    let mut from = File::open(from)?;
+    Root::new(project).replace_with(log, Readers::AsBefore, |to| io::copy(&mut from, to).map(drop))
 }
 
 /// A name for the log of a gate: the second gate of the same name gets `_1`.

@@ -21,6 +21,7 @@ use ralph_agents::hooking::{answer::Answer, input::Input};
 use ralph_guard::Decision;
 use ralph_sys::{
     error::{Error, Result},
+    files::{MAX_TEXT_LEN, Root},
     process::{guardian::RUN_VARIABLE, is_alive},
 };
 
@@ -211,7 +212,7 @@ fn is_marked_active(input: &Input<'_>) -> bool {
         pid: i32,
     }
     let Some(project) = project(input) else { return false };
-    let mark = std::fs::read(project.join(ACTIVE)).ok();
+    let mark = Root::new(project).read(ACTIVE, MAX_TEXT_LEN).ok();
     let mark = mark.and_then(|text| serde_json::from_slice::<Mark>(&text).ok());
     mark.is_some_and(|mark| is_alive(mark.pid))
 }

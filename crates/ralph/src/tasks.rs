@@ -33,7 +33,7 @@ use ralph_core::{
 use ralph_sys::{
     error::{Context, Error, Result},
     file_lock,
-    files::write_whole,
+    files::{MAX_TEXT_LEN, Readers, Root},
 };
 
 use crate::tasks::bus::Bus;
@@ -58,6 +58,7 @@ const LONGEST_ID: usize = 80;
 
 /// The tasks of a project.
 pub(crate) struct Tasks {
+    project: PathBuf,
     root: PathBuf,
 }
 
@@ -70,17 +71,17 @@ pub(crate) struct Task {
 
 impl Tasks {
     pub(crate) fn of(project: &Path) -> Self {
-        Self { root: project.join(PROJECT_DIR).join("tasks") }
+        Self { project: project.to_owned(), root: project.join(PROJECT_DIR).join("tasks") }
     }
 
     /// The bus of the whole project.
     pub(crate) fn bus(&self) -> Bus {
-        Bus::at(self.root.join(PROJECT_BUS))
+        Bus::at(&self.project, self.root.join(PROJECT_BUS))
     }
 
     /// Makes the folder of all tasks.
     pub(crate) fn make(&self) -> io::Result<()> {
-        fs_err::create_dir_all(&self.root)
+        Root::new(&self.project).make_folder(&self.root)
     }
 
     /// A task, whether it is there or not.
@@ -128,7 +129,8 @@ impl Tasks {
                 .hint("leave out one `--depends-on`"));
         }
         let text = serde_json::to_vec_pretty(on)?;
-        write_whole(&task.folder.join(DEPENDS_ON), &text)
+        task.files()
+            .replace(task.folder.join(DEPENDS_ON), &text, Readers::AsBefore)
             .context(format!("cannot write into {}", task.folder.display()))
     }
 }
@@ -137,6 +139,11 @@ impl Task {
     /// The task that a run is assigned to.
     pub(crate) fn of(assignment: &Assignment) -> Self {
         Self { id: assignment.task.clone(), folder: assignment.folder.clone() }
+    }
+
+    /// Reads and writes its files, whatever its agents have made of its folders.
+    pub(crate) fn files(&self) -> Root {
+        Root::new(project_of(&self.folder).unwrap_or(&self.folder))
     }
 
     pub(crate) fn text_file(&self) -> PathBuf {
@@ -152,7 +159,8 @@ impl Task {
     }
 
     pub(crate) fn bus(&self) -> Bus {
-        Bus::at(self.folder.join(TASK_BUS))
+        let project = project_of(&self.folder).unwrap_or(&self.folder);
+        Bus::at(project, self.folder.join(TASK_BUS))
     }
 
     /// The folder of one run of the task, where its agent may keep what it wants.
@@ -162,7 +170,7 @@ impl Task {
 
     /// The tasks that it waits for.
     pub(crate) fn depends_on(&self) -> Vec<String> {
-        let text = std::fs::read(self.folder.join(DEPENDS_ON)).unwrap_or_default();
+        let text = self.files().read(self.folder.join(DEPENDS_ON), MAX_TEXT_LEN).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
@@ -187,12 +195,16 @@ pub(crate) fn parse_id(text: &str) -> std::result::Result<String, String> {
     ))
 }
 
+/// The project of a task's folder, `PROJECT/.ralph/tasks/ID`.
+fn project_of(folder: &Path) -> Option<&Path> {
+    folder.ancestors().nth(3)
+}
+
 /// The variables that say which task a process works for.
 pub(crate) fn surroundings() -> Option<(PathBuf, Task)> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     let (folder, id) = (PathBuf::from(set(FOLDER_VARIABLE)?), set(TASK_VARIABLE)?.into_string().ok()?);
-    // PROJECT/.ralph/tasks/ID
-    let project = folder.ancestors().nth(3)?.to_owned();
+    let project = project_of(&folder)?.to_owned();
     let is_task = parse_id(&id).is_ok() && Tasks::of(&project).task(&id).folder == folder;
     is_task.then_some((project, Task { id, folder }))
 }

@@ -7,12 +7,12 @@
 mod kinds;
 
 use std::{
-    io::{self, Write},
+    io,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
 };
 
-use ralph_sys::files;
+use ralph_sys::files::{Readers, Root};
 use serde_json::Value;
 
 use super::survey::home;
@@ -60,6 +60,8 @@ pub(super) struct Login {
 
 /// The user's credential and its copy inside.
 struct Credential {
+    /// The folder of the run that has the copy.
+    root: Root,
     theirs: PathBuf,
     copy: PathBuf,
     /// What both were when they were last the same.
@@ -80,7 +82,8 @@ impl Login {
         if std::fs::canonicalize(&own).is_ok_and(|real| real != own) {
             return Err(io::Error::other(format!("{} is a link", own.display())));
         }
-        fs_err::create_dir_all(&own)?;
+        let root = Root::new(state);
+        root.make_folder(&own)?;
         let mut login = Self { variables: vec![(kind.variable, folder.clone())], credential: None };
         let Some(theirs) = kind.theirs(variable) else { return Ok(Some(login)) };
         for name in kind.copied {
@@ -88,7 +91,7 @@ impl Login {
             let beside = theirs.parent().map(|dir| dir.join(name)).filter(|_| *name == ".claude.json");
             let from = Some(theirs.join(name)).filter(|it| it.is_file()).or(beside);
             if let Some(from) = from.filter(|from| from.is_file() && !own.join(name).exists()) {
-                files::replace(&own.join(name), &fs_err::read(from)?)?;
+                root.replace(own.join(name), &fs_err::read(from)?, Readers::Owner)?;
             }
         }
         for name in kind.linked {
@@ -100,16 +103,17 @@ impl Login {
         for (name, usual) in kind.more {
             let place = state.join(name.to_lowercase());
             let set = variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-            fs_err::create_dir_all(place.join(kind.name))?;
+            root.make_folder(place.join(kind.name))?;
             if let Some(theirs) = set.or_else(|| home().map(|home| home.join(usual))) {
                 let theirs = theirs.join(kind.name);
-                copy_or_link(&theirs, &place.join(kind.name))?;
+                copy_or_link(&root, &theirs, &place.join(kind.name))?;
                 link_neighbours(&theirs, &place)?;
             }
             login.variables.push((name, place));
         }
         let has_key = kind.keys.iter().any(|key| variable(key).is_some_and(|value| !value.is_empty()));
         login.credential = kind.credential.filter(|_| !has_key).map(|name| Credential {
+            root,
             theirs: theirs.join(name),
             copy: own.join(name),
             known: None,
@@ -130,7 +134,7 @@ impl Login {
         let theirs = std::fs::read(&credential.theirs).ok();
         if theirs != credential.known
             && let Some(bytes) = &theirs
-            && files::replace(&credential.copy, bytes).is_ok()
+            && credential.root.replace(&credential.copy, bytes, Readers::Owner).is_ok()
         {
             credential.known = theirs;
         }
@@ -139,7 +143,7 @@ impl Login {
     /// Removes the copy of the credential: the run is over.
     pub(super) fn forget(&self) {
         if let Some(credential) = &self.credential {
-            let _ = std::fs::remove_file(&credential.copy);
+            let _ = credential.root.remove(&credential.copy);
         }
     }
 
@@ -147,7 +151,7 @@ impl Login {
     pub(super) fn keep(&mut self) {
         let Some(credential) = &mut self.credential else { return };
         let Some(known) = &credential.known else { return };
-        let Ok(copy) = files::read_itself(&credential.copy, MOST) else { return };
+        let Ok(copy) = credential.root.read(&credential.copy, MOST) else { return };
         let is_theirs_unchanged = std::fs::read(&credential.theirs).is_ok_and(|theirs| theirs == *known);
         if copy != *known
             && is_theirs_unchanged
@@ -164,7 +168,7 @@ fn link(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Copies the files of a folder and links its folders.
-fn copy_or_link(from: &Path, to: &Path) -> io::Result<()> {
+fn copy_or_link(root: &Root, from: &Path, to: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(from).into_iter().flatten().flatten() {
         let (from, to) = (entry.path(), to.join(entry.file_name()));
         if from.is_dir() {
@@ -172,7 +176,7 @@ fn copy_or_link(from: &Path, to: &Path) -> io::Result<()> {
         } else if let Ok(bytes) = std::fs::read(&from)
             && !to.exists()
         {
-            files::replace(&to, &bytes)?;
+            root.replace(&to, &bytes, Readers::Owner)?;
         }
     }
     Ok(())
@@ -206,13 +210,9 @@ fn is_well_formed(bytes: &[u8], before: &[u8]) -> bool {
 
 /// Replaces a file as a whole, for nobody else to read.
 fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(path);
     // Through a link, so that a file that somebody keeps elsewhere is replaced there.
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mut file = tempfile::Builder::new().prefix(".ralph-").tempfile_in(path.parent().unwrap_or(folder))?;
-    file.write_all(bytes)?;
-    file.persist(path)?;
-    Ok(())
+    Root::new(path.parent().unwrap_or(&path)).replace(&path, bytes, Readers::Owner)
 }
 
 #[cfg(test)]

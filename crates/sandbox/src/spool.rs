@@ -13,7 +13,7 @@ use std::{
 use ralph_core::job_request::{Answer, JobRequest};
 use ralph_sys::{
     error::{Context, Error, Result},
-    files::write_whole,
+    files::{Readers, Root},
     process::detach::own_pid,
 };
 
@@ -35,7 +35,9 @@ pub fn ask(request: &JobRequest) -> Result<String> {
     let folder = env::var_os(VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let folder = folder.filter(|folder| folder.join(PIPE).exists()).ok_or_else(unheard)?;
     let name = name();
-    write_whole(&folder.join(&name), &serde_json::to_vec(request)?).context("cannot ask for a run")?;
+    Root::new(&folder)
+        .replace(&name, &serde_json::to_vec(request)?, Readers::Owner)
+        .context("cannot ask for a run")?;
     tell(&folder.join(PIPE), &name).map_err(|_| unheard())?;
     let answer = folder.parent().unwrap_or(&folder).join(ANSWERS).join(&name);
     match read(&answer)? {

@@ -9,6 +9,7 @@ use std::{
 };
 
 use ralph_core::containment::policy::{OPEN, PINNED, PROTECTED};
+use ralph_sys::files::{self, MAX_TEXT_LEN};
 
 /// The stand-ins of a project, for one of the sandboxes that need them.
 pub(super) struct StandIns {
@@ -38,7 +39,7 @@ impl StandIns {
     /// Makes what is missing.
     pub(super) fn make(&self) -> io::Result<()> {
         for path in self.all() {
-            if path.symlink_metadata().is_err() && !self.is_below_a_file(&path) {
+            if path.symlink_metadata().is_err() && !self.is_below_a_file(&path) && !self.leads_out(&path) {
                 fs_err::create_dir_all(&path)?;
             }
         }
@@ -59,7 +60,7 @@ impl StandIns {
             return;
         }
         for (path, text) in &self.files {
-            if std::fs::read(path).is_ok_and(|found| found == text.as_bytes()) {
+            if files::read(path, MAX_TEXT_LEN).is_ok_and(|found| found == text.as_bytes()) {
                 let _ = std::fs::remove_file(path);
             }
         }
@@ -74,6 +75,18 @@ impl StandIns {
     fn all(&self) -> impl DoubleEndedIterator<Item = PathBuf> + '_ {
         let inside = PROTECTED.into_iter().chain(OPEN).map(|name| self.project.join(name));
         inside.chain(self.hooks.iter().cloned())
+    }
+
+    /// What a link out of the project leads to is no one's inside, and nobody else's to find folders in.
+    fn leads_out(&self, path: &Path) -> bool {
+        let real = |path: &Path| std::fs::canonicalize(path).ok();
+        path.starts_with(&self.project)
+            && path
+                .ancestors()
+                .skip(1)
+                .find_map(real)
+                .zip(real(&self.project))
+                .is_none_or(|(it, project)| !it.starts_with(project))
     }
 
     /// Where somebody keeps a file instead of a folder, there is nothing to make.
@@ -114,5 +127,20 @@ mod tests {
         left.sort();
         assert_eq!(left, [".claude", ".codex"]);
         assert!(!project.join(".claude/rules").exists());
+    }
+
+    #[test]
+    fn none_is_made_where_a_link_leads_out_of_the_project() {
+        let root = tempfile::tempdir().expect("a folder");
+        let (project, outside) = (root.path().join("project"), root.path().join("outside"));
+        std::fs::create_dir_all(project.join("within")).expect("a folder");
+        std::fs::create_dir(&outside).expect("a folder");
+        std::os::unix::fs::symlink(&outside, project.join(".github")).expect("a link");
+        std::os::unix::fs::symlink("within", project.join(".claude")).expect("a link");
+        let lock = tempfile::NamedTempFile::new().expect("a file");
+        let stand_ins = StandIns::of(&project, Vec::new(), Vec::new(), lock.path()).expect("a lock");
+        stand_ins.make().expect("they can be made");
+        assert_eq!(std::fs::read_dir(&outside).expect("the folder").count(), 0);
+        assert!(project.join("within/rules").is_dir(), "inside the agent could make it");
     }
 }

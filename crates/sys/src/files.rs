@@ -1,58 +1,193 @@
-//! Reads files that an agent or a user may have put anything in the place of.
+//! Reads and writes files where an agent may have put anything: a link, a pipe, a device, a folder, in the place of a
+//! file or of a folder on the way to it.
+//!
+//! Invariants: below a `Root` no link is followed, so nothing outside of it is read or written; only regular files are
+//! read, and no more of them than the caller allows, so nothing waits and nothing fills the memory; a file that is
+//! replaced has its old contents or its new ones, never a part.
+
+mod draft;
+mod folder;
+#[cfg(test)]
+mod tests;
 
 use std::{
-    fs::OpenOptions,
+    ffi::OsString,
+    fs::File,
     io::{self, Read, Write},
-    os::unix::fs::OpenOptionsExt,
-    path::Path,
+    os::fd::OwnedFd,
+    path::{Component, Path, PathBuf},
 };
 
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, Mode, OFlags};
 
-/// The text of a file; what is no text in it is replaced. A pipe or a device in its place is an error, where
-/// reading it could wait for ever.
-pub fn read(path: &Path) -> io::Result<String> {
-    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
-    let mut file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a plain file"));
-    }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+use self::{
+    draft::Draft,
+    folder::{Missing, open_beneath, open_folder, remove_tree},
+};
+
+/// No text that people or agents write for ralph is longer: prompts, settings, task lists.
+pub const MAX_TEXT_LEN: u64 = 16 * 1024 * 1024;
+
+/// Neither waits for the other end of a pipe nor makes a terminal ralph's own.
+const READING: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+
+/// As the user's mask says.
+const NEW_MODE: Mode = Mode::from_raw_mode(0o666);
+
+/// Who may read a file that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readers {
+    /// Its owner alone.
+    Owner,
+    /// Whoever could read the file before; a new one as the user's mask says.
+    AsBefore,
 }
 
-/// The contents of the file itself, if they are not more than this: a link in its place is an error, because it could
-/// lead to what an agent inside a sandbox must not see.
-pub fn read_itself(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    let metadata = file.metadata()?;
-    if !metadata.is_file() || most < metadata.len() {
-        return Err(io::Error::other("it is not a plain file, or too large"));
-    }
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// A folder that is trusted, while nothing below it is. Paths are relative to it, or absolute and below it.
+#[derive(Clone, Debug)]
+pub struct Root {
+    path: PathBuf,
 }
 
-/// Puts a file in its place, also where an agent has put a link; nothing is written where a link leads. The folder must
-/// be without links.
-pub fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(path);
-    if std::fs::canonicalize(folder)? != folder {
-        return Err(io::Error::other("a folder above it is a link"));
+impl Root {
+    /// The folder itself may be reached through links.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
     }
-    let mut file = tempfile::Builder::new().prefix(".ralph-").tempfile_in(folder)?;
-    file.write_all(contents)?;
-    file.persist(path)?;
-    Ok(())
+
+    /// The root for a file that belongs to a project: the project, or the file's own folder where the user has named one
+    /// outside of it.
+    pub fn around(project: &Path, file: &Path) -> Self {
+        let project = Self::new(project);
+        match project.relative(file) {
+            Ok(_) => project,
+            Err(_) => Self::new(file.parent().unwrap_or(file)),
+        }
+    }
+
+    /// Opens a regular file for reading.
+    pub fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
+        let path = self.relative(path.as_ref())?;
+        regular(open_beneath(&self.opened()?, &path, READING, Mode::empty())?)
+    }
+
+    /// The contents of a regular file, if they are not longer than this.
+    pub fn read(&self, path: impl AsRef<Path>, max: u64) -> io::Result<Vec<u8>> {
+        read_all(self.open(path)?, max)
+    }
+
+    /// Replaces a file and makes its folders. What stands in the place of the file is gone, wherever it led to; a link
+    /// in the place of a folder, or a folder in the place of the file, is an error.
+    pub fn replace(&self, path: impl AsRef<Path>, contents: &[u8], readers: Readers) -> io::Result<()> {
+        self.replace_with(path, readers, |file| file.write_all(contents))
+    }
+
+    /// The same for contents that are written bit by bit.
+    pub fn replace_with(
+        &self,
+        path: impl AsRef<Path>,
+        readers: Readers,
+        fill: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let (folder, name) = self.folder_of(path.as_ref(), Missing::Make)?;
+        let mut draft = Draft::new(&folder, &name, readers)?;
+        fill(draft.file())?;
+        draft.publish()
+    }
+
+    /// Puts a file back that must be there: whatever stands in its place, or in the place of a folder above it, is
+    /// removed.
+    pub fn restore(&self, path: impl AsRef<Path>, contents: &[u8]) -> io::Result<()> {
+        let (folder, name) = self.folder_of(path.as_ref(), Missing::MakeAndClear)?;
+        let mut draft = Draft::new(&folder, &name, Readers::AsBefore)?;
+        draft.file().write_all(contents)?;
+        remove_tree(&folder, &name)?;
+        draft.publish()
+    }
+
+    /// Makes a file that is not there yet, and its folders.
+    pub fn create(&self, path: impl AsRef<Path>) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let (folder, name) = self.folder_of(path.as_ref(), Missing::Make)?;
+        let file = rustix::fs::openat(&folder, name, flags | OFlags::NOFOLLOW, NEW_MODE)?;
+        Ok(file.into())
+    }
+
+    /// Opens a regular file to read it and to add to its end; makes it, and its folders, if it is not there.
+    pub fn append(&self, path: impl AsRef<Path>) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let (folder, name) = self.folder_of(path.as_ref(), Missing::Make)?;
+        regular(open_beneath(&folder, Path::new(&name), flags | OFlags::CLOEXEC, NEW_MODE)?)
+    }
+
+    /// Makes a folder, and those above it.
+    pub fn make_folder(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        let path = self.relative(path.as_ref())?;
+        open_folder(&self.opened()?, &path, Missing::Make).map(drop)
+    }
+
+    /// Removes a file, or the link, pipe or device in its place.
+    pub fn remove(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        let (folder, name) = self.folder_of(path.as_ref(), Missing::IsAnError)?;
+        Ok(rustix::fs::unlinkat(&folder, name, AtFlags::empty())?)
+    }
+
+    fn opened(&self) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(rustix::fs::open(&self.path, flags, Mode::empty())?)
+    }
+
+    /// The folder of a file, and the file's name in it.
+    fn folder_of(&self, path: &Path, missing: Missing) -> io::Result<(OwnedFd, OsString)> {
+        let below = self.relative(path)?;
+        let name = below.file_name().ok_or_else(|| not_below(path, &self.path))?;
+        let folder = below.parent().unwrap_or(Path::new(""));
+        Ok((open_folder(&self.opened()?, folder, missing)?, name.to_owned()))
+    }
+
+    /// The path below the folder; nothing in it leads out of the folder.
+    fn relative(&self, path: &Path) -> io::Result<PathBuf> {
+        let below = if path.is_absolute() { path.strip_prefix(&self.path).ok() } else { Some(path) };
+        let below = below.ok_or_else(|| not_below(path, &self.path))?;
+        let parts = below.components().filter(|part| *part != Component::CurDir);
+        let names = parts.map(|part| if let Component::Normal(name) = part { Some(name) } else { None });
+        names.collect::<Option<PathBuf>>().ok_or_else(|| not_below(path, &self.path))
+    }
 }
 
-/// Writes a file so that everybody sees either the old contents or the new.
-pub fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(path))?;
-    file.write_all(contents)?;
-    file.persist(path)?;
-    Ok(())
+/// Opens a regular file for reading, also through links: for what a user may have linked to somewhere else.
+pub fn open(path: &Path) -> io::Result<File> {
+    regular(rustix::fs::open(path, READING, Mode::empty())?)
+}
+
+/// The contents of a regular file, also through links, if they are not longer than this.
+pub fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
+    read_all(open(path)?, max)
+}
+
+/// The text of such a file; what is no text in it is replaced.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    read(path, MAX_TEXT_LEN).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn regular(file: OwnedFd) -> io::Result<File> {
+    let file = File::from(file);
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a plain file")) }
+}
+
+fn read_all(file: File, max: u64) -> io::Result<Vec<u8>> {
+    let too_long = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {max} bytes"));
+    let length = file.metadata()?.len();
+    if max < length {
+        return Err(too_long());
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+    // It may grow meanwhile.
+    file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
+    if max < bytes.len() as u64 { Err(too_long()) } else { Ok(bytes) }
+}
+
+fn not_below(path: &Path, root: &Path) -> io::Error {
+    let message = format!("`{}` is not below `{}`", path.display(), root.display());
+    io::Error::new(io::ErrorKind::InvalidInput, message)
 }

@@ -74,7 +74,7 @@ pub(super) fn main(args: &BuildArgs, project: &Path) -> Result<u8> {
 /// What runs the tests, if anything says it: the notes of the project or of the repository it is in, or the
 /// settings.
 fn tests(settings: &Settings, project: &Path) -> Option<String> {
-    let noted = notes(project).and_then(|path| test_command(&files::read(&path).ok()?));
+    let noted = notes(project).and_then(|path| test_command(&files::read_text(&path).ok()?));
     noted.or_else(|| settings.build.test_command.clone())
 }
 

@@ -96,7 +96,7 @@ pub(super) fn drive(driver: Driver, is_for_people: bool) -> Result<u8> {
 
 /// How far the plan is, in one line.
 fn progress(PlanFile { path: name, specs }: &PlanFile, path: &Path) -> String {
-    let Ok(text) = files::read(path) else { return format!("There is no {name}.\n") };
+    let Ok(text) = files::read_text(path) else { return format!("There is no {name}.\n") };
     let tasks = tasks(&text, specs);
     let open: Vec<_> = tasks.iter().filter(|task| !task.is_done).collect();
     match (tasks.len(), open.first()) {

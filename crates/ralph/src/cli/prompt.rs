@@ -32,7 +32,7 @@ pub(super) fn main(args: &PromptArgs, project: &Path) -> Result<u8> {
     let once = [("maximumIterations".to_owned(), 1.into())].into_iter().collect();
     let loaded = args.common.load(project, once)?;
     let prompt = std::path::absolute(&args.file)?;
-    let text = files::read(&prompt).unwrap_or_default();
+    let text = files::read_text(&prompt).unwrap_or_default();
     let mode = Mode {
         plan: presets::prompt(),
         task: TaskFrom::Fixed(first_line(&text)),

@@ -10,7 +10,10 @@ use ralph_core::{
     },
     setup::PromptSource,
 };
-use ralph_sys::error::{Error, Result};
+use ralph_sys::{
+    error::{Error, Result},
+    files,
+};
 use serde_json::{Map, Value, json};
 
 use super::loop_args::{LoopArgs, setup, tune};
@@ -77,9 +80,7 @@ fn prompt(args: &RunArgs) -> Result<PromptSource> {
 fn endless_prompt(prompt: &PromptSource, response: &str) -> Option<String> {
     let text = match prompt {
         PromptSource::Text(text) => text.clone(),
-        PromptSource::File(path) | PromptSource::Template(path) => {
-            std::fs::read_to_string(path).unwrap_or_default()
-        }
+        PromptSource::File(path) | PromptSource::Template(path) => files::read_text(path).unwrap_or_default(),
     };
     (!text.to_lowercase().contains("<response>")).then(|| {
         format!(

@@ -23,7 +23,7 @@ use ralph_sandbox::{Sandbox, spool::FOLDER};
 use ralph_sys::{
     calls::{refusal, succeeded, unattended},
     error::Result,
-    files,
+    files::Root,
     process::{Happening, Sink, Spec, Waited},
 };
 
@@ -256,7 +256,7 @@ impl Driver {
         let (iteration, attempt) = self.ledger.run().state.position();
         let folder = self.run.turn(iteration, attempt);
         // Inside a sandbox the record cannot be written.
-        let writable = self.sandbox.as_ref().map_or(folder.as_path(), Sandbox::tmp);
+        let writable = self.sandbox.as_ref().map_or(folder.as_path(), Sandbox::tmp).to_owned();
         let answer = writable.join(format!("message-{asked}.txt"));
         let call = Call {
             prompt: MESSAGE_PROMPT,
@@ -274,7 +274,8 @@ impl Driver {
         let Ok(captured) = supervisor.capture_and(spec, MOST, notice) else {
             return None;
         };
-        let said = written(&answer).unwrap_or_else(|| String::from_utf8_lossy(&captured.out).into_owned());
+        let said = written(&writable, &answer)
+            .unwrap_or_else(|| String::from_utf8_lossy(&captured.out).into_owned());
         let message = if succeeded(&captured) { commit_message(&said) } else { None };
         let ms = millis(captured.ended.took);
         self.note_contacts();
@@ -290,7 +291,7 @@ fn short(id: &str) -> &str {
 }
 
 /// What the agent wrote into its answer file, if it writes one.
-fn written(answer: &Path) -> Option<String> {
-    let text = files::read_itself(answer, MOST as u64).ok()?;
+fn written(folder: &Path, answer: &Path) -> Option<String> {
+    let text = Root::new(folder).read(answer, MOST as u64).ok()?;
     Some(String::from_utf8_lossy(&text).into_owned()).filter(|text| !text.trim().is_empty())
 }

@@ -23,7 +23,7 @@ use ralph_core::{
     setup::{Guard, Setup},
 };
 use ralph_sandbox::spool::{FOLDER, VARIABLE};
-use ralph_sys::hash;
+use ralph_sys::{files, hash};
 
 use super::Driver;
 use crate::{
@@ -46,7 +46,7 @@ pub(super) fn hooks(plan: &Plan, setup: &Setup) -> Option<Hooks> {
         return None;
     }
     let program = env::current_exe().ok()?.to_str()?.to_owned();
-    let settings = named_settings(setup).and_then(|path| std::fs::read_to_string(path).ok());
+    let settings = named_settings(setup).and_then(|path| files::read_text(&path).ok());
     Some(Hooks { program, on_stop: plan.work == Work::Stories, settings })
 }
 

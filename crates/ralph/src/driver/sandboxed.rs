@@ -9,7 +9,7 @@ use ralph_core::{
 use ralph_sandbox::{Sandbox, SandboxRequest, spool::VARIABLE};
 use ralph_sys::{
     calls::unattended,
-    files,
+    files::{self, MAX_TEXT_LEN},
     process::{Spec, Supervisor},
 };
 
@@ -73,7 +73,7 @@ impl Driver {
         if self.sandbox.as_ref().is_some_and(|sandbox| sandbox.hides(path)) {
             return Err(io::Error::other("it leads to what the sandbox hides from the agent"));
         }
-        files::read(path).map(String::into_bytes)
+        files::read(path, MAX_TEXT_LEN)
     }
 
     /// The same process inside.

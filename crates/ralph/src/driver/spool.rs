@@ -15,7 +15,7 @@ use ralph_core::job_request::{Answer, JobRequest, MOST, is_name};
 use ralph_sandbox::spool::{ANSWERS, FOLDER, PIPE};
 use ralph_sys::{
     error::{Error, Result},
-    files::{self, write_whole},
+    files::{Readers, Root},
 };
 use rustix::{
     fs::{CWD, FileType, Mode, mknodat},
@@ -99,21 +99,21 @@ impl Caller {
             if !is_name(name) {
                 continue;
             }
-            let answer = match self.begin(&requests.join(name)) {
+            let answer = match self.begin(requests, name) {
                 Ok(run) => Answer::Began { run },
                 Err(error) => Answer::Refused { why: error.to_string() },
             };
             // Whoever waits in vain says so.
             let _ = serde_json::to_vec(&answer)
                 .map_err(io::Error::from)
-                .and_then(|text| write_whole(&answers.join(name), &text));
+                .and_then(|text| Root::new(answers).replace(name, &text, Readers::Owner));
         }
     }
 
     /// Begins what a request asks for, inside of a sandbox like the caller's.
-    fn begin(&self, request: &Path) -> Result<String> {
+    fn begin(&self, requests: &Path, name: &str) -> Result<String> {
         let Self { project, task, run, agent } = self;
-        let request = read(request)?;
+        let request = read(requests, name)?;
         let flags = request.words(agent).map_err(Error::new)?;
         if MOST_RUNS <= others_running(&store::all(task), run).len() {
             return Err(Error::new(format!("{MOST_RUNS} runs are at work on this task already"))
@@ -143,8 +143,8 @@ impl Caller {
 }
 
 /// A request that is a plain file: a link could lead to what the caller must not see, a pipe could hold ralph.
-fn read(path: &Path) -> Result<JobRequest> {
-    let text = files::read_itself(path, MOST).ok();
+fn read(requests: &Path, name: &str) -> Result<JobRequest> {
+    let text = Root::new(requests).read(name, MOST).ok();
     let request = text.and_then(|text| serde_json::from_slice(&text).ok());
     request.ok_or_else(|| Error::new("ralph outside of the sandbox does not understand the request"))
 }

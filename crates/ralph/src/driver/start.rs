@@ -46,6 +46,7 @@ use ralph_core::{
 use ralph_sandbox::{Sandbox, self_test};
 use ralph_sys::{
     error::{Context, Error, Result},
+    files::{self, MAX_TEXT_LEN, Readers, Root},
     hash,
     process::{
         Supervisor,
@@ -89,7 +90,7 @@ impl Start {
         }
         let mut ground = Ground::take(&plan, &setup, "")?;
         setup.sandbox.level = Choice::Level(self_test::choose(&mut ground.supervisor, &setup.sandbox)?);
-        write_absent(&drafts)?;
+        write_absent(&setup.project, &drafts)?;
         check_prompt(&setup.prompt)?;
         if let Some(git) = &ground.git {
             let changes = git.changes(&mut ground.supervisor)?;
@@ -204,7 +205,9 @@ impl Ground {
         let tree = match &setup.territory {
             Territory::Tree => lock::take(&setup.project, git.as_ref().map(Git::top))?,
             Territory::Folder(folder) => {
-                fs_err::create_dir_all(folder)?;
+                Root::around(&setup.project, folder)
+                    .make_folder(folder)
+                    .context(format!("cannot make {}", folder.display()))?;
                 vec![lock::take_folder(folder, &setup.project)?]
             }
             Territory::Shared => Vec::new(),
@@ -321,28 +324,24 @@ fn begin_session_log(ledger: &mut Ledger, setup: &Setup) {
     if !setup.session_log {
         return;
     }
-    match SessionLog::begin(&setup.project.join(PROJECT_DIR).join("logs"), Look::of_a_file()) {
+    match SessionLog::begin(&setup.project, &Path::new(PROJECT_DIR).join("logs"), Look::of_a_file()) {
         Ok(log) => ledger.reporters.push(Box::new(log)),
         Err(error) => ledger.warn(format!("there is no session log: {error}")),
     }
 }
 
-fn write_absent(drafts: &[(PathBuf, Cow<'static, str>)]) -> Result<()> {
-    for (path, text) in drafts {
-        if path.symlink_metadata().is_ok() {
-            continue;
-        }
-        if let Some(folder) = path.parent() {
-            fs_err::create_dir_all(folder)?;
-        }
-        fs_err::write(path, text.as_bytes())?;
+fn write_absent(project: &Path, drafts: &[(PathBuf, Cow<'static, str>)]) -> Result<()> {
+    for (path, text) in drafts.iter().filter(|(path, _)| path.symlink_metadata().is_err()) {
+        Root::around(project, path)
+            .replace(path, text.as_bytes(), Readers::AsBefore)
+            .context(format!("cannot write {}", path.display()))?;
     }
     Ok(())
 }
 
 fn check_prompt(prompt: &PromptSource) -> Result<()> {
     let Some(path) = prompt.path() else { return Ok(()) };
-    let text = std::fs::read(path)
+    let text = files::read(path, MAX_TEXT_LEN)
         .map_err(|error| Error::new(format!("cannot read the prompt file `{}`: {error}", path.display())))?;
     if text.trim_ascii().is_empty() {
         return Err(Error::new(format!("the prompt file `{}` is empty", path.display())));

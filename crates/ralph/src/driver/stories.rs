@@ -20,12 +20,15 @@ use ralph_core::{
     setup::{Setup, StoriesSetup},
     stories::{Mode, check, read, select},
 };
-use ralph_sys::error::{Error, Result};
+use ralph_sys::{
+    error::{Error, Result},
+    files::Root,
+};
 
 use super::Driver;
 use crate::{
     journal::run_dir::{RunDir, record},
-    project::story_files::{self, ACTIVE, Active, TASKS, write_whole},
+    project::story_files::{self, ACTIVE, Active, TASKS},
 };
 use commits::Ranges;
 use files::{Findings, Pin, Snapshot};
@@ -84,8 +87,9 @@ impl Stories {
         Some(Self { setup: setup.stories.clone()?, pins, before, settled, active, ranges, project })
     }
 
-    fn tasks(&self) -> PathBuf {
-        self.project.join(&self.setup.dir).join(TASKS)
+    /// The text of the task list; nothing if it cannot be read.
+    fn read(&self) -> Option<String> {
+        files::read_text(&self.project, &self.project.join(&self.setup.dir).join(TASKS))
     }
 
     fn shown(&self) -> String {
@@ -114,7 +118,7 @@ impl Driver {
     pub(super) fn story_view(&self) -> Option<StoryView> {
         let stories = self.stories.as_ref()?;
         let review = stories.setup.review();
-        let Some(text) = files::read_text(&stories.tasks()) else {
+        let Some(text) = stories.read() else {
             let why = format!("{} is gone", stories.shown());
             return Some(StoryView { next: Err(why), story: None, all_approved: false });
         };
@@ -137,8 +141,7 @@ impl Driver {
     /// Copies the list into the run's folder and says in the project which turn this is.
     pub(super) fn before_story_turn(&mut self, turn: &mut Turn) -> Result<()> {
         let Some(stories) = &mut self.stories else { return Ok(()) };
-        let text = files::read_text(&stories.tasks())
-            .ok_or_else(|| Error::new(format!("cannot read {}", stories.shown())))?;
+        let text = stories.read().ok_or_else(|| Error::new(format!("cannot read {}", stories.shown())))?;
         turn.tasks = Some(files::hash(text.as_bytes()));
         let folder = self.run.turn(turn.iteration, turn.attempt);
         if let Err(error) = record(&folder.join(SNAPSHOT), text.as_bytes()) {
@@ -162,7 +165,7 @@ impl Driver {
             snapshot: story_files::snapshot(&list),
         };
         let marker = active.text();
-        if let Err(error) = write_whole(&self.setup.project.join(ACTIVE), marker.as_bytes()) {
+        if let Err(error) = Root::new(&self.setup.project).restore(ACTIVE, marker.as_bytes()) {
             self.ledger.warn(format!("{ACTIVE} cannot be written: {error}"));
         }
         stories.active = Some(marker);
@@ -216,7 +219,7 @@ impl Driver {
     pub(super) fn notice_meddling(&mut self) {
         let Some(stories) = &mut self.stories else { return };
         let Some(text) = stories.settled.clone() else { return };
-        if files::read_text(&stories.tasks()).as_ref() == Some(&text) {
+        if stories.read().as_ref() == Some(&text) {
             return;
         }
         let before = Snapshot { text, mode: Mode::Work, story: None };
@@ -232,7 +235,7 @@ impl Driver {
             let (iteration, attempt) = self.ledger.run().state.position();
             let _ = record(&self.run.turn(iteration, attempt).join("tasks.after.json"), after.as_bytes());
         }
-        for warning in findings.write() {
+        for warning in findings.write(&self.setup.project) {
             self.ledger.warn(warning);
         }
         if let Some(stories) = &mut self.stories {

@@ -15,7 +15,7 @@ use ralph_core::{
 use ralph_sandbox::spool::FOLDER;
 use ralph_sys::{
     error::{Error, Result},
-    files,
+    files::{Readers, Root},
     process::{Ended, Happening, Heard, Leftovers, Sink, Spec, guardian::RUN_VARIABLE},
     watch,
 };
@@ -285,11 +285,9 @@ impl Driver {
         let in_project = folder_in_project.join(format!("prompt_{iteration:03}.txt"));
         let own = folder.join("prompt.md");
         let recorded = record(&own, prompt.as_bytes());
-        let copied = match self.sandbox {
-            // The agent may have put a link there, to a place that it cannot write itself.
-            Some(_) => files::replace(&in_project, prompt.as_bytes()),
-            None => record(&in_project, prompt.as_bytes()),
-        };
+        // The agent may have put a link there, to a place that it cannot write itself.
+        let copied =
+            Root::new(&self.setup.project).replace(&in_project, prompt.as_bytes(), Readers::AsBefore);
         for (path, result) in [(own, recorded), (in_project, copied)] {
             if let Err(error) = result {
                 self.ledger.reporters.detail(&format!("cannot write {}: {error}", path.display()));

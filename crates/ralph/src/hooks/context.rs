@@ -8,7 +8,7 @@ use std::{
 };
 
 use ralph_agents::context::{Handover, Reading, alert, last_reading, level, window_of};
-use ralph_sys::error::Result;
+use ralph_sys::{error::Result, files};
 
 use super::{Answer, Input, project, store::Store};
 use crate::journal::hook_notes::{self, Note};
@@ -36,7 +36,7 @@ pub(super) fn watch(input: &Input<'_>, store: &Store, spool: Option<&Path>) -> R
 
 /// What a transcript says at its end. Nothing if it cannot be read.
 fn reading(path: &Path) -> Option<Reading> {
-    let mut file = File::open(path).ok()?;
+    let mut file = files::open(path).ok()?;
     let length = file.metadata().ok()?.len();
     for size in TAILS {
         let tail = end_of(&mut file, length, size)?;

@@ -1,6 +1,6 @@
 //! The hooks of a conversation that is in a loop: it begins, is held, is let go, and never outlives the conversation.
 
-use std::{fs::File, path::Path};
+use std::path::Path;
 
 use ralph_agents::{
     Failure, FailureKind,
@@ -14,7 +14,10 @@ use ralph_core::{
         typed::{Typed, USAGE, ask, typed},
     },
 };
-use ralph_sys::error::{Error, Result};
+use ralph_sys::{
+    error::{Error, Result},
+    files,
+};
 
 use super::{
     Answer, Input, begin,
@@ -85,7 +88,7 @@ fn has_promised(input: &Input<'_>, session: &SessionLoop) -> bool {
 }
 
 fn search(path: &Path, session: &SessionLoop, scanner: &mut Scanner) {
-    let Ok(mut file) = File::open(path) else { return };
+    let Ok(mut file) = files::open(path) else { return };
     let length = file.metadata().map_or(0, |file| file.len());
     let mut size = 256 * 1024;
     while let Some(tail) = end_of(&mut file, length, size) {

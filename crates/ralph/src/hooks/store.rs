@@ -5,14 +5,22 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, Read, Seek, SeekFrom, Write},
+    io::{self, Read, Write},
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
 };
 
-use ralph_sys::{error::Result, hash::fnv, paths::state_dir};
+use ralph_sys::{
+    error::Result,
+    files::{MAX_TEXT_LEN, Readers, Root},
+    hash::fnv,
+    paths::state_dir,
+};
 
 use crate::journal::run_dir::RunDir;
+
+/// The longest that is written about the context: a number of percent.
+const MAX_LEVEL_LEN: u64 = 16;
 
 /// The folder of one conversation.
 #[derive(Clone, Debug)]
@@ -48,7 +56,8 @@ impl Store {
 
     /// The paths of the run and of its project.
     fn lines(&self) -> Option<(PathBuf, PathBuf)> {
-        let text = fs::read_to_string(self.path.join("loop")).ok()?;
+        let text = self.root().read("loop", MAX_TEXT_LEN).ok()?;
+        let text = String::from_utf8(text).ok()?;
         let (run, project) = text.split_once('\n').unwrap_or((&text, ""));
         Some((PathBuf::from(run), PathBuf::from(project.trim_end_matches('\n'))))
     }
@@ -57,10 +66,9 @@ impl Store {
     pub(crate) fn bind(&self, run: &RunDir, project: &Path) -> io::Result<()> {
         self.make()?;
         let _ = fs::remove_file(self.path.join("tools"));
-        // Renamed into place: a hook that looks at the same moment sees the old loop or the new one.
-        let new = self.path.join(format!("loop.{}", std::process::id()));
-        fs::write(&new, format!("{}\n{}\n", run.path().display(), project.display()))?;
-        fs::rename(new, self.path.join("loop"))
+        // A hook that looks at the same moment sees the old loop or the new one.
+        let lines = format!("{}\n{}\n", run.path().display(), project.display());
+        self.root().replace("loop", lines.as_bytes(), Readers::AsBefore)
     }
 
     /// Takes the conversation out of its loop, if it is still this one.
@@ -78,8 +86,7 @@ impl Store {
 
     /// Counts one tool call: a byte each, so that calls at the same moment all count.
     pub(crate) fn count_tool(&self) -> io::Result<()> {
-        let mut file = OpenOptions::new().create(true).append(true).open(self.path.join("tools"))?;
-        file.write_all(b".")
+        self.root().append("tools")?.write_all(b".")
     }
 
     /// How many tool calls were counted since the loop began.
@@ -90,15 +97,13 @@ impl Store {
     /// Takes note that the agent is told of this level; says whether it is higher than any before.
     pub(crate) fn announce(&self, level: u8) -> io::Result<bool> {
         self.make()?;
-        let path = self.path.join("context");
-        let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)?;
+        let mut file = self.root().append("context")?;
         file.lock()?;
         let mut told = String::new();
-        file.read_to_string(&mut told)?;
+        (&file).take(MAX_LEVEL_LEN).read_to_string(&mut told)?;
         if told.trim().parse().is_ok_and(|told: u8| level <= told) {
             return Ok(false);
         }
-        file.seek(SeekFrom::Start(0))?;
         file.set_len(0)?;
         file.write_all(level.to_string().as_bytes())?;
         Ok(true)
@@ -107,6 +112,10 @@ impl Store {
     /// Forgets what the agent was told about its context.
     pub(crate) fn rearm(&self) {
         let _ = fs::remove_file(self.path.join("context"));
+    }
+
+    fn root(&self) -> Root {
+        Root::new(&self.path)
     }
 
     fn make(&self) -> io::Result<()> {

@@ -4,14 +4,13 @@
 
 use std::{
     env,
-    fs::OpenOptions,
     io::{self, Write},
     path::{Path, PathBuf},
 };
 
 use ralph_core::engine::judgement::{HookReport, Judgement};
 use ralph_sandbox::spool::VARIABLE;
-use ralph_sys::files;
+use ralph_sys::files::Root;
 use serde::{Deserialize, Serialize};
 
 const FILE: &str = "hooks.jsonl";
@@ -49,33 +48,32 @@ pub(crate) fn folder() -> Option<PathBuf> {
 pub(crate) fn add(folder: &Path, note: &Note) -> io::Result<()> {
     let mut line = serde_json::to_vec(note)?;
     line.push(b'\n');
-    let mut file = OpenOptions::new().create(true).append(true).open(folder.join(FILE))?;
-    file.write_all(&line)
+    Root::new(folder).append(FILE)?.write_all(&line)
 }
 
 /// What the hooks have reported so far.
 pub(crate) fn read(folder: &Path) -> Notes {
     let mut notes = Notes::default();
     // Whatever cannot be read was not reported.
-    let _ = read_lines(&folder.join(FILE), &mut notes);
+    let _ = read_lines(folder, FILE, &mut notes);
     notes
 }
 
 /// Takes what was reported away.
 pub(crate) fn take(folder: &Path) -> Notes {
-    let taken = folder.join(format!("{FILE}.{}", std::process::id()));
+    let taken = format!("{FILE}.{}", std::process::id());
     let mut notes = Notes::default();
     // A hook that adds at the same moment has the file open, and its line is read with the others.
-    if std::fs::rename(folder.join(FILE), &taken).is_ok() {
-        let _ = read_lines(&taken, &mut notes);
-        let _ = std::fs::remove_file(&taken);
+    if std::fs::rename(folder.join(FILE), folder.join(&taken)).is_ok() {
+        let _ = read_lines(folder, &taken, &mut notes);
+        let _ = Root::new(folder).remove(&taken);
     }
     notes
 }
 
-fn read_lines(path: &Path, notes: &mut Notes) -> io::Result<()> {
+fn read_lines(folder: &Path, name: &str, notes: &mut Notes) -> io::Result<()> {
     // The agent may have put a link or a pipe there.
-    let text = files::read_itself(path, MOST_BYTES)?;
+    let text = Root::new(folder).read(name, MOST_BYTES)?;
     for note in text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()) {
         notes.take(note);
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ralph_core::setup::PROJECT_DIR;
+use ralph_sys::files::{Readers, Root};
 
 use crate::project::git;
 
@@ -19,11 +20,11 @@ const IGNORED: &str = "\
 
 /// Makes `.ralph/` and keeps what ralph writes there out of git; settings and prompts stay visible.
 pub(crate) fn hide(project: &Path) -> std::io::Result<()> {
-    let dir = project.join(PROJECT_DIR);
-    fs_err::create_dir_all(&dir)?;
-    let ignore = dir.join(".gitignore");
-    if !ignore.exists() {
-        fs_err::write(&ignore, IGNORED)?;
+    let excluded = git::exclude_own_files(project);
+    let (root, ignore) = (Root::new(project), Path::new(PROJECT_DIR).join(".gitignore"));
+    root.make_folder(PROJECT_DIR)?;
+    if !project.join(&ignore).exists() {
+        root.replace(&ignore, IGNORED.as_bytes(), Readers::AsBefore)?;
     }
-    git::exclude_own_files(project)
+    excluded
 }

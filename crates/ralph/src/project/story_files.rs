@@ -1,11 +1,9 @@
 //! The files of a stories loop in the project, and the marker that says that one is running.
 
-use std::{
-    io::{self, Write},
-    path::Path,
-};
+use std::path::Path;
 
 use ralph_core::stories::{Review, TaskList};
+use ralph_sys::files::{MAX_TEXT_LEN, Root};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -19,28 +17,6 @@ pub(crate) const PROMPT: &str = "prompt.md";
 pub(crate) const PROGRESS: &str = "progress.txt";
 /// The marker of a running loop, in the project.
 pub(crate) const ACTIVE: &str = ".ralph-active";
-
-/// Replaces a file as a whole: it is the old one or the new one, and never a link to somewhere else.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(path);
-    // Something else may stand where the folder was.
-    if !folder.is_dir() && folder.symlink_metadata().is_ok() {
-        fs_err::remove_file(folder)?;
-    }
-    fs_err::create_dir_all(folder)?;
-    let mut file = tempfile::Builder::new().prefix(".ralph-").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    let permissions = match std::fs::symlink_metadata(path) {
-        Ok(present) if present.is_file() => present.permissions(),
-        _ => std::os::unix::fs::PermissionsExt::from_mode(0o644),
-    };
-    file.as_file().set_permissions(permissions)?;
-    if path.is_dir() {
-        fs_err::remove_dir_all(path)?;
-    }
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
 
 /// What the marker of a running loop says, for hooks and for `ralph stories`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,7 +53,7 @@ pub(crate) struct Active {
 impl Active {
     /// Reads the marker of a project, if there is one that can be read.
     pub(crate) fn read(project: &Path) -> Option<Self> {
-        serde_json::from_slice(&std::fs::read(project.join(ACTIVE)).ok()?).ok()
+        serde_json::from_slice(&Root::new(project).read(ACTIVE, MAX_TEXT_LEN).ok()?).ok()
     }
 
     /// Whether its loop still runs.

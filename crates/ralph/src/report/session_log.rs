@@ -15,6 +15,7 @@ use ralph_core::{
         plan::{Gate, Plan},
     },
 };
+use ralph_sys::files::Root;
 
 use super::{Reporter, human::Human, look::Look, screen::between, summary};
 
@@ -50,9 +51,9 @@ struct Iteration {
 }
 
 impl SessionLog {
-    /// Begins a log in this folder, in this look.
-    pub(crate) fn begin(folder: &Path, look: Look) -> std::io::Result<Self> {
-        let file = create(folder)?;
+    /// Begins a log in this folder of the project, in this look.
+    pub(crate) fn begin(project: &Path, folder: &Path, look: Look) -> std::io::Result<Self> {
+        let file = create(&Root::new(project), folder)?;
         let human = Human::new(look, Box::new(file.try_clone()?), Box::new(std::io::sink()));
         Ok(Self { file, human, iterations: Iterations::default(), current: None })
     }
@@ -185,8 +186,7 @@ impl Reporter for SessionLog {
 }
 
 /// Makes a log that is named after the second; the second one of a second gets a number.
-fn create(folder: &Path) -> std::io::Result<File> {
-    std::fs::create_dir_all(folder)?;
+fn create(project: &Root, folder: &Path) -> std::io::Result<File> {
     let now = Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
     let names = (1..1000).map(|number| match number {
         1 => format!("session-{now}.log"),
@@ -194,7 +194,7 @@ fn create(folder: &Path) -> std::io::Result<File> {
     });
     let mut taken = std::io::Error::from(std::io::ErrorKind::AlreadyExists);
     for name in names {
-        match File::create_new(folder.join(name)) {
+        match project.create(folder.join(name)) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => taken = error,
             other => return other,
         }

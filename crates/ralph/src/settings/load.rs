@@ -13,6 +13,7 @@ use super::json::parse;
 use super::node::{Node, Origin};
 use super::read::read;
 use super::sandbox;
+use ralph_sys::files::{self, MAX_TEXT_LEN};
 
 /// The settings of a project, below its directory.
 pub(crate) const PROJECT_FILE: &str = ".ralph/settings.json";
@@ -114,11 +115,11 @@ impl Merge {
     }
 
     fn file(&mut self, path: &Path, project: &Path, missing: Missing) {
-        let bytes = match (fs_err::read(path), missing) {
+        let bytes = match (files::read(path, MAX_TEXT_LEN), missing) {
             (Ok(bytes), _) => bytes,
             (Err(error), Missing::IsFine) if error.kind() == ErrorKind::NotFound => return,
             (Err(error), _) => {
-                self.problems.push(error.to_string());
+                self.problems.push(format!("failed to open file `{}`: {error}", path.display()));
                 return;
             }
         };

@@ -15,11 +15,15 @@ use ralph_core::message::{self, Message};
 use ralph_sys::{
     error::{Context, Error, Result},
     file_lock,
+    files::Root,
 };
-use rustix::{fs::OFlags, io::Errno, rand::GetRandomFlags};
+use rustix::rand::GetRandomFlags;
 
 /// How long others may keep the bus to themselves.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The longest bus that is read into memory.
+const MAX_LEN: u64 = 256 * 1024 * 1024;
 
 /// A message to post.
 #[derive(Clone, Debug, Default)]
@@ -36,11 +40,13 @@ pub(crate) struct Draft {
 #[derive(Clone, Debug)]
 pub(crate) struct Bus {
     path: PathBuf,
+    project: Root,
 }
 
 impl Bus {
-    pub(crate) fn at(path: PathBuf) -> Self {
-        Self { path }
+    /// The bus at this path in a project.
+    pub(crate) fn at(project: &Path, path: PathBuf) -> Self {
+        Self { path, project: Root::new(project) }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -49,7 +55,7 @@ impl Bus {
 
     /// Appends a message; returns it, or nothing if it had been posted before.
     pub(crate) fn post(&self, draft: Draft) -> Result<Option<Message>> {
-        let mut file = self.open(OFlags::APPEND | OFlags::CREATE | OFlags::RDWR)?;
+        let mut file = self.opened(self.project.append(&self.path))?;
         self.lock(&file)?;
         if draft.key.is_some() && self.has_key(&mut file, &draft)? {
             return Ok(None);
@@ -70,7 +76,7 @@ impl Bus {
 
     /// The whole messages from a position on, and where the last of them ends.
     pub(crate) fn read_from(&self, position: u64) -> Result<(Vec<Message>, u64)> {
-        let mut file = match self.open(OFlags::RDONLY) {
+        let mut file = match self.opened(self.project.open(&self.path)) {
             Ok(file) => file,
             Err(_) if !is_there(&self.path) => return Ok((Vec::new(), 0)),
             Err(error) => return Err(error),
@@ -97,22 +103,24 @@ impl Bus {
         Ok(messages.iter().any(|message| message.key == draft.key && message.task == draft.task))
     }
 
-    /// Opens the file itself: a link could lead anywhere, and a pipe would hold whoever opens it.
-    fn open(&self, flags: OFlags) -> Result<File> {
-        let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let path = self.path.display();
-        let file = match rustix::fs::open(&self.path, flags, rustix::fs::Mode::from_raw_mode(0o644)) {
-            Ok(file) => File::from(file),
-            Err(Errno::LOOP) => return Err(refusal(&self.path, "a symbolic link")),
-            Err(Errno::ISDIR) => return Err(refusal(&self.path, "a directory")),
-            Err(error) => return Err(io::Error::from(error)).context(format!("cannot open {path}")),
+    /// Says what stands in the place of a bus that could not be opened.
+    fn opened(&self, file: io::Result<File>) -> Result<File> {
+        let error = match file {
+            Ok(file) if MAX_LEN < file.metadata()?.len() => {
+                let path = self.path.display();
+                return Err(Error::new(format!("the bus {path} is longer than {} MiB", MAX_LEN >> 20))
+                    .hint("move it away, and ralph begins another"));
+            }
+            Ok(file) => return Ok(file),
+            Err(error) => error,
         };
-        let kind = file.metadata()?.file_type();
-        match kind {
-            _ if kind.is_file() => Ok(file),
-            _ if kind.is_dir() => Err(refusal(&self.path, "a directory")),
-            _ => Err(refusal(&self.path, "no regular file")),
-        }
+        let kind = std::fs::symlink_metadata(&self.path).map(|it| it.file_type()).ok();
+        Err(match kind {
+            Some(kind) if kind.is_symlink() => refusal(&self.path, "a symbolic link"),
+            Some(kind) if kind.is_dir() => refusal(&self.path, "a directory"),
+            Some(kind) if !kind.is_file() => refusal(&self.path, "no regular file"),
+            _ => return Err(error).context(format!("cannot open {}", self.path.display())),
+        })
     }
 
     /// Takes the bus, which is given back when the file is closed.

@@ -2,6 +2,8 @@
 
 use std::{
     ffi::OsString,
+    fs::File,
+    io,
     path::Path,
     thread,
     time::{Duration, Instant},
@@ -11,6 +13,7 @@ use jiff::Timestamp;
 use ralph_core::setup::{Assignment, Role};
 use ralph_sys::{
     error::{Context, Error, REFUSED, Result},
+    files::MAX_TEXT_LEN,
     process::{
         detach::{own_pid, start_run},
         is_alive,
@@ -18,7 +21,7 @@ use ralph_sys::{
 };
 
 use super::{Task, enlist::Recruit, record::Status, store};
-use crate::journal::run_dir::{RunDir, record_into};
+use crate::journal::run_dir::RunDir;
 
 /// What a run says to people, in its folder.
 pub(crate) const LOG: &str = "ralph.log";
@@ -54,23 +57,32 @@ pub(crate) fn register(project: &Path, task: &Task, parent: Option<String>, titl
 /// Starts a registered run beside this process, and returns when it has taken over.
 pub(crate) fn start_beside(task: &Task, run: &str, words: &[OsString], logs: Logs) -> Result<()> {
     let folder = task.run_folder(run);
-    let log = record_into(&folder.join(LOG))?;
+    let log = fresh(task, &folder.join(LOG))?;
     let out = match logs {
         Logs::Together => log.try_clone()?,
-        Logs::Apart => record_into(&folder.join(OUTPUT))?,
+        Logs::Apart => fresh(task, &folder.join(OUTPUT))?,
     };
     let pid = start_run(run, words, out, log).context("cannot start the run")?;
     let started = Instant::now();
     while store::one(task, run).is_some_and(|record| record.pid == own_pid()) && started.elapsed() < PATIENCE
     {
         if !is_alive(pid) {
-            let said = std::fs::read_to_string(folder.join(LOG)).unwrap_or_default();
+            let said = task.files().read(folder.join(LOG), MAX_TEXT_LEN).unwrap_or_default();
+            let said = String::from_utf8_lossy(&said);
             failed(task, run);
             return Err(Error::new(format!("the run did not begin: {}", said.trim())));
         }
         thread::sleep(PAUSE);
     }
     Ok(())
+}
+
+/// A new file in the place of whatever is there.
+fn fresh(task: &Task, path: &Path) -> io::Result<File> {
+    match task.files().remove(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => task.files().create(path),
+    }
 }
 
 /// Notes that a run has ended before it began.

@@ -9,6 +9,7 @@ use ralph_core::{
 };
 use ralph_sys::{
     error::Result,
+    files,
     process::{self, detach::own_pid, guardian::OWN_RUN_VARIABLE, is_same_process},
 };
 
@@ -70,9 +71,7 @@ impl Recruit<'_> {
 pub(crate) fn title(setup: &Setup) -> String {
     let text = match &setup.prompt {
         PromptSource::Text(text) => text.clone(),
-        PromptSource::File(path) | PromptSource::Template(path) => {
-            String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
-        }
+        PromptSource::File(path) | PromptSource::Template(path) => files::read_text(path).unwrap_or_default(),
     };
     short_title(&text)
 }

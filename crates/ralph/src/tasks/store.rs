@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use ralph_sys::{
     error::{Context, Result},
     file_lock,
-    files::write_whole,
+    files::{MAX_TEXT_LEN, Readers},
     process::is_same_process,
 };
 
@@ -26,29 +26,29 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Makes the record of a new run; from here on others know of it.
 pub(crate) fn register(task: &Task, record: &Record) -> Result<()> {
     let refused = || format!("cannot register the run in {}", task.folder.display());
-    fs_err::create_dir_all(&record.paths.folder).context(refused())?;
+    task.files().make_folder(&record.paths.folder).context(refused())?;
     let _lock = lock(task).context(refused())?;
-    write(record).context(refused())
+    write(task, record).context(refused())
 }
 
 /// Changes the record of a run.
 pub(crate) fn update(task: &Task, run: &str, change: impl FnOnce(&mut Record)) -> Result<()> {
     let refused = || format!("cannot change the record of run {run} in {}", task.folder.display());
     let _lock = lock(task).context(refused())?;
-    let mut record = read(&task.run_folder(run)).context(refused())?;
+    let mut record = read(task, &task.run_folder(run)).context(refused())?;
     change(&mut record);
-    write(&record).context(refused())
+    write(task, &record).context(refused())
 }
 
 /// The record of one run.
 pub(crate) fn one(task: &Task, run: &str) -> Option<Record> {
-    read(&task.run_folder(run)).ok()
+    read(task, &task.run_folder(run)).ok()
 }
 
 /// The records of all runs, with those put right whose process has gone.
 pub(crate) fn all(task: &Task) -> Records {
     let entries = fs_err::read_dir(task.folder.join("runs")).into_iter().flatten().flatten();
-    let records = entries.filter_map(|entry| read(&entry.path()).ok());
+    let records = entries.filter_map(|entry| read(task, &entry.path()).ok());
     records.map(|record| (record.run.clone(), reconcile(task, record))).collect()
 }
 
@@ -67,13 +67,13 @@ fn reconcile(task: &Task, record: Record) -> Record {
     }
     // It may have ended in the right way between the two looks; under the lock nobody changes it.
     let Ok(_lock) = lock(task) else { return right(record) };
-    let Ok(newest) = read(&record.paths.folder) else { return right(record) };
+    let Ok(newest) = read(task, &record.paths.folder) else { return right(record) };
     if !is_stale(&newest) {
         return newest;
     }
     let right = right(newest);
     // A folder that cannot be written to is still read rightly.
-    let _ = write(&right);
+    let _ = write(task, &right);
     right
 }
 
@@ -90,12 +90,12 @@ fn lock(task: &Task) -> io::Result<File> {
     Ok(runs)
 }
 
-fn read(folder: &Path) -> io::Result<Record> {
-    Ok(serde_json::from_slice(&fs_err::read(folder.join(FILE))?)?)
+fn read(task: &Task, folder: &Path) -> io::Result<Record> {
+    Ok(serde_json::from_slice(&task.files().read(folder.join(FILE), MAX_TEXT_LEN)?)?)
 }
 
-fn write(record: &Record) -> io::Result<()> {
+fn write(task: &Task, record: &Record) -> io::Result<()> {
     let mut text = serde_json::to_vec_pretty(record)?;
     text.push(b'\n');
-    write_whole(&record.paths.folder.join(FILE), &text)
+    task.files().replace(record.paths.folder.join(FILE), &text, Readers::Owner)
 }

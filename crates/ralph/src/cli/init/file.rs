@@ -1,14 +1,16 @@
 //! The settings file that `ralph init` writes.
 
 use std::{
-    fs::Permissions,
+    fs::File,
     io::Write,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
 use ralph_core::{fail_action::FailAction, setup::Scm};
-use ralph_sys::error::{Context, Result};
+use ralph_sys::{
+    error::{Context, Result},
+    files::{Readers, Root},
+};
 use serde::Serialize;
 
 use crate::{
@@ -90,20 +92,13 @@ impl Draft {
 pub(super) fn write(project: &Path, draft: &Draft) -> Result<()> {
     let refused = || format!("cannot write `{PROJECT_FILE}`");
     own_files::hide(project).context(refused())?;
-    fs_err::write(project.join(SCHEMA_FILE), settings_schema()).context(refused())?;
-    let target = target(project);
-    let folder = target.parent().unwrap_or(project);
-    // As any file of the project: readable by whom the user's mask allows.
-    let mut file = tempfile::Builder::new()
-        .prefix(".settings-")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)
+    Root::new(project)
+        .replace(SCHEMA_FILE, settings_schema().as_bytes(), Readers::AsBefore)
         .context(refused())?;
-    let text = serde_json::to_string_pretty(draft)?;
-    file.write_all(format!("{text}\n").as_bytes()).context(refused())?;
-    file.as_file().sync_all().context(refused())?;
-    file.persist(&target).context(refused())?;
-    Ok(())
+    let (text, target) = (serde_json::to_string_pretty(draft)?, target(project));
+    let write =
+        |file: &mut File| file.write_all(format!("{text}\n").as_bytes()).and_then(|()| file.sync_all());
+    Root::around(project, &target).replace_with(&target, Readers::AsBefore, write).context(refused())
 }
 
 /// Where a link leads to, so that it stays one.

@@ -4,6 +4,7 @@ use std::{env, io::Read, path::Path};
 
 use ralph_agents::AGENTS;
 use ralph_core::detect::{self, FILES};
+use ralph_sys::files;
 
 /// No file that suggests something is larger; of one that is, the beginning counts.
 const MOST: u64 = 1024 * 1024;
@@ -40,9 +41,7 @@ impl Found {
 }
 
 fn beginning(path: &Path) -> Option<String> {
-    // A pipe or a device would be waited for.
-    let file = fs_err::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-    let mut bytes = Vec::with_capacity(usize::try_from(file.len().min(MOST)).unwrap_or_default());
-    fs_err::File::open(path).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;
+    let mut bytes = Vec::new();
+    files::open(path).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -58,7 +58,7 @@ pub(super) fn ask(args: &JobArgs, task: &Task, prompt: &PromptSource) -> Result<
 /// Shows what a run says until it has ended; returns its exit code.
 fn follow(task: &Task, run: &str) -> Result<u8> {
     let folder = task.run_folder(run);
-    let (mut out, mut log) = (Tail::new(&folder.join(OUTPUT)), Tail::new(&folder.join(LOG)));
+    let (mut out, mut log) = (Tail::new(task, &folder.join(OUTPUT)), Tail::new(task, &folder.join(LOG)));
     let started = Instant::now();
     loop {
         let ended = end(task, run, started.elapsed());
@@ -102,8 +102,8 @@ struct Tail {
 }
 
 impl Tail {
-    fn new(path: &Path) -> Self {
-        Self { file: File::open(path).ok() }
+    fn new(task: &Task, path: &Path) -> Self {
+        Self { file: task.files().open(path).ok() }
     }
 
     fn pass_on(&mut self, to: &mut dyn Write) -> io::Result<()> {

@@ -2,13 +2,17 @@
 //!
 //! Invariant: a file is copied before the fresh one takes its place, so nothing is lost whatever happens meanwhile.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
 use jiff::Zoned;
 use ralph_core::stories::{Review, Statistics, TaskList, read, status_name};
 use ralph_sys::{
     error::{Context, Error, Result},
+    files::{MAX_TEXT_LEN, Readers, Root},
     process::Supervisor,
 };
 
@@ -22,7 +26,7 @@ use crate::{
     project::{
         git::{self, Git},
         lock,
-        story_files::{PRD, PROGRESS, PROMPT, TASKS, write_whole},
+        story_files::{PRD, PROGRESS, PROMPT, TASKS},
     },
 };
 
@@ -61,7 +65,8 @@ pub(super) fn main(args: &ArchiveArgs, project: &Path) -> Result<u8> {
     let folder = PathBuf::from("ralph-archive").join(&name);
     put_away(&place, &folder)?;
     let summary = summary(&name, &list, &place);
-    write_whole(&place.project.join(&folder).join("summary.md"), summary.as_bytes())
+    Root::new(&place.project)
+        .replace(folder.join("summary.md"), summary.as_bytes(), Readers::AsBefore)
         .context("cannot write the summary")?;
     renew(&place)?;
     let committed = match &git {
@@ -85,12 +90,15 @@ fn folder_name(label: Option<&str>, list: &TaskList, place: &Place) -> String {
 
 /// Copies what there is.
 fn put_away(place: &Place, folder: &Path) -> Result<()> {
-    let folder = place.project.join(folder);
-    fs_err::create_dir_all(&folder)?;
+    let archive = Root::new(&place.project);
     for file in [PRD, TASKS, PROGRESS, PROMPT] {
-        if place.path(file).exists() {
-            fs_err::copy(place.path(file), folder.join(file))?;
-        }
+        let copied = match place.root().open(place.path(file)) {
+            Ok(mut from) => archive
+                .replace_with(folder.join(file), Readers::AsBefore, |to| io::copy(&mut from, to).map(drop)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        };
+        copied.context(format!("cannot archive {}", place.shown(file)))?;
     }
     Ok(())
 }
@@ -101,8 +109,7 @@ fn renew(place: &Place) -> Result<()> {
         if file == PROMPT && place.path(PROMPT).exists() {
             continue;
         }
-        let shown = place.shown(file);
-        write_whole(&place.path(file), text.as_bytes()).context(format!("cannot write {shown}"))?;
+        place.write(file, &text)?;
     }
     Ok(())
 }
@@ -132,7 +139,7 @@ fn counts(list: &TaskList, review: Review) -> (usize, usize) {
 }
 
 fn summary(name: &str, list: &TaskList, place: &Place) -> String {
-    let progress = std::fs::read(place.path(PROGRESS)).unwrap_or_default();
+    let progress = place.root().read(place.path(PROGRESS), MAX_TEXT_LEN).unwrap_or_default();
     let progress = String::from_utf8_lossy(&progress).into_owned();
     let started = progress.lines().find_map(|line| line.strip_prefix("Started:")).unwrap_or("unknown").trim();
     let (done, all) = counts(list, place.review);

@@ -1,19 +1,22 @@
 //! `ralph stories init`: writes the files that a loop begins with.
 
-use std::{io::Write, path::Path};
+use std::{
+    io::{Read, Write},
+    path::Path,
+};
 
 use clap::Args;
-use ralph_sys::error::{Context, Error, Result};
+use ralph_sys::{
+    error::{Context, Error, Result},
+    files::{MAX_TEXT_LEN, Root},
+};
 
 use super::{
     PlaceArgs,
     place::Place,
     templates::{Feature, files},
 };
-use crate::{
-    cli::print,
-    project::story_files::{ACTIVE, write_whole},
-};
+use crate::{cli::print, project::story_files::ACTIVE};
 
 /// Write the files of a stories loop: PRD, task list, progress log, prompt
 ///
@@ -47,8 +50,7 @@ pub(super) fn main(args: &InitArgs, project: &Path) -> Result<u8> {
             .hint("or replace them: ralph stories init --force"));
     }
     for (name, text) in &files {
-        let shown = place.shown(name);
-        write_whole(&place.path(name), text.as_bytes()).context(format!("cannot write {shown}"))?;
+        place.write(name, text)?;
     }
     ignore_marker(&place.project)?;
     print(&next_steps(&place, &files))?;
@@ -57,18 +59,14 @@ pub(super) fn main(args: &InitArgs, project: &Path) -> Result<u8> {
 
 /// Keeps the marker of a running loop out of git, for everybody who clones the project.
 fn ignore_marker(project: &Path) -> Result<()> {
-    let path = project.join(".gitignore");
-    let present = match std::fs::read(&path) {
-        Ok(present) => present,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(error).context("cannot read .gitignore"),
-    };
+    let mut file = Root::new(project).append(".gitignore").context("cannot open .gitignore")?;
+    let mut present = Vec::new();
+    (&file).take(MAX_TEXT_LEN).read_to_end(&mut present).context("cannot read .gitignore")?;
     let mut lines = present.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     if lines.any(|line| line == ACTIVE.as_bytes() || line == format!("/{ACTIVE}").as_bytes()) {
         return Ok(());
     }
     let gap = if present.is_empty() || present.ends_with(b"\n") { "" } else { "\n" };
-    let mut file = fs_err::OpenOptions::new().create(true).append(true).open(&path)?;
     Ok(file.write_all(format!("{gap}{ACTIVE}\n").as_bytes())?)
 }
 

@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use ralph_core::stories::Review;
-use ralph_sys::error::{Context, Error, Result};
+use ralph_sys::{
+    error::{Context, Error, Result},
+    files::{MAX_TEXT_LEN, Readers, Root},
+};
 
 use super::PlaceArgs;
-use crate::{
-    cli::look::settings_of,
-    project::story_files::{TASKS, write_whole},
-    settings::Settings,
-};
+use crate::{cli::look::settings_of, project::story_files::TASKS, settings::Settings};
 
 /// A project with a folder for stories.
 pub(super) struct Place {
@@ -58,7 +57,7 @@ impl Place {
     /// The text of the task list.
     pub(super) fn tasks(&self) -> Result<String> {
         let shown = self.shown(TASKS);
-        let bytes = match std::fs::read(self.path(TASKS)) {
+        let bytes = match self.root().read(self.path(TASKS), MAX_TEXT_LEN) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Err(Error::new(format!("{shown} not found"))
@@ -71,7 +70,18 @@ impl Place {
 
     /// Replaces the task list.
     pub(super) fn write_tasks(&self, text: &str) -> Result<()> {
-        write_whole(&self.path(TASKS), text.as_bytes()).context(format!("cannot write {}", self.shown(TASKS)))
+        self.write(TASKS, text)
+    }
+
+    /// Replaces a file of the folder.
+    pub(super) fn write(&self, file: &str, text: &str) -> Result<()> {
+        let written = self.root().replace(self.path(file), text.as_bytes(), Readers::AsBefore);
+        written.context(format!("cannot write {}", self.shown(file)))
+    }
+
+    /// Reads and writes the files of the folder.
+    pub(super) fn root(&self) -> Root {
+        Root::around(&self.project, &self.path(TASKS))
     }
 }
 

@@ -4,7 +4,7 @@ use std::{fmt::Write, io, path::Path};
 
 use clap::Args;
 use ralph_core::setup::Role;
-use ralph_sys::error::Result;
+use ralph_sys::{error::Result, files::MAX_TEXT_LEN};
 use serde_json::json;
 
 use super::super::{look::settings_of, print};
@@ -151,6 +151,6 @@ fn is_child_of_any(record: &Record, records: &Records) -> bool {
 }
 
 fn title(task: &Task) -> String {
-    let text = std::fs::read(task.text_file()).unwrap_or_default();
+    let text = task.files().read(task.text_file(), MAX_TEXT_LEN).unwrap_or_default();
     if text.is_empty() { String::new() } else { short_title(&String::from_utf8_lossy(&text)) }
 }

@@ -19,6 +19,7 @@ use ralph_core::{
 };
 use ralph_sys::{
     error::{Context, Error, Result},
+    files,
     process::guardian::RUN_VARIABLE,
 };
 use serde_json::{Map, Value};
@@ -91,7 +92,7 @@ pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
             .hint(format!("or write it into {}", task.text_file().display())));
     }
     if !args.depends_on.is_empty() {
-        fs_err::create_dir_all(&task.folder).context(format!("cannot make the folder of task `{id}`"))?;
+        task.files().make_folder(&task.folder).context(format!("cannot make the folder of task `{id}`"))?;
         tasks.depend(&task, &args.depends_on)?;
     }
     go(&args.going, &task, text, project)
@@ -106,7 +107,7 @@ pub(super) fn go(args: &GoingArgs, task: &Task, text: Option<String>, project: &
     let plan = args.common.limit(with_task_limits(tuned, &settings.task));
     let mut warnings = Vec::new();
     let mut drafts = Vec::new();
-    match (text, std::fs::read_to_string(task.text_file())) {
+    match (text, files::read_text(&task.text_file())) {
         (Some(text), Ok(present)) if present.trim() != text.trim() => warnings.push(format!(
             "task `{}` keeps the text that it has in TASK.md; what was given now is not used",
             task.id

@@ -9,11 +9,11 @@ use ralph_core::{
     setup::PROJECT_DIR,
     stories::{Statistics, check, read},
 };
+use ralph_sys::files::{Readers, Root};
 
-use super::{assignment, files};
+use super::assignment;
 use crate::{
     driver::{Driver, work},
-    journal::run_dir::record,
     project::git,
 };
 
@@ -37,7 +37,7 @@ impl Driver {
         let name = crate::gates::log_name(&self.ledger.run().plan.gates, index);
         let log = format!("{PROJECT_DIR}/guardrail_{iteration:03}_{name}.log");
         if let Some(failure) = &failure {
-            let _ = record(&self.setup.project.join(&log), failure.as_bytes());
+            let _ = Root::new(&self.setup.project).replace(&log, failure.as_bytes(), Readers::AsBefore);
         }
         Some(GateEnded { gate: index, failure, code: None, ms: 0, log, likeness: None })
     }
@@ -50,7 +50,7 @@ impl Driver {
             return Some(broken.to_owned());
         }
         let stories = self.stories.as_ref()?;
-        let text = files::read_text(&stories.tasks()).unwrap_or_default();
+        let text = stories.read().unwrap_or_default();
         let problems = check(&text, stories.setup.review(), stories.setup.review_cap);
         let lines: Vec<String> =
             problems.iter().map(|it| format!("- {}:{}: {it}", stories.shown(), it.line)).collect();
@@ -69,7 +69,7 @@ impl Driver {
     fn open_stories(&mut self) -> Option<String> {
         let stories = self.stories.as_ref()?;
         let review = stories.setup.review();
-        let list = read(&files::read_text(&stories.tasks()).unwrap_or_default()).list;
+        let list = read(&stories.read().unwrap_or_default()).list;
         if list.is_complete(review) {
             return None;
         }
@@ -89,7 +89,7 @@ impl Driver {
     /// What the reviews of a list that is done say.
     pub(in crate::driver) fn count_reviews(&mut self, outcome: &Outcome) {
         let Some(stories) = self.stories.as_ref().filter(|_| *outcome == Outcome::Done) else { return };
-        let list = read(&files::read_text(&stories.tasks()).unwrap_or_default()).list;
+        let list = read(&stories.read().unwrap_or_default()).list;
         let statistics = Statistics::of(&list, stories.setup.review_cap);
         self.ledger.record(Event::ReviewsCounted(statistics));
     }

@@ -50,7 +50,7 @@ fn broken_rules(
     was_right: bool,
 ) -> (Vec<String>, Option<String>) {
     let shown = stories.dir.join(TASKS);
-    let Some(text) = files::read_text(&setup.project.join(&shown)) else {
+    let Some(text) = files::read_text(&setup.project, &setup.project.join(&shown)) else {
         return (vec![format!("{} is gone.", shown.display())], None);
     };
     let (before, pins) = (files::snapshot(run, turn), files::pinned(stories, run));

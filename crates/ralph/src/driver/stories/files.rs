@@ -13,6 +13,7 @@ use ralph_core::{
 };
 use ralph_sys::{
     error::{Context, Error, Result},
+    files::{MAX_TEXT_LEN, Root},
     hash::fnv,
     process::{Spec, Supervisor},
 };
@@ -22,7 +23,7 @@ use crate::{
     journal::run_dir::{RunDir, record},
     project::{
         git::{self, Git},
-        story_files::{ACTIVE, PRD, PROMPT, TASKS, write_whole},
+        story_files::{ACTIVE, PRD, PROMPT, TASKS},
     },
 };
 
@@ -64,8 +65,9 @@ pub(super) fn hash(bytes: &[u8]) -> String {
 }
 
 /// The text of a file; nothing if it cannot be read.
-pub(super) fn read_text(path: &Path) -> Option<String> {
-    Some(String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned())
+pub(super) fn read_text(project: &Path, path: &Path) -> Option<String> {
+    let bytes = Root::around(project, path).read(path, MAX_TEXT_LEN).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Copies the files that no turn may change into the run's folder.
@@ -73,7 +75,10 @@ pub(super) fn pin(project: &Path, setup: &mut StoriesSetup, run: &RunDir) -> Res
     let mut pins = Vec::new();
     for name in [PRD, PROMPT] {
         let path = setup.dir.join(name);
-        let bytes = std::fs::read(project.join(&path)).context(format!("cannot read {}", path.display()))?;
+        let whole = project.join(&path);
+        let bytes = Root::around(project, &whole)
+            .read(&whole, MAX_TEXT_LEN)
+            .context(format!("cannot read {}", path.display()))?;
         record(&run.path().join("pinned").join(name), &bytes)
             .context(format!("cannot copy {} into the record", path.display()))?;
         setup.pinned.insert(path.clone(), hash(&bytes));
@@ -116,7 +121,7 @@ pub(super) fn judge(
     finished: bool,
 ) -> Findings {
     let tasks = project.join(&setup.dir).join(TASKS);
-    let after = read_text(&tasks);
+    let after = read_text(project, &tasks);
     let turn = stories::Turn { mode: before.mode, story: before.story.as_deref(), finished };
     let rules =
         Rules { review: setup.review(), cap: setup.review_cap, verify_commands: &setup.verify_commands };
@@ -162,13 +167,13 @@ pub(super) fn untouched(
 impl Findings {
     /// A file that must be as it was.
     fn pinned(&mut self, project: &Path, path: &Path, bytes: &[u8]) {
-        let now = std::fs::read(project.join(path)).ok();
-        let is_link = std::fs::symlink_metadata(project.join(path)).is_ok_and(|it| it.is_symlink());
-        if now.as_deref() == Some(bytes) && !is_link {
+        let whole = project.join(path);
+        let now = Root::around(project, &whole).read(&whole, MAX_TEXT_LEN).ok();
+        if now.as_deref() == Some(bytes) {
             return;
         }
         let name = path.display().to_string();
-        let was = if now.is_some() { "changed" } else { "deleted" };
+        let was = if whole.symlink_metadata().is_ok() { "changed" } else { "deleted" };
         self.judged.broken.push(format!("{name} is read-only during a run: it was {was}."));
         self.judged.undone.push(Undone {
             story: None,
@@ -176,7 +181,7 @@ impl Findings {
             was: was.to_owned(),
             now: "as at the start of the run".to_owned(),
         });
-        self.writes.push((project.join(path), bytes.to_vec()));
+        self.writes.push((whole, bytes.to_vec()));
     }
 
     /// The marker must be as ralph wrote it.
@@ -185,9 +190,9 @@ impl Findings {
     }
 
     /// Puts the files right; returns what could not be.
-    pub(super) fn write(&self) -> Vec<String> {
+    pub(super) fn write(&self, project: &Path) -> Vec<String> {
         let write = |(path, bytes): &(PathBuf, Vec<u8>)| {
-            let error = write_whole(path, bytes).err()?;
+            let error = Root::around(project, path).restore(path, bytes).err()?;
             Some(format!("{} cannot be put right: {error}", path.display()))
         };
         self.writes.iter().filter_map(write).collect()

@@ -33,7 +33,7 @@ pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> 
     let before = snapshot(&run, turn)?;
     let mut findings = judge(project, setup, &pinned(setup, &run), &before, false);
     findings.judged.run = Some(run.id());
-    if let Some(problem) = findings.write().into_iter().next() {
+    if let Some(problem) = findings.write(project).into_iter().next() {
         return Err(ralph_sys::error::Error::new(problem));
     }
     if let Some(git) = git {

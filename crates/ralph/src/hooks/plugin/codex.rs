@@ -5,7 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ralph_sys::error::{Error, Result};
+use ralph_sys::{
+    error::{Context, Error, Result},
+    files::{self, MAX_TEXT_LEN, Readers, Root},
+};
 use serde_json::{Value, json};
 
 use super::{called, command};
@@ -74,9 +77,9 @@ impl Codex {
     }
 
     fn read(&self) -> Result<Value> {
-        let text = match fs_err::read(&self.path) {
+        let text = match files::read(&self.path, MAX_TEXT_LEN) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(json!({"hooks": {}})),
-            text => text?,
+            text => text.context(format!("cannot read {}", self.path.display()))?,
         };
         let damaged = |why: &str| {
             Error::new(format!("{} is {why}", self.path.display()))
@@ -93,11 +96,11 @@ impl Codex {
     fn write(&self, hooks: &Value) -> Result<()> {
         // A link stays one: many people keep their settings elsewhere.
         let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
-        fs_err::create_dir_all(path.parent().unwrap_or(&path))?;
-        // Renamed into place: a file that is cut in the middle would take the user's own hooks away.
-        let new = path.with_extension("json.ralph");
-        fs_err::write(&new, format!("{hooks:#}\n"))?;
-        Ok(fs_err::rename(new, &path)?)
+        let folder = path.parent().unwrap_or(&path);
+        fs_err::create_dir_all(folder)?;
+        let text = format!("{hooks:#}\n");
+        let written = Root::new(folder).replace(&path, text.as_bytes(), Readers::AsBefore);
+        written.context(format!("cannot write {}", path.display()))
     }
 }
 
