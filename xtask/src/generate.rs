@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::{
     cargo::{build, root},
-    say,
+    say, walls,
 };
 
 /// On a line of its own, so that pages can also talk about it.
@@ -81,6 +81,7 @@ fn generated(ralph: &Ralph) -> Result<Vec<(PathBuf, String)>> {
                 settings::table(&schema, object)
             }
             Some(("guard", "rules")) => guard::rules(&ralph.prints(&["guard", "rules", "--json"])?),
+            Some(("walls", "all")) => walls::drawing(),
             _ => bail!("there is nothing called `{what}` to generate"),
         });
         files.push((path, filled.context(name)?));
@@ -104,7 +105,7 @@ fn fill(page: &str, mut part: impl FnMut(&str) -> Result<String>) -> Result<Stri
 }
 
 fn pages() -> Result<Vec<PathBuf>> {
-    let mut pages = Vec::new();
+    let mut pages = vec![root().join("ARCHITECTURE.md")];
     for entry in fs_err::read_dir(root().join("docs"))? {
         let path = entry?.path();
         if path.extension() == Some("md".as_ref()) {

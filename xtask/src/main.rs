@@ -9,6 +9,7 @@ mod elf;
 mod generate;
 mod instructions;
 mod picture;
+mod walls;
 
 use std::{
     env,
