@@ -142,6 +142,28 @@ fn the_environment_of_an_agent() {
     assert!(!variables.contains("CLAUDECODE"), "{variables}");
 }
 
+#[test]
+fn every_process_of_a_run_carries_its_mark() {
+    let mark = |name: &str| format!("echo $RALPH_RUN_ID >../{name}.mark");
+    let env = Env::new()
+        .with_git()
+        .commits()
+        .script(json!({
+            "turns": [[shell("echo x >made.txt"), shell(&mark("agent")), done()]],
+            "text": [[shell(&mark("question")), say("Make it")]],
+        }))
+        .guardrails(&[&mark("gate")])
+        .settings(json!({"notify": mark("notify"), "scm": {"tasks": ["commit", "told"]}}))
+        .variable("RALPH_RUN_ID", "of-another-run");
+    env.git(&["config", "alias.told", &format!("!{}", mark("task"))]);
+    env.write(".git/hooks/pre-commit", &format!("#!/bin/sh\n{}\n", mark("hook")));
+    env.sh("chmod +x .git/hooks/pre-commit").exits(0);
+    env.run(&[]).exits(0);
+    for name in ["agent", "question", "gate", "notify", "task", "hook"] {
+        assert_eq!(env.read(&format!("../{name}.mark")).trim(), env.run_id(), "{name}");
+    }
+}
+
 /// What a program of this name is given as arguments.
 #[track_caller]
 fn check_arguments(name: &str, expected: &str) {

@@ -20,10 +20,9 @@ use ralph_core::{
 use ralph_sandbox::Sandbox;
 use ralph_sys::{
     files::{Readers, Root},
-    process::{Happening, Heard, Leftovers, Sink, Spec, Supervisor, guardian::RUN_VARIABLE},
-    watch::{self, Cause},
+    process::{Happening, Heard, Leftovers, Sink, Spec, Supervisor},
+    watch::Cause,
 };
-use rustix::process::Signal;
 
 use crate::journal::run_dir::{RunDir, record_into};
 
@@ -142,23 +141,12 @@ fn spec(command: &str, place: &Place<'_>, log: io::Result<File>) -> io::Result<S
         // A full disk loses the output, not the verdict.
         Err(_) => (Sink::Null, Sink::Null),
     };
-    let set = |name: &str, value: String| (name.into(), Some(value.into()));
-    Ok(Spec {
-        program: "sh".into(),
-        args: vec!["-c".into(), command.into()],
-        dir: project.clone(),
-        env: vec![
-            set(RUN_VARIABLE, place.run.id()),
-            set("RALPH_ITERATION", place.iteration.to_string()),
-            ("CLAUDECODE".into(), None),
-        ],
-        input: None,
-        stdout,
-        stderr,
-        first_signal: Signal::TERM,
-        limits: watch::Limits { total: timeouts.gate_ms.map(Duration::from_millis), idle: None },
-        leftovers: if *keep_leftovers { Leftovers::Keep } else { Leftovers::Kill },
-    })
+    Ok(Spec::shell(command, project)
+        .env("RALPH_ITERATION", place.iteration.to_string())
+        .without("CLAUDECODE")
+        .prints(stdout, stderr)
+        .within(timeouts.gate_ms.map(Duration::from_millis))
+        .leftovers(Leftovers::kept_if(*keep_leftovers)))
 }
 
 /// What two failures for the same reason have in common. The end of an output says most; what is further away from it

@@ -3,10 +3,11 @@
 use std::{ffi::OsString, path::Path};
 
 use ralph_core::containment::policy::{Access, Layer, Policy};
-use ralph_sys::process::Spec;
+use ralph_sys::process::{Spec, guardian::RUN_VARIABLE};
 
-/// Variables that reach the container if they are set: keys, and whose commits it makes.
-const PASSED: [&str; 9] = [
+/// Variables that reach the container if they are set: whose process it is, keys, and whose commits it makes.
+const PASSED: [&str; 10] = [
+    RUN_VARIABLE,
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
     "CLAUDE_CODE_OAUTH_TOKEN",

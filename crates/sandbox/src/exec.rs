@@ -64,5 +64,5 @@ impl Sandbox {
 
 /// A process with nothing special about it.
 fn plain(program: &OsString, args: &[OsString], dir: &Path) -> Spec {
-    calls::unattended(program.clone(), dir, "", args.to_vec())
+    calls::unattended(program.clone(), dir, args.to_vec())
 }

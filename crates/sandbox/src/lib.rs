@@ -321,7 +321,7 @@ fn tracked(supervisor: &mut Supervisor, project: &Path, paths: &[PathBuf]) -> Ve
     }
     let mut args: Vec<OsString> = ["ls-files", "-z", "--"].map(OsString::from).to_vec();
     args.extend(paths.iter().map(|path| path.as_os_str().to_owned()));
-    let Ok(captured) = supervisor.capture(calls::unattended("git".into(), project, "", args), MOST) else {
+    let Ok(captured) = supervisor.capture(calls::unattended("git".into(), project, args), MOST) else {
         return Vec::new();
     };
     let names = captured.out.split(|byte| *byte == 0).filter(|name| !name.is_empty());

@@ -66,7 +66,7 @@ impl Machine<'_> {
 
     fn call(&self, mut words: Vec<OsString>, supervisor: &mut Supervisor) -> io::Result<()> {
         let program = words.remove(0);
-        let captured = supervisor.capture(unattended(program, self.project, self.run, words), MOST)?;
+        let captured = supervisor.capture(unattended(program, self.project, words), MOST)?;
         if succeeded(&captured) { Ok(()) } else { Err(io::Error::other(refusal(&captured))) }
     }
 

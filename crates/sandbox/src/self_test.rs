@@ -18,10 +18,8 @@ use ralph_core::containment::{
 use ralph_sys::{
     calls::{refusal, succeeded},
     error::{Error, Result},
-    process::{Leftovers, Sink, Spec, Supervisor},
-    watch,
+    process::{Spec, Supervisor},
 };
-use rustix::process::Signal;
 
 use super::wrapped;
 
@@ -156,18 +154,7 @@ pub fn probe(inside: &Path, outside: &Path, port: u16) -> Result<u8> {
 }
 
 fn spec(program: OsString, args: Vec<OsString>, dir: &Path) -> Spec {
-    Spec {
-        program,
-        args,
-        dir: dir.to_owned(),
-        env: Vec::new(),
-        input: None,
-        stdout: Sink::Pipe { copy: None },
-        stderr: Sink::Pipe { copy: None },
-        first_signal: Signal::TERM,
-        limits: watch::Limits { total: Some(PATIENCE), idle: None },
-        leftovers: Leftovers::Kill,
-    }
+    Spec::new(program, dir).args(args).within(PATIENCE)
 }
 
 fn first_line(text: &str) -> String {

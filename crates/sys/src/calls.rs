@@ -2,38 +2,21 @@
 
 use std::{ffi::OsString, path::Path, time::Duration};
 
-use rustix::process::Signal;
-
-use crate::{
-    process::{Captured, Leftovers, Sink, Spec},
-    watch,
-};
+use crate::process::{Captured, Spec};
 
 /// A call that takes longer waits for somebody who is not there.
 const LONGEST: Duration = Duration::from_mins(30);
 
 /// A call of a program that has nobody to ask.
-pub fn unattended(program: OsString, dir: &Path, run: &str, args: Vec<OsString>) -> Spec {
-    let set = |name: &str, value: &str| (OsString::from(name), Some(OsString::from(value)));
-    Spec {
-        program,
-        args,
-        dir: dir.to_owned(),
-        env: vec![
-            set("GIT_TERMINAL_PROMPT", "0"),
-            set("SSH_ASKPASS_REQUIRE", "never"),
-            set("GIT_LITERAL_PATHSPECS", "1"),
-            set("GIT_EDITOR", "true"),
-            set("LC_ALL", "C"),
-            set(crate::process::guardian::RUN_VARIABLE, run),
-        ],
-        input: None,
-        stdout: Sink::Pipe { copy: None },
-        stderr: Sink::Pipe { copy: None },
-        first_signal: Signal::TERM,
-        limits: watch::Limits { total: Some(LONGEST), idle: None },
-        leftovers: Leftovers::Kill,
-    }
+pub fn unattended(program: OsString, dir: &Path, args: Vec<OsString>) -> Spec {
+    Spec::new(program, dir)
+        .args(args)
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("SSH_ASKPASS_REQUIRE", "never")
+        .env("GIT_LITERAL_PATHSPECS", "1")
+        .env("GIT_EDITOR", "true")
+        .env("LC_ALL", "C")
+        .within(LONGEST)
 }
 
 /// Whether a call ended well.

@@ -146,7 +146,7 @@ impl Supervisor {
         self.on_start = Box::new(on_start);
     }
 
-    /// Lets `guardian` end the processes of this run if ralph is killed, and adopts whatever they orphan.
+    /// Lets `guardian` end the processes of its run if ralph is killed, marks them, and adopts whatever they orphan.
     pub fn guarded(&mut self, guardian: Guardian) {
         // From here on: the guardian itself must not become a child of ralph.
         sweep::adopt_orphans();
@@ -194,6 +194,10 @@ impl Supervisor {
     ) -> io::Result<Ended> {
         self.serial += 1;
         let started = Instant::now();
+        let spec = match &self.guardian {
+            Some(guardian) => spec.of_run(guardian.run()),
+            None => spec,
+        };
         let (first_signal, limits, leftovers) = (spec.first_signal, spec.limits, spec.leftovers);
         let mut child = spawn::spawn(spec, more, self.serial, &self.sender)?;
         if let Some(guardian) = &mut self.guardian {

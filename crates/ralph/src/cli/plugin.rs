@@ -199,7 +199,7 @@ impl Claude {
     fn call(&mut self, args: &[&str]) -> Result<()> {
         const MOST: usize = 64 * 1024;
         let words = args.iter().map(OsString::from).collect();
-        let spec = unattended(self.program.clone().into_os_string(), &self.project, "", words);
+        let spec = unattended(self.program.clone().into_os_string(), &self.project, words);
         let captured = self.supervisor.capture(spec, MOST)?;
         if succeeded(&captured) {
             return Ok(());

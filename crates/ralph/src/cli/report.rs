@@ -91,7 +91,7 @@ fn history(folded: &Folded, is_newest: bool) -> Option<History> {
     });
     let heads: Vec<String> = heads.collect();
     let mut supervisor = Supervisor::new().ok()?;
-    let git = Git::find(&mut supervisor, &folded.run.started.setup.project, "").ok()??;
+    let git = Git::find(&mut supervisor, &folded.run.started.setup.project).ok()??;
     let now = git.head(&mut supervisor).ok().flatten().filter(|_| is_newest);
     let (base, last) = (heads.first()?.clone(), now.or_else(|| heads.last().cloned())?);
     let commits = git.between(&mut supervisor, &base, &last).ok()?;

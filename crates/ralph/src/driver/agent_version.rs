@@ -6,10 +6,8 @@ use ralph_agents::AGENTS;
 use ralph_agents::versions::Version;
 use ralph_sys::{
     calls,
-    process::{Leftovers, Sink, Spec, Supervisor},
-    watch,
+    process::{Spec, Supervisor},
 };
-use rustix::process::Signal;
 
 /// How long a program may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -33,18 +31,7 @@ pub(crate) fn of_agent(
 
 /// Has a program say its version; otherwise says why it does not.
 pub(crate) fn ask(supervisor: &mut Supervisor, program: &Path, project: &Path) -> Result<String, String> {
-    let spec = Spec {
-        program: program.into(),
-        args: vec!["--version".into()],
-        dir: project.to_owned(),
-        env: Vec::new(),
-        input: None,
-        stdout: Sink::Pipe { copy: None },
-        stderr: Sink::Pipe { copy: None },
-        first_signal: Signal::TERM,
-        limits: watch::Limits { total: Some(PATIENCE), idle: None },
-        leftovers: Leftovers::Kill,
-    };
+    let spec = Spec::new(program, project).args(["--version"]).within(PATIENCE);
     let captured =
         supervisor.capture(spec, MOST).map_err(|error| format!("it cannot be started: {error}"))?;
     if captured.ended.cause.is_some() {

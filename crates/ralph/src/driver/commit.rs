@@ -223,7 +223,7 @@ impl Driver {
     }
 
     fn task_spec(&self, scm: &Scm, args: Vec<OsString>) -> Spec {
-        unattended(scm.command.clone().into(), &self.setup.project, &self.run.id(), args)
+        unattended(scm.command.clone().into(), &self.setup.project, args)
     }
 
     /// The agent's words for what it did, or a message made from the task.

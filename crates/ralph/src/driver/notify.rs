@@ -5,10 +5,9 @@ use std::time::Duration;
 use ralph_core::engine::outcome::Outcome;
 use ralph_sys::{
     calls::{refusal, succeeded},
-    process::{Leftovers, Sink, Spec, guardian::RUN_VARIABLE},
+    process::{Sink, Spec},
     watch,
 };
-use rustix::process::Signal;
 use serde_json::json;
 
 use super::Driver;
@@ -69,18 +68,10 @@ impl Driver {
             "ms": spent.ms,
             "commits": spent.commits,
         });
-        let spec = Spec {
-            program: "sh".into(),
-            args: vec!["-c".into(), command.into()],
-            dir: self.setup.project.clone(),
-            env: vec![(RUN_VARIABLE.into(), Some(self.run.id().into()))],
-            input: Some(format!("{event}\n").into_bytes()),
-            stdout: Sink::Null,
-            stderr: Sink::Pipe { copy: None },
-            first_signal: Signal::TERM,
-            limits: watch::Limits { total: Some(LONGEST), idle: None },
-            leftovers: Leftovers::Kill,
-        };
+        let spec = Spec::shell(&command, &self.setup.project)
+            .input(format!("{event}\n"))
+            .prints(Sink::Null, Sink::Pipe { copy: None })
+            .within(LONGEST);
         let problem = match self.supervisor.capture(spec, MOST) {
             Ok(captured) if succeeded(&captured) => return,
             Ok(captured) if captured.ended.cause == Some(watch::Cause::Timeout) => {

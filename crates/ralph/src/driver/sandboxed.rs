@@ -123,7 +123,7 @@ impl Driver {
         if let Some(mut words) = sandbox.aftermath() {
             let program = words.remove(0);
             // A container that is gone already is as good.
-            let spec = unattended(program, &self.setup.project, &self.run.id(), words);
+            let spec = unattended(program, &self.setup.project, words);
             let _ = self.supervisor.capture(spec, MOST);
         }
         if !hosts.is_empty() {

@@ -77,7 +77,7 @@ pub(crate) fn begin(plan: Plan, mut setup: Setup) -> Result<RunDir> {
     let mut supervisor = Supervisor::new()?;
     let mut head = None;
     // What the tree is like is only evidence, so a git that does not answer is none.
-    if let Ok(Some(git)) = Git::find(&mut supervisor, &setup.project, "") {
+    if let Ok(Some(git)) = Git::find(&mut supervisor, &setup.project) {
         head = git.head(&mut supervisor).unwrap_or_default();
         let changes = git.changes(&mut supervisor).unwrap_or_default();
         setup.dirty = changes.into_iter().map(|change| (change.key(), change.fingerprint)).collect();
@@ -253,7 +253,7 @@ impl SessionLoop {
     fn tree_has_changed(&mut self) -> Result<bool> {
         self.supervise(false)?;
         let Self { supervisor: Some(supervisor), setup, head, .. } = self else { return Ok(false) };
-        let Ok(Some(git)) = Git::find(supervisor, &setup.project, "") else { return Ok(false) };
+        let Ok(Some(git)) = Git::find(supervisor, &setup.project) else { return Ok(false) };
         if git.head(supervisor).unwrap_or_default() != *head {
             return Ok(true);
         }

@@ -88,7 +88,7 @@ impl Start {
         if !drafts.iter().any(|(path, _)| setup.prompt.path() == Some(path)) {
             check_prompt(&setup.prompt)?;
         }
-        let mut ground = Ground::take(&plan, &setup, "")?;
+        let mut ground = Ground::take(&plan, &setup)?;
         setup.sandbox.level = Choice::Level(self_test::choose(&mut ground.supervisor, &setup.sandbox)?);
         write_absent(&setup.project, &drafts)?;
         check_prompt(&setup.prompt)?;
@@ -105,9 +105,7 @@ impl Start {
         let stories = Stories::begin(&mut setup, &run)?;
         let hidden = own_files::hide(&setup.project);
         ground.guard(&run, &journal)?;
-        ground.git = ground.git.map(|git| git.marked(&run.id()));
         ground.note_version(&setup, &run);
-        ground.repository = ground.repository.map(|git| git.marked(&run.id()));
 
         let started = RunStarted {
             run: run.id(),
@@ -145,7 +143,7 @@ impl Resume {
         let mut known = folded.run;
         let mut limits = may_go_on(&known, &raise, &run)?;
         let setup = known.started.setup.clone();
-        let mut ground = Ground::take(&known.plan, &setup, &run.id())?;
+        let mut ground = Ground::take(&known.plan, &setup)?;
         let journal = Journal::open(&run.journal())?;
         // Another process may have written until now; only what was read under the lock counts.
         if size(&run) != seen {
@@ -197,11 +195,11 @@ struct Ground {
 
 impl Ground {
     /// Finds the programs and takes the tree.
-    fn take(plan: &Plan, setup: &Setup, run: &str) -> Result<Self> {
+    fn take(plan: &Plan, setup: &Setup) -> Result<Self> {
         let program = find_agent(setup)?;
         let mut supervisor = Supervisor::new()?;
         find_scm(plan, setup)?;
-        let git = find_git(&mut supervisor, plan, setup, run)?;
+        let git = find_git(&mut supervisor, plan, setup)?;
         let tree = match &setup.territory {
             Territory::Tree => lock::take(&setup.project, git.as_ref().map(Git::top))?,
             Territory::Folder(folder) => {
@@ -215,7 +213,7 @@ impl Ground {
         let repository = match &git {
             _ if plan.stuck_after.is_none() => None,
             Some(git) => Some(git.clone()),
-            None => Git::find(&mut supervisor, &setup.project, run).ok().flatten(),
+            None => Git::find(&mut supervisor, &setup.project).ok().flatten(),
         };
         Ok(Self { program, supervisor, git, repository, tree })
     }

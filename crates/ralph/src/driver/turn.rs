@@ -16,8 +16,7 @@ use ralph_sandbox::spool::FOLDER;
 use ralph_sys::{
     error::{Error, Result},
     files::{Readers, Root},
-    process::{Ended, Happening, Heard, Leftovers, Sink, Spec, guardian::RUN_VARIABLE},
-    watch,
+    process::{Ended, Happening, Heard, Leftovers, Sink, Spec},
 };
 use rustix::process::Signal;
 
@@ -147,31 +146,24 @@ impl Driver {
             // A process of several turns is measured turn by turn.
             budget_usd: self.cost_left().filter(|_| !call.streams_input),
         };
-        Spec {
-            program: self.program.clone().into_os_string(),
-            args: adapter.arguments(&request).into_iter().map(OsString::from).collect(),
-            dir: self.setup.project.clone(),
-            env: self.environment(call.iteration, call.spool),
-            input: (!by_argument).then(|| call.prompt.as_bytes().to_vec()),
-            stdout: call.stdout,
-            stderr: call.stderr,
-            first_signal: match adapter.first_signal() {
+        let spec = Spec::new(&self.program, &self.setup.project)
+            .args(adapter.arguments(&request))
+            .envs(self.environment(call.iteration, call.spool))
+            .prints(call.stdout, call.stderr)
+            .ended_by(match adapter.first_signal() {
                 FirstSignal::Int => Signal::INT,
                 FirstSignal::Term => Signal::TERM,
-            },
-            limits: watch::Limits {
-                total: timeouts.turn_ms.map(Duration::from_millis),
-                idle: timeouts.idle_ms.map(Duration::from_millis),
-            },
-            leftovers: if self.setup.keep_leftovers { Leftovers::Keep } else { Leftovers::Kill },
-        }
+            })
+            .within(timeouts.turn_ms.map(Duration::from_millis))
+            .silent_for(timeouts.idle_ms.map(Duration::from_millis))
+            .leftovers(Leftovers::kept_if(self.setup.keep_leftovers));
+        if by_argument { spec } else { spec.input(call.prompt) }
     }
 
     fn environment(&self, iteration: u32, spool: &Path) -> Vec<(OsString, Option<OsString>)> {
         let plan = &self.ledger.run().plan;
         let set = |name: &str, value: String| (OsString::from(name), Some(OsString::from(value)));
         let mut env = vec![
-            set(RUN_VARIABLE, self.run.id()),
             set("RALPH_ITERATION", iteration.to_string()),
             set("RALPH_MAX_ITERATIONS", plan.limits.iterations.to_string()),
             set("RALPH_MODE", plan.mode.clone()),

@@ -40,8 +40,6 @@ const MOST_CHANGES: usize = 256 * 1024 * 1024;
 #[derive(Clone, Debug)]
 pub(crate) struct Git {
     top: PathBuf,
-    /// Marks every call as a process of this run.
-    run: String,
 }
 
 /// A file that is not as HEAD has it.
@@ -75,29 +73,24 @@ impl Change {
 
 impl Git {
     /// The repository that `dir` is in, if it is in one.
-    pub(crate) fn find(supervisor: &mut Supervisor, dir: &Path, run: &str) -> io::Result<Option<Self>> {
+    pub(crate) fn find(supervisor: &mut Supervisor, dir: &Path) -> io::Result<Option<Self>> {
         let args = ["rev-parse", "--show-toplevel"].map(OsString::from).to_vec();
-        let captured = supervisor.capture(spec(dir, run, args), MOST)?;
+        let captured = supervisor.capture(spec(dir, args), MOST)?;
         let Some(top) = captured.out.strip_suffix(b"\n").filter(|_| succeeded(&captured)) else {
             return Ok(None);
         };
-        Ok(Some(Self { top: PathBuf::from(OsStr::from_bytes(top)), run: run.to_owned() }))
+        Ok(Some(Self { top: PathBuf::from(OsStr::from_bytes(top)) }))
     }
 
     /// What git says about itself; an error means that there is none.
     pub(crate) fn version(supervisor: &mut Supervisor, dir: &Path) -> io::Result<String> {
-        let captured = supervisor.capture(spec(dir, "", vec!["--version".into()]), MOST)?;
+        let captured = supervisor.capture(spec(dir, vec!["--version".into()]), MOST)?;
         Ok(text(&captured.out))
     }
 
     /// The top of the working tree.
     pub(crate) fn top(&self) -> &Path {
         &self.top
-    }
-
-    /// The same repository, called by processes of this run.
-    pub(crate) fn marked(self, run: &str) -> Self {
-        Self { run: run.to_owned(), ..self }
     }
 
     /// Why a commit could not be made at all: nobody to sign it.
@@ -261,19 +254,19 @@ impl Git {
     }
 
     fn spec(&self, args: &[&str]) -> Spec {
-        let mut spec = spec(&self.top, &self.run, args.iter().map(OsString::from).collect());
+        let spec = spec(&self.top, args.iter().map(OsString::from).collect());
         // When the repository goes away, the one around it is not meant.
-        if let Some(around) = self.top.parent() {
-            spec.env.push(("GIT_CEILING_DIRECTORIES".into(), Some(around.into())));
+        match self.top.parent() {
+            Some(around) => spec.env("GIT_CEILING_DIRECTORIES", around),
+            None => spec,
         }
-        spec
     }
 
     /// A call for the paths of these changes, which go by standard input: there may be very many.
     fn spec_of(&self, args: &[&str], changes: &[&Change]) -> Spec {
         let paths = changes.iter().flat_map(|change| [change.path.as_os_str().as_bytes(), b"\0"].concat());
         let by_input = ["--pathspec-from-file=-", "--pathspec-file-nul"];
-        Spec { input: Some(paths.collect()), ..self.spec(&[args, &by_input].concat()) }
+        self.spec(&[args, &by_input].concat()).input(paths.collect::<Vec<u8>>())
     }
 }
 
@@ -297,12 +290,12 @@ pub(crate) fn since(before: &BTreeMap<String, String>, changes: Vec<Change>) -> 
 }
 
 /// A call of git that cannot be made to run what the agent configured, and asks nobody anything.
-fn spec(dir: &Path, run: &str, args: Vec<OsString>) -> Spec {
+fn spec(dir: &Path, args: Vec<OsString>) -> Spec {
     // Maintenance would go on in the background, and ralph ends what goes on in the background.
     let fixed = ["-c", "core.fsmonitor=false", "-c", "maintenance.auto=false", "-c", "gc.auto=0"];
     let mut all: Vec<OsString> = fixed.map(OsString::from).to_vec();
     all.extend(args);
-    unattended("git".into(), dir, run, all)
+    unattended("git".into(), dir, all)
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -46,6 +46,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 /// Ralph's end of the pipe.
 pub struct Guardian {
     pipe: File,
+    run: String,
 }
 
 impl Guardian {
@@ -74,7 +75,12 @@ impl Guardian {
             });
         }
         command.spawn()?.wait()?;
-        Ok(Self { pipe: File::from(ours) })
+        Ok(Self { pipe: File::from(ours), run: run.to_owned() })
+    }
+
+    /// The run that it guards.
+    pub fn run(&self) -> &str {
+        &self.run
     }
 
     /// Tells the guardian which session to end; the one before it has been swept.

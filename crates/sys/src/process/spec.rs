@@ -1,9 +1,15 @@
 //! What a process is started with.
 
-use std::{ffi::OsString, fs::File, path::PathBuf};
+use std::{
+    ffi::OsString,
+    fs::File,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use rustix::process::Signal;
 
+use super::guardian::RUN_VARIABLE;
 use crate::watch;
 
 /// A process to start.
@@ -30,6 +36,105 @@ pub struct Spec {
     pub leftovers: Leftovers,
 }
 
+impl Spec {
+    /// A process without input that prints to ralph, may take as long as it likes, and leaves nothing behind.
+    pub fn new(program: impl Into<OsString>, dir: &Path) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            dir: dir.to_owned(),
+            env: Vec::new(),
+            input: None,
+            stdout: Sink::Pipe { copy: None },
+            stderr: Sink::Pipe { copy: None },
+            first_signal: Signal::TERM,
+            limits: watch::Limits { total: None, idle: None },
+            leftovers: Leftovers::Kill,
+        }
+    }
+
+    /// A command of the shell.
+    pub fn shell(command: &str, dir: &Path) -> Self {
+        Self::new("sh", dir).args(["-c", command])
+    }
+
+    /// With these arguments, after those that it has.
+    #[must_use]
+    pub fn args(mut self, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// With this variable.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((name.into(), Some(value.into())));
+        self
+    }
+
+    /// With these variables set or removed.
+    #[must_use]
+    pub fn envs(mut self, env: impl IntoIterator<Item = (OsString, Option<OsString>)>) -> Self {
+        self.env.extend(env);
+        self
+    }
+
+    /// Without this variable.
+    #[must_use]
+    pub fn without(mut self, name: impl Into<OsString>) -> Self {
+        self.env.push((name.into(), None));
+        self
+    }
+
+    /// With this as its input.
+    #[must_use]
+    pub fn input(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.input = Some(bytes.into());
+        self
+    }
+
+    /// Prints here.
+    #[must_use]
+    pub fn prints(mut self, stdout: Sink, stderr: Sink) -> Self {
+        (self.stdout, self.stderr) = (stdout, stderr);
+        self
+    }
+
+    /// Is asked to end by this signal.
+    #[must_use]
+    pub fn ended_by(mut self, signal: Signal) -> Self {
+        self.first_signal = signal;
+        self
+    }
+
+    /// May take this long, if there is a limit.
+    #[must_use]
+    pub fn within(mut self, total: impl Into<Option<Duration>>) -> Self {
+        self.limits.total = total.into();
+        self
+    }
+
+    /// May be silent for this long, if there is a limit.
+    #[must_use]
+    pub fn silent_for(mut self, idle: Option<Duration>) -> Self {
+        self.limits.idle = idle;
+        self
+    }
+
+    /// What it leaves behind stays or goes.
+    #[must_use]
+    pub fn leftovers(mut self, leftovers: Leftovers) -> Self {
+        self.leftovers = leftovers;
+        self
+    }
+
+    /// Marked as a process of this run, by which its guardian finds it.
+    #[must_use]
+    pub fn of_run(self, run: &str) -> Self {
+        self.env(RUN_VARIABLE, run)
+    }
+}
+
 /// Where a process prints to.
 pub enum Sink {
     /// Into this file, without passing through ralph.
@@ -50,4 +155,11 @@ pub enum Leftovers {
     Kill,
     /// They stay alive.
     Keep,
+}
+
+impl Leftovers {
+    /// What a run does with them that keeps them, or does not.
+    pub fn kept_if(is_kept: bool) -> Self {
+        if is_kept { Self::Keep } else { Self::Kill }
+    }
 }

@@ -105,7 +105,7 @@ fn examine_agent(supervisor: &mut Supervisor, name: &str, path: PathBuf, project
 
 fn examine_git(supervisor: &mut Supervisor, project: &Path) -> Option<GitFound> {
     let said = Git::version(supervisor, project).ok()?;
-    let repository = Git::find(supervisor, project, "").ok().flatten();
+    let repository = Git::find(supervisor, project).ok().flatten();
     let has_identity =
         repository.as_ref().is_some_and(|git| git.missing_identity(supervisor).is_ok_and(|missing| !missing));
     Some(GitFound {

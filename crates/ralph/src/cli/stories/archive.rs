@@ -51,7 +51,7 @@ pub(super) fn main(args: &ArchiveArgs, project: &Path) -> Result<u8> {
     let place = Place::of(&args.place, project)?;
     let text = place.tasks()?;
     let mut supervisor = Supervisor::new()?;
-    let git = Git::find(&mut supervisor, &place.project, "")?;
+    let git = Git::find(&mut supervisor, &place.project)?;
     if let Some(git) = &git
         && git.missing_identity(&mut supervisor)?
     {

@@ -29,21 +29,16 @@ pub(super) fn find_agent(setup: &Setup) -> Result<PathBuf> {
 }
 
 /// The repository, when the plan wants git to commit into one.
-pub(super) fn find_git(
-    supervisor: &mut Supervisor,
-    plan: &Plan,
-    setup: &Setup,
-    run: &str,
-) -> Result<Option<Git>> {
+pub(super) fn find_git(supervisor: &mut Supervisor, plan: &Plan, setup: &Setup) -> Result<Option<Git>> {
     let wants_git = setup.scm.as_ref().is_some_and(|scm| git::is_git(&scm.command));
     if plan.checks_tree() {
         // Without a repository there is nothing to check, which is said when the run begins.
-        return Ok(Git::find(supervisor, &setup.project, run).ok().flatten());
+        return Ok(Git::find(supervisor, &setup.project).ok().flatten());
     }
     if plan.commit == CommitRule::Never || !wants_git {
         return Ok(None);
     }
-    let git = Git::find(supervisor, &setup.project, run).map_err(|error| {
+    let git = Git::find(supervisor, &setup.project).map_err(|error| {
         Error::new(format!("cannot run git: {error}"))
             .hint("install git, or take \"scm\" out of the settings")
     })?;

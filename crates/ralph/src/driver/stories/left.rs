@@ -24,7 +24,7 @@ pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> 
         return Ok(None);
     }
     let mut supervisor = Supervisor::new()?;
-    let git = Git::find(&mut supervisor, project, "").ok().flatten();
+    let git = Git::find(&mut supervisor, project).ok().flatten();
     // Its guardian may still be ending what it had started.
     let _tree = lock::take(project, git.as_ref().map(Git::top))?;
     // Another process may have judged it until now; only what is read under the lock counts.

@@ -10,7 +10,7 @@ impl Git {
     /// The repository that `dir` is in: the nearest folder that looks like the top of one. Git is not asked.
     pub(crate) fn near(dir: &Path) -> Option<Self> {
         let top = dir.ancestors().find(|dir| dir.join(".git").exists())?;
-        Some(Self { top: top.to_owned(), run: String::new() })
+        Some(Self { top: top.to_owned() })
     }
 
     /// As [`Git::changes`], without anybody who watches over git.
