@@ -191,7 +191,9 @@ fn files_of_tasks_that_are_pipes_hold_nobody() {
     env.sh("mkfifo .ralph/tasks/t/depends-on.json; mkdir -p .ralph/tasks/t/runs/x; mkfifo .ralph/tasks/t/runs/x/run.json")
         .exits(0);
     env.ralph(&["task", "list"]).exits(0).prints("t");
-    env.sh("cd .ralph/tasks/t; rm TASK.md; mkfifo TASK.md").exits(0);
+    env.sh("cd .ralph/tasks/t; rm -r runs; mkfifo runs").exits(0);
+    env.ralph(&["task", "run", "--task", "t"]).exits(2).says("cannot register the run");
+    env.sh("cd .ralph/tasks/t; rm runs TASK.md; mkfifo TASK.md").exits(0);
     env.ralph(&["task", "list"]).exits(0);
     env.ralph(&["task", "run", "--task", "t"]).exits(2).says("it is not a plain file");
 }

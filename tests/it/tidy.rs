@@ -31,6 +31,35 @@ const NO_PRESETS: &[(&str, &str)] = &[
     ("settings/sandbox.rs", "run"),
 ];
 
+/// Ways to write a file as a whole that follow links, or show others a half of it.
+const WRITING: [&str; 8] = [
+    "fs::write(",
+    "fs_err::write(",
+    "fs::rename(",
+    "fs_err::rename(",
+    "fs_err::copy(",
+    "File::create",
+    "tempfile_in",
+    "NamedTempFile",
+];
+
+/// Those who write where no agent's files are: records, ralph's own folders, files that the user names, the inside of a
+/// sandbox, a repository that was made just now.
+const WRITERS: &[&str] = &[
+    "journal/run_dir.rs",
+    "journal/hook_notes.rs",
+    "hooks/plugin.rs",
+    "hooks/plugin/scopes.rs",
+    "hooks/store.rs",
+    "cli/demo.rs",
+    "cli/man.rs",
+    "cli/report.rs",
+    "sandbox/embedded.rs",
+    "sandbox/lib.rs",
+    "sandbox/mounts.rs",
+    "sandbox/self_test.rs",
+];
+
 /// The mark before an agent's todo list is none.
 const UNFINISHED: [&str; 6] = ["// TODO", "//TODO", "todo!(", "FIXME", "#[ignore", "dbg!("];
 
@@ -64,7 +93,7 @@ fn forbidden_anywhere(line: &str) -> Option<String> {
 /// What this line of code must not say in this file.
 fn forbidden(name: &str, line: &str) -> Option<String> {
     let has = |words: &[&str]| words.iter().find(|word| line.contains(**word)).map(|word| (*word).to_owned());
-    let rules: [(bool, Option<String>, &str); 4] = [
+    let rules: [(bool, Option<String>, &str); 5] = [
         // The scripted agent plays an agent, tools included; the demo only prepares what `process` runs. A sandbox
         // is the process that `process` started: it becomes, or starts, what runs inside.
         (
@@ -76,6 +105,11 @@ fn forbidden(name: &str, line: &str) -> Option<String> {
             !is_part(name, &["report", "term", "cli", "scripted"]),
             has(&PRINTING),
             "only `report`, `term` and `cli` print",
+        ),
+        (
+            !name.starts_with("sys/files") && name != "scripted.rs" && !WRITERS.contains(&name),
+            has(&WRITING),
+            "files that an agent may have replaced are written by `sys/files.rs`",
         ),
         // Commands have names too, and the words of agents and of other programs are their own.
         (
@@ -179,6 +213,15 @@ fn spawning_and_printing_are_watched() {
         check("driver/turn.rs", &format!("    {word};"), Some("print"));
         check("report/json.rs", &format!("    {word};"), None);
         check("cli.rs", &format!("    {word};"), None);
+    }
+}
+
+#[test]
+fn whole_files_are_written_in_one_place() {
+    for word in WRITING {
+        check("gates.rs", &format!("    {word}(path, x)?;"), Some("sys/files.rs"));
+        check("sys/files/draft.rs", &format!("    {word}(path, x)?;"), None);
+        check("journal/run_dir.rs", &format!("    {word}(path, x)?;"), None);
     }
 }
 

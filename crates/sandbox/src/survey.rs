@@ -7,6 +7,7 @@ use std::{
 };
 
 use ralph_core::containment::policy::{GitPlaces, PROTECTED, Places, SECRETS, SYSTEM_SECRETS};
+use ralph_sys::files;
 
 /// As many folders are searched for secrets.
 const MOST_FOLDERS: usize = 5_000;
@@ -76,9 +77,9 @@ fn git(project: &Path) -> Option<GitPlaces> {
         let dir = std::fs::canonicalize(&found).ok()?;
         return Some(GitPlaces { common: dir.clone(), dir, link: None });
     }
-    let text = std::fs::read_to_string(&found).ok()?;
+    let text = files::read_text(&found).ok()?;
     let dir = std::fs::canonicalize(found.parent()?.join(text.strip_prefix("gitdir:")?.trim())).ok()?;
-    let common = std::fs::read_to_string(dir.join("commondir")).unwrap_or_default();
+    let common = files::read_text(&dir.join("commondir")).unwrap_or_default();
     let common = std::fs::canonicalize(dir.join(common.trim())).ok()?;
     Some(GitPlaces { dir, common, link: Some(found) })
 }

@@ -126,6 +126,12 @@ impl Root {
         open_folder(&self.opened()?, &path, Missing::Make).map(drop)
     }
 
+    /// Opens a folder, to lock it.
+    pub fn open_folder(&self, path: impl AsRef<Path>) -> io::Result<File> {
+        let path = self.relative(path.as_ref())?;
+        open_folder(&self.opened()?, &path, Missing::IsAnError).map(File::from)
+    }
+
     /// Removes a file, or the link, pipe or device in its place.
     pub fn remove(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let (folder, name) = self.folder_of(path.as_ref(), Missing::IsAnError)?;

@@ -85,7 +85,7 @@ fn recorded_end(record: &Record) -> Option<End> {
 
 /// Held for moments only, by whoever changes a record.
 fn lock(task: &Task) -> io::Result<File> {
-    let runs = File::open(task.folder.join("runs"))?;
+    let runs = task.files().open_folder(task.folder.join("runs"))?;
     file_lock::take_within(&runs, PATIENCE)?;
     Ok(runs)
 }
