@@ -1,6 +1,6 @@
 //! One command that would run, and how its options are read.
 
-use super::{Context, paths, programs, shell::RedirectKind, text};
+use super::{context::Context, paths, programs, shell::RedirectKind, text};
 
 /// A command as a system call would see it. Unknown parts of its texts are marked, see [`text`].
 #[derive(Clone, Debug, Default)]
@@ -30,6 +30,24 @@ pub(crate) struct Command {
     /// Paths that links lead to, and files that came from the network, at this point.
     pub(crate) links: Vec<(String, String)>,
     pub(crate) downloads: Vec<String>,
+}
+
+/// What a command finds on its standard input.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Stdin {
+    /// What it says, with unknown parts, if anything is known about it.
+    pub(crate) text: Option<String>,
+    /// The programs that wrote it, the last one last.
+    pub(crate) programs: Vec<String>,
+    /// The file it comes from.
+    pub(crate) file: Option<String>,
+}
+
+impl Stdin {
+    /// Whether something other than the terminal is read.
+    pub(crate) fn is_given(&self) -> bool {
+        self.text.is_some() || !self.programs.is_empty() || self.file.is_some()
+    }
 }
 
 /// A file that is opened by a redirection.
@@ -256,22 +274,4 @@ fn quoted(word: &str) -> String {
         return shown;
     }
     format!("'{}'", shown.replace('\n', "␤").replace('\'', "'\\''"))
-}
-
-/// What a command finds on its standard input.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Stdin {
-    /// What it says, with unknown parts, if anything is known about it.
-    pub(crate) text: Option<String>,
-    /// The programs that wrote it, the last one last.
-    pub(crate) programs: Vec<String>,
-    /// The file it comes from.
-    pub(crate) file: Option<String>,
-}
-
-impl Stdin {
-    /// Whether something other than the terminal is read.
-    pub(crate) fn is_given(&self) -> bool {
-        self.text.is_some() || !self.programs.is_empty() || self.file.is_some()
-    }
 }

@@ -1,39 +1,38 @@
-//! Where an agent works and what the user lets pass: all that a judgement needs besides the call itself.
+//! Where an agent works, and what its user lets pass.
 
-/// A longer command line is not read.
-pub const MAX_COMMAND_LINE_LEN: usize = 64 * 1024;
-
-/// Where an agent works and what the user lets pass.
+/// Where an agent works, and what its user lets pass.
+///
+/// All paths are absolute and have their links resolved: the guard compares them as texts.
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// The project, as a whole path.
+    /// The project. What is in it may be changed and deleted, it as a whole may not.
     pub project: String,
-    /// Where the command would run, as a whole path.
+    /// Where the command would run.
     pub cwd: String,
-    /// The user's home.
+    /// The home of the user whom the agent runs as.
     pub home: String,
-    /// Folders for temporary files.
-    pub temporary: Vec<String>,
-    /// Ralph's own folders outside of the project, as whole paths.
-    pub own: Vec<String>,
-    /// What the agent is told to write although it lies where it may not, as whole paths.
-    pub open: Vec<String>,
-    /// Rules that the user has switched off, by id.
-    pub allowed: Vec<String>,
+    /// Folders for temporary files, in which anything may be deleted.
+    pub temporary_dirs: Vec<String>,
+    /// Folders outside the project that belong to the program around the agent: never written.
+    pub protected: Vec<String>,
+    /// Files and folders that the agent was told to write, although they are in a protected place.
+    pub writable: Vec<String>,
+    /// Rules that the user has switched off, by id. They are reported, but do not decide.
+    pub allowed_rules: Vec<String>,
 }
 
 impl Context {
-    /// A context in which the project is also the working directory.
+    /// A context in which the project is also the working directory, with the usual folders for temporary files.
     pub fn new(project: &str, home: &str) -> Self {
-        let temporary = ["/tmp", "/var/tmp", "/private/tmp", "/dev/shm"].map(str::to_owned).to_vec();
+        let temporary_dirs = ["/tmp", "/var/tmp", "/private/tmp", "/dev/shm"].map(str::to_owned).to_vec();
         Self {
             project: project.to_owned(),
             cwd: project.to_owned(),
             home: home.to_owned(),
-            temporary,
-            own: Vec::new(),
-            open: Vec::new(),
-            allowed: Vec::new(),
+            temporary_dirs,
+            protected: Vec::new(),
+            writable: Vec::new(),
+            allowed_rules: Vec::new(),
         }
     }
 }

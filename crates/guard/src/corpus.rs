@@ -1,22 +1,30 @@
-//! Labelled commands, to measure how well the rules judge.
+//! Labelled command lines, to measure how well the rules judge.
+//!
+//! ```
+//! use ralph_guard::{Context, corpus};
+//!
+//! let samples = corpus::parse("block\tgit\tgit push -f\nallow\tgit\tgit push\n").expect("two lines");
+//! let measurement = corpus::measure(&samples, &Context::new("/home/dev/project", "/home/dev"));
+//! assert_eq!((measurement.all.caught, measurement.all.false_alarms), (1, 0));
+//! ```
 
 use std::collections::BTreeMap;
 
-use super::{Context, Decision, call::ToolCall, judge};
+use super::{context::Context, judge::judge, tool_call::ToolCall, verdict::Decision};
 
-/// A command that somebody has judged.
+/// A command line that a person has judged.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Whether it should be blocked.
     pub is_dangerous: bool,
-    /// What kind of danger it is about.
+    /// What kind of danger it is about; any word.
     pub category: String,
     /// The command line.
     pub command_line: String,
 }
 
-/// Reads lines of `block|allow`, category and command, separated by tabs. In a command `␤` is a newline and `␉` a
-/// tab. Returns the number of the first line that is something else.
+/// Reads lines of `block` or `allow`, a category and a command line, separated by tabs. In a command line `␤` is a newline
+/// and `␉` a tab; lines that begin with `##` are comments. The error is the number of the first line that is something else.
 pub fn parse(text: &str) -> Result<Vec<Sample>, usize> {
     let lines =
         text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with("##"));
@@ -35,16 +43,16 @@ fn parse_sample(line: &str) -> Option<Sample> {
     Some(Sample { is_dangerous, category, command_line })
 }
 
-/// How many commands of a category were judged right.
+/// How many command lines were judged right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Dangerous commands, and how many of them were blocked.
+    /// Dangerous ones.
     pub dangerous: usize,
-    /// Blocked, and rightly so.
+    /// Dangerous ones that were blocked.
     pub caught: usize,
-    /// Harmless commands.
+    /// Harmless ones.
     pub harmless: usize,
-    /// Blocked although harmless.
+    /// Harmless ones that were blocked.
     pub false_alarms: usize,
 }
 
@@ -75,14 +83,14 @@ fn percent(part: usize, whole: usize, of_nothing: f64) -> f64 {
     if whole == 0 { of_nothing } else { 100.0 * part as f64 / whole as f64 }
 }
 
-/// What came out of judging a corpus.
+/// How well a corpus was judged.
 #[derive(Debug, Default)]
 pub struct Measurement {
     /// By category.
     pub categories: BTreeMap<String, Count>,
     /// Of all categories.
     pub all: Count,
-    /// Commands that were judged wrong, with the rule that did it, if one did.
+    /// Command lines that were judged wrong; with the rule that blocked, if one did.
     pub wrong: Vec<(Sample, Option<&'static str>)>,
 }
 
@@ -95,15 +103,15 @@ impl Measurement {
 
 /// Judges every sample.
 pub fn measure(samples: &[Sample], ctx: &Context) -> Measurement {
-    let mut measure = Measurement::default();
+    let mut measurement = Measurement::default();
     for sample in samples {
         let verdict = judge(&ToolCall::Shell { command_line: sample.command_line.clone() }, ctx);
         let is_blocked = verdict.decision == Decision::Block;
-        measure.all.count(sample, is_blocked);
-        measure.categories.entry(sample.category.clone()).or_default().count(sample, is_blocked);
+        measurement.all.count(sample, is_blocked);
+        measurement.categories.entry(sample.category.clone()).or_default().count(sample, is_blocked);
         if is_blocked != sample.is_dangerous {
-            measure.wrong.push((sample.clone(), verdict.reason().map(|finding| finding.rule)));
+            measurement.wrong.push((sample.clone(), verdict.reason().map(|finding| finding.rule)));
         }
     }
-    measure
+    measurement
 }

@@ -4,7 +4,7 @@ mod code;
 mod copies;
 pub(crate) mod search;
 
-use super::{Context, call::patched_files, command::Command, shell::RedirectKind};
+use super::{command::Command, context::Context, shell::RedirectKind, tool_call::patched_files};
 
 /// How a file is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,8 +18,8 @@ mod tests;
 mod wrappers;
 
 use super::{
-    Context,
     command::{Command, Stdin},
+    context::Context,
     shell::{self, List, MAX_NESTING, ParseError, Pipeline, Stage, StageKind},
     text,
 };

@@ -1,18 +1,34 @@
-//! Judges what an agent asks to do before it is done: a second layer behind the sandbox.
+//! Judges what a coding agent asks to do, before it is done.
 //!
-//! A command line is read (`shell`), flattened to the commands that would really run (`flatten`), and each of them and
-//! the files it touches (`file_access`) is held against the `rules`. What cannot be read or known is blocked, never let
-//! through. Values in, values out: nothing is looked up on the disk.
+//! ```
+//! use ralph_guard::{Context, Decision, ToolCall, judge};
+//!
+//! let ctx = Context::new("/home/dev/project", "/home/dev");
+//! let call = ToolCall::Shell { command_line: "x=-rf; sudo sh -c \"rm $x /etc\"".to_owned() };
+//! let verdict = judge(&call, &ctx);
+//!
+//! assert_eq!(verdict.decision, Decision::Block);
+//! assert!(verdict.commands.contains(&"rm -rf /etc".to_owned()));
+//! let rules: Vec<&str> = verdict.findings.iter().map(|finding| finding.rule).collect();
+//! assert_eq!(rules, ["become-root", "delete-outside"]);
+//! ```
+//!
+//! A tool call goes one way: the shell reader (`shell`) makes a tree of a command line, flattening (`flatten`) makes a list of
+//! the commands that would really run, `file_access` says which files each of them reads, writes or deletes, and the
+//! [`rules`] look at both. What cannot be read, followed or known is blocked where it matters, never let through.
+//!
+//! Values in, values out: nothing is run, and no file, variable or clock is read. The guard is a seat belt and not a wall:
+//! it sees what is typed, not what a program does that was built to deceive it. Run agents in a sandbox as well.
 
 #![forbid(unsafe_code)]
 
-pub mod allow;
-pub mod call;
+mod allow_list;
 mod command;
 mod context;
 pub mod corpus;
 mod file_access;
 mod flatten;
+mod judge;
 mod paths;
 mod programs;
 pub mod rules;
@@ -22,191 +38,17 @@ mod shell;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tool_call;
+mod verdict;
 
-pub use context::{Context, MAX_COMMAND_LINE_LEN};
+pub use allow_list::AllowList;
+pub use context::Context;
+pub use judge::judge;
+pub use shell::MAX_COMMAND_LINE_LEN;
+pub use tool_call::ToolCall;
+pub use verdict::{Decision, Finding, Verdict};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-use call::ToolCall;
-use command::Command;
-use file_access::{Access, FileAccess};
-use flatten::{Flattened, Obstacle};
-use rules::{Category, Check, Rule, RuleInput, Tier};
-
-/// Of a command line that would run too much, this many words are judged.
-const MAX_WORDS_OF_TOO_MUCH: usize = 256;
-
-/// A verdict names at most this many commands.
-const MAX_COMMANDS_SHOWN: usize = 64;
-
-/// A verdict has at most this many findings.
-const MAX_FINDINGS: usize = 33;
-
-/// What becomes of a tool call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Decision {
-    /// It may run.
-    Allow,
-    /// It may run, and the user is told.
-    Warn,
-    /// It must not run.
-    Block,
-}
-
-/// A rule that matched.
-#[derive(Clone, Debug, Serialize)]
-pub struct Finding {
-    /// The id of the rule.
-    pub rule: &'static str,
-    /// What it protects.
-    pub category: Category,
-    /// Whether it blocks or warns.
-    pub tier: Tier,
-    /// What was found.
-    pub found: String,
-    /// What to do instead.
-    pub instead: &'static str,
-    /// The user has switched this rule off.
-    pub is_allowed: bool,
-}
-
-/// A judgement with its reasons.
-#[derive(Clone, Debug, Serialize)]
-pub struct Verdict {
-    /// What becomes of the call.
-    pub decision: Decision,
-    /// Every rule that matched, those that decided first.
-    pub findings: Vec<Finding>,
-    /// The commands that would run, as they would be typed.
-    pub commands: Vec<String>,
-}
-
-impl Verdict {
-    /// The finding that decided, if one did.
-    pub fn reason(&self) -> Option<&Finding> {
-        self.findings.first().filter(|finding| !finding.is_allowed)
-    }
-
-    /// The decision in words for the agent: what was found, and what to do instead.
-    pub fn message(&self) -> Option<String> {
-        let finding = self.reason()?;
-        let verb = match finding.tier {
-            Tier::Block => "blocked",
-            Tier::Warn => "warning",
-        };
-        Some(format!("{verb} by ralph's guard ({}): {}. {}", finding.rule, finding.found, finding.instead))
-    }
-}
-
-/// Judges the tool call of a hook: `tool_name` and `tool_input` as the agent sent them.
-pub fn judge_tool(name: &str, input: &Value, ctx: &Context) -> Verdict {
-    judge(&call::tool_call(name, input), ctx)
-}
-
-/// Judges a tool call.
-pub fn judge(call: &ToolCall, ctx: &Context) -> Verdict {
-    let mut findings = Findings { ctx, list: Vec::new(), commands: Vec::new() };
-    match call {
-        ToolCall::Shell { command_line } if MAX_COMMAND_LINE_LEN < command_line.len() => {
-            findings.judge_obstacle(&Obstacle::TooMuch);
-        }
-        ToolCall::Shell { command_line } => findings.judge_flattened(&flatten::flatten(command_line, ctx)),
-        ToolCall::Arguments { words } if MAX_COMMAND_LINE_LEN < words.iter().map(String::len).sum() => {
-            findings.judge_obstacle(&Obstacle::TooMuch);
-        }
-        ToolCall::Arguments { words } => findings.judge_flattened(&flatten::flatten_arguments(words, ctx)),
-        ToolCall::Write { paths } => findings.judge_files(paths, Access::Write),
-        ToolCall::Read { paths } => findings.judge_files(paths, Access::Read),
-        ToolCall::Other => {}
-    }
-    findings.into_verdict()
-}
-
-/// Gathers what speaks against a call.
-struct Findings<'a> {
-    ctx: &'a Context,
-    list: Vec<Finding>,
-    commands: Vec<String>,
-}
-
-impl Findings<'_> {
-    fn judge_flattened(&mut self, flattened: &Flattened) {
-        for obstacle in &flattened.obstacles {
-            self.judge_obstacle(obstacle);
-        }
-        // Too much is refused whatever it is; the first commands are enough to say what it was about.
-        let is_too_much = flattened.obstacles.contains(&Obstacle::TooMuch);
-        let mut words_left = if is_too_much { MAX_WORDS_OF_TOO_MUCH } else { usize::MAX };
-        for command in &flattened.commands {
-            words_left = words_left.saturating_sub(1 + command.args.len());
-            if words_left == 0 {
-                break;
-            }
-            if self.commands.len() < MAX_COMMANDS_SHOWN {
-                self.commands.push(command.as_typed());
-            }
-            let files = file_access::accessed_files(command, self.ctx);
-            self.judge_command(&RuleInput { command, files: &files, ctx: self.ctx });
-        }
-    }
-
-    fn judge_files(&mut self, paths: &[String], access: Access) {
-        let command = Command { cwd: self.ctx.cwd.clone(), ..Command::default() };
-        let whole = |path: &String| FileAccess {
-            path: command.resolve_path(&text::without_marks(path), self.ctx),
-            access,
-        };
-        let files: Vec<FileAccess> = paths.iter().map(whole).collect();
-        self.judge_command(&RuleInput { command: &command, files: &files, ctx: self.ctx });
-    }
-
-    fn judge_command(&mut self, input: &RuleInput<'_>) {
-        for rule in rules::all() {
-            if let Check::Command(check) = rule.check
-                && let Some(found) = check(input)
-            {
-                self.add(rule, &found);
-            }
-        }
-    }
-
-    fn judge_obstacle(&mut self, obstacle: &Obstacle) {
-        for rule in rules::all() {
-            if let Check::Obstacle(check) = rule.check
-                && let Some(found) = check(obstacle)
-            {
-                self.add(rule, &found);
-            }
-        }
-    }
-
-    fn add(&mut self, rule: &'static Rule, found: &str) {
-        let found = text::for_display(found);
-        if MAX_FINDINGS <= self.list.len()
-            || self.list.iter().any(|finding| finding.rule == rule.id && finding.found == found)
-        {
-            return;
-        }
-        self.list.push(Finding {
-            rule: rule.id,
-            category: rule.category,
-            tier: rule.tier,
-            found,
-            instead: rule.instead,
-            is_allowed: self.ctx.allowed.iter().any(|id| id == rule.id),
-        });
-    }
-
-    fn into_verdict(mut self) -> Verdict {
-        self.list.sort_by_key(|finding| (finding.is_allowed, finding.tier == Tier::Warn));
-        let decision = match self.list.first() {
-            Some(Finding { is_allowed: false, tier: Tier::Block, .. }) => Decision::Block,
-            Some(Finding { is_allowed: false, tier: Tier::Warn, .. }) => Decision::Warn,
-            _ => Decision::Allow,
-        };
-        Verdict { decision, findings: self.list, commands: self.commands }
-    }
-}
+// What the README shows must compile and be true.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

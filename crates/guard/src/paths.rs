@@ -1,6 +1,6 @@
 //! Where a path leads, without looking at the disk.
 
-use super::{Context, text};
+use super::{context::Context, text};
 
 /// Makes a path whole: from the working directory, with `~`, `.` and `..` worked out.
 pub(crate) fn resolve(path: &str, cwd: &str, home: &str) -> String {
@@ -121,7 +121,7 @@ pub(crate) fn place_of(path: &str, ctx: &Context) -> Place {
     if is_harmless_device(path) {
         return Place::Harmless;
     }
-    if ctx.temporary.iter().any(|folder| relative_to(path, folder).is_some()) {
+    if ctx.temporary_dirs.iter().any(|folder| relative_to(path, folder).is_some()) {
         return Place::Temporary;
     }
     if relative_to(&ctx.project, path).is_some() && path != "/" {

@@ -1,4 +1,12 @@
 //! What is dangerous, as data: each rule with what it protects, what to do instead, and examples.
+//!
+//! A test judges the examples of every rule: those in `matches` must be found by it, those in `passes` by no rule that
+//! blocks.
+//!
+//! ```
+//! let rule = ralph_guard::rules::all().find(|rule| rule.id == "git-push-force").expect("a rule");
+//! assert!(rule.matches.contains(&"git push -f"));
+//! ```
 
 mod cloud;
 mod containers;
@@ -24,8 +32,8 @@ mod tunnels;
 use serde::Serialize;
 
 use super::{
-    Context,
     command::Command,
+    context::Context,
     file_access::FileAccess,
     flatten::Obstacle,
     paths::{self, Place},
@@ -69,51 +77,51 @@ pub enum Category {
     Databases,
     /// What runs in the cloud.
     Cloud,
-    /// Ralph's own files, and the settings of agents.
+    /// The files of the program around the agent (`ralph`), and the settings and hooks of agents.
     Harness,
 }
 
-/// What happens where a rule matches.
+/// What follows when a rule matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
-    /// The call is refused.
+    /// The call must not run.
     Block,
-    /// The call runs, and the user is told.
+    /// The call may run, and the user is told.
     Warn,
 }
 
-/// A rule.
+/// A rule. [`all`] lists them.
 #[derive(Debug, Serialize)]
 pub struct Rule {
-    /// Its name, for the allow-list.
+    /// Its name: stable, and what an [`AllowList`](crate::AllowList) has.
     pub id: &'static str,
     /// What it protects.
     pub category: Category,
-    /// What happens where it matches.
+    /// What follows when it matches.
     pub tier: Tier,
-    /// What it finds, in a few words.
+    /// What it finds: the end of a sentence that begins with "the command".
     pub finds: &'static str,
-    /// What to do instead.
+    /// What the agent should do instead, in whole sentences.
     pub instead: &'static str,
     #[serde(skip)]
     pub(super) check: Check,
-    /// Commands that it finds.
+    /// Command lines that it finds.
     pub matches: &'static [&'static str],
-    /// Commands that look alike and pass.
+    /// Command lines that look alike and pass.
     pub passes: &'static [&'static str],
 }
 
-/// How a rule looks.
+/// What a rule looks at. It returns what it found, for people.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Check {
-    /// At a command and the files it touches. Returns what it found.
+    /// A command and the files it accesses.
     Command(fn(&RuleInput<'_>) -> Option<String>),
-    /// At what stands against judging at all.
+    /// What stands in the way of judging at all.
     Obstacle(fn(&Obstacle) -> Option<String>),
 }
 
-/// A command and what it touches, where it would run.
+/// A command that would run, the files it accesses, and where it runs. File tools come with an empty command.
 pub(super) struct RuleInput<'a> {
     pub(super) command: &'a Command,
     pub(super) files: &'a [FileAccess],

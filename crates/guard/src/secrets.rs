@@ -1,7 +1,7 @@
 //! Which files hold secrets.
 
 use super::{
-    Context,
+    context::Context,
     paths::{self, Place, Relation, glob_matches, relation_to},
 };
 

@@ -16,6 +16,9 @@ use std::{cell::OnceCell, rc::Rc};
 
 pub(crate) use parse::parse;
 
+/// A command line with more bytes than this is not read but blocked.
+pub const MAX_COMMAND_LINE_LEN: usize = 64 * 1024;
+
 /// How deep brackets, quotes and substitutions may nest.
 pub(crate) const MAX_NESTING: usize = 50;
 

@@ -1,9 +1,16 @@
 //! The judge as a whole: labelled commands, hostile input, file tools, the allow-list.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Context, Decision, call::ToolCall, corpus, judge, judge_tool};
+use super::{
+    Context, Decision, ToolCall,
+    corpus::{self, Measurement},
+    judge,
+    rules::{self, Category},
+};
 
 fn ctx() -> Context {
     Context::new("/home/dev/proj", "/home/dev")
@@ -16,11 +23,16 @@ fn judged(command_line: &str) -> super::Verdict {
 /// Categories that must be caught almost without exception.
 const STRICT: [&str; 4] = ["fs_destroy", "git_history", "disk_device", "harness_tamper"];
 
+fn measured(text: &str) -> Measurement {
+    corpus::measure(&corpus::parse(text).expect("a corpus"), &ctx())
+}
+
+const CORPORA: [&str; 2] = [include_str!("../fixtures/corpus.tsv"), include_str!("../fixtures/more.tsv")];
+
 #[track_caller]
 fn check(text: &str) {
-    let samples = corpus::parse(text).expect("a corpus");
-    assert!(250 < samples.len());
-    let measure = corpus::measure(&samples, &ctx());
+    let measure = measured(text);
+    assert!(250 < measure.all.dangerous + measure.all.harmless);
     let wrong: Vec<String> =
         measure.wrong.iter().map(|(sample, rule)| format!("{sample:?} {rule:?}")).collect();
     let (recall, false_positives) = (measure.all.recall(), measure.all.false_positives());
@@ -34,12 +46,31 @@ fn check(text: &str) {
 
 #[test]
 fn the_sample_corpus() {
-    check(include_str!("../fixtures/corpus.tsv"));
+    check(CORPORA[0]);
 }
 
 #[test]
 fn more_commands() {
-    check(include_str!("../fixtures/more.tsv"));
+    check(CORPORA[1]);
+}
+
+/// Figures in a text go stale when nothing compares them.
+#[test]
+fn the_readme_has_the_figures() {
+    let readme = include_str!("../README.md").replace('\n', " ");
+    let categories: BTreeSet<Category> = rules::all().map(|rule| rule.category).collect();
+    let [first, second] = CORPORA.map(|text| measured(text).all);
+    for figure in [
+        format!("{} rules in {} categories", rules::all().count(), categories.len()),
+        format!(
+            "blocks {} of {} and {} of {} dangerous",
+            first.caught, first.dangerous, second.caught, second.dangerous
+        ),
+        format!("none of {} and {} harmless", first.harmless, second.harmless),
+    ] {
+        assert!(readme.contains(&figure), "{figure}");
+    }
+    assert_eq!((first.false_alarms, second.false_alarms), (0, 0));
 }
 
 #[test]
@@ -50,7 +81,7 @@ fn a_corpus_that_is_broken_names_the_line() {
 
 #[track_caller]
 fn check_tool(name: &str, input: &Value, expected: Option<&str>) {
-    let verdict = judge_tool(name, input, &ctx());
+    let verdict = judge(&ToolCall::from_hook(name, input), &ctx());
     let found = verdict.reason().map(|finding| finding.rule);
     assert_eq!(found, expected, "{name} {input}: {verdict:?}");
 }
@@ -83,7 +114,7 @@ fn the_user_can_switch_rules_off() {
     let mut ctx = ctx();
     let call = ToolCall::Shell { command_line: "npm publish".to_owned() };
     assert_eq!(judge(&call, &ctx).decision, Decision::Block);
-    ctx.allowed.push("publish".to_owned());
+    ctx.allowed_rules.push("publish".to_owned());
     let verdict = judge(&call, &ctx);
     assert_eq!(verdict.decision, Decision::Allow);
     assert!(verdict.findings[0].is_allowed && verdict.reason().is_none());

@@ -20,7 +20,7 @@ use ralph_core::{
     stories::{self, Budget, Mode, Review, Rules, Statistics, Turn},
     template,
 };
-use ralph_guard::{Decision, call::ToolCall};
+use ralph_guard::{Decision, ToolCall};
 
 use crate::{
     journal::{self, Folded},
@@ -206,11 +206,11 @@ pub fn guard(bytes: &[u8]) {
     {
         let _ = ralph_guard::judge(&paths, &ctx);
     }
-    let _ = (ralph_guard::allow::AllowList::parse(&text), ralph_guard::corpus::parse(&text));
+    let _ = (ralph_guard::AllowList::parse(&text), ralph_guard::corpus::parse(&text));
     let Ok(input) = serde_json::from_slice::<serde_json::Value>(bytes) else { return };
     let [name, tool_input] = ["tool_name", "tool_input"].map(|key| &input[key]);
-    let _ = ralph_guard::judge_tool(name.as_str().unwrap_or("Bash"), tool_input, &ctx);
-    let _ = ralph_guard::judge_tool("Edit", &input, &ctx);
+    let _ = ralph_guard::judge(&ToolCall::from_hook(name.as_str().unwrap_or("Bash"), tool_input), &ctx);
+    let _ = ralph_guard::judge(&ToolCall::from_hook("Edit", &input), &ctx);
 }
 
 /// Reads the documents of a project and the answers of a model.

@@ -219,7 +219,7 @@ pub fn settled(layers: Vec<Layer>) -> Vec<Layer> {
 
 #[cfg(test)]
 mod tests {
-    use ralph_guard::{Decision, call::ToolCall};
+    use ralph_guard::{Decision, ToolCall};
     use serde_json::json;
 
     use super::*;
@@ -351,7 +351,7 @@ mod tests {
         for name in PROTECTED {
             let file = if name == ".claude" { ".claude/settings.json" } else { name };
             let input = json!({"file_path": format!("/home/dev/proj/{file}")});
-            let write = ralph_guard::judge_tool("Write", &input, &ctx);
+            let write = ralph_guard::judge(&ToolCall::from_hook("Write", &input), &ctx);
             assert_eq!(write.reason().map(|finding| finding.rule), Some("harness-files"), "{file}");
             let shell = ToolCall::Shell { command_line: format!("echo x > {file}") };
             assert_eq!(ralph_guard::judge(&shell, &ctx).decision, Decision::Block, "{file}");

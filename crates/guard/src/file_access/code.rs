@@ -1,7 +1,7 @@
 //! Files that one-liners in other languages touch.
 
 use super::{Access, FileAccess};
-use crate::{Context, command::Command, script};
+use crate::{command::Command, context::Context, script};
 
 /// Functions of other languages by what they do to files.
 const ACCESS_BY_FUNCTION: &[(&str, Access)] = &[

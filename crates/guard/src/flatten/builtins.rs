@@ -1,8 +1,8 @@
 //! Commands that change the shell itself, and commands that run text.
 
-use super::{Flattener, Obstacle, Output, Scope, Stdin, files::is_initializer, simple::assign_variable};
+use super::{Flattener, Obstacle, Output, Scope, files::is_initializer, simple::assign_variable};
 use crate::{
-    command::Command,
+    command::{Command, Stdin},
     programs::{self, FETCHERS, SHELLS},
     secrets,
     text::{self, is_known},

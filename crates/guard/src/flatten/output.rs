@@ -1,8 +1,8 @@
 //! What a command writes to standard output, where that can be known.
 
-use super::{Flattener, Output, Scope, Stdin};
+use super::{Flattener, Output, Scope};
 use crate::{
-    command::Command,
+    command::{Command, Stdin},
     file_access::search::names_searched,
     programs::AGENTS,
     text::{self, is_known},
@@ -68,7 +68,7 @@ impl Flattener<'_> {
 
     fn temporary_dir(&self, command: &Command) -> String {
         command.values("p", &["tmpdir"]).first().map_or_else(
-            || self.ctx.temporary.first().map_or("/tmp", String::as_str).to_owned(),
+            || self.ctx.temporary_dirs.first().map_or("/tmp", String::as_str).to_owned(),
             |dir| (*dir).to_owned(),
         )
     }

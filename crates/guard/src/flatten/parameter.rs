@@ -70,7 +70,7 @@ impl Flattener<'_> {
             "PWD" => single(&scope.cwd),
             "CLAUDE_PROJECT_DIR" => single(&self.ctx.project),
             "OLDPWD" => scope.earlier_dirs.last().cloned().map(|path| vec![path]),
-            "TMPDIR" => single(self.ctx.temporary.first().map_or("/tmp", String::as_str)),
+            "TMPDIR" => single(self.ctx.temporary_dirs.first().map_or("/tmp", String::as_str)),
             "IFS" => single(" "),
             "PATH" => single("/usr/local/bin:/usr/bin:/bin"),
             "RANDOM" | "SECONDS" | "EPOCHSECONDS" | "LINENO" | "#" | "?" | "UID" | "EUID" => {

@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::{Flattener, Obstacle, Output, Scope, Stdin};
+use super::{Flattener, Obstacle, Output, Scope};
 use crate::{
-    command::{Command, FileRedirect},
+    command::{Command, FileRedirect, Stdin},
     paths, programs,
-    shell::{Redirect, RedirectKind, SimpleCommand, Stage},
+    shell::{MAX_COMMAND_LINE_LEN, Redirect, RedirectKind, SimpleCommand, Stage},
     text::{self, is_known},
 };
 
@@ -179,7 +179,7 @@ pub(super) fn assign_variable(name: &str, values: Vec<String>, appends: bool, sc
     let old = scope.variables.get(name).filter(|_| appends).cloned().unwrap_or_default();
     let joined = match (&old[..], &values[..]) {
         ([], _) => values,
-        ([before], [after]) if before.len() + after.len() < crate::MAX_COMMAND_LINE_LEN => {
+        ([before], [after]) if before.len() + after.len() < MAX_COMMAND_LINE_LEN => {
             vec![format!("{before}{after}")]
         }
         _ => old.iter().chain(&values).take(64).cloned().collect(),

@@ -7,7 +7,10 @@ use super::{
     Flattener, Output, Scope,
     simple::{command_in, quote_args},
 };
-use crate::{command::Command, text};
+use crate::{
+    command::{Command, Stdin},
+    text,
+};
 use table::{REMOTE_WRAPPERS, TEXT_OPTIONS, WRAPPERS, Wrapper};
 
 impl Flattener<'_> {
@@ -179,7 +182,7 @@ impl Flattener<'_> {
                 vec!["sh".to_owned(), "-c".to_owned(), format!("{} {}", template[0], quote_args(&args[1..]))];
         }
         let mut inner = self.fork(scope);
-        inner.stdin = super::Stdin::default();
+        inner.stdin = Stdin::default();
         self.follow_arguments(&args, command, &mut inner);
         Output { text: None, programs: vec!["xargs".to_owned()] }
     }

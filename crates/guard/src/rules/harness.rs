@@ -164,8 +164,8 @@ fn harness_files(input: &RuleInput<'_>) -> Option<String> {
         let is_in =
             |folders: &[String]| folders.iter().any(|folder| relative_to(&file.path, folder).is_some());
         let guarded = match input.place_of(&file.path) {
-            _ if is_in(&input.ctx.open) => false,
-            _ if is_in(&input.ctx.own) => true,
+            _ if is_in(&input.ctx.writable) => false,
+            _ if is_in(&input.ctx.protected) => true,
             Place::Project(rest) => is_guarded(&rest, &IN_PROJECT, file.access) && !is_open(&rest),
             Place::Home(rest) => is_guarded(&rest, &IN_HOME, file.access),
             _ => {

@@ -1,7 +1,7 @@
 //! Every rule with its own examples.
 
 use super::{Category, Tier, all};
-use crate::{Context, call::ToolCall, judge};
+use crate::{Context, ToolCall, judge};
 
 fn rules_that_match(command_line: &str) -> Vec<&'static str> {
     let ctx = Context::new("/home/dev/proj", "/home/dev");

@@ -1,10 +1,9 @@
 //! Lists, pipelines and simple commands.
 
 use super::{
-    List, MAX_NESTING, MAX_NODES, ParseError, Pipeline, Redirect, SimpleCommand, Stage, StageKind, Word,
-    WordPart, heredoc::PendingHeredoc,
+    List, MAX_COMMAND_LINE_LEN, MAX_NESTING, MAX_NODES, ParseError, Pipeline, Redirect, SimpleCommand, Stage,
+    StageKind, Word, WordPart, heredoc::PendingHeredoc,
 };
-use crate::MAX_COMMAND_LINE_LEN;
 
 /// Reads a script. `depth` is how deep it is nested in what is around it.
 pub(crate) fn parse(text: &str, depth: usize) -> Result<List, ParseError> {

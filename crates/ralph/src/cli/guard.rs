@@ -5,7 +5,7 @@ mod show;
 use std::{env, path::Path};
 
 use clap::{Args, Subcommand};
-use ralph_guard::{Decision, call::ToolCall, corpus};
+use ralph_guard::{Decision, ToolCall, corpus};
 use ralph_sys::error::{BLOCKED, Error, Result};
 use serde_json::Value;
 
@@ -123,7 +123,7 @@ fn tool_call(args: &CheckArgs) -> Result<ToolCall> {
     if let (Some(tool), Some(input)) = (&args.tool, &args.input) {
         let input: Value = serde_json::from_str(input)
             .map_err(|error| Error::new(format!("--input is not JSON: {error}")))?;
-        return Ok(ralph_guard::call::tool_call(tool, &input));
+        return Ok(ToolCall::from_hook(tool, &input));
     }
     let command_line = match &args.file {
         Some(file) => String::from_utf8_lossy(&fs_err::read(file)?).into_owned(),

@@ -6,10 +6,7 @@ use std::{
 };
 
 use ralph_core::engine::judgement::Judgement;
-use ralph_guard::{
-    self, Verdict,
-    call::{ToolCall, tool_call},
-};
+use ralph_guard::{ToolCall, Verdict};
 use ralph_sys::error::{Error, Result};
 use serde_json::Value;
 
@@ -30,7 +27,7 @@ pub(super) fn judge(input: &Input<'_>) -> Result<(Verdict, Judgement)> {
     let project = whole(&project);
     let folder = folder.map_or_else(|| project.clone(), |folder| whole(&folder));
     let ctx = guard::load(&project, &folder)?.ctx;
-    let mut call = tool_call(tool, &input.tool_input().unwrap_or(Value::Null));
+    let mut call = ToolCall::from_hook(tool, &input.tool_input().unwrap_or(Value::Null));
     let asked = asked(&call);
     follow_links(&mut call, &folder);
     let verdict = ralph_guard::judge(&call, &ctx);

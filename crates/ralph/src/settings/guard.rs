@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ralph_guard::{Context, allow::AllowList};
+use ralph_guard::{AllowList, Context};
 use ralph_sys::{
     error::{Error, Result},
     paths::state_dir,
@@ -34,20 +34,20 @@ pub(crate) fn load(project: &Path, cwd: &Path) -> Result<Loaded> {
     let mut ctx = Context::new(&text(project), &text(&home));
     ctx.cwd = text(cwd);
     for folder in [env::temp_dir(), whole(&env::temp_dir())] {
-        if !ctx.temporary.contains(&text(&folder)) && !project.starts_with(&folder) {
-            ctx.temporary.push(text(&folder));
+        if !ctx.temporary_dirs.contains(&text(&folder)) && !project.starts_with(&folder) {
+            ctx.temporary_dirs.push(text(&folder));
         }
     }
     // A project below a folder for temporary files, as in tests, is no temporary file.
-    ctx.temporary.retain(|folder| !project.starts_with(folder));
-    ctx.own.extend(state_dir().ok().iter().flat_map(|dir| [text(dir), text(&whole(dir))]));
-    ctx.own.extend(file(&home).parent().map(text));
+    ctx.temporary_dirs.retain(|folder| !project.starts_with(folder));
+    ctx.protected.extend(state_dir().ok().iter().flat_map(|dir| [text(dir), text(&whole(dir))]));
+    ctx.protected.extend(file(&home).parent().map(text));
     let open = OPEN.into_iter().filter_map(env::var_os).map(PathBuf::from);
-    ctx.open = open.filter(|path| path.is_absolute()).map(|path| text(&whole(&path))).collect();
+    ctx.writable = open.filter(|path| path.is_absolute()).map(|path| text(&whole(&path))).collect();
     let list = allow_list(&file(&home))?;
     let name = file(&home).display().to_string();
     let warnings = list.warnings().into_iter().map(|warning| format!("{name}: {warning}")).collect();
-    ctx.allowed = list.allow;
+    ctx.allowed_rules = list.allow;
     Ok(Loaded { ctx, warnings })
 }
 

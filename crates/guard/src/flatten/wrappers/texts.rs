@@ -1,11 +1,11 @@
 //! Programs that take a command as one text.
 
 use super::{
-    super::{Flattener, Output, Scope, Stdin, simple::quote_args},
+    super::{Flattener, Output, Scope, simple::quote_args},
     skip_options,
 };
 use crate::{
-    command::Command,
+    command::{Command, Stdin},
     script::{make, sed},
     text,
 };

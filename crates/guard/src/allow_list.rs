@@ -4,22 +4,24 @@ use serde::Deserialize;
 
 use super::rules;
 
-/// What stands in the user's `guard.json`. A project has no such file: it cannot switch rules off.
+/// A user's list of rules that are switched off, such as `{"allow": ["publish"]}`.
+///
+/// It must come from where the agent cannot write, never from its project.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AllowList {
-    /// The ids of rules that let pass what they find.
+    /// The ids of rules that report what they find but do not decide.
     #[serde(default)]
     pub allow: Vec<String>,
 }
 
 impl AllowList {
-    /// Reads the text of the file.
+    /// Reads the list from JSON.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 
-    /// What to say about ids that no rule has.
+    /// A sentence for each id that no rule has, with the nearest one that exists.
     pub fn warnings(&self) -> Vec<String> {
         let unknown = self.allow.iter().filter(|id| rules::all().all(|rule| rule.id != **id));
         unknown.map(|id| unknown_rule_warning(id)).collect()

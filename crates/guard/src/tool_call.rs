@@ -3,6 +3,14 @@
 use serde_json::Value;
 
 /// Something an agent asks to do.
+///
+/// ```
+/// use ralph_guard::ToolCall;
+/// use serde_json::json;
+///
+/// let call = ToolCall::from_hook("Bash", &json!({"command": "ls -l"}));
+/// assert_eq!(call, ToolCall::Shell { command_line: "ls -l".to_owned() });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolCall {
     /// A command line for a shell.
@@ -10,23 +18,60 @@ pub enum ToolCall {
         /// What is typed.
         command_line: String,
     },
-    /// A command without a shell.
+    /// A command that is started without a shell.
     Arguments {
         /// The program and its arguments.
         words: Vec<String>,
     },
     /// Files that are written or changed.
     Write {
-        /// Their paths, as given.
+        /// Their paths, as the agent gave them; links may be added with where they lead.
         paths: Vec<String>,
     },
     /// Files that are read.
     Read {
-        /// Their paths, as given.
+        /// Their paths, as the agent gave them; links may be added with where they lead.
         paths: Vec<String>,
     },
-    /// Something that the guard has no rules for.
+    /// Something that the guard has no rules for, such as a search in the web. It is allowed.
     Other,
+}
+
+impl ToolCall {
+    /// Translates what an agent's hook is told: the name of the tool, and its input as JSON.
+    ///
+    /// Names are those that Claude Code, Codex, Gemini CLI and other agents use, in any case. A tool that is not known is
+    /// [`ToolCall::Other`].
+    pub fn from_hook(tool: &str, input: &Value) -> Self {
+        let name = tool.to_lowercase();
+        let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
+        if name == "apply_patch" || name == "applypatch" {
+            let patch = ["command", "input", "patch"].iter().find_map(|key| text(key));
+            return Self::Write { paths: patch.map(|patch| patched_files(&patch)).unwrap_or_default() };
+        }
+        if SHELL_TOOLS.contains(&name.as_str()) {
+            return match (input.get("command").or_else(|| input.get("cmd")), text("script")) {
+                (Some(Value::String(command_line)), _) => Self::Shell { command_line: command_line.clone() },
+                (Some(Value::Array(words)), _) => Self::Arguments {
+                    words: words.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+                },
+                (_, Some(command_line)) => Self::Shell { command_line },
+                _ => Self::Other,
+            };
+        }
+        let mut paths: Vec<String> = PATH_KEYS.iter().filter_map(|key| text(key)).collect();
+        if let Some(list) = input.get("paths").or_else(|| input.get("file_paths")).and_then(Value::as_array) {
+            paths.extend(list.iter().filter_map(Value::as_str).map(str::to_owned));
+        }
+        let only_views = text("command").is_some_and(|verb| verb == "view");
+        if WRITE_TOOLS.contains(&name.as_str()) && !only_views {
+            return Self::Write { paths };
+        }
+        if READ_TOOLS.contains(&name.as_str()) || only_views {
+            return Self::Read { paths };
+        }
+        Self::Other
+    }
 }
 
 /// Tools that run commands, as the agents call them.
@@ -82,38 +127,6 @@ const PATH_KEYS: [&str; 9] = [
     "relative_path",
 ];
 
-/// Translates a tool call of a hook. Tools that are not known are [`ToolCall::Other`].
-pub fn tool_call(name: &str, input: &Value) -> ToolCall {
-    let name = name.to_lowercase();
-    let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
-    if name == "apply_patch" || name == "applypatch" {
-        let patch = ["command", "input", "patch"].iter().find_map(|key| text(key));
-        return ToolCall::Write { paths: patch.map(|patch| patched_files(&patch)).unwrap_or_default() };
-    }
-    if SHELL_TOOLS.contains(&name.as_str()) {
-        return match (input.get("command").or_else(|| input.get("cmd")), text("script")) {
-            (Some(Value::String(command_line)), _) => ToolCall::Shell { command_line: command_line.clone() },
-            (Some(Value::Array(words)), _) => ToolCall::Arguments {
-                words: words.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-            },
-            (_, Some(command_line)) => ToolCall::Shell { command_line },
-            _ => ToolCall::Other,
-        };
-    }
-    let mut paths: Vec<String> = PATH_KEYS.iter().filter_map(|key| text(key)).collect();
-    if let Some(list) = input.get("paths").or_else(|| input.get("file_paths")).and_then(Value::as_array) {
-        paths.extend(list.iter().filter_map(Value::as_str).map(str::to_owned));
-    }
-    let only_views = text("command").is_some_and(|verb| verb == "view");
-    if WRITE_TOOLS.contains(&name.as_str()) && !only_views {
-        return ToolCall::Write { paths };
-    }
-    if READ_TOOLS.contains(&name.as_str()) || only_views {
-        return ToolCall::Read { paths };
-    }
-    ToolCall::Other
-}
-
 /// The files that a patch of `apply_patch` adds, changes, moves or deletes.
 pub(crate) fn patched_files(patch: &str) -> Vec<String> {
     let marks = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
@@ -153,7 +166,7 @@ mod tests {
             ("Bash", json!({}), ToolCall::Other),
         ];
         for (name, input, expected) in cases {
-            assert_eq!(tool_call(name, &input), expected, "{name} {input}");
+            assert_eq!(ToolCall::from_hook(name, &input), expected, "{name} {input}");
         }
     }
 }
