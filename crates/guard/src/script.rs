@@ -93,13 +93,13 @@ pub(crate) struct FunctionCall {
 
 /// The commands that code runs.
 pub(crate) fn commands_in_code(code: &str, program: &str) -> Vec<ScriptCommand> {
-    let mut runs = Vec::new();
+    let mut commands = Vec::new();
     let calls = function_calls(code);
     for call in &calls {
         if !RUN_FUNCTIONS.contains(&call.name.as_str()) || call.texts.is_empty() || runs_nothing(call) {
             continue;
         }
-        runs.push(match &call.texts[..] {
+        commands.push(match &call.texts[..] {
             [text] => ScriptCommand::ShellText(text.clone()),
             texts if call.name.starts_with("execl") || call.name.starts_with("execv") => {
                 ScriptCommand::Arguments(texts[1..].to_vec())
@@ -108,35 +108,35 @@ pub(crate) fn commands_in_code(code: &str, program: &str) -> Vec<ScriptCommand> 
         });
     }
     if matches!(program, "perl" | "ruby" | "php") {
-        runs.extend(texts_between(code, '`').into_iter().map(ScriptCommand::ShellText));
+        commands.extend(texts_between(code, '`').into_iter().map(ScriptCommand::ShellText));
     }
     if program == "ruby" || program == "perl" {
         for open in ["%x(", "%x{", "%x[", "qx(", "qx{", "qx/"] {
             let texts = code.split(open).skip(1).filter_map(|rest| rest.split([')', '}', ']', '/']).next());
-            runs.extend(texts.map(|text| ScriptCommand::ShellText(text.to_owned())));
+            commands.extend(texts.map(|text| ScriptCommand::ShellText(text.to_owned())));
         }
     }
     if program == "perl" || program == "ruby" {
-        runs.extend(commands_without_brackets(code, &calls));
+        commands.extend(commands_without_brackets(code, &calls));
     }
     if program == "awk" {
-        runs.extend(awk::commands_in_awk(code).into_iter().map(ScriptCommand::ShellText));
+        commands.extend(awk::commands_in_awk(code).into_iter().map(ScriptCommand::ShellText));
     }
     if program == "expect" || program == "tclsh" {
-        runs.extend(commands_of_tcl(code));
+        commands.extend(commands_of_tcl(code));
     }
     if program == "osascript" {
         let texts =
             code.split("do shell script").skip(1).filter_map(|rest| string_literals(rest).into_iter().next());
-        runs.extend(texts.map(ScriptCommand::ShellText));
+        commands.extend(texts.map(ScriptCommand::ShellText));
     }
-    runs.truncate(32);
-    runs
+    commands.truncate(32);
+    commands
 }
 
 /// Commands that Perl and Ruby run without brackets, by a list without a shell, or by opening a pipe.
 fn commands_without_brackets(code: &str, calls: &[FunctionCall]) -> Vec<ScriptCommand> {
-    let mut runs = Vec::new();
+    let mut commands = Vec::new();
     for word in ["system", "exec"] {
         for rest in code.split(word).skip(1).filter(|rest| rest.starts_with([' ', '('])).take(32) {
             let rest = rest.trim_start_matches([' ', '(']);
@@ -147,16 +147,16 @@ fn commands_without_brackets(code: &str, calls: &[FunctionCall]) -> Vec<ScriptCo
             };
             match &texts[..] {
                 [] => {}
-                [text] => runs.push(ScriptCommand::ShellText(text.clone())),
-                _ => runs.push(ScriptCommand::Arguments(texts)),
+                [text] => commands.push(ScriptCommand::ShellText(text.clone())),
+                _ => commands.push(ScriptCommand::Arguments(texts)),
             }
         }
     }
     let plain = calls_without_brackets(code);
     let opened = calls.iter().chain(&plain).filter(|call| call.name == "open");
     let piped = opened.flat_map(|call| &call.texts).filter(|text| 1 < text.len() && opens_pipe(text));
-    runs.extend(piped.map(|text| ScriptCommand::ShellText(text.trim_matches([' ', '|']).to_owned())));
-    runs
+    commands.extend(piped.map(|text| ScriptCommand::ShellText(text.trim_matches([' ', '|']).to_owned())));
+    commands
 }
 
 fn opens_pipe(text: &str) -> bool {
@@ -181,7 +181,7 @@ fn first_statement(code: &str) -> &str {
 
 /// The commands that Tcl starts, whose words are much like those of a shell.
 fn commands_of_tcl(code: &str) -> Vec<ScriptCommand> {
-    let mut runs = Vec::new();
+    let mut commands = Vec::new();
     for part in code.split([';', '\n', '[', ']', '{', '}']).map(str::trim) {
         let command = ["spawn ", "exec ", "system "].iter().find_map(|word| part.strip_prefix(word));
         let Some(command) = command else { continue };
@@ -190,10 +190,10 @@ fn commands_of_tcl(code: &str) -> Vec<ScriptCommand> {
             command = rest.trim_start();
         }
         if !command.starts_with('$') {
-            runs.push(ScriptCommand::ShellText(command.to_owned()));
+            commands.push(ScriptCommand::ShellText(command.to_owned()));
         }
     }
-    runs
+    commands
 }
 
 /// Calls that share a name with one that runs commands: `re.exec("x")`, `db.run("select")`.

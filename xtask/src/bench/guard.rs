@@ -12,7 +12,7 @@ use super::{
 };
 
 /// As long as a command line may be.
-const LONGEST: usize = 64 * 1024;
+const MAX_COMMAND_LINE_LEN: usize = 64 * 1024;
 
 /// Command lines that are as much work as their length allows: many commands, many expansions, deep nesting, long code.
 const HARD: [(&str, &str); 5] = [
@@ -37,7 +37,7 @@ pub(super) fn measure(place: &Place, effort: Effort, table: &mut Table) -> Resul
     table.note(format!("the guard, {note}"));
     for (name, piece) in HARD {
         let file = place.path("hard.sh");
-        fs_err::write(&file, piece.repeat(LONGEST / piece.len()))?;
+        fs_err::write(&file, piece.repeat(MAX_COMMAND_LINE_LEN / piece.len()))?;
         let hard = ["guard", "check", "--file", &file.display().to_string()].map(str::to_owned);
         let ([easy, worst], _) = interleave(
             effort.rounds(40),

@@ -10,18 +10,18 @@ enum Piece {
 /// The commands in `"..." | getline`, `print | "..."` and their like with `|&`.
 pub(crate) fn commands_in_awk(code: &str) -> Vec<String> {
     let pieces = split_texts(code);
-    let mut runs = Vec::new();
+    let mut commands = Vec::new();
     for (at, piece) in pieces.iter().enumerate() {
         let Piece::Text(text) = piece else { continue };
         let before = at.checked_sub(1).and_then(|before| pieces.get(before));
         let is_written = matches!(before, Some(Piece::Code(code)) if ends_with_pipe(code));
         let is_read = matches!(pieces.get(at + 1), Some(Piece::Code(code)) if is_getline(code));
         if is_written || is_read {
-            runs.push(text.clone());
+            commands.push(text.clone());
         }
     }
-    runs.truncate(32);
-    runs
+    commands.truncate(32);
+    commands
 }
 
 fn ends_with_pipe(code: &str) -> bool {

@@ -10,23 +10,23 @@ const MAX_LINE_LEN: usize = 4096;
 /// The commands that a makefile runs, whichever target is made.
 pub(crate) fn commands_in_makefile(makefile: &str) -> Vec<String> {
     let mut variables: Vec<(String, String)> = Vec::new();
-    let mut runs = Vec::new();
+    let mut commands = Vec::new();
     for line in makefile.replace("\\\n", " ").lines().take(256) {
         if let Some(recipe) = line.strip_prefix('\t') {
-            runs.push(recipe_command(recipe, &variables));
+            commands.push(recipe_command(recipe, &variables));
         } else if let Some((name, value)) = parse_assignment(line) {
             let value = expand_variables(value, &variables);
             variables.insert(0, (name.to_owned(), value));
         } else if let Some((_, recipe)) = line.split_once(':').and_then(|(_, rest)| rest.split_once(';')) {
-            runs.push(recipe_command(recipe, &variables));
+            commands.push(recipe_command(recipe, &variables));
         }
-        runs.extend(
+        commands.extend(
             line.split("$(shell ").skip(1).map(|rest| rest.split(')').next().unwrap_or_default().to_owned()),
         );
     }
-    runs.retain(|run| !run.is_empty());
-    runs.truncate(64);
-    runs
+    commands.retain(|command| !command.is_empty());
+    commands.truncate(64);
+    commands
 }
 
 /// `NAME = value`, `NAME := value`.

@@ -8,14 +8,14 @@ const MAX_PATTERN_LEN: usize = 256;
 /// What a script runs: the texts of its `e` commands, and what its `s///e` commands turn lines into. Reading ends where the
 /// script cannot be understood.
 pub(crate) fn commands_in_sed(script: &str) -> Vec<String> {
-    let mut reader = Reader { rest: script, runs: Vec::new() };
-    while reader.runs.len() < 32 && reader.read_command().is_some() {}
-    reader.runs
+    let mut reader = Reader { rest: script, commands: Vec::new() };
+    while reader.commands.len() < 32 && reader.read_command().is_some() {}
+    reader.commands
 }
 
 struct Reader<'a> {
     rest: &'a str,
-    runs: Vec<String>,
+    commands: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
             'e' => {
                 let code = self.read_until("\n").trim();
                 let code = if code.is_empty() { unknown_line() } else { code.to_owned() };
-                self.runs.push(code);
+                self.commands.push(code);
             }
             'a' | 'i' | 'c' => while self.read_until("\n").ends_with('\\') {},
             'r' | 'R' | 'w' | 'W' | '#' => {
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
             self.read_until("\n");
         }
         if flags.contains('e') {
-            self.runs.push(substituted_line(pattern, replacement));
+            self.commands.push(substituted_line(pattern, replacement));
         }
         Some(())
     }

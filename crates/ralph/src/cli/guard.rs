@@ -138,7 +138,7 @@ fn measure(args: &CorpusArgs) -> Result<u8> {
         let place = format!("{}:{line}", args.file.display());
         Error::new(format!("{place}: expected `block` or `allow`, a category and a command"))
     })?;
-    let measure = corpus::measure(&samples, &ralph_guard::Context::new("/home/dev/proj", "/home/dev"));
-    print(&show::measure(&measure, args.wrong))?;
-    Ok(if measure.meets_targets() { 0 } else { BLOCKED })
+    let measurement = corpus::measure(&samples, &ralph_guard::Context::new("/home/dev/proj", "/home/dev"));
+    print(&show::measurement(&measurement, args.wrong))?;
+    Ok(if measurement.meets_targets() { 0 } else { BLOCKED })
 }

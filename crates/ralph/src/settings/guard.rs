@@ -19,7 +19,7 @@ pub(crate) const PLAN_VARIABLE: &str = "RALPH_PLAN_FILE";
 /// Names the project that an agent works in.
 pub(crate) const PROJECT_VARIABLE: &str = "RALPH_PROJECT";
 /// Variables by which ralph tells an agent where to write, wherever that is.
-const OPEN: [&str; 2] = ["RUN_FOLDER", PLAN_VARIABLE];
+const WRITABLE_VARIABLES: [&str; 2] = ["RUN_FOLDER", PLAN_VARIABLE];
 
 /// The context of a judgement, and what to warn about.
 #[derive(Debug)]
@@ -42,8 +42,8 @@ pub(crate) fn load(project: &Path, cwd: &Path) -> Result<Loaded> {
     ctx.temporary_dirs.retain(|folder| !project.starts_with(folder));
     ctx.protected.extend(state_dir().ok().iter().flat_map(|dir| [text(dir), text(&whole(dir))]));
     ctx.protected.extend(file(&home).parent().map(text));
-    let open = OPEN.into_iter().filter_map(env::var_os).map(PathBuf::from);
-    ctx.writable = open.filter(|path| path.is_absolute()).map(|path| text(&whole(&path))).collect();
+    let writable = WRITABLE_VARIABLES.into_iter().filter_map(env::var_os).map(PathBuf::from);
+    ctx.writable = writable.filter(|path| path.is_absolute()).map(|path| text(&whole(&path))).collect();
     let list = allow_list(&file(&home))?;
     let name = file(&home).display().to_string();
     let warnings = list.warnings().into_iter().map(|warning| format!("{name}: {warning}")).collect();

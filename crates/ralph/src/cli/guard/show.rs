@@ -68,18 +68,18 @@ pub(super) fn rules_json() -> Result<String> {
 }
 
 /// How well a corpus was judged.
-pub(super) fn measure(measure: &Measurement, shows_wrong: bool) -> String {
+pub(super) fn measurement(measurement: &Measurement, shows_wrong: bool) -> String {
     let mut text = format!("{:<22}{:>18}{:>22}\n", "category", "blocked", "falsely blocked");
     let row = |name: &str, count: &Count| {
         let caught = format!("{}/{} {:.1} %", count.caught, count.dangerous, count.recall());
         let wrong = format!("{}/{} {:.1} %", count.false_alarms, count.harmless, count.false_positives());
         format!("{name:<22}{caught:>18}{wrong:>22}\n")
     };
-    for (name, count) in &measure.categories {
+    for (name, count) in &measurement.categories {
         text.push_str(&row(name, count));
     }
-    text.push_str(&row("all", &measure.all));
-    for (sample, rule) in measure.wrong.iter().filter(|_| shows_wrong) {
+    text.push_str(&row("all", &measurement.all));
+    for (sample, rule) in measurement.wrong.iter().filter(|_| shows_wrong) {
         let what = rule.map_or_else(|| "missed".to_owned(), |rule| format!("falsely blocked by {rule}"));
         let command = sample.command_line.replace('\n', "␤");
         let _ = writeln!(text, "{what}: {}", printable(&command));
