@@ -30,7 +30,7 @@ pub use state::State;
 pub use wait::Wait;
 
 use crate::stories::Mode;
-use event::{Turn, View, Why};
+use event::{View, Why};
 use outcome::{Exhausted, Outcome};
 use phase::{Judging, Pause, Phase};
 use plan::{Plan, When, Work};
@@ -42,7 +42,7 @@ pub enum Action {
     /// Look at the directory.
     Look,
     /// Run the agent.
-    RunTurn(Turn),
+    RunTurn(Order),
     /// A turn was in flight when ralph died: end what is left of it.
     AbandonTurn,
     /// Judge what a turn that was cut off did to the task list.
@@ -61,6 +61,19 @@ pub enum Action {
     WaitUntil(i64),
     /// The run is over.
     Finish(Outcome),
+}
+
+/// A turn that is due: what the rules say about it. What else is recorded of it is found when it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// What the user counts, from 1.
+    pub iteration: u32,
+    /// Tries of the same iteration, from 1.
+    pub attempt: u32,
+    /// What kind of work it is.
+    pub mode: Mode,
+    /// The story that was selected for it.
+    pub story: Option<String>,
 }
 
 /// The next action. Every state has one.
@@ -123,17 +136,7 @@ fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
     if let Some(gate) = state.baseline.next(plan) {
         return Action::RunBaseline(gate);
     }
-    Action::RunTurn(Turn {
-        iteration: state.iteration,
-        attempt: state.attempt,
-        mode,
-        head: None,
-        task: None,
-        spec: None,
-        story,
-        tasks: None,
-        tree: None,
-    })
+    Action::RunTurn(Order { iteration: state.iteration, attempt: state.attempt, mode, story })
 }
 
 fn exhausted(plan: &Plan, state: &State) -> Option<Exhausted> {

@@ -38,8 +38,8 @@ use ralph_core::{
     containment::wanted::GatesRun,
     duration::millis,
     engine::{
-        Action, Wait, decide,
-        event::{Event, GateEnded, Topic, TurnEnd, TurnEnded, View, Why},
+        Action, Wait,
+        event::{Event, GateEnded, Topic, View, Why},
         memory::{Waiting, left_at},
         outcome::Outcome,
         plan::Check,
@@ -113,13 +113,13 @@ impl Driver {
                 let project = self.setup.project.clone();
                 return Ok(self.finish(&Outcome::Stopped(Stop::ProjectGone { project })));
             }
-            match decide(&self.ledger.run().plan, &self.ledger.run().state) {
+            match self.ledger.run().next() {
                 Action::Look => {
                     self.notice_meddling();
                     let view = self.look();
                     self.ledger.record(Event::Looked(view));
                 }
-                Action::RunTurn(turn) => self.run_turn(turn)?,
+                Action::RunTurn(order) => self.run_turn(order)?,
                 Action::AbandonTurn => self.abandon_turn(),
                 Action::JudgeTasks => self.judge_tasks(false),
                 Action::RunBaseline(gate) => self.run_baseline(gate),
@@ -249,24 +249,6 @@ impl Driver {
 /// What is left of a wait. A clock on the wall that is put back must not make it longer than it was going to be.
 fn left(by_the_wall: Duration, waited: Duration, longest: Duration) -> Duration {
     by_the_wall.min(longest.saturating_sub(waited))
-}
-
-fn abandoned() -> TurnEnded {
-    TurnEnded {
-        end: TurnEnd::Abandoned,
-        claimed: false,
-        view: None,
-        code: None,
-        ms: 0,
-        usage: ralph_agents::Usage::default(),
-        tools: 0,
-        tool_errors: 0,
-        leftovers: Vec::new(),
-        denials: Vec::new(),
-        session: None,
-        hooks: None,
-        tree: None,
-    }
 }
 
 #[cfg(test)]

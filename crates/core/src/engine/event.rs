@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    Order,
     commit::CommitEnd,
     judgement::{HookReport, Judgement},
     outcome::{Exhausted, Outcome},
@@ -182,6 +183,12 @@ pub struct Turn {
     pub tree: Option<Tree>,
 }
 
+impl From<Order> for Turn {
+    fn from(Order { iteration, attempt, mode, story }: Order) -> Self {
+        Self { iteration, attempt, mode, story, ..Self::default() }
+    }
+}
+
 /// The files of the project in short: two that are equal have the same files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tree {
@@ -270,6 +277,27 @@ pub struct TurnEnded {
     /// The files after it, where there is git and somebody wants to know.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tree: Option<Tree>,
+}
+
+impl TurnEnded {
+    /// A turn of which nothing is known but how it ended.
+    pub fn new(end: TurnEnd) -> Self {
+        Self {
+            end,
+            claimed: false,
+            view: None,
+            code: None,
+            ms: 0,
+            usage: Usage::default(),
+            tools: 0,
+            tool_errors: 0,
+            leftovers: Vec::new(),
+            denials: Vec::new(),
+            session: None,
+            hooks: None,
+            tree: None,
+        }
+    }
 }
 
 /// How a turn ended.

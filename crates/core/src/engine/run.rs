@@ -4,7 +4,7 @@
 //! whoever goes on with a run, or shows it, knows the same, however many processes it has had.
 
 use super::{
-    State,
+    Action, State, decide,
     entry::Entry,
     event::{Event, RunStarted},
     memory::Memory,
@@ -37,6 +37,11 @@ impl Run {
         }
         self.state.apply(&self.plan, &entry.event);
         self.memory.apply(&self.started.setup, entry);
+    }
+
+    /// What comes next.
+    pub fn next(&self) -> Action {
+        decide(&self.plan, &self.state)
     }
 
     /// The run of a whole record; nothing if that does not begin with its start.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use ralph_agents::{Failure, FailureKind, Usage};
 
 use super::{
-    Action, State, Wait,
+    Action, Order, State, Wait,
     commit::CommitEnd,
     decide,
     event::{Event, GateEnded, StoryView, TasksJudged, Turn, TurnEnd, TurnEnded, View, Why},
@@ -161,7 +161,7 @@ fn check(plan: &Plan, script: &[&str], expected: &str) {
                 let told = if told.is_empty() { String::new() } else { format!("<{}>", told.join("|")) };
                 transcript.push(format!("{:?}{}.{}{told}", turn.mode, turn.iteration, turn.attempt));
                 let line = answer("turn");
-                state.apply(plan, &Event::TurnStarted(turn));
+                state.apply(plan, &Event::TurnStarted(turn.into()));
                 (line.clone(), ended(turn_end(&line), &line))
             }
             Action::JudgeTasks => {

@@ -6,17 +6,17 @@ use std::{
 };
 
 use jiff::Timestamp;
-use ralph_core::engine::event::{Event, TurnEnded};
+use ralph_core::engine::event::{Event, TurnEnd, TurnEnded};
 use ralph_sys::process::Stream;
 
-use super::{Driver, abandoned, budget::worth, listener::Listener};
+use super::{Driver, budget::worth, listener::Listener};
 use crate::journal::run_dir::AGENT_STREAM;
 
 impl Driver {
     /// Records the end of such a turn, and counts what can be known of it.
     pub(super) fn abandon_turn(&mut self) {
         // The guardian of the process that died has ended what was left before it gave up its locks.
-        let ended = self.heard_of_turn().unwrap_or_else(|_| abandoned());
+        let ended = self.heard_of_turn().unwrap_or_else(|_| TurnEnded::new(TurnEnd::Abandoned));
         self.ledger.record(Event::TurnEnded(Box::new(ended)));
     }
 
@@ -38,6 +38,12 @@ impl Driver {
         let took = turn.map(|turn| last_word.duration_since(turn.began).as_millis());
         let ms = took.and_then(|took| u64::try_from(took).ok()).unwrap_or(0);
         let tally = listener.tally;
-        Ok(TurnEnded { ms, usage, tools: tally.tools, tool_errors: tally.tool_errors, ..abandoned() })
+        Ok(TurnEnded {
+            ms,
+            usage,
+            tools: tally.tools,
+            tool_errors: tally.tool_errors,
+            ..TurnEnded::new(TurnEnd::Abandoned)
+        })
     }
 }

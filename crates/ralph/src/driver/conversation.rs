@@ -11,13 +11,13 @@ use std::{
 use jiff::Timestamp;
 use ralph_agents::{
     Adapter,
-    turn::{Exit, conclude},
+    turn::{Exit, Tally, conclude},
 };
 use ralph_core::duration::millis;
 use ralph_core::{
     engine::{
-        Action, decide,
-        event::{Event, GateEnded, TurnEnd, TurnEnded},
+        Action,
+        event::{Event, GateEnded, TurnEnd},
         plan::Check,
     },
     prompt::Feedback,
@@ -28,9 +28,10 @@ use ralph_sandbox::Sandbox;
 use ralph_sys::process::{Ended, Happening, Heard, Spec, Stream};
 
 use super::{
-    Driver, abandoned,
+    Driver,
     budget::{keep_to_budget, worth},
-    hooking::{Hooked, Seen},
+    ended::{Noticed, Over},
+    hooking::Hooked,
     ledger::Ledger,
     listener::Listener,
     sandboxed::tampered,
@@ -136,24 +137,23 @@ impl Talk<'_> {
             self.sender = None;
             return Heard::Result;
         }
-        let seen = Seen::of(&tally);
-        let mut ended = TurnEnded {
+        let session = tally.session.clone().or_else(|| self.ledger.run().memory.conversation.clone());
+        let over = Over {
             end: TurnEnd::Finished,
             claimed,
+            code: None,
             ms: millis(self.since.elapsed()),
             usage,
-            tools: tally.tools,
-            tool_errors: tally.tool_errors,
-            denials: tally.denials,
-            session: tally.session.or_else(|| self.ledger.run().memory.conversation.clone()),
-            ..abandoned()
+            leftovers: Vec::new(),
+            tally: Tally { session, ..tally },
         };
-        if let Some(changed) = self.sandbox.and_then(tampered) {
-            ended.end = TurnEnd::Tampered { changed };
-        }
-        if let Some(hooked) = self.hooked {
-            self.ledger.record_judgements(hooked.settle(&mut ended, seen));
-        }
+        let noticed = Noticed {
+            tampered: self.sandbox.and_then(tampered),
+            hooks: self.hooked.map(|hooked| hooked.settle(&over.tally)),
+            ..Noticed::default()
+        };
+        let (calls, ended) = over.recorded(noticed);
+        self.ledger.record_judgements(calls);
         self.ledger.record(Event::TurnEnded(Box::new(ended)));
         self.since = Instant::now();
         self.advance().unwrap_or(Heard::Result)
@@ -162,7 +162,7 @@ impl Talk<'_> {
     /// Judges the turn; nothing if that ends the process.
     fn advance(&mut self) -> Option<Heard> {
         loop {
-            match decide(&self.ledger.run().plan, &self.ledger.run().state) {
+            match self.ledger.run().next() {
                 Action::RunGate(gate) => {
                     let Check::Work { tool_calls, otherwise } = self.ledger.run().plan.gates[gate].check
                     else {
@@ -174,14 +174,14 @@ impl Talk<'_> {
                         GateEnded { gate, failure, code: None, ms: 0, log: String::new(), likeness: None };
                     self.ledger.record(Event::GateEnded(ended));
                 }
-                Action::RunTurn(turn) => {
+                Action::RunTurn(order) => {
                     let session = self.setup.session.as_ref()?;
                     let text = message(self.ledger, self.setup, session, self.adapter, false);
                     let line = self.adapter.next_message(&text)?;
-                    let folder = self.run.turn(turn.iteration, turn.attempt);
+                    let folder = self.run.turn(order.iteration, order.attempt);
                     // Before the turn is on record: what stands in it from then on is this turn's.
                     self.copy = record_into(&folder.join(AGENT_STREAM)).ok();
-                    self.ledger.record(Event::TurnStarted(turn));
+                    self.ledger.record(Event::TurnStarted(order.into()));
                     // What people may want to read later; the loop does without.
                     let _ = record(&folder.join("prompt.md"), text.as_bytes());
                     self.sender.as_ref()?.send(line.into_bytes()).ok()?;

@@ -3,25 +3,85 @@
 use std::{io, os::unix::process::ExitStatusExt, time::Duration};
 
 use ralph_agents::{
-    Failure, FailureKind,
-    turn::{Exit, conclude},
+    Failure, FailureKind, Usage,
+    turn::{Exit, Tally, conclude},
 };
 use ralph_core::duration::millis;
 use ralph_core::{
     engine::{
-        event::{TurnEnd, TurnEnded},
+        event::{Tree, TurnEnd, TurnEnded, View},
+        judgement::Judgement,
         outcome::Exhausted,
     },
     setup::Setup,
 };
 use ralph_sys::{process::Ended, watch::Cause};
 
-use super::{Driver, budget::worth, listener::Listener};
+use super::{Driver, budget::worth, hooking::Settled, listener::Listener};
+
+/// A turn that is over, as its process told it.
+pub(super) struct Over {
+    pub(super) end: TurnEnd,
+    /// The agent said that the work is done, whether or not that counts.
+    pub(super) claimed: bool,
+    pub(super) code: Option<i32>,
+    pub(super) ms: u64,
+    pub(super) usage: Usage,
+    pub(super) leftovers: Vec<String>,
+    pub(super) tally: Tally,
+}
+
+/// What ralph noticed of a turn beside that.
+#[derive(Default)]
+pub(super) struct Noticed {
+    /// What it changed that its sandbox cannot protect.
+    pub(super) tampered: Option<Vec<String>>,
+    /// What the hooks did.
+    pub(super) hooks: Option<Settled>,
+    /// The directory, where the rules look at it.
+    pub(super) view: Option<View>,
+    /// The files, where somebody wants to know.
+    pub(super) tree: Option<Tree>,
+}
+
+impl Over {
+    /// The turn as it is recorded, after the tool calls that the guard judged in it.
+    pub(super) fn recorded(self, noticed: Noticed) -> (Vec<Judgement>, TurnEnded) {
+        let Self { end, claimed, code, ms, usage, leftovers, tally } = self;
+        let Noticed { tampered, hooks, view, tree } = noticed;
+        let Settled { report, calls, unguarded } = hooks.unwrap_or_default();
+        let end = match (tampered, unguarded, end) {
+            // What the sandbox found is worse than anything else.
+            (Some(changed), _, _) => TurnEnd::Tampered { changed },
+            (None, Some(changed), end) if !matches!(end, TurnEnd::Interrupted) => {
+                TurnEnd::Unguarded { changed }
+            }
+            (None, _, end) => end,
+        };
+        // What the guard refused was not refused by the agent's own rules, though the agent says so.
+        let is_ours = |tool: &String| calls.iter().any(|call| call.is_refusal() && call.tool == *tool);
+        let ended = TurnEnded {
+            claimed: claimed && end == TurnEnd::Finished,
+            end,
+            view,
+            code,
+            ms,
+            usage,
+            tools: tally.tools,
+            tool_errors: tally.tool_errors,
+            leftovers,
+            denials: tally.denials.into_iter().filter(|tool| !is_ours(tool)).collect(),
+            session: tally.session,
+            hooks: report,
+            tree,
+        };
+        (calls, ended)
+    }
+}
 
 impl Driver {
-    /// What a turn came to.
-    pub(super) fn judge(&self, ended: io::Result<Ended>, listener: Listener) -> TurnEnded {
-        let view = self.ledger.run().plan.looks().then(|| self.look());
+    /// What the process of a turn came to.
+    pub(super) fn over(&self, ended: io::Result<Ended>, listener: Listener) -> Over {
         let code = ended.as_ref().ok().and_then(|ended| ended.status?.code());
         let (end, ms, leftovers) = match ended {
             Ok(ended) => (self.turn_end(&ended, &listener), millis(ended.took), ended.leftovers),
@@ -31,22 +91,8 @@ impl Driver {
             }
         };
         let usage = worth(&self.setup, &listener);
-        let tally = listener.tally;
-        TurnEnded {
-            claimed: end == TurnEnd::Finished && listener.scanner.claimed(),
-            end,
-            view,
-            code,
-            ms,
-            usage,
-            tools: tally.tools,
-            tool_errors: tally.tool_errors,
-            leftovers,
-            denials: tally.denials,
-            session: tally.session,
-            hooks: None,
-            tree: None,
-        }
+        let claimed = listener.scanner.claimed();
+        Over { end, claimed, code, ms, usage, leftovers, tally: listener.tally }
     }
 
     fn turn_end(&self, ended: &Ended, listener: &Listener) -> TurnEnd {

@@ -16,7 +16,7 @@ use ralph_agents::{
 };
 use ralph_core::{
     engine::{
-        event::{Topic, TurnEnd, TurnEnded},
+        event::Topic,
         judgement::{HookReport, Judgement},
         plan::{Plan, Work},
     },
@@ -99,6 +99,16 @@ impl Driver {
     }
 }
 
+/// What the hooks did in a turn.
+#[derive(Default)]
+pub(super) struct Settled {
+    pub(super) report: Option<HookReport>,
+    /// Every call that they judged.
+    pub(super) calls: Vec<Judgement>,
+    /// They were not there, or may not be there the next time: then these files were changed, if any were.
+    pub(super) unguarded: Option<Vec<String>>,
+}
+
 /// Looks after the hooks of one process of the agent.
 pub(super) struct Hooked {
     hooking: Hooking,
@@ -117,20 +127,12 @@ impl Hooked {
         Self { hooking, spool, project: project.to_owned(), files }
     }
 
-    /// Takes in what the hooks did in a turn, and whether they were there. Returns every call that they judged.
-    pub(super) fn settle(&self, ended: &mut TurnEnded, tally: Seen) -> Vec<Judgement> {
+    /// Takes in what the hooks did in a turn, and whether they were there.
+    pub(super) fn settle(&self, tally: &Tally) -> Settled {
         let Notes { report, calls } = hook_notes::take(&self.spool);
-        // What the guard refused was not refused by the agent's own rules, though the agent says so.
-        ended.denials.retain(|tool| !calls.iter().any(|call| call.is_refusal() && call.tool == *tool));
         let changed = self.changed();
-        // What the sandbox found is worse.
-        let is_settled =
-            matches!(ended.end, TurnEnd::Interrupted | TurnEnd::Abandoned | TurnEnd::Tampered { .. });
-        if !is_settled && (!changed.is_empty() || is_unguarded(self.hooking, tally, &report)) {
-            (ended.end, ended.claimed) = (TurnEnd::Unguarded { changed }, false);
-        }
-        ended.hooks = Some(report);
-        calls
+        let is_unguarded = !changed.is_empty() || is_unguarded(self.hooking, tally, &report);
+        Settled { report: Some(report), calls, unguarded: is_unguarded.then_some(changed) }
     }
 
     fn changed(&self) -> Vec<String> {
@@ -141,25 +143,9 @@ impl Hooked {
     }
 }
 
-/// What the agent's stream tells of its hooks.
-#[derive(Clone, Copy)]
-pub(super) struct Seen {
-    /// Tools that a hook comes before.
-    hooked_tools: u64,
-    /// Calls of the hook.
-    judged: u64,
-}
-
-impl Seen {
-    /// What was counted in a turn.
-    pub(super) fn of(tally: &Tally) -> Self {
-        Self { hooked_tools: tally.hooked_tools, judged: tally.judged }
-    }
-}
-
 /// Whether tools ran and the hook that must come before them did not. Whether it did, an agent's own stream says,
 /// where the agent cannot forge it; else only the hook itself.
-fn is_unguarded(hooking: Hooking, seen: Seen, report: &HookReport) -> bool {
+fn is_unguarded(hooking: Hooking, seen: &Tally, report: &HookReport) -> bool {
     0 < seen.hooked_tools
         && match hooking {
             Hooking::Never => false,

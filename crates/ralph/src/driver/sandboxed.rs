@@ -2,10 +2,7 @@
 
 use std::{io, path::Path};
 
-use ralph_core::{
-    engine::event::{Event, TurnEnd},
-    setup::Setup,
-};
+use ralph_core::{engine::event::Event, setup::Setup};
 use ralph_sandbox::{Sandbox, SandboxRequest, spool::VARIABLE};
 use ralph_sys::{
     calls::unattended,
@@ -89,9 +86,8 @@ impl Driver {
         }
     }
 
-    /// Takes notice of what happened in a turn beside what the agent said. A turn that changed what it must not ends
-    /// so, whatever the agent said.
-    pub(super) fn leave_sandbox(&mut self) -> Option<TurnEnd> {
+    /// Takes notice of what happened in a turn beside what the agent said. Returns what it changed that it must not.
+    pub(super) fn leave_sandbox(&mut self) -> Option<Vec<String>> {
         if let Some(spool) = self.spool.take() {
             spool.close();
         }
@@ -99,7 +95,7 @@ impl Driver {
         let sandbox = self.sandbox.as_mut()?;
         sandbox.end_turn();
         if let Some(changed) = tampered(sandbox) {
-            return Some(TurnEnd::Tampered { changed });
+            return Some(changed);
         }
         if sandbox.level().protects() && !sandbox.changed().is_empty() {
             let names = sandbox.changed().join(", ");
@@ -109,8 +105,8 @@ impl Driver {
     }
 
     /// Says what was changed when the last turn of a process was on record already.
-    pub(super) fn warn_of_late_changes(&mut self, end: Option<TurnEnd>) {
-        if let Some(TurnEnd::Tampered { changed }) = end {
+    pub(super) fn warn_of_late_changes(&mut self, tampered: Option<Vec<String>>) {
+        if let Some(changed) = tampered {
             let names = changed.join(", ");
             self.ledger.warn(format!("protected files were changed after the turn had ended: {names}"));
         }

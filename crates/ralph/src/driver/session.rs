@@ -14,7 +14,6 @@ use ralph_core::{
     engine::{
         Action,
         commit::CommitEnd,
-        decide,
         event::{Event, GateEnded, RunStarted, Turn, TurnEnd, TurnEnded, View, Why},
         judgement::Judgement,
         outcome::Outcome,
@@ -28,7 +27,7 @@ use ralph_sys::{
     process::{Supervisor, guardian::Guardian},
 };
 
-use super::{abandoned, ledger::Ledger, work};
+use super::{ledger::Ledger, work};
 use crate::{
     gates,
     journal::{self, Journal, run_dir::RunDir},
@@ -150,12 +149,11 @@ impl SessionLoop {
         let took = Timestamp::now().duration_since(self.since).as_millis();
         self.ledger.record_judgements(stopped.calls);
         self.ledger.record(Event::TurnEnded(Box::new(TurnEnded {
-            end: stopped.end,
             claimed: stopped.claimed,
             ms: u64::try_from(took).unwrap_or(0),
             tools: stopped.tools.saturating_sub(before),
             session: self.session.id.clone(),
-            ..abandoned()
+            ..TurnEnded::new(stopped.end)
         })));
         self.advance()
     }
@@ -164,8 +162,7 @@ impl SessionLoop {
     pub(crate) fn cancel(mut self, why: &str) -> Result<()> {
         self.ledger.warn(why.to_owned());
         if self.ledger.run().state.is_in_turn() {
-            self.ledger
-                .record(Event::TurnEnded(Box::new(TurnEnded { end: TurnEnd::Interrupted, ..abandoned() })));
+            self.ledger.record(Event::TurnEnded(Box::new(TurnEnded::new(TurnEnd::Interrupted))));
         }
         self.ledger.stop_requested();
         self.advance().map(drop)
@@ -174,10 +171,10 @@ impl SessionLoop {
     /// Does what the engine decides until it is the agent's turn, or the end.
     fn advance(&mut self) -> Result<Verdict> {
         loop {
-            match decide(&self.ledger.run().plan, &self.ledger.run().state) {
-                Action::RunTurn(turn) => {
+            match self.ledger.run().next() {
+                Action::RunTurn(order) => {
                     let feedback = self.ledger.run().state.feedback().to_vec();
-                    let turn = Turn { head: self.head.clone(), ..turn };
+                    let turn = Turn { head: self.head.clone(), ..order.into() };
                     self.ledger.record(Event::TurnStarted(turn));
                     let text = reminder(&self.ledger.run().plan, &self.session, self.task(), &feedback);
                     return Ok(Verdict::GoOn(text));
@@ -195,7 +192,9 @@ impl SessionLoop {
                     let ended = self.run_gate(index)?;
                     self.ledger.record(Event::GateEnded(ended));
                 }
-                Action::AbandonTurn => self.ledger.record(Event::TurnEnded(Box::new(abandoned()))),
+                Action::AbandonTurn => {
+                    self.ledger.record(Event::TurnEnded(Box::new(TurnEnded::new(TurnEnd::Abandoned))));
+                }
                 Action::Look | Action::JudgeTasks | Action::AwaitFiles(_) => {
                     self.ledger.record(Event::Looked(View::default()));
                 }

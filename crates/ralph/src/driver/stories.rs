@@ -139,10 +139,11 @@ impl Driver {
     }
 
     /// Copies the list into the run's folder and says in the project which turn this is.
-    pub(super) fn before_story_turn(&mut self, turn: &mut Turn) -> Result<()> {
-        let Some(stories) = &mut self.stories else { return Ok(()) };
+    /// Returns a hash of the list.
+    pub(super) fn before_story_turn(&mut self, turn: &Turn) -> Result<Option<String>> {
+        let Some(stories) = &mut self.stories else { return Ok(None) };
         let text = stories.read().ok_or_else(|| Error::new(format!("cannot read {}", stories.shown())))?;
-        turn.tasks = Some(files::hash(text.as_bytes()));
+        let hash = files::hash(text.as_bytes());
         let folder = self.run.turn(turn.iteration, turn.attempt);
         if let Err(error) = record(&folder.join(SNAPSHOT), text.as_bytes()) {
             // What is in memory is judged by; only a crash would need the copy.
@@ -170,7 +171,7 @@ impl Driver {
         }
         stories.active = Some(marker);
         stories.before = Some(Snapshot { text, mode: turn.mode, story: turn.story.clone() });
-        Ok(())
+        Ok(Some(hash))
     }
 
     /// What ralph tells the turn before anything else.

@@ -6,7 +6,10 @@ use jiff::{Timestamp, Zoned};
 use ralph_agents::{Adapter, FirstSignal, Output, Request};
 use ralph_core::setup::PROJECT_DIR;
 use ralph_core::{
-    engine::event::{Event, Turn},
+    engine::{
+        Order,
+        event::{Event, Turn},
+    },
     plan_file::next_task,
     prompt::{Count, Feedback, compose},
     setup::{PlanFile, PromptSource, PromptVia, Setup, TaskFrom},
@@ -20,7 +23,7 @@ use ralph_sys::{
 };
 use rustix::process::Signal;
 
-use super::{Driver, budget::keep_to_budget, hooking::Seen, listener::Listener};
+use super::{Driver, budget::keep_to_budget, ended::Noticed, listener::Listener};
 use crate::{
     journal::run_dir::{AGENT_STREAM, record, record_into},
     report::Reporter,
@@ -42,17 +45,8 @@ pub(super) struct Call<'a> {
 
 impl Driver {
     /// Runs one turn and records it.
-    pub(super) fn run_turn(&mut self, mut turn: Turn) -> Result<()> {
-        if let Some(git) = &self.git {
-            turn.head = git.head(&mut self.supervisor).unwrap_or_default();
-        }
-        (turn.task, turn.spec) = match self.ledger.run().memory.turn.as_ref().map(|last| &last.turn) {
-            // A retry is about the same task, whatever the plan says by now.
-            Some(last) if last.iteration == turn.iteration => (last.task.clone(), last.spec.clone()),
-            _ => self.task(),
-        };
-        self.before_story_turn(&mut turn)?;
-        turn.tree = self.tree();
+    pub(super) fn run_turn(&mut self, order: Order) -> Result<()> {
+        let turn = self.ordered(order)?;
         self.warn_of_standstill(&turn);
         let prompt = self.prompt(&turn)?;
         self.note_bus_length();
@@ -84,25 +78,38 @@ impl Driver {
             Some(_) => self.converse(spec, &mut listener, hooked.as_ref()),
             None => self.listen(spec, &mut listener),
         });
-        let disturbed = self.leave_sandbox();
+        let tampered = self.leave_sandbox();
         self.notice_open_hooks(listener.tally.version.as_deref());
         if self.ledger.run().state.is_in_turn() {
-            let seen = Seen::of(&listener.tally);
-            let mut ended = self.judge(ended, listener);
-            if let Some(end) = disturbed {
-                (ended.end, ended.claimed) = (end, false);
-            }
-            ended.tree = self.tree();
-            if let Some(hooked) = hooked {
-                self.ledger.record_judgements(hooked.settle(&mut ended, seen));
-            }
+            let over = self.over(ended, listener);
+            let noticed = Noticed {
+                tampered,
+                hooks: hooked.map(|hooked| hooked.settle(&over.tally)),
+                view: self.ledger.run().plan.looks().then(|| self.look()),
+                tree: self.tree(),
+            };
+            let (calls, ended) = over.recorded(noticed);
+            self.ledger.record_judgements(calls);
             self.ledger.record(Event::TurnEnded(Box::new(ended.clone())));
             self.warn_of_missing_figures(&ended);
         } else {
-            self.warn_of_late_changes(disturbed);
+            self.warn_of_late_changes(tampered);
         }
         self.notice_changed_settings();
         Ok(())
+    }
+
+    /// The turn that is due, with what is found before it begins.
+    fn ordered(&mut self, order: Order) -> Result<Turn> {
+        let head = self.git.as_ref().and_then(|git| git.head(&mut self.supervisor).unwrap_or_default());
+        let (task, spec) = match self.ledger.run().memory.turn.as_ref().map(|last| &last.turn) {
+            // A retry is about the same task, whatever the plan says by now.
+            Some(last) if last.iteration == order.iteration => (last.task.clone(), last.spec.clone()),
+            _ => self.task(),
+        };
+        let turn = Turn { head, task, spec, ..order.into() };
+        let tasks = self.before_story_turn(&turn)?;
+        Ok(Turn { tasks, tree: self.tree(), ..turn })
     }
 
     /// Runs the agent to its end.

@@ -7,7 +7,7 @@ use super::{
         Action, State,
         commit::CommitEnd,
         decide,
-        event::{Event, GateEnded, Tree, TurnEnd, View, Why},
+        event::{Event, GateEnded, Tree, Turn, TurnEnd, View, Why},
         outcome::Outcome,
         plan::{Check, OnFailure, Plan, When},
         stop::Stop,
@@ -143,9 +143,9 @@ impl World {
                     self.record(Event::Looked(view));
                 }
                 Action::AbandonTurn => self.record(ended(TurnEnd::Abandoned, "")),
-                Action::RunTurn(mut turn) => {
+                Action::RunTurn(order) => {
                     assert!(self.may_start(), "a turn was started in spite of {:?}", self.journal.last());
-                    turn.tree = self.random_tree();
+                    let turn = Turn { tree: self.random_tree(), ..order.into() };
                     assert!(turn.iteration <= self.plan.limits.iterations && turn.attempt <= 4, "{turn:?}");
                     self.record(Event::TurnStarted(turn));
                     if self.roll(12) == 0 {
