@@ -17,6 +17,7 @@ pub mod fail_action;
 #[cfg(test)]
 #[expect(dead_code, reason = "it is compiled, not run")]
 mod fence;
+pub mod gate_failure;
 pub mod job_request;
 pub mod markdown;
 pub mod message;

@@ -1,10 +1,8 @@
 //! What a turn is told: the base prompt, what the gates found, and how far the run is.
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
-use crate::{duration::format_duration, fail_action::FailAction};
+use crate::fail_action::FailAction;
 
 /// What a failed gate puts into the next prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,55 +104,6 @@ pub fn prompt_of_task(is_continued: bool, preamble: &str, task: &str) -> String 
     format!("{begin}{preamble}\n\nThe task:\n\n{task}")
 }
 
-/// A failed gate, for the message to the agent.
-#[derive(Clone, Copy, Debug)]
-pub struct GateFailure<'a> {
-    /// The command as the settings have it.
-    pub command: &'a str,
-    /// How it ended.
-    pub ended: Ended,
-    /// Guidance from the settings.
-    pub hint: Option<&'a str>,
-    /// Where the whole output is.
-    pub log: &'a str,
-    /// The output, cut already.
-    pub output: &'a str,
-}
-
-/// How the command of a failed gate ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// By itself.
-    Code(i32),
-    /// By a signal.
-    Signal(i32),
-    /// By ralph, after this time.
-    TimedOut(Duration),
-}
-
-/// What stands between the facts and the output in such a message.
-pub const OUTPUT_HEADING: &str = "\nOutput (truncated):\n";
-
-/// The message that tells the agent of a failed gate.
-pub fn gate_message(failure: &GateFailure<'_>) -> String {
-    let GateFailure { command, ended, hint, log, output } = failure;
-    let ended = match *ended {
-        Ended::Code(code) => format!("failed with exit code {code}"),
-        Ended::Signal(signal) => format!("was ended by signal {signal}"),
-        Ended::TimedOut(limit) => format!("was ended after its limit of {}", format_duration(limit)),
-    };
-    let hint = hint.map(|hint| format!("Hint: {hint}\n")).unwrap_or_default();
-    format!("Guardrail \"{command}\" {ended}.\n{hint}Output file: {log}{OUTPUT_HEADING}{output}")
-}
-
-/// What the agent is told of a check that it did not break.
-pub const ALREADY_FAILING: &str = "This check was already failing before the first iteration.";
-
-/// A failure message that ends with the remark that the check failed before the first iteration.
-pub fn already_failing(message: &str) -> String {
-    format!("{}\n{ALREADY_FAILING}", message.trim_end_matches('\n'))
-}
-
 /// Keeps the first `limit` characters of `text` and says so if there were more.
 pub fn truncate(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
@@ -241,24 +190,6 @@ mod tests {
         let prompt =
             compose("base", &[feedback(FailAction::Prepend, "a")], Some(Count { iteration: 3, of: 10 }));
         assert_eq!(prompt, "Iteration 3 of 10, 7 remaining.\n\na\n\nbase");
-    }
-
-    #[test]
-    fn gate_message_has_the_exact_form() {
-        let mut failure = GateFailure {
-            command: "make test",
-            ended: Ended::Code(2),
-            hint: Some("Fix lint errors only."),
-            log: ".ralph/guardrail_001_make_test.log",
-            output: "boom",
-        };
-        assert_eq!(
-            gate_message(&failure),
-            "Guardrail \"make test\" failed with exit code 2.\nHint: Fix lint errors only.\n\
-             Output file: .ralph/guardrail_001_make_test.log\nOutput (truncated):\nboom"
-        );
-        failure.hint = None;
-        assert!(!gate_message(&failure).contains("Hint"));
     }
 
     #[test]

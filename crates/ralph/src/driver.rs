@@ -45,7 +45,6 @@ use ralph_core::{
         plan::Check,
         stop::Stop,
     },
-    prompt::already_failing,
     setup::Setup,
 };
 use ralph_sandbox::Sandbox;
@@ -176,9 +175,7 @@ impl Driver {
             return self.ledger.record(Event::GateEnded(ended));
         }
         let (iteration, attempt) = self.ledger.run().state.position();
-        let is_old = self.ledger.run().state.baseline().still_fails(index);
-        if let Some(mut ended) = self.run_command(index, iteration, attempt) {
-            ended.failure = ended.failure.map(|text| if is_old { already_failing(&text) } else { text });
+        if let Some(ended) = self.run_command(index, iteration, attempt) {
             self.ledger.record(Event::GateEnded(ended));
         }
     }
@@ -194,14 +191,14 @@ impl Driver {
     /// Runs the command of a gate; nothing when somebody ended it.
     fn run_command(&mut self, index: usize, iteration: u32, attempt: u32) -> Option<GateEnded> {
         let Self { ledger, setup, run, supervisor, sandbox, .. } = self;
-        let gate = ledger.run().plan.gates[index].clone();
-        let name = gates::log_name(&ledger.run().plan.gates, index);
+        let plan = ledger.run().plan.gates.clone();
+        let name = gates::log_name(&plan, index);
+        let was_failing = ledger.run().state.baseline().still_fails(index);
         let sandbox = sandbox.as_mut().filter(|_| setup.sandbox.gates == GatesRun::Inside);
-        let place = gates::Place { setup, run, iteration, attempt, name: &name, sandbox };
-        let found = gates::check(supervisor, &gate, place, &mut |happening| ledger.notice(happening));
+        let place = gates::Place { setup, run, iteration, attempt, name: &name, was_failing, sandbox };
+        let found = gates::check(supervisor, &plan, index, place, &mut |happening| ledger.notice(happening));
         self.note_contacts();
-        let gates::Found { failure, code, ms, log, likeness } = found?;
-        Some(GateEnded { gate: index, failure, code, ms, log, likeness })
+        found
     }
 
     fn start_wait(&mut self, wait: Wait) {

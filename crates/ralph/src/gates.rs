@@ -1,4 +1,4 @@
-//! Performs the checks of a plan: runs the command, keeps its output, words its failure.
+//! Performs the checks of a plan: runs the command, keeps its output, says how it failed.
 
 use std::{
     fs::File,
@@ -11,16 +11,18 @@ use std::{
 use ralph_core::{
     duration::millis,
     engine::{
+        event::GateEnded,
         plan::{Check, Gate},
         progress::likeness::Likeness,
     },
-    prompt::{Ended, GateFailure, OUTPUT_HEADING, gate_message, slug, truncate},
+    gate_failure::{GateExit, GateFailure},
+    prompt::{slug, truncate},
     setup::{PROJECT_DIR, Setup},
 };
 use ralph_sandbox::Sandbox;
 use ralph_sys::{
     files::{Readers, Root},
-    process::{Happening, Heard, Leftovers, Sink, Spec, Supervisor},
+    process::{Ended, Happening, Heard, Leftovers, Sink, Spec, Supervisor},
     watch::Cause,
 };
 
@@ -34,30 +36,23 @@ pub(crate) struct Place<'a> {
     pub(crate) attempt: u32,
     /// Of the log.
     pub(crate) name: &'a str,
+    /// It failed before the first iteration, and has not passed since.
+    pub(crate) was_failing: bool,
     /// What it runs in, if in anything.
     pub(crate) sandbox: Option<&'a mut Sandbox>,
-}
-
-/// What a gate found.
-pub(crate) struct Found {
-    /// What the next prompt says about it; nothing when it passed.
-    pub(crate) failure: Option<String>,
-    pub(crate) code: Option<i32>,
-    pub(crate) ms: u64,
-    /// Relative to the project.
-    pub(crate) log: String,
-    /// Of all that it printed, when it failed.
-    pub(crate) likeness: Option<String>,
 }
 
 /// Checks one gate that is a command. Nothing when the user ended it: then it has found nothing.
 pub(crate) fn check(
     supervisor: &mut Supervisor,
-    gate: &Gate,
+    gates: &[Gate],
+    gate: usize,
     mut place: Place<'_>,
     notice: &mut dyn FnMut(&Happening<'_>),
-) -> Option<Found> {
-    let Check::Command { command } = &gate.check else { return None };
+) -> Option<GateEnded> {
+    let Check::Command { command } = &gates[gate].check else { return None };
+    let (contained, was_failing) = (place.sandbox.as_ref().map(|it| it.level()), place.was_failing);
+    let failed = |exit, output| GateFailure { exit, output, contained, was_failing };
     let kept = place.run.turn(place.iteration, place.attempt).join(format!("{}.log", place.name));
     let log = format!("{PROJECT_DIR}/guardrail_{:03}_{}.log", place.iteration, place.name);
     let ran = spec(command, &place, record_into(&kept)).and_then(|spec| {
@@ -75,48 +70,33 @@ pub(crate) fn check(
         Ok(ended) => ended,
         // A machine that cannot start a process for the moment fails the gate, not the run.
         Err(error) => {
-            let failure = format!("Guardrail \"{command}\" could not be started: {error}.");
-            return Some(Found { failure: Some(failure), code: None, ms: 0, log, likeness: None });
+            let failure = Some(failed(GateExit::NotStarted, error.to_string()));
+            return Some(GateEnded { gate, failure, ms: 0, log, likeness: None });
         }
     };
     // For people and the agent; the one that counts is the run's.
     let _ = copy(&kept, &place.setup.project, &log);
 
-    let how = match (ended.cause, ended.status) {
-        (Some(_), _) => {
-            Ended::TimedOut(Duration::from_millis(place.setup.timeouts.gate_ms.unwrap_or_default()))
-        }
-        (None, Some(status)) => {
-            status.code().map_or_else(|| Ended::Signal(status.signal().unwrap_or_default()), Ended::Code)
-        }
-        // Nobody knows how it ended, so it has not passed.
-        (None, None) => Ended::Signal(0),
-    };
-    let failure = (how != Ended::Code(0)).then(|| {
+    let exit = exit(&ended, place.setup);
+    let failure = (exit != GateExit::Code(0)).then(|| {
         let output = beginning(&kept, place.setup.truncate_chars)
             .unwrap_or_else(|error| format!("(not kept: {error})"));
-        let hint = gate.hint.as_deref();
-        let message = gate_message(&GateFailure { command, ended: how, hint, log: &log, output: &output });
-        match &place.sandbox {
-            Some(sandbox) => said_inside(&message, sandbox.level().name()),
-            None => message,
-        }
+        failed(exit, output)
     });
-    let code = if let Ended::Code(code) = how { Some(code) } else { None };
-    let likeness = failure.as_ref().and_then(|_| likeness(how, &kept).ok());
-    Some(Found { failure, code, ms: millis(ended.took), log, likeness })
+    let likeness = failure.as_ref().and_then(|failure| likeness(&failure.exit, &kept).ok());
+    Some(GateEnded { gate, failure, ms: millis(ended.took), log, likeness })
 }
 
-/// How a failure says that the gate was contained.
-pub(crate) const INSIDE: &str = "It ran inside the sandbox (";
-
-/// A command may fail only because of where it ran.
-fn said_inside(message: &str, level: &str) -> String {
-    let where_it_ran = format!(
-        "\n{INSIDE}{level}): outside of the project little can be written there, and only listed \
-         hosts can be reached."
-    );
-    message.replacen(OUTPUT_HEADING, &format!("{where_it_ran}{OUTPUT_HEADING}"), 1)
+/// How the command ended.
+fn exit(ended: &Ended, setup: &Setup) -> GateExit {
+    match (ended.cause, ended.status) {
+        (Some(_), _) => GateExit::TimedOut { limit_ms: setup.timeouts.gate_ms.unwrap_or_default() },
+        (None, Some(status)) => status
+            .code()
+            .map_or_else(|| GateExit::Signal(status.signal().unwrap_or_default()), GateExit::Code),
+        // Nobody knows how it ended, so it has not passed.
+        (None, None) => GateExit::Signal(0),
+    }
 }
 
 /// Copies a log into the project; the agent may have removed the folder, or put a link there.
@@ -151,19 +131,27 @@ fn spec(command: &str, place: &Place<'_>, log: io::Result<File>) -> io::Result<S
 
 /// What two failures for the same reason have in common. The end of an output says most; what is further away from it
 /// than this does not matter.
-fn likeness(how: Ended, log: &Path) -> io::Result<String> {
+fn likeness(exit: &GateExit, log: &Path) -> io::Result<String> {
     const MOST: u64 = 1024 * 1024;
     let mut file = File::open(log)?;
     let skipped = file.metadata()?.len().saturating_sub(MOST);
     file.seek(SeekFrom::Start(skipped))?;
     let mut likeness = Likeness::default();
-    likeness.push(format!("{how:?}\n").as_bytes());
+    likeness.push(format!("{}\n", name_of(exit)).as_bytes());
     let mut output = Vec::new();
     file.take(MOST).read_to_end(&mut output)?;
     // The first line may have lost its beginning.
     let whole = if skipped == 0 { 0 } else { output.iter().position(|byte| *byte == b'\n').unwrap_or(0) };
     likeness.push(&output[whole..]);
     Ok(likeness.finish())
+}
+
+/// How a command ended, in the words that likenesses have been made with since the first version.
+fn name_of(exit: &GateExit) -> String {
+    match exit {
+        GateExit::TimedOut { limit_ms } => format!("TimedOut({:?})", Duration::from_millis(*limit_ms)),
+        exit => format!("{exit:?}"),
+    }
 }
 
 /// The first characters of a log, whatever its size.

@@ -8,13 +8,10 @@ pub mod likeness;
 
 use std::collections::BTreeMap;
 
-use crate::{
-    engine::{
-        event::{GateEnded, Tree, Turn, TurnEnded, View},
-        plan::Plan,
-        stop::{LastFailure, Standstill},
-    },
-    prompt::{ALREADY_FAILING, OUTPUT_HEADING},
+use crate::engine::{
+    event::{GateEnded, Tree, Turn, TurnEnded, View},
+    plan::Plan,
+    stop::{LastFailure, Standstill},
 };
 
 /// How much of the last failing output stands in a diagnosis.
@@ -86,12 +83,12 @@ impl Progress {
 
     /// A gate was checked.
     pub fn gate_ended(&mut self, ended: &GateEnded) {
-        let failure = ended.failure.as_ref().map(|text| Failure {
+        let failure = ended.failure.as_ref().map(|failure| Failure {
             likeness: ended
                 .likeness
                 .clone()
-                .unwrap_or_else(|| likeness::likeness(&text.replace(&ended.log, ""))),
-            output: end_of(text.split_once(OUTPUT_HEADING).map_or(text, |(_, output)| output)),
+                .unwrap_or_else(|| likeness::likeness(&failure.output.replace(&ended.log, ""))),
+            output: end_of(&failure.output),
             log: ended.log.clone(),
         });
         self.current.gates.insert(ended.gate, failure);
@@ -200,7 +197,7 @@ fn escalation(what: &str, times: u32) -> String {
 /// The last lines of an output, none of them very long.
 fn end_of(output: &str) -> Vec<String> {
     let lines = output.lines().map(str::trim_end);
-    let lines: Vec<&str> = lines.filter(|line| !line.is_empty() && *line != ALREADY_FAILING).collect();
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
     let last = &lines[lines.len().saturating_sub(LINES_OF_OUTPUT)..];
     last.iter().map(|line| line.chars().take(CHARS_OF_LINE).collect()).collect()
 }

@@ -21,6 +21,7 @@ use super::{
     presets,
 };
 use crate::fail_action::FailAction;
+use crate::gate_failure::GateFailure;
 use crate::stories::Mode;
 
 const DONE: &str = "claim";
@@ -79,7 +80,8 @@ fn judged(line: &str) -> Event {
 }
 
 fn gate_ended(gate: usize, failure: Option<String>) -> GateEnded {
-    GateEnded { gate, failure, code: Some(0), ms: 1, log: String::new(), likeness: None }
+    let failure = failure.map(GateFailure::refused);
+    GateEnded { gate, failure, ms: 1, log: String::new(), likeness: None }
 }
 
 fn view(line: &str) -> View {

@@ -10,7 +10,7 @@ use std::{
 use clap::Args;
 use jiff::Timestamp;
 use ralph_agents::AgentEvent;
-use ralph_core::engine::{Run, event::Event};
+use ralph_core::engine::{Run, event::Event, plan::Check};
 use ralph_sys::error::Result;
 use serde_json::{Value, json};
 
@@ -98,8 +98,13 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
     let Folded { run: Run { started, plan, state, .. }, entries } = listed.folded;
     let ((iteration, attempt), spent) = (state.position(), state.spent());
     let gates = listed.gates().into_iter().map(|ended| {
-        let name = plan.gates.get(ended.gate).map(|gate| gate.check.name());
-        json!({"name": name, "passed": ended.failure.is_none(), "code": ended.code, "ms": ended.ms})
+        let check = plan.gates.get(ended.gate).map(|gate| &gate.check);
+        let code = match &ended.failure {
+            Some(failure) => failure.exit.code(),
+            None => check.filter(|check| matches!(check, Check::Command { .. })).map(|_| 0),
+        };
+        let (name, passed) = (check.map(Check::name), ended.failure.is_none());
+        json!({"name": name, "passed": passed, "code": code, "ms": ended.ms})
     });
     let (judged, refused) = listed.judgements();
     let guard = (0 < judged).then(|| json!({"judged": judged, "refused": refused}));

@@ -53,7 +53,6 @@ impl Driver {
         self.ledger.record(Event::GateEnded(GateEnded {
             gate,
             failure: None,
-            code: None,
             ms,
             log: String::new(),
             likeness: None,

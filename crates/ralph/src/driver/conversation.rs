@@ -170,8 +170,7 @@ impl Talk<'_> {
                     };
                     let is_enough = u64::from(tool_calls) <= self.ledger.run().state.spent().tools;
                     let failure = work::judge(self.ledger, is_enough, otherwise);
-                    let ended =
-                        GateEnded { gate, failure, code: None, ms: 0, log: String::new(), likeness: None };
+                    let ended = GateEnded { gate, failure, ms: 0, log: String::new(), likeness: None };
                     self.ledger.record(Event::GateEnded(ended));
                 }
                 Action::RunTurn(order) => {

@@ -24,7 +24,7 @@ use ralph_core::{
 };
 use ralph_sys::{
     error::{Context, Error, Result},
-    process::{Supervisor, guardian::Guardian},
+    process::{Happening, Supervisor, guardian::Guardian},
 };
 
 use super::{ledger::Ledger, work};
@@ -226,7 +226,7 @@ impl SessionLoop {
                     u64::from(*tool_calls) <= counted || (counted == 0 && self.tree_has_changed()?);
                 let failure = work::judge(&mut self.ledger, is_enough, *otherwise);
                 let (ms, log) = (millis(started.elapsed()), String::new());
-                GateEnded { gate: index, failure, code: None, ms, log, likeness: None }
+                GateEnded { gate: index, failure, ms, log, likeness: None }
             }
             Check::Command { .. }
             | Check::ChildrenEnded { .. }
@@ -236,14 +236,15 @@ impl SessionLoop {
                 self.supervise(true)?;
                 let Self { ledger, setup, run, supervisor, .. } = self;
                 let (iteration, attempt) = ledger.run().state.position();
-                let name = gates::log_name(&ledger.run().plan.gates, index);
-                let place = gates::Place { setup, run, iteration, attempt, name: &name, sandbox: None };
-                let found = supervisor
-                    .as_mut()
-                    .and_then(|it| gates::check(it, &gate, place, &mut |happening| ledger.notice(happening)));
-                let found = found.ok_or_else(|| Error::new("the check was interrupted"))?;
-                let gates::Found { failure, code, ms, log, likeness } = found;
-                GateEnded { gate: index, failure, code, ms, log, likeness }
+                let gates = ledger.run().plan.gates.clone();
+                let (name, sandbox) = (gates::log_name(&gates, index), None);
+                let was_failing = ledger.run().state.baseline().still_fails(index);
+                let place =
+                    gates::Place { setup, run, iteration, attempt, name: &name, was_failing, sandbox };
+                let mut notice = |happening: &Happening<'_>| ledger.notice(happening);
+                let supervisor = supervisor.as_mut();
+                let found = supervisor.and_then(|it| gates::check(it, &gates, index, place, &mut notice));
+                found.ok_or_else(|| Error::new("the check was interrupted"))?
             }
         })
     }

@@ -6,6 +6,7 @@ use ralph_core::engine::{
     commit::CommitEnd,
     event::{GateEnded, Turn, Why},
 };
+use ralph_core::gate_failure::GateFailure;
 use tempfile::TempDir;
 
 use super::*;
@@ -53,8 +54,7 @@ fn events_come_back_as_they_were() {
         turn(1),
         Event::GateEnded(GateEnded {
             gate: 0,
-            failure: Some("a\nb \"c\" \u{1F980}".to_owned()),
-            code: Some(1),
+            failure: Some(GateFailure::refused("a\nb \"c\" \u{1F980}".to_owned())),
             ms: 5,
             log: "x".to_owned(),
             likeness: None,

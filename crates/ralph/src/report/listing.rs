@@ -13,6 +13,7 @@ use ralph_core::{
         judgement::Judgement,
         outcome::Outcome,
     },
+    gate_failure::GateExit,
 };
 
 use super::{look::Marks, screen::between, summary};
@@ -195,11 +196,14 @@ impl Listed<'_> {
             .into_iter()
             .filter_map(|ended| {
                 let name = one_line(plan.gates.get(ended.gate)?.check.name()).into_owned();
-                let how = match (&ended.failure, ended.code) {
-                    (None, _) => "ok".to_owned(),
-                    (Some(_), None) if ended.log.is_empty() => "failed".to_owned(),
-                    (Some(_), Some(code)) => format!("failed (exit {code})"),
-                    (Some(_), None) => "failed (was ended)".to_owned(),
+                let how = ended.failure.as_ref().map(|failure| &failure.exit);
+                let how = match how {
+                    None => "ok".to_owned(),
+                    Some(GateExit::Refused) => "failed".to_owned(),
+                    Some(exit) => match exit.code() {
+                        Some(code) => format!("failed (exit {code})"),
+                        None => format!("failed ({})", exit.words()),
+                    },
                 };
                 Some(format!("{} {how}", fit(&name, widest)))
             })

@@ -7,6 +7,7 @@ use crate::engine::plan::{Check, Gate, When};
 use crate::{
     engine::{event::TurnEnd, presets, stop::Stop},
     fail_action::FailAction,
+    gate_failure::{GateExit, GateFailure},
     stories::Mode,
 };
 
@@ -55,10 +56,15 @@ fn check(patience: Option<u32>, iterations: &[&str], expected: &str) -> String {
             tree: tree(after),
         });
         for word in words {
-            let failure = word.strip_prefix('!').map(|output| format!("no{OUTPUT_HEADING}{output}"));
+            let failure = word.strip_prefix('!').map(|output| GateFailure {
+                exit: GateExit::Code(1),
+                output: output.to_owned(),
+                contained: None,
+                was_failing: false,
+            });
             if failure.is_some() || word == "ok" {
                 let log = format!("log_{iteration}");
-                progress.gate_ended(&GateEnded { gate: 1, failure, code: None, ms: 1, log, likeness: None });
+                progress.gate_ended(&GateEnded { gate: 1, failure, ms: 1, log, likeness: None });
             } else if word == "made" {
                 progress.committed();
             }

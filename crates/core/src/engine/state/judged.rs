@@ -13,8 +13,7 @@ use super::{
     },
     State,
 };
-use crate::claim::Claim;
-use crate::{fail_action::FailAction, prompt::Feedback};
+use crate::{claim::Claim, fail_action::FailAction, prompt::Feedback};
 
 /// What the agent is told when it said that it was done and a gate says otherwise.
 const REFUTED: &str = "You said that the work was complete, but the checks did not pass. Mend what they found \
@@ -65,9 +64,9 @@ impl State {
             };
         self.baseline.judged(ended);
         self.progress.gate_ended(ended);
-        if let Some(text) = &ended.failure {
+        if let Some(text) = ended.message(gate) {
             judging.failed = true;
-            self.feedback.push(Feedback { action: gate.fail_action, text: text.clone() });
+            self.feedback.push(Feedback { action: gate.fail_action, text });
         }
         self.conclude(plan);
     }

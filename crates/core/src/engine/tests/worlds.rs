@@ -7,7 +7,7 @@ use super::{
         Action, State,
         commit::CommitEnd,
         decide,
-        event::{Event, GateEnded, Tree, Turn, TurnEnd, View, Why},
+        event::{Event, Tree, Turn, TurnEnd, View, Why},
         outcome::Outcome,
         plan::{Check, OnFailure, Plan, When},
         stop::Stop,
@@ -176,14 +176,7 @@ impl World {
                     }
                     let failure = (self.roll(3) == 0).then(|| "no".to_owned());
                     let failure = failure.or(self.state.broken().filter(|_| is_rules).map(str::to_owned));
-                    self.record(Event::GateEnded(GateEnded {
-                        gate,
-                        failure,
-                        code: None,
-                        ms: 1,
-                        log: String::new(),
-                        likeness: None,
-                    }));
+                    self.record(Event::GateEnded(super::gate_ended(gate, failure)));
                 }
                 Action::Commit => {
                     if self.roll(2) == 0 {

@@ -96,8 +96,10 @@ fn stops(folded: &Folded) -> Vec<StopAttempt> {
                 stops.push(StopAttempt { iteration, found, why });
             }
             Event::GateEnded(ended) => {
-                if let (Some(stop), Some(failure)) = (stops.last_mut(), &ended.failure) {
-                    (stop.found, stop.why) = ("promise rejected", Some(failure.clone()));
+                let gate = folded.run.plan.gates.get(ended.gate);
+                let told = gate.and_then(|gate| ended.message(gate));
+                if let (Some(stop), Some(told)) = (stops.last_mut(), told) {
+                    (stop.found, stop.why) = ("promise rejected", Some(told));
                 }
             }
             _ => {}

@@ -6,6 +6,7 @@ use ralph_core::{
         outcome::Outcome,
         plan::Check,
     },
+    gate_failure::GateFailure,
     setup::PROJECT_DIR,
     stories::{Statistics, check, read},
 };
@@ -27,7 +28,7 @@ impl Driver {
                 let is_enough = u64::from(tool_calls) <= self.ledger.run().state.spent().tools;
                 let failure = work::judge(&mut self.ledger, is_enough, otherwise);
                 let log = String::new();
-                return Some(GateEnded { gate: index, failure, code: None, ms: 0, log, likeness: None });
+                return Some(GateEnded { gate: index, failure, ms: 0, log, likeness: None });
             }
             Check::CleanTree => self.unclean_tree(),
             Check::TaskRules => self.broken_rules(),
@@ -39,7 +40,8 @@ impl Driver {
         if let Some(failure) = &failure {
             let _ = Root::new(&self.setup.project).replace(&log, failure.as_bytes(), Readers::AsBefore);
         }
-        Some(GateEnded { gate: index, failure, code: None, ms: 0, log, likeness: None })
+        let failure = failure.map(GateFailure::refused);
+        Some(GateEnded { gate: index, failure, ms: 0, log, likeness: None })
     }
 
     fn broken_rules(&mut self) -> Option<String> {

@@ -7,7 +7,7 @@ use ralph_core::{duration::format_duration, engine::event::Event};
 
 use super::{
     Page, escape,
-    story::{Story, Told},
+    story::{Checked, Story, Told},
 };
 use crate::{
     project::git::FileChange,
@@ -81,21 +81,27 @@ impl Page<'_> {
         format!("<div class=\"figures\">{}</div>\n", cells.collect::<String>())
     }
 
+    /// A guardrail that failed after the last turn.
+    fn failed_check(&self, checked: &Checked) -> Option<String> {
+        let failure = checked.failure.as_ref()?;
+        let gate = self.folded.run.plan.gates.get(checked.gate);
+        let mut facts = vec![failure.exit.words()];
+        facts.extend(failure.contained.map(|level| format!("inside the sandbox {}", level.name())));
+        facts.extend(failure.was_failing.then(|| "already failing before the first iteration".to_owned()));
+        Some(format!(
+            "<code>{}</code> failed after the last turn ({}; <code>{}</code>):<pre>{}</pre>",
+            escape(gate.map_or("a guardrail", |gate| gate.check.name())),
+            escape(&facts.join(", ")),
+            escape(&checked.log),
+            escape(&failure.output)
+        ))
+    }
+
     /// What a person should know in the morning.
     pub(super) fn concerns(&self, story: &Story) -> Option<String> {
         let mut concerns = Vec::new();
         if let Some(last) = story.turns.last() {
-            for checked in last.gates.iter().filter(|checked| checked.failure.is_some()) {
-                let name =
-                    self.folded.run.plan.gates.get(checked.gate).map_or("a gate", |gate| gate.check.name());
-                let output = checked.failure.clone().unwrap_or_default();
-                concerns.push(format!(
-                    "<code>{}</code> failed after the last turn (<code>{}</code>):<pre>{}</pre>",
-                    escape(name),
-                    escape(&checked.log),
-                    escape(&output)
-                ));
-            }
+            concerns.extend(last.gates.iter().filter_map(|checked| self.failed_check(checked)));
         }
         concerns.extend(
             summary::baseline(&self.folded.run.state, &self.folded.run.plan).map(|line| escape(&line)),

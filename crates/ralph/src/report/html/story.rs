@@ -10,6 +10,7 @@ use ralph_core::{
         event::{Event, Turn, TurnEnd, TurnEnded},
         plan::CommitRule,
     },
+    gate_failure::GateFailure,
 };
 
 use super::refused::Refusal;
@@ -36,7 +37,7 @@ pub(super) struct Told {
 #[derive(Clone, Debug)]
 pub(super) struct Checked {
     pub(super) gate: usize,
-    pub(super) failure: Option<String>,
+    pub(super) failure: Option<GateFailure>,
     pub(super) log: String,
 }
 

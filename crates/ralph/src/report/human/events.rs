@@ -11,13 +11,11 @@ use ralph_core::{
         outcome::Outcome,
         plan::{Check, CommitRule, Gate, Plan},
     },
-    prompt::{ALREADY_FAILING, OUTPUT_HEADING},
     stories::Statistics,
 };
 
 use super::Human;
 use crate::{
-    gates::INSIDE,
     report::{look::Marks, summary},
     term::{
         Palette,
@@ -124,22 +122,17 @@ impl Human {
         let time = format_duration(Duration::from_millis(ended.ms));
         let name = one_line(gate.check.name());
         let room = |rest: usize| self.screen.columns().saturating_sub(rest).max(NARROWEST_NAME);
-        if ended.failure.is_none() {
+        let Some(failure) = &ended.failure else {
             let mark = self.look.marks.good;
             let used = columns(mark) + " Guardrail passed:  ()".len() + time.len();
             let name = fit(&name, room(used));
             self.line(&format!("{mark} {good}Guardrail passed:{good:#} {name} {quiet}({time}){quiet:#}"));
             return;
-        }
-        let how = match ended.code {
-            Some(code) => format!("exit code {code}"),
-            None if ended.log.is_empty() => "not enough".to_owned(),
-            None => "was ended".to_owned(),
         };
+        let how = failure.exit.words();
         let mark = self.look.marks.bad;
         let action = format!("{:?}", gate.fail_action).to_uppercase();
-        let inside = ended.failure.as_deref().is_some_and(|text| text.contains(INSIDE));
-        let place = if inside { "inside the sandbox, " } else { "" };
+        let place = if failure.contained.is_some() { "inside the sandbox, " } else { "" };
         let facts = format!("({how}, {place}{time}, {action})");
         let used = columns(mark) + " Guardrail failed:  ".len() + facts.len();
         let name = fit(&name, room(used)).into_owned();
@@ -151,23 +144,18 @@ impl Human {
             "{mark} {bad}Guardrail failed:{bad:#} {name} {facts}{before}{quiet}{}{quiet:#}",
             ended.log
         ));
-        let output = ended.failure.as_deref().and_then(|text| text.split_once(OUTPUT_HEADING));
-        let output = output.map_or("", |(_, output)| output.trim_end());
-        let is_old = output.ends_with(ALREADY_FAILING);
-        let output = output.strip_suffix(ALREADY_FAILING).unwrap_or(output).trim_end();
+        let output = failure.output.trim_end();
         self.excerpt(output, output.lines().count(), "");
-        if is_old {
+        if failure.was_failing {
             self.line(&format!("  {quiet}It was already failing before the first iteration.{quiet:#}"));
         }
     }
 
     /// Only what fails is worth a line before anything has been done.
     pub(super) fn baseline_ended(&mut self, gate: &Gate, ended: &GateEnded) {
-        if ended.failure.is_none() {
-            return;
-        }
+        let Some(failure) = &ended.failure else { return };
         let Palette { warn, quiet, .. } = self.look.palette;
-        let how = ended.code.map_or("was ended".to_owned(), |code| format!("exit code {code}"));
+        let how = failure.exit.words();
         let time = format_duration(Duration::from_millis(ended.ms));
         let name = one_line(gate.check.name());
         self.line(&format!(

@@ -63,6 +63,6 @@ impl Human {
         };
         let mark = self.look.marks.bad;
         self.line(&format!("{mark} {bad}Check failed:{bad:#} {name}"));
-        self.excerpt(failure, failure.lines().count(), "");
+        self.excerpt(&failure.output, failure.output.lines().count(), "");
     }
 }

@@ -36,7 +36,8 @@ impl Human {
                 if !plan.gates.get(ended.gate).is_some_and(is_command) {
                     return;
                 }
-                let how = ended.code.map_or_else(
+                let code = ended.failure.as_ref().map_or(Some(0), |failure| failure.exit.code());
+                let how = code.map_or_else(
                     || "did not exit by itself".to_owned(),
                     |code| format!("exited with code {code}"),
                 );

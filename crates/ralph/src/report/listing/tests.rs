@@ -7,6 +7,7 @@ use ralph_core::engine::{
     outcome::Exhausted,
     stop::Stop,
 };
+use ralph_core::gate_failure::GateFailure;
 
 use super::*;
 use crate::{
@@ -57,8 +58,10 @@ pub(crate) fn turn_ended(claimed: bool) -> Event {
 }
 
 pub(crate) fn checked(gate: usize, code: Option<i32>) -> Event {
-    let failure = (code != Some(0)).then(|| "It failed.".to_owned());
-    Event::GateEnded(GateEnded { gate, failure, code, ms: 1_000, log: "log".to_owned(), likeness: None })
+    let exit = code.map_or(GateExit::Signal(9), GateExit::Code);
+    let failure = GateFailure { exit, output: "It failed.".to_owned(), contained: None, was_failing: false };
+    let failure = (code != Some(0)).then_some(failure);
+    Event::GateEnded(GateEnded { gate, failure, ms: 1_000, log: "log".to_owned(), likeness: None })
 }
 
 pub(crate) fn ended(outcome: Outcome) -> Event {

@@ -7,6 +7,7 @@ use ralph_core::engine::{
     event::{GateEnded, Topic, Turn, TurnEnd, TurnEnded, Why},
     outcome::{Exhausted, Outcome},
 };
+use ralph_core::gate_failure::GateFailure;
 use ralph_core::stories::{Statistics, StoryReviews};
 
 use super::*;
@@ -42,9 +43,9 @@ fn events() -> impl Strategy<Value = Event> {
     let left = proptest::collection::vec(Just("7 sleep 300".to_owned()), 0..2);
     let ended = (end, any::<bool>(), left).prop_map(|(end, claimed, left)| turn_ended(end, claimed, left));
     let gate = (0..3_usize, any::<bool>()).prop_map(|(gate, passed)| {
-        let failure = (!passed).then(|| "It failed.".to_owned());
+        let failure = (!passed).then(|| GateFailure::refused("It failed.".to_owned()));
         let log = String::new();
-        Event::GateEnded(GateEnded { gate, failure, code: Some(1), ms: 5, log, likeness: None })
+        Event::GateEnded(GateEnded { gate, failure, ms: 5, log, likeness: None })
     });
     let commit = prop_oneof![
         Just(CommitEnd::Nothing),

@@ -9,7 +9,7 @@ use ralph_core::{
         plan::Cause,
         stop::{LastFailure, Standstill, Stop},
     },
-    prompt::OUTPUT_HEADING,
+    gate_failure::{GateExit, GateFailure},
 };
 
 use super::*;
@@ -38,10 +38,15 @@ pub(super) fn turn_ended(end: TurnEnd, claimed: bool) -> TurnEnded {
     }
 }
 
+fn failed(code: Option<i32>, output: &str) -> GateFailure {
+    let exit = code.map_or(GateExit::Signal(15), GateExit::Code);
+    GateFailure { exit, output: output.to_owned(), contained: None, was_failing: false }
+}
+
 fn gate_ended(gate: usize, code: Option<i32>, output: Option<&str>) -> Event {
-    let failure = output.map(|output| format!("Guardrail failed.{OUTPUT_HEADING}{output}"));
+    let failure = output.map(|output| failed(code, output));
     let log = format!(".ralph/guardrail_001_gate_{gate}.log");
-    Event::GateEnded(GateEnded { gate, failure, code, ms: 1_234, log, likeness: None })
+    Event::GateEnded(GateEnded { gate, failure, ms: 1_234, log, likeness: None })
 }
 
 #[test]
@@ -51,25 +56,17 @@ fn a_whole_run() {
         for gate in [0, 1] {
             let check = shown.run.plan.gates[gate].clone();
             shown.human.baseline_started(&check);
-            let failure = (gate == 1).then(|| "It failed.".to_owned());
+            let failure = (gate == 1).then(|| failed(Some(2), "It failed."));
             let log = format!(".ralph/guardrail_000_gate_{gate}.log");
-            shown.event(Event::BaselineEnded(GateEnded {
-                gate,
-                failure,
-                code: Some(2),
-                ms: 1_234,
-                log,
-                likeness: None,
-            }));
+            shown.event(Event::BaselineEnded(GateEnded { gate, failure, ms: 1_234, log, likeness: None }));
         }
         shown.event(turn(1, 1)).after(61_000);
         shown.event(Event::TurnEnded(Box::new(turn_ended(TurnEnd::Finished, true))));
         shown.event(gate_ended(0, Some(0), None));
-        shown.event(gate_ended(
-            1,
-            Some(2),
-            Some("1\n2\n3\n4\n5\n6\n7\u{1b}[2J\nThis check was already failing before the first iteration."),
-        ));
+        let failure = GateFailure { was_failing: true, ..failed(Some(2), "1\n2\n3\n4\n5\n6\n7\u{1b}[2J\n") };
+        let log = ".ralph/guardrail_001_gate_1.log".to_owned();
+        let ended = GateEnded { gate: 1, failure: Some(failure), ms: 1_234, log, likeness: None };
+        shown.event(Event::GateEnded(ended));
         shown.event(turn(2, 1)).after(30_000);
         shown.event(Event::TurnEnded(Box::new(turn_ended(TurnEnd::Finished, true))));
         shown.event(gate_ended(0, Some(0), None)).event(gate_ended(1, Some(0), None));

@@ -1,0 +1,236 @@
+//! How a gate failed: the facts, and the words for them.
+//!
+//! Invariant: what a command printed is a fact like any other. It stands in `output`, and nothing is ever concluded
+//! from it.
+
+mod recorded;
+
+use std::{fmt::Write, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{containment::level::Level, duration::format_duration};
+
+/// How a gate failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GateFailure {
+    /// How its command ended.
+    pub exit: GateExit,
+    /// The beginning of what it printed, as much of it as the agent is told.
+    pub output: String,
+    /// The sandbox that it ran in.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub contained: Option<Level>,
+    /// It failed before the first iteration already, and has not passed since.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub was_failing: bool,
+}
+
+/// How the command of a failed gate ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GateExit {
+    /// By itself, with this exit code.
+    Code(i32),
+    /// By this signal; 0 when no one knows which.
+    Signal(i32),
+    /// By ralph, at its time limit.
+    TimedOut {
+        /// The limit.
+        limit_ms: u64,
+    },
+    /// It could not be started; `output` has the reason.
+    NotStarted,
+    /// There was no command: ralph looked itself, and `output` says what it found.
+    Refused,
+    /// In a record of version 0.1: there the whole message to the agent was kept instead.
+    Recorded {
+        /// The exit code, if it ended by itself.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        code: Option<i32>,
+        /// The message.
+        message: String,
+    },
+}
+
+/// What was checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Checked<'a> {
+    /// The command as the settings have it.
+    pub command: &'a str,
+    /// Guidance from the settings.
+    pub hint: Option<&'a str>,
+    /// Where the whole output is.
+    pub log: &'a str,
+}
+
+impl GateFailure {
+    /// A check without a command that found this.
+    pub fn refused(finding: String) -> Self {
+        Self { exit: GateExit::Refused, output: finding, contained: None, was_failing: false }
+    }
+
+    /// The message that tells the agent.
+    pub fn message(&self, checked: &Checked<'_>) -> String {
+        let mut message = match &self.exit {
+            GateExit::Refused => return self.output.clone(),
+            GateExit::Recorded { message, .. } => return message.clone(),
+            GateExit::NotStarted => {
+                format!("Guardrail \"{}\" could not be started: {}.", checked.command, self.output)
+            }
+            GateExit::Code(code) => self.ran(checked, &format!("failed with exit code {code}")),
+            GateExit::Signal(signal) => self.ran(checked, &format!("was ended by signal {signal}")),
+            GateExit::TimedOut { limit_ms } => {
+                self.ran(checked, &format!("was ended after its limit of {}", time(*limit_ms)))
+            }
+        };
+        if self.was_failing {
+            message.truncate(message.trim_end_matches('\n').len());
+            message.push_str("\nThis check was already failing before the first iteration.");
+        }
+        message
+    }
+
+    /// The message about a command that ran and ended so.
+    fn ran(&self, Checked { command, hint, log }: &Checked<'_>, ended: &str) -> String {
+        let mut message = format!("Guardrail \"{command}\" {ended}.\n");
+        if let Some(hint) = hint {
+            let _ = writeln!(message, "Hint: {hint}");
+        }
+        let _ = write!(message, "Output file: {log}");
+        if let Some(level) = self.contained {
+            // A command may fail only because of where it ran.
+            let _ = write!(
+                message,
+                "\nIt ran inside the sandbox ({}): outside of the project little can be written there, and only listed \
+                 hosts can be reached.",
+                level.name()
+            );
+        }
+        let _ = write!(message, "\nOutput (truncated):\n{}", self.output);
+        message
+    }
+}
+
+impl GateExit {
+    /// The exit code, if the command ended by itself.
+    pub fn code(&self) -> Option<i32> {
+        match self {
+            Self::Code(code) => Some(*code),
+            Self::Recorded { code, .. } => *code,
+            Self::Signal(_) | Self::TimedOut { .. } | Self::NotStarted | Self::Refused => None,
+        }
+    }
+
+    /// How it ended, in a word or two for people.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Code(code) | Self::Recorded { code: Some(code), .. } => format!("exit code {code}"),
+            Self::Signal(signal) => format!("signal {signal}"),
+            Self::TimedOut { limit_ms } => format!("timed out after {}", time(*limit_ms)),
+            Self::NotStarted => "not started".to_owned(),
+            Self::Refused => "not enough".to_owned(),
+            Self::Recorded { code: None, .. } => "was ended".to_owned(),
+        }
+    }
+}
+
+fn time(ms: u64) -> String {
+    format_duration(Duration::from_millis(ms))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHECKED: Checked<'static> =
+        Checked { command: "make test", hint: None, log: ".ralph/guardrail_001_make_test.log" };
+
+    fn failed(exit: GateExit, output: &str) -> GateFailure {
+        GateFailure { exit, output: output.to_owned(), contained: None, was_failing: false }
+    }
+
+    #[test]
+    fn the_message_has_the_exact_form() {
+        let hinted = Checked { hint: Some("Fix lint errors only."), ..CHECKED };
+        assert_eq!(
+            failed(GateExit::Code(2), "boom").message(&hinted),
+            "Guardrail \"make test\" failed with exit code 2.\nHint: Fix lint errors only.\n\
+             Output file: .ralph/guardrail_001_make_test.log\nOutput (truncated):\nboom"
+        );
+    }
+
+    #[test]
+    fn every_way_to_fail_has_its_words() {
+        #[track_caller]
+        fn check(exit: GateExit, message: &str, words: &str) {
+            let failure = failed(exit, "no such file");
+            assert_eq!(failure.exit.words(), words);
+            let rest = "Output file: .ralph/guardrail_001_make_test.log\nOutput (truncated):\nno such file";
+            assert_eq!(failure.message(&CHECKED), message.replace("...", rest));
+        }
+        check(GateExit::Code(2), "Guardrail \"make test\" failed with exit code 2.\n...", "exit code 2");
+        check(GateExit::Signal(9), "Guardrail \"make test\" was ended by signal 9.\n...", "signal 9");
+        check(
+            GateExit::TimedOut { limit_ms: 90_000 },
+            "Guardrail \"make test\" was ended after its limit of 1m30s.\n...",
+            "timed out after 1m30s",
+        );
+        check(
+            GateExit::NotStarted,
+            "Guardrail \"make test\" could not be started: no such file.",
+            "not started",
+        );
+        check(GateExit::Refused, "no such file", "not enough");
+        let recorded = |code| GateExit::Recorded { code, message: "As it was.".to_owned() };
+        check(recorded(Some(1)), "As it was.", "exit code 1");
+        check(recorded(None), "As it was.", "was ended");
+    }
+
+    #[test]
+    fn the_message_says_where_it_ran_and_that_it_was_red_before() {
+        let failure = GateFailure {
+            contained: Some(Level::Landlock),
+            was_failing: true,
+            ..failed(GateExit::Code(1), "boom\n\n")
+        };
+        assert_eq!(
+            failure.message(&CHECKED),
+            "Guardrail \"make test\" failed with exit code 1.\n\
+             Output file: .ralph/guardrail_001_make_test.log\n\
+             It ran inside the sandbox (landlock): outside of the project little can be written there, and only listed \
+             hosts can be reached.\n\
+             Output (truncated):\nboom\nThis check was already failing before the first iteration."
+        );
+        let silent = GateFailure { was_failing: true, ..failed(GateExit::Code(1), "") };
+        assert!(silent.message(&CHECKED).ends_with(
+            ".log\nOutput (truncated):\nThis check was already failing before the first iteration."
+        ));
+    }
+
+    #[test]
+    fn facts_are_recorded_as_facts() {
+        #[track_caller]
+        fn check(failure: &GateFailure, json: &str) {
+            assert_eq!(serde_json::to_string(failure).expect("JSON"), json);
+            assert_eq!(serde_json::from_str::<GateFailure>(json).expect("a failure"), *failure);
+        }
+        check(&failed(GateExit::Code(1), "a"), r#"{"exit":{"code":1},"output":"a"}"#);
+        check(&failed(GateExit::Signal(9), ""), r#"{"exit":{"signal":9},"output":""}"#);
+        check(
+            &failed(GateExit::TimedOut { limit_ms: 5 }, ""),
+            r#"{"exit":{"timed_out":{"limit_ms":5}},"output":""}"#,
+        );
+        check(&failed(GateExit::NotStarted, "no"), r#"{"exit":"not_started","output":"no"}"#);
+        check(&GateFailure::refused("no".to_owned()), r#"{"exit":"refused","output":"no"}"#);
+        check(
+            &GateFailure {
+                contained: Some(Level::Embedded),
+                was_failing: true,
+                ..failed(GateExit::Code(1), "a")
+            },
+            r#"{"exit":{"code":1},"output":"a","contained":"embedded","was_failing":true}"#,
+        );
+    }
+}
