@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use super::Usage;
 
 /// Messages of several agents may come in turns; no more than this at a time.
-const MOST_OPEN: usize = 32;
+const MAX_OPEN_MESSAGES: usize = 32;
 
 /// What the messages of a stream have used so far.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Running {
             return;
         }
         self.open.push_back((message.to_owned(), usage));
-        if MOST_OPEN < self.open.len()
+        if MAX_OPEN_MESSAGES < self.open.len()
             && let Some((_, usage)) = self.open.pop_front()
         {
             self.closed.add(usage);
@@ -56,6 +56,6 @@ mod tests {
         for message in 0..1000 {
             running.take(&message.to_string(), usage(1));
         }
-        assert_eq!((running.total().output, running.open.len()), (1011, MOST_OPEN));
+        assert_eq!((running.total().output, running.open.len()), (1011, MAX_OPEN_MESSAGES));
     }
 }

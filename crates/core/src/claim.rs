@@ -42,7 +42,7 @@ pub enum Matching {
 }
 
 /// A tag with more than this in it is not a claim.
-const LONGEST_CONTENT: usize = 64 * 1024;
+const MAX_CONTENT_LEN: usize = 64 * 1024;
 
 /// Looks for the tags of a plan in one turn's text.
 #[derive(Debug)]
@@ -171,12 +171,12 @@ impl First {
                 let close = format!("</{name}>");
                 let from = content.len().saturating_sub(close.len());
                 // What is longer than any claim need not be looked at.
-                content.push_str(&text[..text.floor_char_boundary(LONGEST_CONTENT + close.len())]);
+                content.push_str(&text[..text.floor_char_boundary(MAX_CONTENT_LEN + close.len())]);
                 let seam = content.floor_char_boundary(from);
                 if let Some(at) = content[seam..].to_ascii_lowercase().find(&close) {
                     let said = content[..seam + at].trim().to_lowercase();
                     *self = Self::Decided(said == wanted);
-                } else if LONGEST_CONTENT < content.len() {
+                } else if MAX_CONTENT_LEN < content.len() {
                     *self = Self::Decided(false);
                 }
                 None

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// The longest duration that is accepted, so that adding one to a clock cannot overflow.
-const LONGEST: Duration = Duration::from_hours(100 * 365 * 24);
+const MAX_DURATION: Duration = Duration::from_hours(100 * 365 * 24);
 
 /// The units with their seconds. `ms` stands before `m`, because the first match counts.
 const UNITS: [(&str, f64); 5] = [("ms", 0.001), ("d", 86_400.0), ("h", 3_600.0), ("m", 60.0), ("s", 1.0)];
@@ -39,7 +39,7 @@ pub fn from_seconds(seconds: f64) -> Result<Duration, String> {
         return Err(EXPECTED.to_owned());
     }
     match Duration::try_from_secs_f64(seconds) {
-        Ok(duration) if duration <= LONGEST => Ok(duration),
+        Ok(duration) if duration <= MAX_DURATION => Ok(duration),
         Ok(_) | Err(_) => Err("expected a duration of at most 100 years".to_owned()),
     }
 }

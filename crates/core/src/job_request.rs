@@ -27,7 +27,7 @@ const SWITCHES: [&str; 6] =
     ["verbose", "quiet", "timestamps", "stream-agent-output", "no-stream-agent-output", "no-baseline"];
 
 /// The most bytes of a request.
-pub const MOST: u64 = 4 * 1024 * 1024;
+pub const MAX_REQUEST_LEN: u64 = 4 * 1024 * 1024;
 
 /// A run that is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -21,7 +21,7 @@ use memchr::memmem;
 use serde::Serialize;
 
 /// The longest name of a kind of message.
-const LONGEST_KIND: usize = 64;
+const MAX_KIND_LEN: usize = 64;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -72,7 +72,7 @@ impl Message {
 /// Whether `text` can be the name of a kind of message: letters, digits, `_`, `-`, `.`.
 pub fn is_kind(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-    !text.is_empty() && text.len() <= LONGEST_KIND && text.bytes().all(is_part)
+    !text.is_empty() && text.len() <= MAX_KIND_LEN && text.bytes().all(is_part)
 }
 
 /// Finds the whole messages in what a file holds.

@@ -37,9 +37,9 @@ fn known(variables: &[(&str, String)], name: &str) -> bool {
 /// What stands between the marks at the beginning of a text, and what comes after.
 fn enclosed<'a>(text: &'a str, open: &str, close: &str) -> Option<(&'a str, &'a str)> {
     // No name is longer, and looking further would make a text of nothing but marks slow.
-    const LONGEST: usize = 64;
+    const MAX_NAME_LEN: usize = 64;
     let inner = text.strip_prefix(open)?;
-    let end = inner[..inner.floor_char_boundary(LONGEST)].find(close)?;
+    let end = inner[..inner.floor_char_boundary(MAX_NAME_LEN)].find(close)?;
     Some((&inner[..end], &inner[end + close.len()..]))
 }
 

@@ -62,7 +62,7 @@ pub(crate) use start::{Resume, Start, fingerprints};
 pub(crate) use stories::{preview, settle};
 
 /// How long a wait goes on without looking at the clock on the wall.
-const LONGEST_NAP: Duration = Duration::from_mins(1);
+const MAX_SLEEP: Duration = Duration::from_mins(1);
 
 /// One run on its way.
 pub(crate) struct Driver {
@@ -223,7 +223,7 @@ impl Driver {
                 return ledger.record(Event::WaitEnded { ms: millis(waited) });
             }
             // In pieces, because the clock that waits are measured by stands still while a laptop sleeps.
-            let piece = left.min(LONGEST_NAP);
+            let piece = left.min(MAX_SLEEP);
             if supervisor.wait(Instant::now() + piece, &mut || ledger.tick()) == Waited::StopRequested {
                 return ledger.stop_requested();
             }

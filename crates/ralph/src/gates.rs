@@ -132,14 +132,14 @@ fn spec(command: &str, place: &Place<'_>, log: io::Result<File>) -> io::Result<S
 /// What two failures for the same reason have in common. The end of an output says most; what is further away from it
 /// than this does not matter.
 fn likeness(exit: &GateExit, log: &Path) -> io::Result<String> {
-    const MOST: u64 = 1024 * 1024;
+    const MAX_COMPARED_LEN: u64 = 1024 * 1024;
     let mut file = File::open(log)?;
-    let skipped = file.metadata()?.len().saturating_sub(MOST);
+    let skipped = file.metadata()?.len().saturating_sub(MAX_COMPARED_LEN);
     file.seek(SeekFrom::Start(skipped))?;
     let mut likeness = Likeness::default();
     likeness.push(format!("{}\n", name_of(exit)).as_bytes());
     let mut output = Vec::new();
-    file.take(MOST).read_to_end(&mut output)?;
+    file.take(MAX_COMPARED_LEN).read_to_end(&mut output)?;
     // The first line may have lost its beginning.
     let whole = if skipped == 0 { 0 } else { output.iter().position(|byte| *byte == b'\n').unwrap_or(0) };
     likeness.push(&output[whole..]);

@@ -64,15 +64,15 @@ pub(crate) enum Scope {
 }
 
 /// How often an agent is held in one turn.
-const MOST_HOLDS: usize = 5;
+const MAX_HOLDS: usize = 5;
 
 /// More than any agent tells a hook.
-const MOST_INPUT: u64 = 256 * 1024 * 1024;
+const MAX_INPUT_LEN: u64 = 256 * 1024 * 1024;
 
 /// Answers one call.
 pub(crate) fn answer(moment: Moment, scope: Scope) -> Answer {
     let mut bytes = Vec::new();
-    let read = io::stdin().lock().take(MOST_INPUT).read_to_end(&mut bytes);
+    let read = io::stdin().lock().take(MAX_INPUT_LEN).read_to_end(&mut bytes);
     let is_extra = scope == Scope::InLoopOnly && env::var_os(RUN_VARIABLE).is_some();
     if is_extra {
         return Answer::let_go();
@@ -190,7 +190,7 @@ fn early_feedback() -> Feedback {
     let Some(run) = folder.ancestors().nth(3).map(|path| RunDir::at(path.to_owned())) else {
         return Feedback::default();
     };
-    if MOST_HOLDS <= hook_notes::read(&folder).report.held.len() {
+    if MAX_HOLDS <= hook_notes::read(&folder).report.held.len() {
         return Feedback::default();
     }
     stories::early::look(&run).unwrap_or_else(|error| {

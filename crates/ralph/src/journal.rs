@@ -41,10 +41,10 @@ pub(crate) struct Journal {
 
 /// How often the disk is asked to keep the journal. While it does, it makes others wait who create files, so
 /// fast iterations must not ask each time.
-const SYNC_PAUSE: Duration = Duration::from_secs(1);
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A guardian that goes gives up its locks one after the other.
-const LAST_MOMENT: Duration = Duration::from_secs(1);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Journal {
     /// Opens a journal for writing, and takes the lock that says that its run is alive.
@@ -55,7 +55,7 @@ impl Journal {
             .append(true)
             .open(path)
             .context(format!("cannot open {}", path.display()))?;
-        match file_lock::take_within(&file, LAST_MOMENT) {
+        match file_lock::take_within(&file, RELEASE_TIMEOUT) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 return Err(Error::new("this run is still running")
@@ -120,7 +120,7 @@ impl Journal {
                 // A disk that cannot sync has been reported by the write.
                 let _ = file.sync_data();
                 // A request that comes meanwhile waits in the channel.
-                thread::sleep(SYNC_PAUSE);
+                thread::sleep(SYNC_INTERVAL);
             }
         })?;
         Ok(sender)

@@ -52,9 +52,9 @@ const TASK_BUS: &str = "TASK-MESSAGE-BUS.md";
 const PROJECT_BUS: &str = "PROJECT-MESSAGE-BUS.md";
 const DEPENDS_ON: &str = "depends-on.json";
 /// How long others may look at all tasks.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest name of a task.
-const LONGEST_ID: usize = 80;
+const MAX_ID_LEN: usize = 80;
 
 /// The tasks of a project.
 pub(crate) struct Tasks {
@@ -120,7 +120,8 @@ impl Tasks {
     /// started at once do not both get a place in a circle.
     pub(crate) fn depend(&self, task: &Task, on: &[String]) -> Result<()> {
         let root = File::open(&self.root).context(format!("cannot open {}", self.root.display()))?;
-        file_lock::take_within(&root, PATIENCE).context(format!("cannot lock {}", self.root.display()))?;
+        file_lock::take_within(&root, LOCK_TIMEOUT)
+            .context(format!("cannot lock {}", self.root.display()))?;
         let mut graph: Graph = self.all().into_iter().map(|it| (it.id.clone(), it.depends_on())).collect();
         graph.insert(task.id.clone(), on.to_vec());
         if let Some(path) = dependencies::cycle(&graph, &task.id) {
@@ -187,11 +188,11 @@ impl Task {
 pub(crate) fn parse_id(text: &str) -> std::result::Result<String, String> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     let begins_well = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-    if begins_well && text.len() <= LONGEST_ID && text.bytes().all(is_part) {
+    if begins_well && text.len() <= MAX_ID_LEN && text.bytes().all(is_part) {
         return Ok(text.to_owned());
     }
     Err(format!(
-        "expected letters, digits, `.`, `_` and `-`, beginning with a letter or digit, at most {LONGEST_ID}"
+        "expected letters, digits, `.`, `_` and `-`, beginning with a letter or digit, at most {MAX_ID_LEN}"
     ))
 }
 

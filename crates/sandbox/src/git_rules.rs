@@ -12,9 +12,9 @@ use ralph_sys::{calls, process::Supervisor};
 use super::survey;
 
 /// As many submodules, one in another, are looked at.
-const MOST_MODULES: usize = 500;
+const MAX_MODULES: usize = 500;
 /// Most of what git says about its configuration.
-const MOST: usize = 1024 * 1024;
+const MAX_OUTPUT_LEN: usize = 1024 * 1024;
 
 /// What must stay as it is, of those that are there or could be.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(super) fn protect(
 /// Asks git, and looks into the repository.
 fn find(supervisor: &mut Supervisor, project: &Path, places: &GitPlaces) -> GitRules {
     let args: Vec<OsString> = ["config", "-z", "--list", "--show-origin"].map(OsString::from).to_vec();
-    let said = supervisor.capture(calls::unattended("git".into(), project, args), MOST);
+    let said = supervisor.capture(calls::unattended("git".into(), project, args), MAX_OUTPUT_LEN);
     let said = said.map(|captured| String::from_utf8_lossy(&captured.out).into_owned()).unwrap_or_default();
     let top = places.link.as_deref().and_then(Path::parent).or(places.common.parent()).unwrap_or(project);
     let mut rules = configured(&said, project, top, survey::home().as_deref());
@@ -100,7 +100,7 @@ fn ends(key: &str) -> (&str, &str) {
 fn modules(folder: &Path, rules: &mut GitRules) {
     let mut waiting = vec![folder.to_owned()];
     let mut searched = 0;
-    while let Some(folder) = waiting.pop().filter(|_| searched < MOST_MODULES) {
+    while let Some(folder) = waiting.pop().filter(|_| searched < MAX_MODULES) {
         searched += 1;
         for module in entries(&folder) {
             if module.join("HEAD").is_file() {

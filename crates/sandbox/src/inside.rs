@@ -16,7 +16,7 @@ use rustix::{
 };
 
 use super::{
-    link::{Link, MOST_SOCKETS, Message},
+    link::{Link, MAX_SOCKETS, Message},
     seccomp::{self, Sockets},
 };
 
@@ -42,7 +42,7 @@ pub(super) enum Network {
 pub(super) fn listen(policy: &Policy, link: &Link, network: Network) -> io::Result<u16> {
     let mut sockets = vec![TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?];
     let ports = policy.hosts.iter().filter_map(Host::loopback_port).filter(|_| network == Network::Own);
-    for port in ports.take(MOST_SOCKETS - 1) {
+    for port in ports.take(MAX_SOCKETS - 1) {
         match TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
             Ok(socket) => sockets.push(socket),
             // Listed twice, by two names.

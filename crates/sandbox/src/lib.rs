@@ -59,7 +59,7 @@ const WRITTEN: [&str; 2] = [spool::VARIABLE, "RUN_FOLDER"];
 /// Tells programs inside that they are inside, and in which kind.
 const VARIABLE: &str = "RALPH_SANDBOX";
 /// Most of what git says about files with secrets.
-const MOST: usize = 1024 * 1024;
+const MAX_OUTPUT_LEN: usize = 1024 * 1024;
 
 /// Whether this process is inside of one: then it sees no process outside, whether it lives or not.
 pub fn is_inside() -> bool {
@@ -321,7 +321,8 @@ fn tracked(supervisor: &mut Supervisor, project: &Path, paths: &[PathBuf]) -> Ve
     }
     let mut args: Vec<OsString> = ["ls-files", "-z", "--"].map(OsString::from).to_vec();
     args.extend(paths.iter().map(|path| path.as_os_str().to_owned()));
-    let Ok(captured) = supervisor.capture(calls::unattended("git".into(), project, args), MOST) else {
+    let Ok(captured) = supervisor.capture(calls::unattended("git".into(), project, args), MAX_OUTPUT_LEN)
+    else {
         return Vec::new();
     };
     let names = captured.out.split(|byte| *byte == 0).filter(|name| !name.is_empty());

@@ -16,9 +16,9 @@ use rustix::{
 use serde::{Deserialize, Serialize};
 
 /// As many sockets go with one message; the kernel takes 253.
-pub(super) const MOST_SOCKETS: usize = 64;
+pub(super) const MAX_SOCKETS: usize = 64;
 /// As long as a message may be.
-const LONGEST: usize = 16 * 1024;
+const MAX_MESSAGE_LEN: usize = 16 * 1024;
 
 /// What can be said.
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ impl Link {
     /// Says something, with sockets.
     pub(super) fn send(&self, message: &Message, sockets: &[BorrowedFd<'_>]) -> io::Result<()> {
         let text = serde_json::to_vec(message)?;
-        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MOST_SOCKETS))];
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MAX_SOCKETS))];
         let mut along = SendAncillaryBuffer::new(&mut space);
         if !sockets.is_empty() && !along.push(SendAncillaryMessage::ScmRights(sockets)) {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -69,8 +69,8 @@ impl Link {
 
     /// What is said next; nothing when nobody is left to say anything.
     pub(super) fn receive(&self) -> Option<(Message, Vec<OwnedFd>)> {
-        let mut text = vec![0; LONGEST];
-        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MOST_SOCKETS))];
+        let mut text = vec![0; MAX_MESSAGE_LEN];
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MAX_SOCKETS))];
         let mut along = RecvAncillaryBuffer::new(&mut space);
         let length = loop {
             match recvmsg(&self.0, &mut [IoSliceMut::new(&mut text)], &mut along, RecvFlags::CMSG_CLOEXEC) {

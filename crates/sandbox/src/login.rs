@@ -19,7 +19,7 @@ use super::survey::home;
 use kinds::{ELSEWHERE, KINDS, Kind};
 
 /// The largest login.
-const MOST: u64 = 1024 * 1024;
+const MAX_LOGIN_LEN: u64 = 1024 * 1024;
 
 /// Where other agents keep their logins, and the own agent the one that it has a copy of: nobody inside sees them.
 pub(super) fn hidden(agent: &str, variable: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
@@ -151,7 +151,7 @@ impl Login {
     pub(super) fn keep(&mut self) {
         let Some(credential) = &mut self.credential else { return };
         let Some(known) = &credential.known else { return };
-        let Ok(copy) = credential.root.read(&credential.copy, MOST) else { return };
+        let Ok(copy) = credential.root.read(&credential.copy, MAX_LOGIN_LEN) else { return };
         let is_theirs_unchanged = std::fs::read(&credential.theirs).is_ok_and(|theirs| theirs == *known);
         if copy != *known
             && is_theirs_unchanged

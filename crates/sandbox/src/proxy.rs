@@ -25,11 +25,11 @@ use request::Request;
 use upstream::Upstream;
 
 /// As many connections there may be at once.
-const MOST: usize = 256;
+const MAX_CONNECTIONS: usize = 256;
 /// As many different hosts are written down.
-const MOST_LOGGED: usize = 1000;
+const MAX_LOGGED_HOSTS: usize = 1000;
 /// How long a server may take to answer a connection.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Where contacts are written down, each once.
 #[derive(Default)]
@@ -44,7 +44,7 @@ impl Log {
     }
 
     fn note(&mut self, contact: &Contact) {
-        if MOST_LOGGED <= self.known.len() || !self.known.insert(contact.clone()) {
+        if MAX_LOGGED_HOSTS <= self.known.len() || !self.known.insert(contact.clone()) {
             return;
         }
         if let (Some(file), Ok(line)) = (&mut self.file, serde_json::to_string(contact)) {
@@ -77,7 +77,7 @@ impl Proxy {
     fn accept(self: &Arc<Self>, listener: &TcpListener, port: Option<u16>) {
         for stream in listener.incoming().flatten() {
             let proxy = self.clone();
-            if MOST <= proxy.connections.fetch_add(1, Ordering::Relaxed) {
+            if MAX_CONNECTIONS <= proxy.connections.fetch_add(1, Ordering::Relaxed) {
                 proxy.connections.fetch_sub(1, Ordering::Relaxed);
                 continue;
             }
@@ -131,7 +131,7 @@ impl Proxy {
                 last = io::Error::new(io::ErrorKind::PermissionDenied, "it leads to an inner address");
                 continue;
             }
-            match TcpStream::connect_timeout(&address, PATIENCE) {
+            match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
                 Ok(stream) => return Ok(stream),
                 Err(error) => last = error,
             }
@@ -155,7 +155,7 @@ fn pass_on(mut client: TcpStream, mut server: TcpStream, request: &Request) -> i
 }
 
 fn forward(client: TcpStream, port: u16) -> io::Result<()> {
-    pump(client, TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), PATIENCE)?)
+    pump(client, TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), CONNECT_TIMEOUT)?)
 }
 
 /// Carries bytes both ways until both have no more.

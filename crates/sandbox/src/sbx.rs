@@ -18,7 +18,7 @@ const COMMANDS: [(&str, &str); 6] = [
     ("stop", "sbx stop {name}"),
 ];
 /// Most of what it says.
-const MOST: usize = 64 * 1024;
+const MAX_OUTPUT_LEN: usize = 64 * 1024;
 
 /// The machine of a run.
 pub(super) struct Machine<'a> {
@@ -66,7 +66,7 @@ impl Machine<'_> {
 
     fn call(&self, mut words: Vec<OsString>, supervisor: &mut Supervisor) -> io::Result<()> {
         let program = words.remove(0);
-        let captured = supervisor.capture(unattended(program, self.project, words), MOST)?;
+        let captured = supervisor.capture(unattended(program, self.project, words), MAX_OUTPUT_LEN)?;
         if succeeded(&captured) { Ok(()) } else { Err(io::Error::other(refusal(&captured))) }
     }
 

@@ -26,9 +26,9 @@ use super::wrapped;
 /// The hidden command that tries what is forbidden.
 pub const COMMAND: &str = "sandbox-probe";
 /// How long a test may take. A container may have to be fetched first, and then is not ready.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TRIAL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Most of what it says.
-const MOST: usize = 16 * 1024;
+const MAX_OUTPUT_LEN: usize = 16 * 1024;
 
 /// The kind that a run gets: the one that was asked for, or the first that works.
 pub fn choose(supervisor: &mut Supervisor, wanted: &Wanted) -> Result<Level> {
@@ -76,7 +76,7 @@ fn missing(program: &str) -> Option<String> {
 
 fn answers(supervisor: &mut Supervisor, program: &str, args: &[&str]) -> Option<String> {
     let spec = spec(program.into(), args.iter().map(OsString::from).collect(), Path::new("/"));
-    match supervisor.capture(spec, MOST) {
+    match supervisor.capture(spec, MAX_OUTPUT_LEN) {
         Ok(captured) if succeeded(&captured) => None,
         Ok(captured) => Some(first_line(&refusal(&captured))),
         Err(error) => Some(error.to_string()),
@@ -122,7 +122,7 @@ impl Ground {
     }
 
     fn check(self, supervisor: &mut Supervisor) -> std::result::Result<(), String> {
-        let captured = supervisor.capture(self.spec, MOST).map_err(|error| error.to_string())?;
+        let captured = supervisor.capture(self.spec, MAX_OUTPUT_LEN).map_err(|error| error.to_string())?;
         if !succeeded(&captured) {
             let said = first_line(&refusal(&captured));
             return Err(said.trim_start_matches("error: ").to_owned());
@@ -149,12 +149,12 @@ pub fn probe(inside: &Path, outside: &Path, port: u16) -> Result<u8> {
     }
     // Whether it went through is seen outside: in here it may have reached a port of the sandbox's own, or itself.
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let _ = TcpStream::connect_timeout(&address, PATIENCE);
+    let _ = TcpStream::connect_timeout(&address, TRIAL_TIMEOUT);
     Ok(0)
 }
 
 fn spec(program: OsString, args: Vec<OsString>, dir: &Path) -> Spec {
-    Spec::new(program, dir).args(args).within(PATIENCE)
+    Spec::new(program, dir).args(args).within(TRIAL_TIMEOUT)
 }
 
 fn first_line(text: &str) -> String {

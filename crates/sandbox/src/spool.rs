@@ -27,8 +27,8 @@ pub const ANSWERS: &str = "answers";
 pub const PIPE: &str = "requests";
 
 /// How long the ralph outside may take: a run has 20 seconds to begin, and others may have asked before.
-const PATIENCE: Duration = Duration::from_mins(1);
-const PAUSE: Duration = Duration::from_millis(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Asks for a run; returns its id once it has begun.
 pub fn ask(request: &JobRequest) -> Result<String> {
@@ -67,10 +67,10 @@ fn tell(pipe: &Path, name: &str) -> io::Result<()> {
 
 fn read(answer: &Path) -> Result<Answer> {
     let started = Instant::now();
-    while started.elapsed() < PATIENCE {
+    while started.elapsed() < ANSWER_TIMEOUT {
         match std::fs::read(answer) {
             Ok(text) => return serde_json::from_slice(&text).context("the answer is damaged"),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => thread::sleep(PAUSE),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => thread::sleep(POLL_INTERVAL),
             Err(error) => return Err(error).context("cannot read the answer"),
         }
     }

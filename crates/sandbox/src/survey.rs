@@ -10,7 +10,7 @@ use ralph_core::containment::policy::{GitPlaces, PROTECTED, Places, SECRETS, SYS
 use ralph_sys::files;
 
 /// As many folders are searched for secrets.
-const MOST_FOLDERS: usize = 5_000;
+const MAX_FOLDERS: usize = 5_000;
 /// Folders of others' code and of results, where nobody keeps secrets and there is much.
 const SKIPPED: [&str; 8] =
     [".git", "node_modules", "target", "vendor", ".venv", "venv", "__pycache__", ".ralph"];
@@ -102,7 +102,7 @@ fn secrets(project: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut waiting = VecDeque::from([project.to_owned()]);
     let mut searched = 0;
-    while let Some(folder) = waiting.pop_front().filter(|_| searched < MOST_FOLDERS) {
+    while let Some(folder) = waiting.pop_front().filter(|_| searched < MAX_FOLDERS) {
         searched += 1;
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let Ok(kind) = entry.file_type() else { continue };

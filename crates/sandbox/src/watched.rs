@@ -11,7 +11,7 @@ use ralph_core::setup::PROJECT_DIR;
 use ralph_sys::hash;
 
 /// As many files are looked at.
-const MOST: usize = 2_000;
+const MAX_FILES: usize = 2_000;
 /// What of ralph's own folder is not written by ralph during a run.
 const OF_RALPH: [&str; 3] = ["settings.json", "settings.local.json", "prompts"];
 
@@ -32,7 +32,7 @@ pub(super) fn look(places: &Places) -> BTreeMap<PathBuf, String> {
 }
 
 fn add(path: &Path, into: &mut BTreeMap<PathBuf, String>) {
-    if MOST <= into.len() || path.ends_with(".claude/rules") {
+    if MAX_FILES <= into.len() || path.ends_with(".claude/rules") {
         return;
     }
     match path.symlink_metadata() {

@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::Path, time::Duration};
 use crate::process::{Captured, Spec};
 
 /// A call that takes longer waits for somebody who is not there.
-const LONGEST: Duration = Duration::from_mins(30);
+const CALL_TIMEOUT: Duration = Duration::from_mins(30);
 
 /// A call of a program that has nobody to ask.
 pub fn unattended(program: OsString, dir: &Path, args: Vec<OsString>) -> Spec {
@@ -16,7 +16,7 @@ pub fn unattended(program: OsString, dir: &Path, args: Vec<OsString>) -> Spec {
         .env("GIT_LITERAL_PATHSPECS", "1")
         .env("GIT_EDITOR", "true")
         .env("LC_ALL", "C")
-        .within(LONGEST)
+        .within(CALL_TIMEOUT)
 }
 
 /// Whether a call ended well.

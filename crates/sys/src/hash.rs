@@ -12,14 +12,14 @@ use std::{
 pub const GONE: &str = "gone";
 
 /// Files up to this size are compared by content, larger ones by time and size.
-const MOST_HASHED: u64 = 1024 * 1024;
+const MAX_HASHED_LEN: u64 = 1024 * 1024;
 
 /// What is at a path, in a few letters.
 pub fn fingerprint(path: &Path) -> String {
     let Ok(metadata) = std::fs::symlink_metadata(path) else { return GONE.to_owned() };
     let contents = if metadata.is_symlink() {
         std::fs::read_link(path).ok().map(|target| target.into_os_string().into_vec())
-    } else if metadata.is_file() && metadata.len() <= MOST_HASHED {
+    } else if metadata.is_file() && metadata.len() <= MAX_HASHED_LEN {
         std::fs::read(path).ok()
     } else {
         None

@@ -114,7 +114,7 @@ pub struct Supervisor {
 }
 
 /// How often there is a tick.
-const TICK: Duration = Duration::from_secs(1);
+const TICK_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Supervisor {
     /// Takes over signals and orphans for the whole program.
@@ -155,7 +155,7 @@ impl Supervisor {
 
     /// Lets time be noticed while nothing happens.
     pub fn ticking(&mut self) {
-        self.next_tick = Some(Instant::now() + TICK);
+        self.next_tick = Some(Instant::now() + TICK_INTERVAL);
     }
 
     /// Whether somebody wants the running operation to end, too.
@@ -293,7 +293,7 @@ impl Supervisor {
     fn is_tick(&mut self, now: Instant) -> bool {
         let is_due = self.next_tick.is_some_and(|tick| tick <= now);
         if is_due {
-            self.next_tick = Some(now + TICK);
+            self.next_tick = Some(now + TICK_INTERVAL);
         }
         is_due
     }

@@ -23,7 +23,7 @@ pub enum Urgency {
 }
 
 /// After so many signals ralph goes without looking back; its guardian cleans up.
-const ENOUGH: u32 = 4;
+const MAX_SIGNALS: u32 = 4;
 
 /// Reports every signal that asks ralph to stop. INT and TERM are handled even when they were ignored by
 /// the parent (a shell starts background jobs so); HUP stays ignored then, which is what `nohup` is for.
@@ -42,7 +42,7 @@ pub fn listen<M: Send + 'static>(
                 _ => Urgency::Another,
             };
             count += u32::from(urgency != Urgency::Once);
-            if ENOUGH <= count {
+            if MAX_SIGNALS <= count {
                 // The loop has not ended after three signals: it hangs in a write or in the kernel.
                 std::process::exit(crate::error::INTERRUPTED.into());
             }

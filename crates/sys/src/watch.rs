@@ -6,17 +6,17 @@
 use std::time::{Duration, Instant};
 
 /// How long a process has between the polite signal and the kill.
-const GRACE: Duration = Duration::from_secs(5);
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long pipes may stay open and silent after the process itself has ended.
-const DRAIN: Duration = Duration::from_millis(500);
+const QUIET_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long pipes may stay open after the process itself has ended, even if something is still printing.
-const LONGEST_DRAIN: Duration = Duration::from_secs(3);
+const MAX_DRAIN: Duration = Duration::from_secs(3);
 /// How long a process that has printed its result may do nothing before it is ended.
-const LINGER: Duration = Duration::from_secs(30);
+const LINGER_TIMEOUT: Duration = Duration::from_secs(30);
 /// A wait that ends so much later than it should: ralph itself was stopped.
-const OVERSLEPT: Duration = Duration::from_secs(1);
+const MAX_LATENESS: Duration = Duration::from_secs(1);
 /// How long a killed process may take to disappear before nobody waits for it any more.
-const UNKILLABLE: Duration = Duration::from_secs(10);
+const GIVE_UP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Time limits of one process; nothing means no limit.
 #[derive(Clone, Copy, Debug, Default)]
@@ -99,7 +99,7 @@ impl Watch {
     pub fn output(&mut self, now: Instant) {
         self.last_output = now;
         if let Phase::Draining { until, at_the_latest } = &mut self.phase {
-            *until = (now + DRAIN).min(*at_the_latest);
+            *until = (now + QUIET_TIMEOUT).min(*at_the_latest);
         }
     }
 
@@ -115,7 +115,7 @@ impl Watch {
 
     /// The process itself has ended; its pipes may still be open.
     pub fn exited(&mut self, now: Instant) {
-        self.phase = Phase::Draining { until: now + DRAIN, at_the_latest: now + LONGEST_DRAIN };
+        self.phase = Phase::Draining { until: now + QUIET_TIMEOUT, at_the_latest: now + MAX_DRAIN };
     }
 
     /// The process has used what it may use.
@@ -158,14 +158,14 @@ impl Watch {
     }
 
     fn running(&mut self, now: Instant) -> Order {
-        if let Some(due) = self.due.filter(|due| *due + OVERSLEPT < now) {
+        if let Some(due) = self.due.filter(|due| *due + MAX_LATENESS < now) {
             // What the process printed meanwhile may not have been read yet, and is not to be held against it.
             self.started += now - due;
             self.last_output = now;
         }
         let deadlines = [
             (self.limits.total.map(|total| self.started + total), Cause::Timeout),
-            (self.has_result.then_some(self.last_output + LINGER), Cause::Lingered),
+            (self.has_result.then_some(self.last_output + LINGER_TIMEOUT), Cause::Lingered),
             (self.limits.idle.map(|idle| self.last_output + idle), Cause::Idle),
         ];
         let mut next = None;
@@ -182,12 +182,12 @@ impl Watch {
 
     fn terminate(&mut self, cause: Cause, now: Instant) -> Order {
         self.cause = Some(cause);
-        self.phase = Phase::Terminating { kill_at: now + GRACE };
+        self.phase = Phase::Terminating { kill_at: now + KILL_TIMEOUT };
         Order::Terminate
     }
 
     fn kill(&mut self, now: Instant) -> Order {
-        self.phase = Phase::Killed { give_up_at: now + UNKILLABLE };
+        self.phase = Phase::Killed { give_up_at: now + GIVE_UP_TIMEOUT };
         Order::Kill
     }
 }

@@ -5,7 +5,7 @@
 //! own, if what comes before it in the prompt comes before it here too.
 
 /// A line longer than this is not held back to be compared.
-const LONGEST_LINE: usize = 64 * 1024;
+const MAX_LINE_LEN: usize = 64 * 1024;
 
 /// Takes out of a text what repeats the prompt.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Echo {
         self.pending.push_str(text);
         let end = match self.pending.rfind('\n') {
             Some(at) => at + 1,
-            None if LONGEST_LINE < self.pending.len() => self.pending.len(),
+            None if MAX_LINE_LEN < self.pending.len() => self.pending.len(),
             None => return String::new(),
         };
         let whole: String = self.pending.drain(..end).collect();

@@ -16,7 +16,7 @@ const RETRY: OnFailure = OnFailure::Retry { retries: RETRIES };
 pub const STUCK_AFTER: u32 = 3;
 
 /// All waits for usage limits together, unless the settings say otherwise.
-pub const LONGEST_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
+pub const MAX_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// The guarded loop: guardrails after every turn, complete when the response says so and they pass.
 pub fn run(completion_response: &str, gates: Vec<Gate>) -> Plan {
@@ -172,7 +172,7 @@ fn limits(iterations: u32, exit_code: u8) -> Limits {
         iterations,
         exit_code,
         rest_ms: 0,
-        max_wait_ms: LONGEST_WAIT_MS,
+        max_wait_ms: MAX_WAIT_MS,
         total_ms: None,
         cost_usd: None,
         tokens: None,

@@ -3,7 +3,7 @@
 use super::event::Why;
 
 /// No wait for a quota is made longer than this by chance.
-const MOST_JITTER_MS: u64 = 30_000;
+const MAX_JITTER_MS: u64 = 30_000;
 
 /// How long to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Wait {
             Self::ForQuota { resets_at, at_least_ms, at_most_ms } => {
                 let reset = resets_at.saturating_mul(1000).max(now.saturating_add_unsigned(at_least_ms));
                 let wait = u64::try_from(reset.saturating_sub(now)).unwrap_or(0);
-                let wait = wait.saturating_add(chance % (wait / 10).clamp(1, MOST_JITTER_MS));
+                let wait = wait.saturating_add(chance % (wait / 10).clamp(1, MAX_JITTER_MS));
                 (now.saturating_add_unsigned(wait.min(at_most_ms)), Why::UsageLimit)
             }
         }

@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Between two looks at a bus that is followed.
-const PAUSE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Post to the message bus of a task, or read it
 ///
@@ -184,7 +184,7 @@ fn read(args: &ReadArgs, project: &Path) -> Result<u8> {
         return Ok(0);
     }
     loop {
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
         (messages, position) = bus.read_from(position)?;
         messages.retain(|message| args.wants(message));
         args.show(&messages, palette)?;

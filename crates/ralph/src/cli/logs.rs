@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// How often a followed run is looked at.
-const PAUSE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Show what happened in a run, while it happens or afterwards
 ///
@@ -74,7 +74,7 @@ pub(super) fn main(args: &LogsArgs, project: &Path) -> Result<u8> {
         if !args.follow || replay.ended || !is_running {
             return replay.finish();
         }
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 

@@ -197,10 +197,10 @@ impl Claude {
     }
 
     fn call(&mut self, args: &[&str]) -> Result<()> {
-        const MOST: usize = 64 * 1024;
+        const MAX_OUTPUT_LEN: usize = 64 * 1024;
         let words = args.iter().map(OsString::from).collect();
         let spec = unattended(self.program.clone().into_os_string(), &self.project, words);
-        let captured = self.supervisor.capture(spec, MOST)?;
+        let captured = self.supervisor.capture(spec, MAX_OUTPUT_LEN)?;
         if succeeded(&captured) {
             return Ok(());
         }

@@ -45,7 +45,7 @@ pub(super) struct StatusArgs {
 }
 
 /// How many runs a person wants to see.
-const MOST_SHOWN: usize = 10;
+const MAX_SHOWN: usize = 10;
 
 /// How much of the end of an agent's stream says what it is doing.
 const TAIL: u64 = 64 * 1024;
@@ -62,7 +62,7 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
         with_project: args.all,
     };
     let mut out = String::new();
-    let shown = if args.json { runs.len() } else { runs.len().min(MOST_SHOWN) };
+    let shown = if args.json { runs.len() } else { runs.len().min(MAX_SHOWN) };
     for run in &runs[..shown] {
         let id = run.id();
         // A run whose journal is damaged is shown as such, not hidden.

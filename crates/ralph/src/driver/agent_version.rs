@@ -10,9 +10,9 @@ use ralph_sys::{
 };
 
 /// How long a program may take to say its version.
-const PATIENCE: Duration = Duration::from_secs(5);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 /// As much of what it says is read.
-const MOST: usize = 4096;
+const MAX_OUTPUT_LEN: usize = 4096;
 
 /// The version of the agent that is called by this name. Only programs with the name of an agent are asked:
 /// what a stranger does with `--version` nobody knows.
@@ -31,11 +31,11 @@ pub(crate) fn of_agent(
 
 /// Has a program say its version; otherwise says why it does not.
 pub(crate) fn ask(supervisor: &mut Supervisor, program: &Path, project: &Path) -> Result<String, String> {
-    let spec = Spec::new(program, project).args(["--version"]).within(PATIENCE);
+    let spec = Spec::new(program, project).args(["--version"]).within(VERSION_TIMEOUT);
     let captured =
-        supervisor.capture(spec, MOST).map_err(|error| format!("it cannot be started: {error}"))?;
+        supervisor.capture(spec, MAX_OUTPUT_LEN).map_err(|error| format!("it cannot be started: {error}"))?;
     if captured.ended.cause.is_some() {
-        return Err(format!("it does not say its version within {} s", PATIENCE.as_secs()));
+        return Err(format!("it does not say its version within {} s", VERSION_TIMEOUT.as_secs()));
     }
     if !calls::succeeded(&captured) {
         let first = calls::refusal(&captured).lines().next().unwrap_or_default().to_owned();

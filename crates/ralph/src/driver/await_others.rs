@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Between two looks at files of others.
-const POLL: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Driver {
     /// Waits until everybody who works on the task has ended. The list is read again each time, so those count
@@ -64,7 +64,8 @@ impl Driver {
         self.ledger.warn(format!("waiting for what must be done first: {}", files.join(", ")));
         let Self { supervisor, ledger, setup, .. } = self;
         while !files.iter().all(|file| setup.project.join(file).exists()) {
-            if supervisor.wait(Instant::now() + POLL, &mut || ledger.tick()) == Waited::StopRequested {
+            if supervisor.wait(Instant::now() + POLL_INTERVAL, &mut || ledger.tick()) == Waited::StopRequested
+            {
                 return ledger.stop_requested();
             }
         }

@@ -42,14 +42,14 @@ const MESSAGE_PROMPT: &str =
 /// How often it is asked.
 const MESSAGE_TURNS: u32 = 2;
 /// How much of an answer or of a refusal is looked at.
-const MOST: usize = 64 * 1024;
+const MAX_ANSWER_LEN: usize = 64 * 1024;
 /// How much of a refusal the agent is told, in characters.
-const MOST_TOLD: usize = 4000;
+const MAX_TOLD_CHARS: usize = 4000;
 
 /// How long somebody else's git may hold the index.
-const PATIENCE: Duration = Duration::from_secs(3);
+const INDEX_LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 /// Between two tries.
-const PAUSE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// File systems keep time in steps.
 const CLOCK_TICK: SignedDuration = SignedDuration::from_millis(100);
 
@@ -124,7 +124,7 @@ impl Driver {
         self.ledger.record(Event::CommitStarted { head, message: message.clone() });
         match self.commit_patiently(git, &changes, &message)? {
             Ok(()) => self.made(git),
-            Err(output) => Ok(CommitEnd::Failed { output: truncate(&output, MOST_TOLD) }),
+            Err(output) => Ok(CommitEnd::Failed { output: truncate(&output, MAX_TOLD_CHARS) }),
         }
     }
 
@@ -155,7 +155,7 @@ impl Driver {
         changes: &[Change],
         message: &str,
     ) -> io::Result<std::result::Result<(), String>> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + INDEX_LOCK_TIMEOUT;
         loop {
             let Self { supervisor, sandbox, .. } = &mut *self;
             // Hooks and filters of the repository may be the agent's work.
@@ -168,7 +168,7 @@ impl Driver {
             if !is_locked || until < Instant::now() {
                 return Ok(committed);
             }
-            if self.supervisor.wait(Instant::now() + PAUSE, &mut || {}) == Waited::StopRequested {
+            if self.supervisor.wait(Instant::now() + POLL_INTERVAL, &mut || {}) == Waited::StopRequested {
                 return Ok(committed);
             }
         }
@@ -192,18 +192,18 @@ impl Driver {
 
     /// Any other SCM that has `status` and `commit -m`.
     fn make_other_commit(&mut self, scm: &Scm) -> Result<CommitEnd> {
-        let status = self.supervisor.capture(self.task_spec(scm, vec!["status".into()]), MOST)?;
+        let status = self.supervisor.capture(self.task_spec(scm, vec!["status".into()]), MAX_ANSWER_LEN)?;
         if succeeded(&status) && status.out.trim_ascii().is_empty() {
             return Ok(CommitEnd::Nothing);
         }
         let message = self.message()?;
         self.ledger.record(Event::CommitStarted { head: None, message: message.clone() });
         let args = vec!["commit".into(), "-m".into(), message.clone().into()];
-        let captured = self.supervisor.capture(self.task_spec(scm, args), MOST)?;
+        let captured = self.supervisor.capture(self.task_spec(scm, args), MAX_ANSWER_LEN)?;
         if succeeded(&captured) {
             return Ok(CommitEnd::Made { commit: String::new(), subject: message });
         }
-        Ok(CommitEnd::Failed { output: truncate(&refusal(&captured), MOST_TOLD) })
+        Ok(CommitEnd::Failed { output: truncate(&refusal(&captured), MAX_TOLD_CHARS) })
     }
 
     /// A task that is not a commit. A failure is shown; the loop goes on.
@@ -214,7 +214,7 @@ impl Driver {
             // What runs before a push must not be what the agent wrote.
             args.push("--no-verify".into());
         }
-        let failure = match self.supervisor.capture(self.task_spec(scm, args), MOST) {
+        let failure = match self.supervisor.capture(self.task_spec(scm, args), MAX_ANSWER_LEN) {
             Ok(captured) if succeeded(&captured) => return,
             Ok(captured) => refusal(&captured),
             Err(error) => error.to_string(),
@@ -271,7 +271,7 @@ impl Driver {
         let spec = self.contained(spec).ok()?;
         let Self { supervisor, ledger, .. } = self;
         let notice = &mut |happening: &Happening<'_>| ledger.notice(happening);
-        let Ok(captured) = supervisor.capture_and(spec, MOST, notice) else {
+        let Ok(captured) = supervisor.capture_and(spec, MAX_ANSWER_LEN, notice) else {
             return None;
         };
         let said = written(&writable, &answer)
@@ -292,6 +292,6 @@ fn short(id: &str) -> &str {
 
 /// What the agent wrote into its answer file, if it writes one.
 fn written(folder: &Path, answer: &Path) -> Option<String> {
-    let text = Root::new(folder).read(answer, MOST as u64).ok()?;
+    let text = Root::new(folder).read(answer, MAX_ANSWER_LEN as u64).ok()?;
     Some(String::from_utf8_lossy(&text).into_owned()).filter(|text| !text.trim().is_empty())
 }

@@ -14,9 +14,9 @@ use super::Driver;
 use crate::report::summary;
 
 /// A notification is a moment's work; a program that hangs must not hold the night.
-const LONGEST: Duration = Duration::from_secs(30);
+const NOTIFY_TIMEOUT: Duration = Duration::from_secs(30);
 /// As much as is kept of what the program complains about.
-const MOST: usize = 4096;
+const MAX_OUTPUT_LEN: usize = 4096;
 
 /// Why a person may want to know.
 #[derive(Clone, Copy, Debug)]
@@ -71,11 +71,11 @@ impl Driver {
         let spec = Spec::shell(&command, &self.setup.project)
             .input(format!("{event}\n"))
             .prints(Sink::Null, Sink::Pipe { copy: None })
-            .within(LONGEST);
-        let problem = match self.supervisor.capture(spec, MOST) {
+            .within(NOTIFY_TIMEOUT);
+        let problem = match self.supervisor.capture(spec, MAX_OUTPUT_LEN) {
             Ok(captured) if succeeded(&captured) => return,
             Ok(captured) if captured.ended.cause == Some(watch::Cause::Timeout) => {
-                format!("it took more than {} s", LONGEST.as_secs())
+                format!("it took more than {} s", NOTIFY_TIMEOUT.as_secs())
             }
             Ok(captured) => refusal(&captured),
             Err(error) => error.to_string(),

@@ -17,7 +17,7 @@ use super::{
 use crate::{journal::run_dir::RunDir, tasks::Task};
 
 /// Most of what the programs around a sandbox say.
-const MOST: usize = 4096;
+const MAX_OUTPUT_LEN: usize = 4096;
 
 /// Prepares the sandbox of a run; nothing if it wants none.
 pub(super) fn of_run(
@@ -120,7 +120,7 @@ impl Driver {
             let program = words.remove(0);
             // A container that is gone already is as good.
             let spec = unattended(program, &self.setup.project, words);
-            let _ = self.supervisor.capture(spec, MOST);
+            let _ = self.supervisor.capture(spec, MAX_OUTPUT_LEN);
         }
         if !hosts.is_empty() {
             self.ledger.record(Event::Contacted { hosts });

@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// How long another hook of the same conversation may take before this one gives up.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A turn that is over, as the hook knows it.
 pub(crate) struct Stopped {
@@ -287,7 +287,7 @@ fn lock(run: &RunDir) -> Result<Journal> {
     let started = Instant::now();
     loop {
         match Journal::open(&run.journal()) {
-            Err(_) if journal::is_running(&run.journal()) && started.elapsed() < PATIENCE => {
+            Err(_) if journal::is_running(&run.journal()) && started.elapsed() < LOCK_TIMEOUT => {
                 thread::sleep(Duration::from_millis(10));
             }
             result => return result,

@@ -11,7 +11,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use ralph_core::job_request::{Answer, JobRequest, MOST, is_name};
+use ralph_core::job_request::{Answer, JobRequest, MAX_REQUEST_LEN, is_name};
 use ralph_sandbox::spool::{ANSWERS, FOLDER, PIPE};
 use ralph_sys::{
     error::{Error, Result},
@@ -30,9 +30,9 @@ use crate::{
 /// The name that is no request: the turn is over.
 const END: &[u8] = b".\n";
 /// The longest name, with what ends it.
-const LONGEST: u64 = 128;
+const MAX_NAME_LEN: u64 = 128;
 /// As many runs may work on a task while one inside a sandbox asks for another.
-const MOST_RUNS: usize = 32;
+const MAX_RUNS: usize = 32;
 
 /// The folder of a turn, and who looks after it.
 pub(super) struct Spool {
@@ -89,7 +89,7 @@ impl Caller {
         let mut line = Vec::new();
         loop {
             line.clear();
-            match names.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
+            match names.by_ref().take(MAX_NAME_LEN).read_until(b'\n', &mut line) {
                 Ok(0) | Err(_) => return,
                 Ok(_) if line == END => return,
                 Ok(_) => {}
@@ -115,8 +115,8 @@ impl Caller {
         let Self { project, task, run, agent } = self;
         let request = read(requests, name)?;
         let flags = request.words(agent).map_err(Error::new)?;
-        if MOST_RUNS <= others_running(&store::all(task), run).len() {
-            return Err(Error::new(format!("{MOST_RUNS} runs are at work on this task already"))
+        if MAX_RUNS <= others_running(&store::all(task), run).len() {
+            return Err(Error::new(format!("{MAX_RUNS} runs are at work on this task already"))
                 .hint("wait until one of them has ended"));
         }
         let child = child::register(project, task, Some(run.clone()), short_title(&request.prompt))?;
@@ -144,7 +144,7 @@ impl Caller {
 
 /// A request that is a plain file: a link could lead to what the caller must not see, a pipe could hold ralph.
 fn read(requests: &Path, name: &str) -> Result<JobRequest> {
-    let text = Root::new(requests).read(name, MOST).ok();
+    let text = Root::new(requests).read(name, MAX_REQUEST_LEN).ok();
     let request = text.and_then(|text| serde_json::from_slice(&text).ok());
     request.ok_or_else(|| Error::new("ralph outside of the sandbox does not understand the request"))
 }

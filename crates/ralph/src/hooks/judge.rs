@@ -14,7 +14,7 @@ use super::{Input, project, store::Store};
 use crate::settings::guard::{self, PROJECT_VARIABLE};
 
 /// As much of what was asked is kept, in characters.
-const MOST_KEPT: usize = 300;
+const MAX_KEPT_CHARS: usize = 300;
 
 /// What the guard thinks of a call, in its own words and for the journal.
 pub(super) fn judge(input: &Input<'_>) -> Result<(Verdict, Judgement)> {
@@ -59,7 +59,7 @@ fn asked(call: &ToolCall) -> String {
         ToolCall::Write { paths } | ToolCall::Read { paths } => paths.join(" "),
         ToolCall::Other => String::new(),
     };
-    match text.char_indices().nth(MOST_KEPT) {
+    match text.char_indices().nth(MAX_KEPT_CHARS) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
     }

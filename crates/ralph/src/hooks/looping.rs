@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// How much of a transcript is searched for what was said in a turn.
-const MOST_SEARCHED: u64 = 16 * 1024 * 1024;
+const MAX_SEARCHED_LEN: u64 = 16 * 1024 * 1024;
 
 /// The agent tries to stop.
 pub(super) fn stop(input: &Input<'_>) -> Result<Answer> {
@@ -93,7 +93,7 @@ fn search(path: &Path, session: &SessionLoop, scanner: &mut Scanner) {
     let mut size = 256 * 1024;
     while let Some(tail) = end_of(&mut file, length, size) {
         let reach = said_since(&tail, session.since(), &mut |text| scanner.push(text, false));
-        if reach == Reach::Whole || length <= size || MOST_SEARCHED <= size {
+        if reach == Reach::Whole || length <= size || MAX_SEARCHED_LEN <= size {
             return;
         }
         size *= 8;

@@ -128,14 +128,14 @@ pub(crate) fn log(line: &str) {
     let Ok(dir) = state_dir() else { return };
     let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir);
     let path = dir.join("hooks.log");
-    let is_long = fs::metadata(&path).is_ok_and(|file| LONGEST_LOG < file.len());
+    let is_long = fs::metadata(&path).is_ok_and(|file| MAX_LOG_LEN < file.len());
     let file =
         if is_long { File::create(path) } else { OpenOptions::new().create(true).append(true).open(path) };
     let line = format!("{:.3} {}\n", jiff::Timestamp::now(), line.replace('\n', " "));
     let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
 }
 
-const LONGEST_LOG: u64 = 1024 * 1024;
+const MAX_LOG_LEN: u64 = 1024 * 1024;
 
 /// A name that is a folder's, whatever the agent calls the conversation.
 fn key(session: &str) -> String {

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 
 const FILE: &str = "hooks.jsonl";
 /// More than any agent calls tools in a turn.
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+const MAX_NOTES_LEN: u64 = 16 * 1024 * 1024;
 /// As many reasons as a journal wants.
-const MOST_REASONS: usize = 50;
+const MAX_REASONS: usize = 50;
 
 /// One thing that a hook did.
 #[derive(Debug, Deserialize, Serialize)]
@@ -73,7 +73,7 @@ pub(crate) fn take(folder: &Path) -> Notes {
 
 fn read_lines(folder: &Path, name: &str, notes: &mut Notes) -> io::Result<()> {
     // The agent may have put a link or a pipe there.
-    let text = Root::new(folder).read(name, MOST_BYTES)?;
+    let text = Root::new(folder).read(name, MAX_NOTES_LEN)?;
     for note in text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()) {
         notes.take(note);
     }
@@ -89,8 +89,8 @@ impl Notes {
                 report.refused += u64::from(call.is_refusal());
                 calls.push(call);
             }
-            Note::Held(reason) if report.held.len() < MOST_REASONS => report.held.push(reason),
-            Note::Context(percent) if report.context.len() < MOST_REASONS => report.context.push(percent),
+            Note::Held(reason) if report.held.len() < MAX_REASONS => report.held.push(reason),
+            Note::Context(percent) if report.context.len() < MAX_REASONS => report.context.push(percent),
             Note::Held(_) | Note::Context(_) => {}
         }
     }

@@ -22,7 +22,7 @@ use ralph_sys::{
 pub(crate) use exclude::exclude_own_files;
 
 /// Everything git prints that ralph looks at fits in here, except the list of changes.
-const MOST: usize = 64 * 1024;
+const MAX_OUTPUT_LEN: usize = 64 * 1024;
 /// Lists everything that is not as HEAD has it.
 const STATUS: [&str; 7] = [
     "--no-optional-locks",
@@ -34,7 +34,7 @@ const STATUS: [&str; 7] = [
     "--ignore-submodules=dirty",
 ];
 /// Enough for a list of a million changed files.
-const MOST_CHANGES: usize = 256 * 1024 * 1024;
+const MAX_CHANGES_LEN: usize = 256 * 1024 * 1024;
 
 /// A repository with a working tree.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ impl Git {
     /// The repository that `dir` is in, if it is in one.
     pub(crate) fn find(supervisor: &mut Supervisor, dir: &Path) -> io::Result<Option<Self>> {
         let args = ["rev-parse", "--show-toplevel"].map(OsString::from).to_vec();
-        let captured = supervisor.capture(spec(dir, args), MOST)?;
+        let captured = supervisor.capture(spec(dir, args), MAX_OUTPUT_LEN)?;
         let Some(top) = captured.out.strip_suffix(b"\n").filter(|_| succeeded(&captured)) else {
             return Ok(None);
         };
@@ -84,7 +84,7 @@ impl Git {
 
     /// What git says about itself; an error means that there is none.
     pub(crate) fn version(supervisor: &mut Supervisor, dir: &Path) -> io::Result<String> {
-        let captured = supervisor.capture(spec(dir, vec!["--version".into()]), MOST)?;
+        let captured = supervisor.capture(spec(dir, vec!["--version".into()]), MAX_OUTPUT_LEN)?;
         Ok(text(&captured.out))
     }
 
@@ -147,7 +147,7 @@ impl Git {
     ) -> io::Result<Vec<(String, String)>> {
         let range = format!("{from}..{to}");
         let args = ["log", "--reverse", "--format=%h%x09%s", &range, "--"];
-        let captured = supervisor.capture(self.spec(&args), MOST_CHANGES)?;
+        let captured = supervisor.capture(self.spec(&args), MAX_CHANGES_LEN)?;
         let out = String::from_utf8_lossy(&captured.out).into_owned();
         let lines = out.lines().filter_map(|line| line.split_once('\t'));
         Ok(lines.map(|(id, subject)| (id.to_owned(), subject.to_owned())).collect())
@@ -161,7 +161,7 @@ impl Git {
         to: &str,
     ) -> io::Result<Vec<FileChange>> {
         let args = ["diff", "--numstat", "--no-renames", "--no-ext-diff", "-z", from, to, "--"];
-        let captured = supervisor.capture(self.spec(&args), MOST_CHANGES)?;
+        let captured = supervisor.capture(self.spec(&args), MAX_CHANGES_LEN)?;
         let out = String::from_utf8_lossy(&captured.out).into_owned();
         let lines = out.split('\0').filter(|_| succeeded(&captured)).filter_map(|line| {
             let mut fields = line.splitn(3, '\t');
@@ -177,7 +177,7 @@ impl Git {
 
     /// Everything that is not as HEAD has it, new files included, ralph's own files not.
     pub(crate) fn changes(&self, supervisor: &mut Supervisor) -> io::Result<Vec<Change>> {
-        let captured = supervisor.capture(self.spec(&STATUS), MOST_CHANGES)?;
+        let captured = supervisor.capture(self.spec(&STATUS), MAX_CHANGES_LEN)?;
         if !succeeded(&captured) {
             return Err(io::Error::other(format!("git status failed: {}", text(&captured.err))));
         }
@@ -241,7 +241,7 @@ impl Git {
             self.spec_of(&[&commit[..], &["--only"]].concat(), &changes.iter().collect::<Vec<_>>())
         });
         for call in calls {
-            let captured = supervisor.capture(contain(call)?, MOST)?;
+            let captured = supervisor.capture(contain(call)?, MAX_OUTPUT_LEN)?;
             if !succeeded(&captured) {
                 return Ok(Err(refusal(&captured)));
             }
@@ -250,7 +250,7 @@ impl Git {
     }
 
     fn call(&self, supervisor: &mut Supervisor, args: &[&str]) -> io::Result<Captured> {
-        supervisor.capture(self.spec(args), MOST)
+        supervisor.capture(self.spec(args), MAX_OUTPUT_LEN)
     }
 
     fn spec(&self, args: &[&str]) -> Spec {

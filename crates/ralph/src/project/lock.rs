@@ -17,10 +17,10 @@ use ralph_sys::error::{Context, Error, Result};
 use crate::journal::{self, run_dir::RunDir};
 
 /// How long the guardian of a killed loop may take to clean up before the tree is free.
-const PATIENCE: Duration = Duration::from_secs(10);
+const CLEANUP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A guardian that goes gives up its locks one after the other.
-const LAST_MOMENT: Duration = Duration::from_millis(500);
+const RELEASE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Takes the tree for one loop, or says who has it: the project's folder and, where ralph commits, the whole
 /// working tree that it is in.
@@ -48,10 +48,10 @@ fn take_one(dir: &Path, project: &Path, territory: &Territory) -> Result<File> {
         let holder = holder(project, territory);
         let is_cleaning_up = holder.as_ref().is_some_and(|holder| !ralph_sys::process::is_alive(holder.pid));
         let patience = match &holder {
-            Some(_) if is_cleaning_up => PATIENCE,
+            Some(_) if is_cleaning_up => CLEANUP_TIMEOUT,
             Some(_) => Duration::ZERO,
             // Perhaps a guardian that has given up the journal already.
-            None => LAST_MOMENT,
+            None => RELEASE_TIMEOUT,
         };
         if patience <= started.elapsed() {
             return Err(refusal(holder, &directory, territory));

@@ -16,8 +16,8 @@ use story::Story;
 
 const STYLE: &str = include_str!("html/style.css");
 /// What is shown of a long prompt.
-const MOST_LINES: usize = 12;
-const MOST_CHARACTERS: usize = 1200;
+const MAX_PROMPT_LINES: usize = 12;
+const MAX_PROMPT_CHARS: usize = 1200;
 
 /// What the record does not say, or says elsewhere.
 pub(crate) struct Page<'a> {
@@ -74,9 +74,9 @@ impl Page<'_> {
 /// The prompt; of a long one only the beginning can be seen until somebody asks for the rest.
 fn asked(text: &str) -> String {
     let text = text.trim_end();
-    let cut = text.char_indices().nth(MOST_CHARACTERS).map_or(text.len(), |(at, _)| at);
+    let cut = text.char_indices().nth(MAX_PROMPT_CHARS).map_or(text.len(), |(at, _)| at);
     let (start, rest) =
-        text.split_at(text.match_indices('\n').nth(MOST_LINES - 1).map_or(cut, |(at, _)| at.min(cut)));
+        text.split_at(text.match_indices('\n').nth(MAX_PROMPT_LINES - 1).map_or(cut, |(at, _)| at.min(cut)));
     if rest.is_empty() {
         return format!("<pre>{}</pre>", escape(start));
     }

@@ -56,7 +56,7 @@ pub(crate) struct Human {
 }
 
 /// How often somebody without a status line is told that the wait goes on.
-const WAITING_AGAIN: Duration = Duration::from_mins(15);
+const REMINDER_INTERVAL: Duration = Duration::from_mins(15);
 
 impl Human {
     /// Shows a run on `out`, and its end on `data`.
@@ -106,7 +106,7 @@ impl Human {
     fn still_waiting(&mut self, at: Timestamp) {
         let Some((until_ms, said)) = self.limited else { return };
         let left = u64::try_from(until_ms - at.as_millisecond()).unwrap_or(0);
-        if self.look.live || left == 0 || between(said, at) < WAITING_AGAIN {
+        if self.look.live || left == 0 || between(said, at) < REMINDER_INTERVAL {
             return;
         }
         self.limited = Some((until_ms, at));

@@ -15,7 +15,7 @@ use crate::term::{
 };
 
 /// How often an unchanged screen gets a new status line.
-const PAUSE_MS: i64 = 100;
+const REDRAW_INTERVAL_MS: i64 = 100;
 /// After so much silence in the middle of a line, the line is ended to make room for the status line.
 const SILENCE_MS: i64 = 1500;
 /// What the terminal itself may write behind the status line: `^C`.
@@ -122,7 +122,7 @@ impl Screen {
         }
         let status = fit(status, self.columns.saturating_sub(ECHO + 1));
         if let Some((before, then)) = &self.drawn
-            && (since(*then) < PAUSE_MS || *before == status)
+            && (since(*then) < REDRAW_INTERVAL_MS || *before == status)
         {
             return;
         }

@@ -20,7 +20,7 @@ use ralph_sys::{
 use rustix::rand::GetRandomFlags;
 
 /// How long others may keep the bus to themselves.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest bus that is read into memory.
 const MAX_LEN: u64 = 256 * 1024 * 1024;
@@ -126,9 +126,9 @@ impl Bus {
     /// Takes the bus, which is given back when the file is closed.
     fn lock(&self, file: &File) -> Result<()> {
         let path = self.path.display();
-        match file_lock::take_within(file, PATIENCE) {
+        match file_lock::take_within(file, LOCK_TIMEOUT) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                let seconds = PATIENCE.as_secs();
+                let seconds = LOCK_TIMEOUT.as_secs();
                 Err(Error::new(format!("the bus {path} was locked by others for {seconds} s")))
             }
             other => other.context(format!("cannot lock {path}")),

@@ -29,8 +29,8 @@ pub(crate) const LOG: &str = "ralph.log";
 pub(crate) const OUTPUT: &str = "ralph.out";
 
 /// How long a run may take to begin.
-const PATIENCE: Duration = Duration::from_secs(20);
-const PAUSE: Duration = Duration::from_millis(5);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Whether what a run prints and what it says go into two files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,8 @@ pub(crate) fn start_beside(task: &Task, run: &str, words: &[OsString], logs: Log
     };
     let pid = start_run(run, words, out, log).context("cannot start the run")?;
     let started = Instant::now();
-    while store::one(task, run).is_some_and(|record| record.pid == own_pid()) && started.elapsed() < PATIENCE
+    while store::one(task, run).is_some_and(|record| record.pid == own_pid())
+        && started.elapsed() < START_TIMEOUT
     {
         if !is_alive(pid) {
             let said = task.files().read(folder.join(LOG), MAX_TEXT_LEN).unwrap_or_default();
@@ -72,7 +73,7 @@ pub(crate) fn start_beside(task: &Task, run: &str, words: &[OsString], logs: Log
             failed(task, run);
             return Err(Error::new(format!("the run did not begin: {}", said.trim())));
         }
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     }
     Ok(())
 }

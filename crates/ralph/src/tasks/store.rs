@@ -21,7 +21,7 @@ use crate::journal::{self, run_dir::JOURNAL};
 
 const FILE: &str = "run.json";
 /// How long others may keep the records to themselves.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Makes the record of a new run; from here on others know of it.
 pub(crate) fn register(task: &Task, record: &Record) -> Result<()> {
@@ -86,7 +86,7 @@ fn recorded_end(record: &Record) -> Option<End> {
 /// Held for moments only, by whoever changes a record.
 fn lock(task: &Task) -> io::Result<File> {
     let runs = task.files().open_folder(task.folder.join("runs"))?;
-    file_lock::take_within(&runs, PATIENCE)?;
+    file_lock::take_within(&runs, LOCK_TIMEOUT)?;
     Ok(runs)
 }
 

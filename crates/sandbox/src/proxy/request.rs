@@ -9,9 +9,9 @@ use std::{
 use ralph_core::containment::hosts::split;
 
 /// As long as the head of a request may be.
-const LONGEST: usize = 32 * 1024;
+const MAX_HEAD_LEN: usize = 32 * 1024;
 /// How long a client may take to say what it wants.
-const PATIENCE: Duration = Duration::from_mins(1);
+const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// What a client asks for.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) struct Request {
 impl Request {
     /// Reads the head of a request; nothing if it makes no sense.
     pub(super) fn read(client: &mut TcpStream) -> io::Result<Option<Self>> {
-        client.set_read_timeout(Some(PATIENCE))?;
+        client.set_read_timeout(Some(REQUEST_TIMEOUT))?;
         let mut bytes = Vec::new();
         let mut chunk = [0; 4096];
         let end = loop {
@@ -38,7 +38,7 @@ impl Request {
             if let Some(at) = memchr::memmem::find(&bytes[from..], b"\r\n\r\n") {
                 break from + at + 4;
             }
-            if length == 0 || LONGEST < bytes.len() {
+            if length == 0 || MAX_HEAD_LEN < bytes.len() {
                 return Ok(None);
             }
         };

@@ -10,9 +10,9 @@ use std::{
 use ralph_core::containment::hosts::{Verdict, split};
 
 /// How long it may take to answer.
-const PATIENCE: Duration = Duration::from_secs(30);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// As long as its answer may be.
-const LONGEST: usize = 16 * 1024;
+const MAX_ANSWER_LEN: usize = 16 * 1024;
 
 /// A proxy that makes connections for the machine.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,15 +54,15 @@ impl Upstream {
     pub(super) fn connect(&self, host: &str, port: u16) -> io::Result<TcpStream> {
         let address =
             (self.host.as_str(), self.port).to_socket_addrs()?.next().ok_or(io::ErrorKind::NotFound)?;
-        let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut stream = TcpStream::connect_timeout(&address, ANSWER_TIMEOUT)?;
+        stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
         stream
             .write_all(format!("CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n").as_bytes())?;
         let mut answer = Vec::new();
         // One byte at a time: what follows the head belongs to the client.
         let mut byte = [0];
         while !answer.ends_with(b"\r\n\r\n") {
-            if stream.read(&mut byte)? == 0 || LONGEST < answer.len() {
+            if stream.read(&mut byte)? == 0 || MAX_ANSWER_LEN < answer.len() {
                 return Err(io::Error::other("the proxy of the machine broke off"));
             }
             answer.push(byte[0]);

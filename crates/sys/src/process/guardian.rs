@@ -35,13 +35,13 @@ pub const OWN_RUN_VARIABLE: &str = "RALPH_JOB";
 
 const GOODBYE: &str = "goodbye";
 /// How long the processes of a dead ralph have to clean up after themselves.
-const GRACE: Duration = Duration::from_secs(2);
+const TERM_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long ralph waits for its guardian to go.
 const FAREWELL: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 /// Between two looks at the process table.
-const PAUSE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// A process that cannot be killed in this time cannot be killed.
-const LONGEST: Duration = Duration::from_secs(30);
+const CLEANUP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Ralph's end of the pipe.
 pub struct Guardian {
@@ -134,18 +134,18 @@ fn end_processes(run: &str, session: Option<i32>) {
     let started = Instant::now();
     let mut asked = BTreeSet::new();
     let mut empty_looks = 0;
-    while empty_looks < 2 && started.elapsed() < LONGEST {
+    while empty_looks < 2 && started.elapsed() < CLEANUP_TIMEOUT {
         let doomed = processes_of_run(&mark, session);
         empty_looks = if doomed.is_empty() { empty_looks + 1 } else { 0 };
         for pid in doomed {
-            if GRACE < started.elapsed() {
+            if TERM_TIMEOUT < started.elapsed() {
                 signal(pid, Signal::KILL);
             } else if asked.insert(pid) {
                 signal(pid, Signal::TERM);
                 signal(pid, Signal::CONT);
             }
         }
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 

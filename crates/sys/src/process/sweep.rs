@@ -16,9 +16,9 @@ use rustix::{
 use super::{Leftovers, procfs};
 
 /// How long a leftover may take to go by itself after it was asked to.
-const GRACE: Duration = Duration::from_millis(300);
+const TERM_TIMEOUT: Duration = Duration::from_millis(300);
 /// How long all of it may take; what cannot be killed in this time cannot be killed.
-const LONGEST: Duration = Duration::from_secs(5);
+const SWEEP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Makes orphans of ralph's children children of ralph.
 pub(super) fn adopt_orphans() {
@@ -40,7 +40,7 @@ pub(super) fn sweep(policy: Leftovers, kept: &mut Vec<i32>, spared: &dyn Fn(i32)
     while has_children() {
         let (leaving, mut children) = living_children();
         children.retain(|pid| !kept.contains(pid) && !spared(*pid));
-        if (children.is_empty() && leaving.is_empty()) || LONGEST < started.elapsed() {
+        if (children.is_empty() && leaving.is_empty()) || SWEEP_TIMEOUT < started.elapsed() {
             break;
         }
         if children.is_empty() {
@@ -114,7 +114,7 @@ fn signal(pid: i32, signal: Signal) {
 fn await_end(pids: &[i32]) {
     let handles: Vec<_> =
         pids.iter().filter_map(|pid| pidfd_open(Pid::from_raw(*pid)?, PidfdFlags::empty()).ok()).collect();
-    let deadline = Instant::now() + GRACE;
+    let deadline = Instant::now() + TERM_TIMEOUT;
     for handle in &handles {
         let left = deadline.saturating_duration_since(Instant::now());
         let timeout = Timespec::try_from(left).ok();

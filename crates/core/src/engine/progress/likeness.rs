@@ -4,7 +4,7 @@
 //! tests that run side by side print in any order. Every other number counts: 12 failures after 47 are progress.
 
 /// More of a line than this does not matter.
-const LONGEST_LINE: usize = 4096;
+const MAX_LINE_LEN: usize = 4096;
 
 /// What may stand behind a number that is a time.
 const UNITS: [&str; 13] =
@@ -24,7 +24,7 @@ impl Likeness {
     /// Takes the next bytes, cut anywhere.
     pub fn push(&mut self, bytes: &[u8]) {
         for part in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
-            let room = LONGEST_LINE.saturating_sub(self.line.len());
+            let room = MAX_LINE_LEN.saturating_sub(self.line.len());
             self.line.extend_from_slice(&part[..part.len().min(room)]);
             if part.ends_with(b"\n") || part.ends_with(b"\r") {
                 self.end_line();

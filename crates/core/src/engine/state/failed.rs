@@ -18,10 +18,10 @@ use crate::engine::budget;
 const LIMITED_TURNS_IN_A_ROW: u32 = 20;
 
 /// The longest rest before a retry.
-const LONGEST_RETRY_DELAY_MS: u64 = 5 * 60 * 1000;
+const MAX_RETRY_DELAY_MS: u64 = 5 * 60 * 1000;
 
 /// The longest rest before ralph asks whether a quota is back, where nobody says when it will be.
-const LONGEST_PROBE_MS: u64 = 60 * 60 * 1000;
+const MAX_PROBE_MS: u64 = 60 * 60 * 1000;
 
 impl State {
     pub(super) fn turn_failed(&mut self, plan: &Plan, turn: &TurnEnded, failure: &Failure) {
@@ -43,7 +43,7 @@ impl State {
                     .failures
                     .retry_delay_ms
                     .saturating_mul(patience(self.attempt, failure.kind))
-                    .min(LONGEST_RETRY_DELAY_MS);
+                    .min(MAX_RETRY_DELAY_MS);
                 self.fail(plan, Cause::Agent, &failure.message, delay_ms);
             }
         }
@@ -61,14 +61,11 @@ impl State {
                 // A moment that has passed is a clock that differs; when it refuses again, it is something else.
                 let again = self.limited_turns.saturating_sub(1);
                 let at_least_ms = if again == 0 { 0 } else { delay(10 * doubled(again)) };
-                Phase::Pausing(Pause::Quota {
-                    resets_at,
-                    at_least_ms: at_least_ms.min(LONGEST_RETRY_DELAY_MS),
-                })
+                Phase::Pausing(Pause::Quota { resets_at, at_least_ms: at_least_ms.min(MAX_RETRY_DELAY_MS) })
             }
             // Nobody says when, so ralph asks now and then; a refused request costs nothing.
             None => {
-                let ms = delay(60 * doubled(self.limited_turns)).min(LONGEST_PROBE_MS);
+                let ms = delay(60 * doubled(self.limited_turns)).min(MAX_PROBE_MS);
                 Phase::Pausing(Pause::For(ms, Why::UsageLimit))
             }
         };

@@ -7,7 +7,7 @@ use ralph_core::detect::{self, FILES};
 use ralph_sys::files;
 
 /// No file that suggests something is larger; of one that is, the beginning counts.
-const MOST: u64 = 1024 * 1024;
+const MAX_READ_LEN: u64 = 1024 * 1024;
 
 /// What was found before the first question.
 pub(super) struct Found {
@@ -42,6 +42,6 @@ impl Found {
 
 fn beginning(path: &Path) -> Option<String> {
     let mut bytes = Vec::new();
-    files::open(path).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;
+    files::open(path).ok()?.take(MAX_READ_LEN).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

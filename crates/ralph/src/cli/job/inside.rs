@@ -25,9 +25,9 @@ use crate::{
 };
 
 /// Between two looks at a run.
-const PAUSE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long a run may take to come to its journal.
-const PATIENCE: Duration = Duration::from_secs(10);
+const JOURNAL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Has the run started outside; waits for its end unless it is not to.
 pub(super) fn ask(args: &JobArgs, task: &Task, prompt: &PromptSource) -> Result<u8> {
@@ -70,7 +70,7 @@ fn follow(task: &Task, run: &str) -> Result<u8> {
                 return Err(Error::new(format!("run {run} ended without saying how"))
                     .hint(format!("see how far it came: ralph logs {run}")));
             }
-            None => thread::sleep(PAUSE),
+            None => thread::sleep(POLL_INTERVAL),
         }
     }
 }
@@ -92,7 +92,7 @@ fn end(task: &Task, run: &str, after: Duration) -> Option<Ended> {
             Some(record.exit_code.map_or(Ended::WithoutAWord, Ended::WithCode))
         }
         // It may not have come to its journal yet.
-        _ => (PATIENCE < after).then_some(Ended::WithoutAWord),
+        _ => (JOURNAL_TIMEOUT < after).then_some(Ended::WithoutAWord),
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) struct StatusArgs {
 }
 
 /// How many loops a person wants to see.
-const MOST_SHOWN: usize = 5;
+const MAX_SHOWN: usize = 5;
 
 /// Prints the loops, the newest first.
 pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
@@ -51,7 +51,7 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
         })
         .collect();
     if !args.json {
-        loops.truncate(MOST_SHOWN);
+        loops.truncate(MAX_SHOWN);
     }
     let mut out = String::new();
     for (run, folded) in &loops {

@@ -25,10 +25,10 @@ use crate::{
 };
 
 /// An agent gets a signal, five seconds to obey it, then SIGKILL; a little more for ralph itself.
-const PATIENCE: Duration = Duration::from_secs(8);
+const STOP_TIMEOUT: Duration = Duration::from_secs(8);
 /// With --force nobody gets time.
-const SHORT_PATIENCE: Duration = Duration::from_secs(2);
-const PAUSE: Duration = Duration::from_millis(20);
+const FORCED_STOP_TIMEOUT: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// End a task: its agent, and every run that agents started for it
 ///
@@ -85,7 +85,7 @@ fn end(task: &Task, records: &[Record], is_forced: bool) {
     for record in records {
         ask(record, is_forced);
     }
-    let patience = if is_forced { SHORT_PATIENCE } else { PATIENCE };
+    let patience = if is_forced { FORCED_STOP_TIMEOUT } else { STOP_TIMEOUT };
     for record in records {
         await_end(task, record, patience);
     }
@@ -98,7 +98,7 @@ fn ask(record: &Record, is_forced: bool) {
             // It may end at this moment.
             let _ = ask_to_stop(record.pid.cast_unsigned(), true);
             // Signals of one kind that come at once are one signal.
-            thread::sleep(if is_forced { PAUSE * 5 } else { Duration::ZERO });
+            thread::sleep(if is_forced { POLL_INTERVAL * 5 } else { Duration::ZERO });
         }
     }
 }
@@ -110,7 +110,7 @@ fn await_end(task: &Task, record: &Record, patience: Duration) {
         if patience < started.elapsed() {
             end_at_once(record.pid);
         }
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     }
     // What it could not say itself.
     let _ = store::update(task, &record.run, |record| {

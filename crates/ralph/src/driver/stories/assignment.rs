@@ -10,7 +10,7 @@ use super::commits::Range;
 use crate::project::git::Change;
 
 /// How many files are named when the tree is not clean.
-const MOST_NAMED: usize = 20;
+const MAX_NAMED_FILES: usize = 20;
 
 /// What the turn is to do, before everything else in the prompt.
 pub(super) fn text(
@@ -69,10 +69,10 @@ fn of_story(turn: &Turn, story: &Story, ranges: &[Range], setup: &StoriesSetup) 
 
 /// What a turn is told that left something uncommitted.
 pub(super) fn unclean(changes: &[Change], setup: &StoriesSetup) -> Option<String> {
-    let named = changes.iter().take(MOST_NAMED).map(|change| format!("- {}", change.path.display()));
+    let named = changes.iter().take(MAX_NAMED_FILES).map(|change| format!("- {}", change.path.display()));
     let mut lines: Vec<String> = named.collect();
-    if MOST_NAMED < changes.len() {
-        lines.push(format!("- and {} more", changes.len() - MOST_NAMED));
+    if MAX_NAMED_FILES < changes.len() {
+        lines.push(format!("- and {} more", changes.len() - MAX_NAMED_FILES));
     }
     let dir = setup.dir.display();
     (!lines.is_empty()).then(|| {

@@ -7,7 +7,7 @@ use ralph_core::{duration::format_duration, engine::plan::Gate};
 use super::{escape, story::Told};
 
 /// More columns than this are drawn together: nobody tells them apart, and the page stays small.
-const MOST_COLUMNS: usize = 240;
+const MAX_COLUMNS: usize = 240;
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 160.0;
 /// Below the bars, for the numbers of the iterations.
@@ -56,7 +56,7 @@ impl Column<'_> {
 }
 
 fn columns(turns: &[Told]) -> Vec<Column<'_>> {
-    let per_column = turns.len().div_ceil(MOST_COLUMNS).max(1);
+    let per_column = turns.len().div_ceil(MAX_COLUMNS).max(1);
     turns.chunks(per_column).map(|turns| Column { turns }).collect()
 }
 

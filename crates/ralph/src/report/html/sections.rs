@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Longer tables are cut in the middle: the beginning and the end tell most.
-const MOST_ROWS: usize = 400;
+const MAX_ROWS: usize = 400;
 
 impl Page<'_> {
     pub(super) fn heading(&self, story: &Story) -> String {
@@ -216,10 +216,10 @@ impl Page<'_> {
 
 /// The rows, without most of the middle when there are very many.
 pub(super) fn middle_cut(rows: &[String], columns: usize) -> String {
-    if rows.len() <= MOST_ROWS {
+    if rows.len() <= MAX_ROWS {
         return rows.concat();
     }
-    let half = MOST_ROWS / 2;
+    let half = MAX_ROWS / 2;
     let left_out = rows.len() - 2 * half;
     let gap = format!(
         "<tr><td class=\"quiet\" colspan=\"{columns}\">({left_out} more; ralph logs has all)</td></tr>\n"

@@ -9,18 +9,18 @@ use crate::{
 };
 
 /// As many refusals are shown after a turn; all are in the record.
-const MOST_SHOWN: usize = 5;
+const MAX_SHOWN: usize = 5;
 
 impl Human {
     /// What was refused in a turn, and why.
     pub(super) fn tool_calls_judged(&mut self, calls: &[Judgement]) {
         let Palette { warn, .. } = self.look.palette;
         let refused: Vec<&Judgement> = calls.iter().filter(|call| call.is_refusal()).collect();
-        for call in refused.iter().take(MOST_SHOWN) {
+        for call in refused.iter().take(MAX_SHOWN) {
             let what = call.refusal();
             self.alert(&format!("{warn}The guard refused:{warn:#} {}", printable(&what)));
         }
-        let more = refused.len().saturating_sub(MOST_SHOWN);
+        let more = refused.len().saturating_sub(MAX_SHOWN);
         if 0 < more {
             self.alert(&format!("{warn}The guard refused {} more.{warn:#}", count(more as u64, "tool call")));
         }

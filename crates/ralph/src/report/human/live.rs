@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// What one thing may take of the line.
-const LONGEST: usize = 80;
+const MAX_PART_WIDTH: usize = 80;
 
 /// The facts of the status line.
 #[derive(Default)]
@@ -106,7 +106,10 @@ impl Live {
             }
             AgentEvent::ToolStart { id, name, summary, .. } => {
                 let what = format!("{}({})", one_line(name), one_line(summary));
-                self.now_doing(Doing::Tool { id: id.clone(), what: fit(&what, LONGEST).into_owned() }, now);
+                self.now_doing(
+                    Doing::Tool { id: id.clone(), what: fit(&what, MAX_PART_WIDTH).into_owned() },
+                    now,
+                );
             }
             AgentEvent::ToolEnd { id: ended, .. } => {
                 if matches!(&self.doing, Doing::Tool { id, .. } if id == ended) {
@@ -131,7 +134,7 @@ impl Live {
 
     /// A gate is about to be checked.
     pub(super) fn gate(&mut self, gate: &Gate, now: Timestamp) {
-        let name = fit(&one_line(gate.check.name()), LONGEST).into_owned();
+        let name = fit(&one_line(gate.check.name()), MAX_PART_WIDTH).into_owned();
         self.now_doing(Doing::Checking(name), now);
     }
 
