@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    FailureKind,
-    event::{AgentEvent, Usage},
+    event::{AgentEvent, FailureKind, Usage},
     hooking::{Hooking, Hooks},
 };
 

@@ -70,3 +70,8 @@ fn name(command: &str) -> String {
     let base = command.rsplit(['/', '\\']).next().unwrap_or(command).to_lowercase();
     base.strip_suffix(".exe").unwrap_or(&base).to_owned()
 }
+
+/// The code in the README is tried, too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -73,7 +73,7 @@ fn event_schema() -> String {
     text(&schema)
 }
 
-/// A line of the journal, as [`crate::journal::Entry`] writes it.
+/// A line of the journal, as [`ralph_core::engine::entry::Entry`] writes it.
 #[derive(JsonSchema, Serialize)]
 struct Line {
     /// When it was recorded: RFC 3339, in UTC, with milliseconds.
