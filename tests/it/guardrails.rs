@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::env::{Env, done, say, shell};
+use crate::env::{Env, done, say, shell, touch, write};
 
 /// One turn, these guardrails, and what the second turn is told. Nobody looked before the first.
 #[track_caller]
@@ -221,4 +221,27 @@ fn what_a_guardrail_prints_is_not_what_ralph_says() {
     let page = env.ralph(&["report"]).exits(0).stdout;
     let page = std::fs::read_to_string(page.trim()).expect("a report");
     assert!(page.contains("failed after the last turn (exit code 1; <code>"), "{page}");
+}
+
+#[test]
+fn the_record_names_the_guardrail_that_runs() {
+    let slow = "test -e part || exit 0; touch running; until test -e go; do sleep 0.01; done";
+    let env = Env::new().turns(json!([[write("part", ""), done()]])).guardrails(&[slow]);
+    let run = env.start(&["run", "-p", "Do it.", "-m", "1"]);
+    env.await_file("running");
+    env.ralph(&["status"]).exits(0).prints(&format!("running guardrail: {slow}"));
+    let status: Value =
+        serde_json::from_str(&env.ralph(&["status", "--json"]).exits(0).stdout).expect("JSON");
+    assert_eq!(status["doing"], format!("running guardrail: {slow}"));
+    let log = env.start(&["logs", "-f"]);
+    log.await_printing(&format!("Before the first iteration: {slow}"));
+    log.await_printing(&format!("Running guardrail: {slow}"));
+    touch(&env.path("go"));
+    run.wait().exits(0);
+    log.wait().exits(0).prints("Guardrail passed");
+    let of = |kind: &str| env.events(kind).iter().map(|event| event["gate"].clone()).collect::<Vec<_>>();
+    assert_eq!((of("baseline_started"), of("gate_started")), (vec![json!(0)], vec![json!(0)]));
+    let kinds: Vec<Value> = env.journal().iter().map(|event| event["event"].clone()).collect();
+    let at = |kind: &str| kinds.iter().position(|it| it == kind).expect(kind);
+    assert_eq!(at("gate_started") + 1, at("gate_ended"), "{kinds:?}");
 }

@@ -170,10 +170,10 @@ impl Driver {
         if let Check::ChildrenEnded { within_ms, poll_ms } = self.ledger.run().plan.gates[index].check {
             return self.await_children(index, within_ms, poll_ms);
         }
-        self.ledger.gate_started(index);
         if let Some(ended) = self.check_in_process(index) {
             return self.ledger.record(Event::GateEnded(ended));
         }
+        self.ledger.gate_started(index);
         let (iteration, attempt) = self.ledger.run().state.position();
         if let Some(ended) = self.run_command(index, iteration, attempt) {
             self.ledger.record(Event::GateEnded(ended));

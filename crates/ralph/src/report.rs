@@ -12,7 +12,7 @@ pub(crate) mod summary;
 
 use jiff::Timestamp;
 use ralph_agents::AgentEvent;
-use ralph_core::engine::{Run, entry::Entry, plan::Gate};
+use ralph_core::engine::{Run, entry::Entry};
 
 /// Somebody who is told what happens. A reporter that cannot print any more (its reader has gone) goes
 /// quiet: the run does not depend on it.
@@ -22,10 +22,6 @@ pub(crate) trait Reporter {
     fn event(&mut self, run: &Run, entry: &Entry);
     /// The agent said or did something.
     fn agent(&mut self, _event: &AgentEvent) {}
-    /// A gate is about to be checked.
-    fn gate_started(&mut self, _gate: &Gate) {}
-    /// A gate is about to be checked before the first turn.
-    fn baseline_started(&mut self, _gate: &Gate) {}
     /// What only somebody who asked for details wants to know.
     fn detail(&mut self, _text: &str) {}
     /// It is this late: reporters have no clock of their own, so that a record is shown as it was.
@@ -52,16 +48,6 @@ impl Reporter for Vec<Box<dyn Reporter>> {
     fn agent(&mut self, event: &AgentEvent) {
         for reporter in self.iter_mut() {
             reporter.agent(event);
-        }
-    }
-    fn gate_started(&mut self, gate: &Gate) {
-        for reporter in self.iter_mut() {
-            reporter.gate_started(gate);
-        }
-    }
-    fn baseline_started(&mut self, gate: &Gate) {
-        for reporter in self.iter_mut() {
-            reporter.baseline_started(gate);
         }
     }
     fn detail(&mut self, text: &str) {

@@ -39,8 +39,18 @@ pub enum Event {
     TurnEnded(Box<TurnEnded>),
     /// What a turn did to the task list was judged, and what it may not do was undone.
     TasksJudged(Box<TasksJudged>),
+    /// A gate is about to be checked before the first turn.
+    BaselineStarted {
+        /// Which gate of the plan.
+        gate: usize,
+    },
     /// A gate was checked before the first turn.
     BaselineEnded(GateEnded),
+    /// A gate is about to be checked.
+    GateStarted {
+        /// Which gate of the plan.
+        gate: usize,
+    },
     /// A gate was checked.
     GateEnded(GateEnded),
     /// The agent was asked for a commit message.

@@ -104,7 +104,9 @@ impl Memory {
             Event::ReviewsCounted(statistics) => self.reviews = Some(statistics.clone()),
             Event::Looked(_)
             | Event::TasksJudged(_)
+            | Event::BaselineStarted { .. }
             | Event::BaselineEnded(_)
+            | Event::GateStarted { .. }
             | Event::GateEnded(_)
             | Event::MessageAsked { .. }
             | Event::StopRequested

@@ -72,6 +72,8 @@ impl State {
     pub fn apply(&mut self, plan: &Plan, event: &Event) {
         match event {
             Event::RunStarted(_)
+            | Event::BaselineStarted { .. }
+            | Event::GateStarted { .. }
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
             | Event::ToolCallsJudged { .. }

@@ -147,7 +147,12 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
             last_act(&run.turn(turn.iteration, turn.attempt).join(AGENT_STREAM), command)
                 .or_else(|| Some("the agent has said nothing yet".to_owned()))
         }
-        Event::BaselineEnded(_) => Some("running the gates before the first iteration".to_owned()),
+        Event::BaselineStarted { gate } | Event::GateStarted { gate } => {
+            let check = &folded.run.plan.gates.get(*gate)?.check;
+            let what = if check.judges() { "running guardrail:" } else { "waiting until" };
+            Some(format!("{what} {}", check.name()))
+        }
+        Event::BaselineEnded(_) => Some("running the guardrails before the first iteration".to_owned()),
         Event::TurnEnded(_) | Event::GateEnded(_) | Event::TasksJudged(_) => {
             Some("checking the work".to_owned())
         }

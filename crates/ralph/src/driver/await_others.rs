@@ -36,8 +36,10 @@ impl Driver {
                 self.ledger.warn(format!("child runs still at work after {limit}, left alive: {who}"));
                 break;
             }
+            if announced.is_empty() {
+                self.ledger.gate_started(gate);
+            }
             if announced != ids {
-                self.ledger.reporters.gate_started(&self.ledger.run().plan.gates[gate].clone());
                 self.ledger.reporters.detail(&format!("Waiting for child runs: {}", names(&living)));
                 self.ledger.reporters.flush();
                 announced = ids;

@@ -86,15 +86,15 @@ impl Ledger {
         }
     }
 
-    /// A gate is about to be checked.
+    /// A gate is about to be checked, which may take a while.
     pub(super) fn gate_started(&mut self, gate: usize) {
-        self.reporters.gate_started(&self.run.plan.gates[gate]);
+        self.record(Event::GateStarted { gate });
         self.reporters.flush();
     }
 
     /// A gate is about to be checked before the first turn.
     pub(super) fn baseline_started(&mut self, gate: usize) {
-        self.reporters.baseline_started(&self.run.plan.gates[gate]);
+        self.record(Event::BaselineStarted { gate });
         self.reporters.flush();
     }
 

@@ -185,10 +185,14 @@ impl SessionLoop {
                     return Ok(Verdict::LetGo(outcome));
                 }
                 Action::RunBaseline(index) => {
+                    self.ledger.baseline_started(index);
                     let ended = self.run_gate(index)?;
                     self.ledger.record(Event::BaselineEnded(ended));
                 }
                 Action::RunGate(index) => {
+                    if matches!(self.ledger.run().plan.gates[index].check, Check::Command { .. }) {
+                        self.ledger.gate_started(index);
+                    }
                     let ended = self.run_gate(index)?;
                     self.ledger.record(Event::GateEnded(ended));
                 }

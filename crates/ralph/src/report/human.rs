@@ -1,6 +1,7 @@
 //! What a person sees of a run: talk on standard error, the summary on standard output.
 
 mod events;
+mod gates;
 mod guard;
 mod live;
 mod sandbox;
@@ -23,7 +24,6 @@ use ralph_core::{
         entry::Entry,
         event::{Event, Why},
         memory::{Memory, Waiting, left_at},
-        plan::{Check, Gate},
     },
     notes,
 };
@@ -136,6 +136,16 @@ impl Reporter for Human {
                     self.line(&format!("{quiet}{}{quiet:#}", printable(&note.text)));
                 }
             }
+            Event::BaselineStarted { gate } => {
+                if let Some(gate) = plan.gates.get(*gate) {
+                    self.baseline_started(gate);
+                }
+            }
+            Event::GateStarted { gate } => {
+                if let Some(gate) = plan.gates.get(*gate) {
+                    self.gate_started(gate);
+                }
+            }
             Event::GateEnded(ended) => {
                 if let Some(gate) = plan.gates.get(ended.gate) {
                     self.gate_ended(gate, ended);
@@ -219,34 +229,6 @@ impl Reporter for Human {
             AgentEvent::Judged => {}
             AgentEvent::Unknown { what } => self.detail(&format!("not understood: {what}")),
         }
-    }
-
-    fn gate_started(&mut self, gate: &Gate) {
-        if self.look.live {
-            self.live.gate(gate, self.screen.now());
-        }
-        if !gate.check.judges() {
-            let Palette { quiet, .. } = self.look.palette;
-            self.line(&format!("{quiet}Waiting until {}.{quiet:#}", gate.check.name()));
-            return;
-        }
-        if !matches!(gate.check, Check::Command { .. }) {
-            return;
-        }
-        if self.look.verbose {
-            self.detail(&format!("Running guardrail: {}", gate.check.name()));
-        } else {
-            let Palette { quiet, .. } = self.look.palette;
-            self.line(&format!("{quiet}Running guardrail: {}{quiet:#}", one_line(gate.check.name())));
-        }
-    }
-
-    fn baseline_started(&mut self, gate: &Gate) {
-        if self.look.live {
-            self.live.gate(gate, self.screen.now());
-        }
-        let Palette { quiet, .. } = self.look.palette;
-        self.line(&format!("{quiet}Before the first iteration: {}{quiet:#}", one_line(gate.check.name())));
     }
 
     fn detail(&mut self, text: &str) {

@@ -12,7 +12,7 @@ use ralph_core::{
         entry::Entry,
         event::{Event, Turn, TurnEnded},
         outcome::Outcome,
-        plan::{Gate, Plan},
+        plan::Plan,
     },
 };
 use ralph_sys::files::Root;
@@ -174,10 +174,6 @@ impl Reporter for SessionLog {
             }
         }
         self.human.agent(event);
-    }
-
-    fn gate_started(&mut self, gate: &Gate) {
-        self.human.gate_started(gate);
     }
 
     fn flush(&mut self) {

@@ -157,7 +157,9 @@ impl Reporter for Keeper {
             Event::RunStarted(_)
             | Event::RunResumed { .. }
             | Event::Looked(_)
+            | Event::BaselineStarted { .. }
             | Event::BaselineEnded(_)
+            | Event::GateStarted { .. }
             | Event::GateEnded(_)
             | Event::MessageAsked { .. }
             | Event::CommitStarted { .. }

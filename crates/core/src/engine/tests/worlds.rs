@@ -162,10 +162,20 @@ impl World {
                         _ => true,
                     };
                     assert!(self.journal.iter().all(is_new), "gate {gate} again");
+                    self.record(Event::BaselineStarted { gate });
+                    if self.roll(8) == 0 {
+                        self.crash();
+                        continue;
+                    }
                     let failure = (self.roll(3) == 0).then(|| "no".to_owned());
                     self.record(Event::BaselineEnded(super::gate_ended(gate, failure)));
                 }
                 Action::RunGate(gate) => {
+                    self.record(Event::GateStarted { gate });
+                    if self.roll(8) == 0 {
+                        self.crash();
+                        continue;
+                    }
                     let is_rules = self.plan.gates[gate].check == Check::TaskRules;
                     if is_rules && self.state.is_unjudged() {
                         self.judge_tasks();

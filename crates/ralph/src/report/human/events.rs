@@ -1,15 +1,14 @@
 //! What ralph itself does: iterations, gates, commits, the end.
 
-use std::{io::Write, path::Path, time::Duration};
+use std::{io::Write, path::Path};
 
 use ralph_core::{
-    duration::format_duration,
     engine::{
         Run,
         commit::CommitEnd,
-        event::{GateEnded, RunStarted, Turn, TurnEnd, TurnEnded},
+        event::{RunStarted, Turn, TurnEnd, TurnEnded},
         outcome::Outcome,
-        plan::{Check, CommitRule, Gate, Plan},
+        plan::{CommitRule, Plan},
     },
     stories::Statistics,
 };
@@ -23,9 +22,6 @@ use crate::{
         printable,
     },
 };
-
-/// A command is not cut to less.
-const NARROWEST_NAME: usize = 12;
 
 impl Human {
     pub(super) fn started(&mut self, started: &RunStarted) {
@@ -109,59 +105,6 @@ impl Human {
                 "{warn}The agent's own permission rules refused: {tools}. To lift them: \"agent\": {{\"permissions\": \"skip\"}}{warn:#}"
             ));
         }
-    }
-
-    pub(super) fn gate_ended(&mut self, gate: &Gate, ended: &GateEnded) {
-        if !matches!(gate.check, Check::Command { .. }) {
-            return self.check_ended(gate, ended);
-        }
-        let Palette { good, bad, quiet, .. } = self.look.palette;
-        if !gate.check.judges() {
-            return;
-        }
-        let time = format_duration(Duration::from_millis(ended.ms));
-        let name = one_line(gate.check.name());
-        let room = |rest: usize| self.screen.columns().saturating_sub(rest).max(NARROWEST_NAME);
-        let Some(failure) = &ended.failure else {
-            let mark = self.look.marks.good;
-            let used = columns(mark) + " Guardrail passed:  ()".len() + time.len();
-            let name = fit(&name, room(used));
-            self.line(&format!("{mark} {good}Guardrail passed:{good:#} {name} {quiet}({time}){quiet:#}"));
-            return;
-        };
-        let how = failure.exit.words();
-        let mark = self.look.marks.bad;
-        let action = format!("{:?}", gate.fail_action).to_uppercase();
-        let place = if failure.contained.is_some() { "inside the sandbox, " } else { "" };
-        let facts = format!("({how}, {place}{time}, {action})");
-        let used = columns(mark) + " Guardrail failed:  ".len() + facts.len();
-        let name = fit(&name, room(used)).into_owned();
-        let used = used + columns(&name);
-        // The path stands on a line of its own where both do not fit.
-        let is_wide = used + 1 + columns(&ended.log) <= self.screen.columns();
-        let before = if is_wide { " ".to_owned() } else { format!("\n  {} ", self.look.marks.output) };
-        self.line(&format!(
-            "{mark} {bad}Guardrail failed:{bad:#} {name} {facts}{before}{quiet}{}{quiet:#}",
-            ended.log
-        ));
-        let output = failure.output.trim_end();
-        self.excerpt(output, output.lines().count(), "");
-        if failure.was_failing {
-            self.line(&format!("  {quiet}It was already failing before the first iteration.{quiet:#}"));
-        }
-    }
-
-    /// Only what fails is worth a line before anything has been done.
-    pub(super) fn baseline_ended(&mut self, gate: &Gate, ended: &GateEnded) {
-        let Some(failure) = &ended.failure else { return };
-        let Palette { warn, quiet, .. } = self.look.palette;
-        let how = failure.exit.words();
-        let time = format_duration(Duration::from_millis(ended.ms));
-        let name = one_line(gate.check.name());
-        self.line(&format!(
-            "{warn}Already failing:{warn:#} {name} ({how}, {time}) {quiet}{}{quiet:#}",
-            ended.log
-        ));
     }
 
     pub(super) fn committed(&mut self, run: &Run, end: &CommitEnd) {

@@ -10,7 +10,6 @@ use ralph_core::{
         Run,
         entry::Entry,
         event::{Event, Why},
-        plan::Gate,
     },
 };
 
@@ -74,6 +73,10 @@ impl Live {
                 self.turn_cost = None;
                 Doing::Nothing
             }
+            Event::BaselineStarted { gate } | Event::GateStarted { gate } => match plan.gates.get(*gate) {
+                Some(gate) => Doing::Checking(fit(&one_line(gate.check.name()), MAX_PART_WIDTH).into_owned()),
+                None => Doing::Nothing,
+            },
             Event::CommitStarted { .. } | Event::MessageAsked { .. } => Doing::Committing,
             Event::WaitStarted { until_ms, why } => Doing::Waiting { until_ms: *until_ms, why: *why },
             Event::RunEnded { .. } => Doing::Over,
@@ -130,12 +133,6 @@ impl Live {
             | AgentEvent::Limit(_)
             | AgentEvent::Unknown { .. } => {}
         }
-    }
-
-    /// A gate is about to be checked.
-    pub(super) fn gate(&mut self, gate: &Gate, now: Timestamp) {
-        let name = fit(&one_line(gate.check.name()), MAX_PART_WIDTH).into_owned();
-        self.now_doing(Doing::Checking(name), now);
     }
 
     /// The line; nothing before a run begins and after it has ended.

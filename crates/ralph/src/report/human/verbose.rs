@@ -58,6 +58,8 @@ impl Human {
             }
             Event::RunStarted(_)
             | Event::RunResumed { .. }
+            | Event::BaselineStarted { .. }
+            | Event::GateStarted { .. }
             | Event::CommitStarted { .. }
             | Event::WaitStarted { .. }
             | Event::StopRequested

@@ -54,8 +54,7 @@ fn a_whole_run() {
     check("run", |shown| {
         shown.event(Event::RunStarted(Box::new(started(&shown.run.plan))));
         for gate in [0, 1] {
-            let check = shown.run.plan.gates[gate].clone();
-            shown.human.baseline_started(&check);
+            shown.event(Event::BaselineStarted { gate });
             let failure = (gate == 1).then(|| failed(Some(2), "It failed."));
             let log = format!(".ralph/guardrail_000_gate_{gate}.log");
             shown.event(Event::BaselineEnded(GateEnded { gate, failure, ms: 1_234, log, likeness: None }));
@@ -184,7 +183,7 @@ fn every_outcome_is_told() {
 fn verbose_says_how_long_and_why() {
     let mut shown = Shown::new(120, |look| look.verbose = true);
     shown.event(turn(1, 1)).event(Event::TurnEnded(Box::new(turn_ended(TurnEnd::Finished, false))));
-    shown.human.gate_started(&gate("make test"));
+    shown.event(Event::GateStarted { gate: 1 });
     shown.event(gate_ended(1, Some(0), None));
     shown.event(Event::MessageAsked { message: None, usage: Usage::default(), ms: 900 });
     shown.event(Event::CommitStarted { head: None, message: String::new() }).after(80);
