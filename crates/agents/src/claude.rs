@@ -12,7 +12,7 @@ use serde_json::json;
 use super::hooking::Hooking;
 use super::ndjson::Ndjson;
 use super::{Adapter, Output, Parser, Permissions, Request, flags};
-use stream::Stream;
+use stream::ClaudeStream;
 
 /// Claude Code.
 pub(super) struct Claude;
@@ -52,7 +52,7 @@ impl Adapter for Claude {
     }
 
     fn parser(&self) -> Box<dyn Parser> {
-        Box::<Ndjson<Stream>>::default()
+        Box::<Ndjson<ClaudeStream>>::default()
     }
 
     /// Earlier ones pass over `onFailure`.

@@ -10,7 +10,7 @@ mod stream;
 use super::hooking::{Hooking, Hooks};
 use super::ndjson::Ndjson;
 use super::{Adapter, FirstSignal, Output, Parser, Permissions, Request, flags};
-use stream::Stream;
+use stream::CodexStream;
 
 /// Codex.
 pub(super) struct Codex;
@@ -46,7 +46,7 @@ impl Adapter for Codex {
     }
 
     fn parser(&self) -> Box<dyn Parser> {
-        Box::<Ndjson<Stream>>::default()
+        Box::<Ndjson<CodexStream>>::default()
     }
 
     fn hooks(&self) -> Hooking {

@@ -8,7 +8,7 @@ mod stream;
 
 use super::ndjson::Ndjson;
 use super::{Adapter, Output, Parser, Permissions, Request, flags};
-use stream::Stream;
+use stream::CopilotStream;
 
 /// GitHub Copilot CLI.
 pub(super) struct Copilot;
@@ -41,6 +41,6 @@ impl Adapter for Copilot {
     }
 
     fn parser(&self) -> Box<dyn Parser> {
-        Box::<Ndjson<Stream>>::default()
+        Box::<Ndjson<CopilotStream>>::default()
     }
 }

@@ -70,7 +70,7 @@ struct GeminiReader {
 
 impl Reader for GeminiReader {
     fn read(&mut self, line: &str, emit: Emit<'_>) -> serde_json::Result<()> {
-        let event: Event<'_> = serde_json::from_str(line)?;
+        let event: GeminiEvent<'_> = serde_json::from_str(line)?;
         let continues = std::mem::take(&mut self.speaking);
         match word(event.kind) {
             "init" => emit(AgentEvent::Started {
@@ -96,7 +96,7 @@ impl Reader for GeminiReader {
 }
 
 impl GeminiReader {
-    fn tool_start(&mut self, event: &Event<'_>, emit: Emit<'_>) {
+    fn tool_start(&mut self, event: &GeminiEvent<'_>, emit: Emit<'_>) {
         let (id, name) = (word(event.tool_id), word(event.tool_name));
         self.running.insert(id.to_owned(), name.to_owned());
         self.todos.begin(id, name, event.parameters);
@@ -108,7 +108,7 @@ impl GeminiReader {
         });
     }
 
-    fn tool_end(&mut self, event: &Event<'_>, emit: Emit<'_>) {
+    fn tool_end(&mut self, event: &GeminiEvent<'_>, emit: Emit<'_>) {
         let id = word(event.tool_id);
         let ok = word(event.status) == "success";
         let error: Option<Problem<'_>> = event.error.and_then(Raw::read);
@@ -129,7 +129,7 @@ impl GeminiReader {
         }
     }
 
-    fn result(&mut self, event: &Event<'_>) -> TurnResult {
+    fn result(&mut self, event: &GeminiEvent<'_>) -> TurnResult {
         let failed = word(event.status) != "success";
         TurnResult {
             failure: failed.then(|| failure(event.error.and_then(Raw::read))),
@@ -159,7 +159,7 @@ fn failure(error: Option<Problem<'_>>) -> Failure {
 }
 
 #[derive(Deserialize)]
-struct Event<'a> {
+struct GeminiEvent<'a> {
     #[serde(borrow, rename = "type")]
     kind: Option<Raw<'a>>,
     #[serde(borrow)]

@@ -128,7 +128,7 @@ impl QwenReader {
         TurnResult {
             text: text.filter(|text| !text.is_empty()),
             failure: error.map(|error| failure(&error)),
-            usage: line.usage.and_then(Raw::read::<TokenUsage>).unwrap_or_default().into(),
+            usage: line.usage.and_then(Raw::read::<QwenTokens>).unwrap_or_default().into(),
             requests,
             denials: denials.into_iter().map(|denial| denial.tool_name).collect(),
         }
@@ -231,7 +231,7 @@ struct Denial {
 /// Tokens as Qwen counts them: the input includes what came from the cache.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct TokenUsage {
+struct QwenTokens {
     #[serde(rename = "input_tokens")]
     input: u64,
     #[serde(rename = "cache_read_input_tokens")]
@@ -240,8 +240,8 @@ struct TokenUsage {
     output: u64,
 }
 
-impl From<TokenUsage> for Usage {
-    fn from(tokens: TokenUsage) -> Self {
+impl From<QwenTokens> for Usage {
+    fn from(tokens: QwenTokens) -> Self {
         Self { cost_usd: None, input: tokens.input, cached: tokens.cached, output: tokens.output }
     }
 }

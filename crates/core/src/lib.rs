@@ -6,11 +6,11 @@
 #![forbid(unsafe_code)]
 
 pub mod agents_md;
-pub mod checkup;
 pub mod claim;
 pub mod containment;
 pub mod dependencies;
 pub mod detect;
+pub mod doctor;
 pub mod duration;
 pub mod engine;
 pub mod fail_action;

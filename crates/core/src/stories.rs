@@ -20,7 +20,7 @@ mod transitions;
 mod tests;
 
 pub use budget::Budget;
-pub use judge::{Judgement, Rules, Turn, Undone, idle, judge};
+pub use judge::{ListJudgement, Rules, StoryTurn, Undone, idle, judge};
 pub use mode::Mode;
 pub use schema::{Problem, Reading, check, read};
 pub use select::{Selected, blocked, select};

@@ -195,7 +195,7 @@ impl Driver {
         let name = gates::log_name(&plan, index);
         let was_failing = ledger.run().state.baseline().still_fails(index);
         let sandbox = sandbox.as_mut().filter(|_| setup.sandbox.gates == GatesRun::Inside);
-        let place = gates::Place { setup, run, iteration, attempt, name: &name, was_failing, sandbox };
+        let place = gates::GatePlace { setup, run, iteration, attempt, name: &name, was_failing, sandbox };
         let found = gates::check(supervisor, &plan, index, place, &mut |happening| ledger.notice(happening));
         self.note_contacts();
         found

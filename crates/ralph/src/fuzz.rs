@@ -17,7 +17,7 @@ use ralph_core::{
     engine::{Action, decide, entry::Entry, event::Event, presets},
     message, plan_file,
     prompt::{commit_message, slug, truncate},
-    stories::{self, Budget, Mode, Review, Rules, Statistics, Turn},
+    stories::{self, Budget, Mode, Review, Rules, Statistics, StoryTurn},
     template,
 };
 use ralph_guard::{Decision, ToolCall};
@@ -163,7 +163,7 @@ pub fn tasks(bytes: &[u8]) {
         let _ = Budget::of(&reading.list, review).needed();
         for mode in [Mode::Implement, Mode::Review, Mode::Fix] {
             let rules = Rules { review, cap: 2, verify_commands: &reading.list.verify_commands };
-            let turn = Turn { mode, story: Some("US-1"), finished: true };
+            let turn = StoryTurn { mode, story: Some("US-1"), finished: true };
             for (before, after) in [(BEFORE, &*text), (&*text, BEFORE), (&*text, &*text)] {
                 let judged = stories::judge(before, Some(after), turn, rules);
                 let right = judged.text.unwrap_or_else(|| after.to_owned());

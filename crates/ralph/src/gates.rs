@@ -29,7 +29,7 @@ use ralph_sys::{
 use crate::journal::run_dir::{RunDir, record_into};
 
 /// Where in a run a gate is checked.
-pub(crate) struct Place<'a> {
+pub(crate) struct GatePlace<'a> {
     pub(crate) setup: &'a Setup,
     pub(crate) run: &'a RunDir,
     pub(crate) iteration: u32,
@@ -47,7 +47,7 @@ pub(crate) fn check(
     supervisor: &mut Supervisor,
     gates: &[Gate],
     gate: usize,
-    mut place: Place<'_>,
+    mut place: GatePlace<'_>,
     notice: &mut dyn FnMut(&Happening<'_>),
 ) -> Option<GateEnded> {
     let Check::Command { command } = &gates[gate].check else { return None };
@@ -114,7 +114,7 @@ pub(crate) fn log_name(gates: &[Gate], index: usize) -> String {
 
 /// The command prints straight into its log: whatever it prints passes no memory of ralph's, and whoever
 /// it leaves behind holds no pipe of ralph's.
-fn spec(command: &str, place: &Place<'_>, log: io::Result<File>) -> io::Result<Spec> {
+fn spec(command: &str, place: &GatePlace<'_>, log: io::Result<File>) -> io::Result<Spec> {
     let Setup { project, timeouts, keep_leftovers, .. } = place.setup;
     let (stdout, stderr) = match log {
         Ok(file) => (Sink::File(file.try_clone()?), Sink::File(file)),

@@ -1,6 +1,6 @@
 //! Shows a run while it happens. Reporters take events; nothing else prints.
 
-pub(crate) mod checkup;
+pub(crate) mod doctor;
 pub(crate) mod html;
 pub(crate) mod human;
 pub(crate) mod json;

@@ -19,7 +19,7 @@ use std::{
 };
 
 use ralph_core::containment::contact::Contact;
-use ralph_core::containment::hosts::{Host, Verdict, is_public, judge};
+use ralph_core::containment::hosts::{Host, HostVerdict, is_public, judge};
 
 use request::Request;
 use upstream::Upstream;
@@ -99,8 +99,8 @@ impl Proxy {
         let name = format!("{}:{}", request.host, request.port);
         let verdict = judge(&self.hosts, &request.host, request.port);
         let refused = match verdict {
-            Verdict::Refused(why) => Some(why),
-            Verdict::Named | Verdict::Explicit => None,
+            HostVerdict::Refused(why) => Some(why),
+            HostVerdict::Named | HostVerdict::Explicit => None,
         };
         if let Some(why) = refused {
             self.note(name.clone(), Some(why));
@@ -121,13 +121,13 @@ impl Proxy {
     }
 
     /// A connection to the host; a name in the list must not lead to the machine itself or its neighbourhood.
-    fn connect(&self, request: &Request, verdict: Verdict) -> io::Result<TcpStream> {
+    fn connect(&self, request: &Request, verdict: HostVerdict) -> io::Result<TcpStream> {
         if let Some(upstream) = self.upstream.as_ref().filter(|it| it.serves(&request.host, verdict)) {
             return upstream.connect(&request.host, request.port);
         }
         let mut last = io::Error::new(io::ErrorKind::NotFound, "it has no address");
         for address in (request.host.as_str(), request.port).to_socket_addrs()? {
-            if verdict != Verdict::Explicit && !is_public(address.ip()) {
+            if verdict != HostVerdict::Explicit && !is_public(address.ip()) {
                 last = io::Error::new(io::ErrorKind::PermissionDenied, "it leads to an inner address");
                 continue;
             }

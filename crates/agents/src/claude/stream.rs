@@ -10,7 +10,7 @@ use crate::{AgentEvent, Failure, FailureKind, Limit, TurnResult, Usage, status};
 
 /// One process of Claude Code, as far as it has told.
 #[derive(Default)]
-pub(super) struct Stream {
+pub(super) struct ClaudeStream {
     conversation: Conversation,
     /// The total of the last result; each says what the whole process has cost so far.
     cost_usd: f64,
@@ -24,7 +24,7 @@ pub(super) struct Stream {
     error: String,
 }
 
-impl Reader for Stream {
+impl Reader for ClaudeStream {
     fn read(&mut self, line: &str, emit: Emit<'_>) -> serde_json::Result<()> {
         let event = Envelope::read(line)?;
         let parent = event.parent();
@@ -69,7 +69,7 @@ impl Reader for Stream {
     }
 }
 
-impl Stream {
+impl ClaudeStream {
     fn result(&mut self, line: &ResultLine<'_>) -> TurnResult {
         self.running = Running::default();
         let mut usage = self.tokens(line);

@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[derive(Deserialize)]
-pub(super) struct Event<'a> {
+pub(super) struct CodexEvent<'a> {
     #[serde(borrow, rename = "type")]
     pub(super) kind: Option<Raw<'a>>,
     #[serde(borrow)]
@@ -19,13 +19,13 @@ pub(super) struct Event<'a> {
     #[serde(borrow)]
     pub(super) usage: Option<Raw<'a>>,
     #[serde(borrow)]
-    pub(super) error: Option<Message<'a>>,
+    pub(super) error: Option<CodexError<'a>>,
     #[serde(borrow)]
     pub(super) message: Option<Raw<'a>>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
-pub(super) struct Message<'a> {
+pub(super) struct CodexError<'a> {
     #[serde(borrow)]
     pub(super) message: Option<Raw<'a>>,
 }
@@ -100,7 +100,7 @@ impl From<TodoEntry> for TodoItem {
 /// Tokens as Codex counts them: the input includes what came from the cache.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct TokenUsage {
+pub(super) struct CodexTokens {
     #[serde(rename = "input_tokens")]
     input: u64,
     #[serde(rename = "cached_input_tokens")]
@@ -109,8 +109,8 @@ pub(super) struct TokenUsage {
     output: u64,
 }
 
-impl From<TokenUsage> for Usage {
-    fn from(tokens: TokenUsage) -> Self {
+impl From<CodexTokens> for Usage {
+    fn from(tokens: CodexTokens) -> Self {
         Self { cost_usd: None, input: tokens.input, cached: tokens.cached, output: tokens.output }
     }
 }

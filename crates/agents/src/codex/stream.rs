@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::events::{Event, Item, TodoEntry, TokenUsage};
+use super::events::{CodexEvent, CodexTokens, Item, TodoEntry};
 use super::failure::failure;
 use crate::ndjson::{Emit, Reader, unknown};
 use crate::raw::{Raw, word};
@@ -10,7 +10,7 @@ use crate::{AgentEvent, Failure, TodoItem, TurnResult, Usage};
 
 /// One process of Codex, as far as it has told.
 #[derive(Default)]
-pub(super) struct Stream {
+pub(super) struct CodexStream {
     /// Tool calls that have begun and not ended.
     running: HashSet<String>,
     /// The list as it was told last; it is repeated when the turn ends.
@@ -21,9 +21,9 @@ pub(super) struct Stream {
     total: Usage,
 }
 
-impl Reader for Stream {
+impl Reader for CodexStream {
     fn read(&mut self, line: &str, emit: Emit<'_>) -> serde_json::Result<()> {
-        let event: Event<'_> = serde_json::from_str(line)?;
+        let event: CodexEvent<'_> = serde_json::from_str(line)?;
         match (word(event.kind), &event.item) {
             ("thread.started", _) => {
                 emit(AgentEvent::Started {
@@ -51,7 +51,7 @@ impl Reader for Stream {
     }
 }
 
-impl Stream {
+impl CodexStream {
     fn progress(&mut self, item: &Item<'_>, emit: Emit<'_>) {
         match word(item.kind) {
             "todo_list" => self.tell_todo(item, emit),
@@ -109,7 +109,7 @@ impl Stream {
     }
 
     fn result(&mut self, failure: Option<Failure>, usage: Option<Raw<'_>>) -> TurnResult {
-        let total = usage.and_then(Raw::read::<TokenUsage>).map_or(self.total, Usage::from);
+        let total = usage.and_then(Raw::read::<CodexTokens>).map_or(self.total, Usage::from);
         let usage = Usage {
             cost_usd: None,
             input: total.input.saturating_sub(self.total.input),

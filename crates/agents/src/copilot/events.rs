@@ -8,7 +8,7 @@ use crate::{Excerpt, Failure, FailureKind, status, summary};
 /// One line. All but the result keep what they tell in `data`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Event<'a> {
+pub(super) struct CopilotEvent<'a> {
     #[serde(borrow, rename = "type")]
     pub(super) kind: Option<Raw<'a>>,
     #[serde(borrow)]
@@ -21,7 +21,7 @@ pub(super) struct Event<'a> {
     pub(super) exit_code: Option<Raw<'a>>,
 }
 
-impl<'a> Event<'a> {
+impl<'a> CopilotEvent<'a> {
     pub(super) fn data(&self) -> Data<'a> {
         let data: Data<'a> = self.data.and_then(Raw::read).unwrap_or_default();
         Data { parent: data.parent.or(self.agent_id), ..data }

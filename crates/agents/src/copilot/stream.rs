@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::events::{Data, Event};
+use super::events::{CopilotEvent, Data};
 use crate::ndjson::{Emit, Reader, unknown};
 use crate::raw::{Raw, word};
 use crate::{AgentEvent, Failure, FailureKind, TurnResult};
@@ -10,7 +10,7 @@ use crate::{conversation::note, tool_input};
 
 /// One process of Copilot, as far as it has told.
 #[derive(Default)]
-pub(super) struct Stream {
+pub(super) struct CopilotStream {
     model: Option<String>,
     /// The names of the tools that are running, by call.
     running: HashMap<String, String>,
@@ -19,9 +19,9 @@ pub(super) struct Stream {
     failure: Option<Failure>,
 }
 
-impl Reader for Stream {
+impl Reader for CopilotStream {
     fn read(&mut self, line: &str, emit: Emit<'_>) -> serde_json::Result<()> {
-        let event: Event<'_> = serde_json::from_str(line)?;
+        let event: CopilotEvent<'_> = serde_json::from_str(line)?;
         match word(event.kind) {
             "session.tools_updated" => self.start(&event.data(), emit),
             "assistant.message" => self.message(&event.data(), emit),
@@ -55,7 +55,7 @@ impl Reader for Stream {
     }
 }
 
-impl Stream {
+impl CopilotStream {
     /// The model is told again with each change of the tools.
     fn start(&mut self, data: &Data<'_>, emit: Emit<'_>) {
         let model = data.model.and_then(Raw::text);
@@ -105,7 +105,7 @@ impl Stream {
     }
 
     /// Only the result knows the session's name.
-    fn finish(&mut self, event: &Event<'_>, emit: Emit<'_>) {
+    fn finish(&mut self, event: &CopilotEvent<'_>, emit: Emit<'_>) {
         if let Some(session) = event.session_id.and_then(Raw::text) {
             emit(AgentEvent::Started { session: Some(session), model: None, version: None });
         }

@@ -116,7 +116,7 @@ impl From<Host> for String {
 
 /// What the list says of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum HostVerdict {
     /// It is listed by its name: the address behind it must not be of the inner network.
     Named,
     /// It is listed to the letter, with its port.
@@ -126,12 +126,12 @@ pub enum Verdict {
 }
 
 /// Judges a host and a port by the list.
-pub fn judge(list: &[Host], host: &str, port: u16) -> Verdict {
+pub fn judge(list: &[Host], host: &str, port: u16) -> HostVerdict {
     let name = normal(host);
     let mut open = list.iter().filter(|entry| entry.opens(&name, port)).peekable();
     let is_explicit = |entry: &&Host| entry.is_explicit() && !entry.is_wildcard;
     if open.peek().is_none() {
-        return Verdict::Refused(if name.parse::<IpAddr>().is_ok() {
+        return HostVerdict::Refused(if name.parse::<IpAddr>().is_ok() {
             "an address, and not listed with its port"
         } else if is_this_machine(&name) {
             "the machine itself, and not listed with its port"
@@ -141,7 +141,7 @@ pub fn judge(list: &[Host], host: &str, port: u16) -> Verdict {
             "not in the list of hosts"
         });
     }
-    if open.any(|entry| is_explicit(&entry)) { Verdict::Explicit } else { Verdict::Named }
+    if open.any(|entry| is_explicit(&entry)) { HostVerdict::Explicit } else { HostVerdict::Named }
 }
 
 /// Whether an address may be connected to because a name leads to it. A name that is open must not lead to the
@@ -204,11 +204,11 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(entries: &[&str], host: &str, port: u16, expected: Option<Verdict>) {
+    fn check(entries: &[&str], host: &str, port: u16, expected: Option<HostVerdict>) {
         let verdict = judge(&list(entries), host, port);
         match expected {
             Some(expected) => assert_eq!(verdict, expected, "{host}:{port}"),
-            None => assert!(matches!(verdict, Verdict::Refused(_)), "{host}:{port}: {verdict:?}"),
+            None => assert!(matches!(verdict, HostVerdict::Refused(_)), "{host}:{port}: {verdict:?}"),
         }
     }
 
@@ -221,9 +221,9 @@ mod tests {
             ("a.pages.example.com", 443),
             ("a.b.pages.example.com", 443),
         ] {
-            check(&entries, host, port, Some(Verdict::Named));
+            check(&entries, host, port, Some(HostVerdict::Named));
         }
-        check(&entries, "git.example.com", 22, Some(Verdict::Explicit));
+        check(&entries, "git.example.com", 22, Some(HostVerdict::Explicit));
         for (host, port) in [
             ("example.com", 443),
             ("evil-api.example.com", 443),
@@ -245,10 +245,10 @@ mod tests {
         check(&["example.com"], "localhost", 443, None);
         check(&["example.com"], "[::1]", 443, None);
         check(&["example.com"], "169.254.169.254", 80, None);
-        check(&["127.0.0.1:8080"], "127.0.0.1", 8080, Some(Verdict::Explicit));
+        check(&["127.0.0.1:8080"], "127.0.0.1", 8080, Some(HostVerdict::Explicit));
         check(&["127.0.0.1:8080"], "127.0.0.1", 8081, None);
         check(&["127.0.0.1:8080"], "127.1", 8080, None);
-        check(&["[::1]:8080"], "[::1]", 8080, Some(Verdict::Explicit));
+        check(&["[::1]:8080"], "[::1]", 8080, Some(HostVerdict::Explicit));
         for bad in
             ["127.0.0.1", "::1", "localhost", "", "*", "*example.com", "a b", "http://a", "a:b", "a:99999"]
         {

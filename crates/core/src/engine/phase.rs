@@ -41,7 +41,7 @@ pub(super) struct Judging {
     pub(super) claimed: bool,
     /// What the turn was to do.
     pub(super) mode: Mode,
-    pub(super) work: Work,
+    pub(super) work: PendingWork,
     /// Gates before this one have been checked or did not apply.
     pub(super) next_gate: usize,
     pub(super) failed: bool,
@@ -49,7 +49,7 @@ pub(super) struct Judging {
 
 /// What there is to commit when the gates have passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) enum Work {
+pub(super) enum PendingWork {
     /// Nothing: the directory alone made the claim.
     #[default]
     None,

@@ -20,7 +20,7 @@ const CHARS_OF_LINE: usize = 200;
 
 /// What an iteration means for the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ProgressVerdict {
     /// It goes on as before.
     GoOn,
     /// The next turn is told this.
@@ -100,11 +100,11 @@ impl Progress {
     }
 
     /// An iteration is over.
-    pub fn settle(&mut self, plan: &Plan, iteration: u32) -> Verdict {
+    pub fn settle(&mut self, plan: &Plan, iteration: u32) -> ProgressVerdict {
         let found = std::mem::take(&mut self.current);
         let last = self.last.replace(found);
-        let Some(patience) = plan.stuck_after else { return Verdict::GoOn };
-        let Some(found) = &self.last else { return Verdict::GoOn };
+        let Some(patience) = plan.stuck_after else { return ProgressVerdict::GoOn };
+        let Some(found) = &self.last else { return ProgressVerdict::GoOn };
         self.idle = if found.is_idle(last.as_ref()) { self.idle.saturating_add(1) } else { 0 };
         self.failing = found
             .gates
@@ -124,7 +124,7 @@ impl Progress {
         self.told.as_deref()
     }
 
-    fn judge(&mut self, plan: &Plan, patience: u32, iteration: u32) -> Verdict {
+    fn judge(&mut self, plan: &Plan, patience: u32, iteration: u32) -> ProgressVerdict {
         let worst = self.failing.iter().max_by_key(|(_, times)| **times);
         let (gate, times) = match worst {
             Some((gate, times)) if self.idle <= *times => (Some(*gate), *times),
@@ -132,7 +132,7 @@ impl Progress {
         };
         if times < patience.max(1) {
             self.told = None;
-            return Verdict::GoOn;
+            return ProgressVerdict::GoOn;
         }
         let failure = self.last.as_ref().and_then(|last| last.failure(gate));
         let standstill = Standstill {
@@ -143,9 +143,9 @@ impl Progress {
         if self.told.is_none() {
             let what = standstill.what();
             self.told = Some(what.clone());
-            return Verdict::Tell(escalation(&what, times));
+            return ProgressVerdict::Tell(escalation(&what, times));
         }
-        Verdict::Stop(standstill)
+        ProgressVerdict::Stop(standstill)
     }
 }
 

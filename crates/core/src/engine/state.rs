@@ -8,14 +8,14 @@ use super::{
     baseline::Baseline,
     event::{Event, TurnEnd, TurnEnded, View, Why},
     outcome::Outcome,
-    phase::{Judging, Pause, Phase, Work},
+    phase::{Judging, Pause, PendingWork, Phase},
     plan::{Cause, OnFailure, Plan},
     seen::{marked_as_paused, misplaced, paused, standing_claim},
     stop::Stop,
 };
 use crate::stories::Mode;
 use crate::{
-    engine::progress::{Progress, Verdict},
+    engine::progress::{Progress, ProgressVerdict},
     fail_action::FailAction,
     prompt::Feedback,
 };
@@ -168,7 +168,7 @@ impl State {
                 // Somebody has looked at it.
                 self.progress = Progress::default();
             }
-            Phase::Judging(judging) if judging.work == Work::None => self.phase = Phase::Idle,
+            Phase::Judging(judging) if judging.work == PendingWork::None => self.phase = Phase::Idle,
             // Nobody knows what happened to the files meanwhile: every gate decides again.
             Phase::Judging(judging) => {
                 (judging.next_gate, judging.failed) = (0, false);
@@ -248,7 +248,7 @@ impl State {
     }
 
     fn passed(&mut self, plan: &Plan, judging: Judging) {
-        self.spent.passed += u32::from(judging.work != Work::None);
+        self.spent.passed += u32::from(judging.work != PendingWork::None);
         if judging.claimed {
             self.phase = Phase::Over(Outcome::Done);
         } else {
@@ -273,11 +273,11 @@ impl State {
         self.attempt = 1;
         self.phase = pause(plan.limits.rest_ms, Why::Rest);
         match verdict {
-            Verdict::GoOn => {}
-            Verdict::Tell(text) => self.feedback.push(Feedback { action: FailAction::Append, text }),
+            ProgressVerdict::GoOn => {}
+            ProgressVerdict::Tell(text) => self.feedback.push(Feedback { action: FailAction::Append, text }),
             // At the limit the run ends anyway, in the way that the user chose.
-            Verdict::Stop(_) if plan.limits.iterations < self.iteration => {}
-            Verdict::Stop(standstill) => {
+            ProgressVerdict::Stop(_) if plan.limits.iterations < self.iteration => {}
+            ProgressVerdict::Stop(standstill) => {
                 self.phase = Phase::Over(Outcome::Stopped(Stop::Stuck(standstill)));
             }
         }

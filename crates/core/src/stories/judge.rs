@@ -30,7 +30,7 @@ pub struct Rules<'a> {
 
 /// The turn that is judged.
 #[derive(Clone, Copy, Debug)]
-pub struct Turn<'a> {
+pub struct StoryTurn<'a> {
     /// What it was to do; [`Mode::Work`] stands for the time between two turns, when nothing may be done.
     pub mode: Mode,
     /// The story that was selected for it.
@@ -55,7 +55,7 @@ pub struct Undone {
 
 /// What a turn did to the list.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Judgement {
+pub struct ListJudgement {
     /// What was wrong, one sentence each, for the next turn.
     pub broken: Vec<String>,
     /// What was put back.
@@ -67,14 +67,14 @@ pub struct Judgement {
 }
 
 /// Judges the list after a turn by the list before it. `after` is nothing if the file has gone.
-pub fn judge(before: &str, after: Option<&str>, turn: Turn<'_>, rules: Rules<'_>) -> Judgement {
+pub fn judge(before: &str, after: Option<&str>, turn: StoryTurn<'_>, rules: Rules<'_>) -> ListJudgement {
     let plain = |text: &str| text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
     let before = plain(before);
     let old = read(&before);
     let text = after.map(plain).unwrap_or_default();
     let now = if text == before { old.clone() } else { read(&text) };
     let mut bench =
-        Bench { text, now, before, old, turn, rules, moved: Vec::new(), found: Judgement::default() };
+        Bench { text, now, before, old, turn, rules, moved: Vec::new(), found: ListJudgement::default() };
     if let Some(reason) = bench.unreadable(after.is_some()) {
         return bench.put_back_whole(&reason);
     }
@@ -104,11 +104,11 @@ struct Bench<'a> {
     text: String,
     /// What that says.
     now: Reading,
-    turn: Turn<'a>,
+    turn: StoryTurn<'a>,
     rules: Rules<'a>,
     /// The stories that made a legal step.
     moved: Vec<String>,
-    found: Judgement,
+    found: ListJudgement,
 }
 
 impl Bench<'_> {
@@ -148,7 +148,7 @@ impl Bench<'_> {
         Some(format!("Line {}: {problem}.", problem.line))
     }
 
-    fn put_back_whole(mut self, reason: &str) -> Judgement {
+    fn put_back_whole(mut self, reason: &str) -> ListJudgement {
         self.found
             .broken
             .push(format!("tasks.json could not be read, so it was put back as a whole. {reason}"));

@@ -47,12 +47,12 @@ pub struct Reading {
     /// Whether the file is JSON and has an array of stories.
     pub(super) has_stories: bool,
     /// Everything in the array of stories.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<StoryEntry>,
 }
 
 /// One item of the array of stories.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct StoryEntry {
     pub(super) id: Option<String>,
     pub(super) span: Range<usize>,
     /// Nothing when it is not a story.
@@ -105,7 +105,7 @@ fn read_story(
     index: usize,
     ids: &mut BTreeSet<String>,
     problems: &mut Vec<Problem>,
-) -> Entry {
+) -> StoryEntry {
     let id = node.get("id").and_then(Node::string).map(str::to_owned);
     let path = format!("{STORIES}[{index}]");
     let mut fields = Fields::new(text, node, &path, id.clone());
@@ -133,7 +133,7 @@ fn read_story(
     }
     let is_whole = fields.problems.is_empty();
     problems.extend(fields.problems);
-    Entry { id, span: node.span.clone(), story: is_whole.then_some(story) }
+    StoryEntry { id, span: node.span.clone(), story: is_whole.then_some(story) }
 }
 
 /// Takes the fields out of one object.

@@ -7,7 +7,9 @@ mod turns;
 
 use serde_json::{Value, json};
 
-use super::{Judgement, Review, Rules, Selected, Statistics, Turn, blocked, check, judge, read, select};
+use super::{
+    ListJudgement, Review, Rules, Selected, Statistics, StoryTurn, blocked, check, judge, read, select,
+};
 use crate::stories::Mode;
 
 /// A story in its first state.
@@ -53,9 +55,9 @@ fn rules(commands: &[String]) -> Rules<'_> {
 }
 
 /// Judges a turn that finished, on a list that has `make test` to verify it.
-fn judged(mode: Mode, story: Option<&str>, before: &[Value], after: &[Value]) -> Judgement {
+fn judged(mode: Mode, story: Option<&str>, before: &[Value], after: &[Value]) -> ListJudgement {
     let commands = ["make test".to_owned()];
-    let turn = Turn { mode, story, finished: true };
+    let turn = StoryTurn { mode, story, finished: true };
     judge(&list(before), Some(&list(after)), turn, rules(&commands))
 }
 

@@ -20,12 +20,12 @@ pub struct Transition {
     /// `passes` being this afterwards,
     pub passes: bool,
     /// and the feedback this.
-    pub feedback: Feedback,
+    pub feedback: FeedbackRule,
 }
 
 /// What becomes of `reviewFeedback`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Feedback {
+pub enum FeedbackRule {
     /// It is as it was.
     Kept,
     /// It says what to change.
@@ -44,7 +44,7 @@ pub const LEGAL: [Transition; 4] = [
         to: Some(Status::NeedsReview),
         reviews: 0,
         passes: false,
-        feedback: Feedback::Kept,
+        feedback: FeedbackRule::Kept,
     },
     Transition {
         mode: Mode::Review,
@@ -52,7 +52,7 @@ pub const LEGAL: [Transition; 4] = [
         to: Some(Status::Approved),
         reviews: 1,
         passes: true,
-        feedback: Feedback::Free,
+        feedback: FeedbackRule::Free,
     },
     Transition {
         mode: Mode::Review,
@@ -60,7 +60,7 @@ pub const LEGAL: [Transition; 4] = [
         to: Some(Status::ChangesRequested),
         reviews: 1,
         passes: false,
-        feedback: Feedback::Filled,
+        feedback: FeedbackRule::Filled,
     },
     Transition {
         mode: Mode::Fix,
@@ -68,7 +68,7 @@ pub const LEGAL: [Transition; 4] = [
         to: Some(Status::NeedsReview),
         reviews: 0,
         passes: false,
-        feedback: Feedback::Cleared,
+        feedback: FeedbackRule::Cleared,
     },
 ];
 
@@ -76,10 +76,10 @@ impl Transition {
     /// Whether this is what happened.
     fn is(&self, mode: Mode, old: &ReviewFields, new: &ReviewFields) -> bool {
         let feedback = match self.feedback {
-            Feedback::Kept => new.feedback == old.feedback,
-            Feedback::Filled => !new.feedback.trim().is_empty(),
-            Feedback::Cleared => new.feedback.is_empty(),
-            Feedback::Free => true,
+            FeedbackRule::Kept => new.feedback == old.feedback,
+            FeedbackRule::Filled => !new.feedback.trim().is_empty(),
+            FeedbackRule::Cleared => new.feedback.is_empty(),
+            FeedbackRule::Free => true,
         };
         feedback
             && (self.mode, self.from, self.to, self.passes) == (mode, old.status, new.status, new.passes)

@@ -6,13 +6,13 @@ mod examine;
 use std::{io, path::Path};
 
 use clap::Args;
-use ralph_core::checkup::{self, Fact, Level};
+use ralph_core::doctor::{self, Fact, Severity};
 use ralph_sys::error::{INTERRUPTED, REFUSED, Result};
 use serde_json::json;
 
 use super::print;
 use crate::{
-    report::{checkup::lines, look::Marks, summary::count},
+    report::{doctor::lines, look::Marks, summary::count},
     settings,
     term::Palette,
 };
@@ -33,16 +33,16 @@ pub(super) struct DoctorArgs {
 pub(super) fn main(args: &DoctorArgs, project: &Path) -> Result<u8> {
     let inspected = settings::inspect(project);
     let Some(findings) = examine::examine(project, &inspected)? else { return Ok(INTERRUPTED) };
-    let facts = checkup::judge(&findings);
+    let facts = doctor::judge(&findings);
     let of = |level| facts.iter().filter(move |fact| fact.level == level);
-    let problems = of(Level::Problem).count();
+    let problems = of(Severity::Problem).count();
     if args.json {
         let all = |level| of(level).collect::<Vec<&Fact>>();
         let object = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "ok": problems == 0,
-            "problems": all(Level::Problem),
-            "warnings": all(Level::Warning),
+            "problems": all(Severity::Problem),
+            "warnings": all(Severity::Warning),
             "found": findings,
         });
         print(&format!("{object}\n"))?;
@@ -50,7 +50,7 @@ pub(super) fn main(args: &DoctorArgs, project: &Path) -> Result<u8> {
         let output = &inspected.loaded.settings.output;
         let marks = Marks::of(output.emoji);
         let report = lines(&facts, marks, Palette::of(output.color, &io::stdout()));
-        print(&format!("{report}\n{}\n", verdict(problems, of(Level::Warning).count())))?;
+        print(&format!("{report}\n{}\n", verdict(problems, of(Severity::Warning).count())))?;
     }
     Ok(if problems == 0 { 0 } else { REFUSED })
 }

@@ -20,7 +20,7 @@ use ralph_sys::{
 
 use self::{
     ask::{Answer, NoAnswer, Terminal},
-    file::Draft,
+    file::SettingsDraft,
     found::Found,
 };
 use super::{print, warn};
@@ -80,7 +80,7 @@ fn last_words() {
     let _ = ask::say("\nnothing was written");
 }
 
-fn unasked(args: &InitArgs, project: &Path, found: &Found) -> Result<Draft> {
+fn unasked(args: &InitArgs, project: &Path, found: &Found) -> Result<SettingsDraft> {
     if project.join(PROJECT_FILE).exists() && !args.force {
         return Err(Error::new(format!("`{PROJECT_FILE}` exists"))
             .hint("replace it: `ralph init --yes --force`")
@@ -90,11 +90,11 @@ fn unasked(args: &InitArgs, project: &Path, found: &Found) -> Result<Draft> {
         return Err(Error::new("no agent is installed that ralph knows")
             .hint("name the one to use: `ralph init --yes --agent COMMAND`"));
     };
-    Ok(Draft::unasked(agent, &found.guardrails))
+    Ok(SettingsDraft::unasked(agent, &found.guardrails))
 }
 
 /// Nothing means that the settings that exist shall stay.
-fn asked(args: &InitArgs, project: &Path, found: &Found) -> Answer<Option<Draft>> {
+fn asked(args: &InitArgs, project: &Path, found: &Found) -> Answer<Option<SettingsDraft>> {
     let mut terminal = Terminal::new();
     if project.join(PROJECT_FILE).exists() && !args.force {
         show(&settings::inspect(project)).map_err(NoAnswer::Broken)?;

@@ -31,8 +31,8 @@ pub(super) struct SessionArgs {
 enum Command {
     Start(start::StartArgs),
     Cancel(cancel::CancelArgs),
-    Status(status::StatusArgs),
-    Run(Box<run::RunArgs>),
+    Status(status::SessionStatusArgs),
+    Run(Box<run::SessionRunArgs>),
 }
 
 /// Does it.

@@ -29,14 +29,14 @@ pub(super) struct StoriesArgs {
     command: Option<Command>,
 
     #[command(flatten)]
-    run: run::RunArgs,
+    run: run::StoriesRunArgs,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Run(Box<run::RunArgs>),
-    Init(init::InitArgs),
-    List(list::ListArgs),
+    Run(Box<run::StoriesRunArgs>),
+    Init(init::StoriesInitArgs),
+    List(list::StoryListArgs),
     Check(check::CheckArgs),
     Submit(step::SubmitArgs),
     Approve(step::ApproveArgs),

@@ -25,10 +25,10 @@ pub(super) struct TaskArgs {
 
 #[derive(Debug, Subcommand)]
 enum TaskCommand {
-    Run(run::RunArgs),
-    List(list::ListArgs),
-    Stop(stop::StopArgs),
-    Resume(resume::ResumeArgs),
+    Run(run::TaskRunArgs),
+    List(list::TaskListArgs),
+    Stop(stop::TaskStopArgs),
+    Resume(resume::TaskResumeArgs),
 }
 
 /// Does what the command says.

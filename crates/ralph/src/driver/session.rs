@@ -244,7 +244,7 @@ impl SessionLoop {
                 let (name, sandbox) = (gates::log_name(&gates, index), None);
                 let was_failing = ledger.run().state.baseline().still_fails(index);
                 let place =
-                    gates::Place { setup, run, iteration, attempt, name: &name, was_failing, sandbox };
+                    gates::GatePlace { setup, run, iteration, attempt, name: &name, was_failing, sandbox };
                 let mut notice = |happening: &Happening<'_>| ledger.notice(happening);
                 let supervisor = supervisor.as_mut();
                 let found = supervisor.and_then(|it| gates::check(it, &gates, index, place, &mut notice));

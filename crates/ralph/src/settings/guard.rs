@@ -23,13 +23,13 @@ const WRITABLE_VARIABLES: [&str; 2] = ["RUN_FOLDER", PLAN_VARIABLE];
 
 /// The context of a judgement, and what to warn about.
 #[derive(Debug)]
-pub(crate) struct Loaded {
+pub(crate) struct GuardLoaded {
     pub(crate) ctx: Context,
     pub(crate) warnings: Vec<String>,
 }
 
 /// What holds in a project for a command that would run in `cwd`.
-pub(crate) fn load(project: &Path, cwd: &Path) -> Result<Loaded> {
+pub(crate) fn load(project: &Path, cwd: &Path) -> Result<GuardLoaded> {
     let home = whole(&env::home_dir().unwrap_or_else(|| PathBuf::from("/root")));
     let mut ctx = Context::new(&text(project), &text(&home));
     ctx.cwd = text(cwd);
@@ -48,7 +48,7 @@ pub(crate) fn load(project: &Path, cwd: &Path) -> Result<Loaded> {
     let name = file(&home).display().to_string();
     let warnings = list.warnings().into_iter().map(|warning| format!("{name}: {warning}")).collect();
     ctx.allowed_rules = list.allow;
-    Ok(Loaded { ctx, warnings })
+    Ok(GuardLoaded { ctx, warnings })
 }
 
 /// The user's list of rules that are switched off.

@@ -97,7 +97,7 @@ fn a_listed_name_must_not_lead_to_the_machine() {
     let proxy =
         Proxy { hosts: Vec::new(), upstream: None, log: Mutex::default(), connections: AtomicUsize::new(0) };
     let request = Request { host: "localhost".to_owned(), port: echo(), head: None, rest: Vec::new() };
-    let error = proxy.connect(&request, Verdict::Named).expect_err("it leads inside");
+    let error = proxy.connect(&request, HostVerdict::Named).expect_err("it leads inside");
     assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
-    proxy.connect(&request, Verdict::Explicit).expect("it was listed to the letter");
+    proxy.connect(&request, HostVerdict::Explicit).expect("it was listed to the letter");
 }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use ralph_core::containment::hosts::{Verdict, split};
+use ralph_core::containment::hosts::{HostVerdict, split};
 
 /// How long it may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -41,9 +41,9 @@ impl Upstream {
     }
 
     /// Whether a host is reached through it.
-    pub(super) fn serves(&self, host: &str, verdict: Verdict) -> bool {
+    pub(super) fn serves(&self, host: &str, verdict: HostVerdict) -> bool {
         // What is listed with its port is often the machine itself.
-        verdict == Verdict::Named
+        verdict == HostVerdict::Named
             && !self.direct.iter().any(|it| {
                 host == it.trim_start_matches('.')
                     || host.ends_with(&format!(".{}", it.trim_start_matches('.')))
@@ -85,9 +85,9 @@ mod tests {
         let found =
             Upstream::parse("http://proxy.example.com:3128/", "localhost, .inner.example.com").expect("one");
         assert_eq!((found.host.as_str(), found.port), ("proxy.example.com", 3128));
-        assert!(found.serves("api.example.org", Verdict::Named));
-        assert!(!found.serves("git.inner.example.com", Verdict::Named));
-        assert!(!found.serves("api.example.org", Verdict::Explicit));
+        assert!(found.serves("api.example.org", HostVerdict::Named));
+        assert!(!found.serves("git.inner.example.com", HostVerdict::Named));
+        assert!(!found.serves("api.example.org", HostVerdict::Explicit));
         assert_eq!(Upstream::parse("socks5://proxy:1080", ""), None);
         assert_eq!(Upstream::parse("http://me:secret@proxy:1080", ""), None);
     }

@@ -70,12 +70,12 @@ fn check(patience: Option<u32>, iterations: &[&str], expected: &str) -> String {
             }
         }
         seen.push(match progress.settle(&plan, iteration) {
-            Verdict::GoOn => '.',
-            Verdict::Tell(text) => {
+            ProgressVerdict::GoOn => '.',
+            ProgressVerdict::Tell(text) => {
                 said = text;
                 'T'
             }
-            Verdict::Stop(standstill) => {
+            ProgressVerdict::Stop(standstill) => {
                 said = Stop::Stuck(standstill).reason();
                 'S'
             }
@@ -154,7 +154,7 @@ fn a_turn_that_was_cut_off_counts() {
     progress.turn_started(&turn("a+1"));
     progress.turn_started(&turn("a+2"));
     progress.current.after = tree("a+2");
-    assert_eq!(progress.settle(&plan, 1), Verdict::GoOn);
+    assert_eq!(progress.settle(&plan, 1), ProgressVerdict::GoOn);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::{
         commit::CommitEnd,
         event::{GateEnded, TasksJudged, TurnEnded},
         next_gate,
-        phase::{Judging, Phase, Work},
+        phase::{Judging, PendingWork, Phase},
         plan::{Cause, CommitRule, Plan},
         round,
         seen::standing_claim,
@@ -30,7 +30,8 @@ impl State {
         let standing = turn.view.as_ref().is_some_and(|view| standing_claim(plan, view));
         let claimed = turn.claimed || standing || plan.claims.contains(&Claim::TurnEnd);
         let mode = self.mode;
-        self.phase = Phase::Judging(Judging { claimed, mode, work: Work::Fresh, ..Judging::default() });
+        self.phase =
+            Phase::Judging(Judging { claimed, mode, work: PendingWork::Fresh, ..Judging::default() });
         self.conclude(plan);
     }
 
@@ -82,13 +83,13 @@ impl State {
                 self.refuted = true;
                 self.feedback.push(Feedback { action: FailAction::Append, text: REFUTED.to_owned() });
             }
-            if judging.work == Work::None {
+            if judging.work == PendingWork::None {
                 // No turn has run, so no iteration is used up; that it was refuted keeps this from spinning.
                 self.phase = Phase::Idle;
             } else {
                 self.fail(plan, Cause::Gate, "the gates did not pass", 0);
             }
-        } else if judging.work == Work::None || plan.commit == CommitRule::Never {
+        } else if judging.work == PendingWork::None || plan.commit == CommitRule::Never {
             self.passed(plan, judging);
         }
     }
@@ -121,8 +122,8 @@ impl State {
                 self.progress.committed();
                 self.passed(plan, judging);
             }
-            CommitEnd::Changed { .. } if judging.work == Work::Fresh => {
-                self.phase = Phase::Judging(Judging { next_gate: 0, work: Work::Changed, ..judging });
+            CommitEnd::Changed { .. } if judging.work == PendingWork::Fresh => {
+                self.phase = Phase::Judging(Judging { next_gate: 0, work: PendingWork::Changed, ..judging });
                 self.conclude(plan);
             }
             CommitEnd::Changed { .. } => self.fail(plan, Cause::Commit, "the files change all the time", 0),

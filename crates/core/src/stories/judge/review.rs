@@ -1,6 +1,6 @@
 //! Which review fields a turn may have changed, and what it must have changed.
 
-use super::{Bench, Turn, json};
+use super::{Bench, StoryTurn, json};
 use crate::stories::{
     AUTO_APPROVED, Mode, Status,
     change::{Change, ReviewFields, changes, in_words},
@@ -100,7 +100,7 @@ impl Bench<'_> {
 }
 
 /// What is wrong with a turn that has done nothing to the list.
-pub fn idle(turn: Turn<'_>) -> Option<String> {
+pub fn idle(turn: StoryTurn<'_>) -> Option<String> {
     let id = turn.story?;
     match turn.mode {
         Mode::Review => Some(illegal(

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{
-    super::{Judgement, Review, Rules, Turn, check, judge, select},
+    super::{ListJudgement, Review, Rules, StoryTurn, check, judge, select},
     approved, list, read, sent_back, story, submitted,
 };
 use crate::stories::Mode;
@@ -196,7 +196,7 @@ proptest! {
         let commands = ["make test".to_owned()];
         let cap = u32::try_from(CAP).expect("small");
         let rules = Rules { review: Review::Required, cap, verify_commands: &commands };
-        let turn = Turn { mode, story: Some(selected), finished: false };
+        let turn = StoryTurn { mode, story: Some(selected), finished: false };
         let judgement = judge(&before_text, Some(&after_text), turn, rules);
         let end_text = judgement.text.clone().unwrap_or_else(|| after_text.clone());
 
@@ -224,7 +224,7 @@ proptest! {
         // Judging the result once more finds nothing.
         if judgement.capped.is_empty() {
             let again = judge(&before_text, Some(&end_text), turn, rules);
-            prop_assert_eq!(again, Judgement::default());
+            prop_assert_eq!(again, ListJudgement::default());
         }
         // Something can be done, or somebody is told why not.
         let list = read(&end_text).list;
@@ -237,7 +237,7 @@ proptest! {
         let before = list(&[story("A"), submitted("B")]);
         let commands = ["make test".to_owned()];
         let rules = Rules { review: Review::Required, cap: 5, verify_commands: &commands };
-        let turn = Turn { mode, story: Some("A"), finished: true };
+        let turn = StoryTurn { mode, story: Some("A"), finished: true };
         let cut = before.floor_char_boundary(cut);
         for after in [text.clone(), format!("{}{text}{}", &before[..cut], &before[cut..])] {
             let judgement = judge(&before, Some(&after), turn, rules);

@@ -14,7 +14,7 @@ fn undone(mode: Mode, before: &[Value], after: &[Value], expected: &str) {
 /// A turn that may do what it did: nothing is said, and nothing is written.
 #[track_caller]
 fn legal(mode: Mode, before: &[Value], after: &[Value]) {
-    assert_eq!(judged(mode, Some("A"), before, after), Judgement::default());
+    assert_eq!(judged(mode, Some("A"), before, after), ListJudgement::default());
 }
 
 #[test]
@@ -159,9 +159,9 @@ fn a_turn_that_did_not_do_its_duty_is_told() {
     told(Mode::Fix, &[sent_back("A")], "left the feedback on story A standing");
     // One that was cut off is not blamed.
     let commands = ["make test".to_owned()];
-    let turn = Turn { mode: Mode::Review, story: Some("A"), finished: false };
+    let turn = StoryTurn { mode: Mode::Review, story: Some("A"), finished: false };
     let text = list(&[submitted("A")]);
-    assert_eq!(judge(&text, Some(&text), turn, rules(&commands)), Judgement::default());
+    assert_eq!(judge(&text, Some(&text), turn, rules(&commands)), ListJudgement::default());
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn holes_are_closed() {
 fn files_that_are_no_lists_are_put_back() {
     let before = list(&[story("A")]);
     let commands = ["make test".to_owned()];
-    let turn = Turn { mode: Mode::Implement, story: Some("A"), finished: true };
+    let turn = StoryTurn { mode: Mode::Implement, story: Some("A"), finished: true };
     let no_project = before.replacen("\"project\"", "\"projekt\"", 1);
     let two_lists = before.replacen("\"project\"", "\"userStories\": [], \"project\"", 1);
     for after in [None, Some(""), Some("{"), Some("[]"), Some("{}"), Some(&*no_project), Some(&*two_lists)] {
@@ -207,7 +207,7 @@ fn files_that_are_no_lists_are_put_back() {
 fn verify_commands_are_kept() {
     let before = list(&[story("A")]);
     let commands = ["make test".to_owned()];
-    let turn = Turn { mode: Mode::Implement, story: Some("A"), finished: true };
+    let turn = StoryTurn { mode: Mode::Implement, story: Some("A"), finished: true };
     for other in ["[]", "[\"true\"]"] {
         let after = before.replacen("[\n    \"make test\"\n  ]", other, 1);
         assert_ne!(before, after);
@@ -236,7 +236,7 @@ fn a_split_keeps_the_parent_and_loses_nothing() {
 #[test]
 fn the_cap_is_applied_by_ralph() {
     let commands = ["make test".to_owned()];
-    let turn = Turn { mode: Mode::Review, story: Some("A"), finished: true };
+    let turn = StoryTurn { mode: Mode::Review, story: Some("A"), finished: true };
     let before = list(&[with("A", &json!({"reviewStatus": "needs_review", "reviewCount": 1, "notes": ""}))]);
     let rejected =
         json!({"reviewStatus": "changes_requested", "reviewCount": 2, "reviewFeedback": "no", "notes": ""});
@@ -256,12 +256,12 @@ fn the_cap_is_applied_by_ralph() {
 #[test]
 fn without_review_the_list_may_say_that_it_passes() {
     let commands = ["make test".to_owned()];
-    let turn = Turn { mode: Mode::Implement, story: Some("A"), finished: true };
+    let turn = StoryTurn { mode: Mode::Implement, story: Some("A"), finished: true };
     let rules = Rules { review: Review::Skipped, ..rules(&commands) };
     let before = list(&[story("A"), story("B")]);
     let passed = with("A", &json!({"passes": true}));
     let after = list(&[passed.clone(), story("B")]);
-    assert_eq!(judge(&before, Some(&after), turn, rules), Judgement::default());
+    assert_eq!(judge(&before, Some(&after), turn, rules), ListJudgement::default());
     // But nothing may go away.
     let judgement = judge(&before, Some(&list(&[passed])), turn, rules);
     assert!(judgement.broken[0].contains("Story B was deleted"), "{judgement:#?}");
@@ -274,7 +274,7 @@ fn unknown_fields_and_the_layout_stay() {
                   \"reviewStatus\":null,\"reviewCount\":0,\"reviewFeedback\":\"\",\"extra\":{\"a\":null}}]}";
     let after =
         before.replace("\"reviewStatus\":null", "\"reviewStatus\":\"approved\"").replace("[1,2]", "[3]");
-    let turn = Turn { mode: Mode::Implement, story: Some("A"), finished: true };
+    let turn = StoryTurn { mode: Mode::Implement, story: Some("A"), finished: true };
     let judgement = judge(before, Some(&after), turn, rules(&[]));
     assert_eq!(judgement.text, Some(before.replace("[1,2]", "[3]")));
 }

@@ -1,8 +1,8 @@
 //! Tries what this machine has to keep an agent contained.
 
 use ralph_core::{
-    checkup::Containment,
     containment::{level::Level, wanted::Wanted},
+    doctor::Containment,
 };
 use ralph_sandbox::self_test;
 use ralph_sys::process::Supervisor;

@@ -12,8 +12,8 @@ use ralph_agents::{
     versions::{self, Version},
 };
 use ralph_core::{
-    checkup::{Agent, Findings, Git as GitFound, HooksFound, Place, Setting, Settings, Wanted},
     containment::level::Choice,
+    doctor::{Agent, Findings, Git as GitFound, HooksFound, Place, RequiredProgram, Setting, Settings},
 };
 use ralph_sys::{error::Result, paths::state_dir, process::Supervisor};
 use rustix::fs::Access;
@@ -33,7 +33,8 @@ use crate::{
 pub(super) fn examine(project: &Path, inspected: &Inspected) -> Result<Option<Findings>> {
     let mut supervisor = Supervisor::new()?;
     let settings = &inspected.loaded.settings;
-    let wanted = |command: &str| Wanted { command: command.to_owned(), path: find(command, project) };
+    let wanted =
+        |command: &str| RequiredProgram { command: command.to_owned(), path: find(command, project) };
     let agent = Some(settings.agent.command.as_str()).filter(|command| !command.is_empty()).map(wanted);
     let mut agents = Vec::new();
     for (name, path) in programs(project, agent.as_ref()) {
@@ -84,10 +85,10 @@ fn find(command: &str, project: &Path) -> Option<PathBuf> {
 
 /// The agents on the path, and the one that the settings name if it is another. Only programs with the name
 /// of an agent are called: what a stranger does with `--version` nobody knows.
-fn programs(project: &Path, wanted: Option<&Wanted>) -> Vec<(&'static str, PathBuf)> {
+fn programs(project: &Path, wanted: Option<&RequiredProgram>) -> Vec<(&'static str, PathBuf)> {
     let on_path = AGENTS.into_iter().filter_map(|name| Some((name, find(name, project)?)));
     let mut programs: Vec<_> = on_path.collect();
-    if let Some(Wanted { command, path: Some(path) }) = wanted {
+    if let Some(RequiredProgram { command, path: Some(path) }) = wanted {
         let name = ralph_agents::adapter(command).name();
         if AGENTS.contains(&name) && programs.iter().all(|(_, known)| known != path) {
             programs.push((name, path.clone()));

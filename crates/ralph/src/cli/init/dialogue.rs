@@ -4,23 +4,23 @@ use ralph_core::setup::Scm;
 
 use super::{
     ask::{Answer, Default, Terminal},
-    file::{Agent, Draft, Guardrail},
+    file::{DraftAgent, DraftGuardrail, SettingsDraft},
     found::Found,
 };
 
 /// Asks everything.
-pub(super) fn hold(terminal: &mut Terminal, found: &Found) -> Answer<Draft> {
-    Ok(Draft {
+pub(super) fn hold(terminal: &mut Terminal, found: &Found) -> Answer<SettingsDraft> {
+    Ok(SettingsDraft {
         agent: agent(terminal, found)?,
         maximum_iterations: terminal.ask("Maximum iterations [10]: ", iterations)?,
         completion_response: terminal.ask("Completion response [DONE]: ", |answer| Ok(or(answer, "DONE")))?,
         guardrails: guardrails(terminal, found)?,
         scm: scm(terminal)?,
-        ..Draft::default()
+        ..SettingsDraft::default()
     })
 }
 
-fn agent(terminal: &mut Terminal, found: &Found) -> Answer<Agent> {
+fn agent(terminal: &mut Terminal, found: &Found) -> Answer<DraftAgent> {
     let offered = found.agent.as_deref();
     let brackets = offered.map(|agent| format!(" [{agent}]")).unwrap_or_default();
     let question = format!("Agent command (e.g., claude, codex, amp, or other LLM CLI){brackets}: ");
@@ -30,15 +30,15 @@ fn agent(terminal: &mut Terminal, found: &Found) -> Answer<Agent> {
         (command, _) => Ok(command.to_owned()),
     })?;
     let flags = terminal.ask("Agent flags (comma-separated, optional): ", flags)?;
-    Ok(Agent { command, flags })
+    Ok(DraftAgent { command, flags })
 }
 
 /// First what was found, then whatever else there is.
-fn guardrails(terminal: &mut Terminal, found: &Found) -> Answer<Vec<Guardrail>> {
+fn guardrails(terminal: &mut Terminal, found: &Found) -> Answer<Vec<DraftGuardrail>> {
     let mut guardrails = Vec::new();
     for command in &found.guardrails {
         if terminal.confirm(&format!("Add guardrail \"{command}\"? (Y/n): "), Default::Yes)? {
-            guardrails.push(Guardrail::plain(command));
+            guardrails.push(DraftGuardrail::plain(command));
         }
     }
     loop {
@@ -51,14 +51,14 @@ fn guardrails(terminal: &mut Terminal, found: &Found) -> Answer<Vec<Guardrail>> 
     }
 }
 
-fn guardrail(terminal: &mut Terminal, command: String) -> Answer<Guardrail> {
+fn guardrail(terminal: &mut Terminal, command: String) -> Answer<DraftGuardrail> {
     let fail_action = terminal.ask("  Fail action (APPEND|PREPEND|REPLACE): ", |answer| {
         answer.parse().map_err(|_| "  Please answer APPEND, PREPEND or REPLACE.".to_owned())
     })?;
     let hint = terminal.ask("  Hint (optional, guidance for agent on failure): ", |answer| {
         Ok(Some(answer.to_owned()).filter(|hint| !hint.is_empty()))
     })?;
-    Ok(Guardrail { command, fail_action, hint })
+    Ok(DraftGuardrail { command, fail_action, hint })
 }
 
 fn scm(terminal: &mut Terminal) -> Answer<Option<Scm>> {

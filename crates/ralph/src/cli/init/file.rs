@@ -26,42 +26,42 @@ const SCHEMA_REFERENCE: &str = "./settings.schema.json";
 /// What goes into the file, in the order of the file.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Draft {
+pub(super) struct SettingsDraft {
     #[serde(rename = "$schema")]
     pub(super) schema: &'static str,
     pub(super) maximum_iterations: u32,
     pub(super) completion_response: String,
     pub(super) output_truncate_chars: usize,
     pub(super) stream_agent_output: bool,
-    pub(super) agent: Agent,
-    pub(super) guardrails: Vec<Guardrail>,
+    pub(super) agent: DraftAgent,
+    pub(super) guardrails: Vec<DraftGuardrail>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) scm: Option<Scm>,
 }
 
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Agent {
+pub(super) struct DraftAgent {
     pub(super) command: String,
     pub(super) flags: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Guardrail {
+pub(super) struct DraftGuardrail {
     pub(super) command: String,
     pub(super) fail_action: FailAction,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<String>,
 }
 
-impl Guardrail {
+impl DraftGuardrail {
     /// A command with nothing more to say about it.
     pub(super) fn plain(command: &str) -> Self {
         Self { command: command.to_owned(), fail_action: FailAction::Append, hint: None }
     }
 }
 
-impl Default for Draft {
+impl Default for SettingsDraft {
     fn default() -> Self {
         let defaults = Settings::default();
         Self {
@@ -70,26 +70,26 @@ impl Default for Draft {
             completion_response: defaults.completion_response,
             output_truncate_chars: defaults.output_truncate_chars,
             stream_agent_output: defaults.stream_agent_output,
-            agent: Agent::default(),
+            agent: DraftAgent::default(),
             guardrails: Vec::new(),
             scm: None,
         }
     }
 }
 
-impl Draft {
+impl SettingsDraft {
     /// What was found, and the defaults for the rest.
     pub(super) fn unasked(agent: &str, guardrails: &[String]) -> Self {
         Self {
-            agent: Agent { command: agent.to_owned(), flags: Vec::new() },
-            guardrails: guardrails.iter().map(|command| Guardrail::plain(command)).collect(),
+            agent: DraftAgent { command: agent.to_owned(), flags: Vec::new() },
+            guardrails: guardrails.iter().map(|command| DraftGuardrail::plain(command)).collect(),
             ..Self::default()
         }
     }
 }
 
 /// Writes the settings beside the file and then puts them in its place.
-pub(super) fn write(project: &Path, draft: &Draft) -> Result<()> {
+pub(super) fn write(project: &Path, draft: &SettingsDraft) -> Result<()> {
     let refused = || format!("cannot write `{PROJECT_FILE}`");
     own_files::hide(project).context(refused())?;
     Root::new(project)

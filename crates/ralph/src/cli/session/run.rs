@@ -21,7 +21,7 @@ use crate::{
 ///
 /// Example: ralph session run --agent claude -m 10 "Make the tests pass"
 #[derive(Args, Debug)]
-pub(super) struct RunArgs {
+pub(super) struct SessionRunArgs {
     #[command(flatten)]
     loop_args: AskArgs,
 
@@ -30,7 +30,7 @@ pub(super) struct RunArgs {
 }
 
 /// Runs the loop.
-pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
+pub(super) fn main(args: &SessionRunArgs, project: &Path) -> Result<u8> {
     let ask = args.loop_args.ask()?;
     let mut layer = Map::new();
     layer.extend(ask.max_iterations.map(|limit| ("maximumIterations".to_owned(), limit.into())));

@@ -24,7 +24,7 @@ use crate::{
 ///
 /// Example: ralph session status --json
 #[derive(Args, Debug)]
-pub(super) struct StatusArgs {
+pub(super) struct SessionStatusArgs {
     /// Only the loops of this conversation, of any project
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
@@ -38,7 +38,7 @@ pub(super) struct StatusArgs {
 const MAX_SHOWN: usize = 5;
 
 /// Prints the loops, the newest first.
-pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
+pub(super) fn main(args: &SessionStatusArgs, project: &Path) -> Result<u8> {
     let wanted = args.session_id.as_deref();
     let runs = if wanted.is_some() { RunDir::all()? } else { RunDir::of_project(project)? };
     let mut loops: Vec<(RunDir, Folded)> = runs

@@ -18,7 +18,7 @@ use ralph_sys::{
 
 use super::{
     PlaceArgs,
-    place::Place,
+    place::StoriesPlace,
     templates::{Feature, branch, files},
 };
 use crate::{
@@ -48,7 +48,7 @@ pub(super) struct ArchiveArgs {
 
 /// Archives and commits.
 pub(super) fn main(args: &ArchiveArgs, project: &Path) -> Result<u8> {
-    let place = Place::of(&args.place, project)?;
+    let place = StoriesPlace::of(&args.place, project)?;
     let text = place.tasks()?;
     let mut supervisor = Supervisor::new()?;
     let git = Git::find(&mut supervisor, &place.project)?;
@@ -80,7 +80,7 @@ pub(super) fn main(args: &ArchiveArgs, project: &Path) -> Result<u8> {
 }
 
 /// `2026-11-16-ralph-search`, with a number behind it where that is taken.
-fn folder_name(label: Option<&str>, list: &TaskList, place: &Place) -> String {
+fn folder_name(label: Option<&str>, list: &TaskList, place: &StoriesPlace) -> String {
     let called = branch(label.unwrap_or(&list.branch_name)).replace('/', "-");
     let name = format!("{}-{called}", Zoned::now().strftime("%Y-%m-%d"));
     let is_free = |name: &String| !place.project.join("ralph-archive").join(name).exists();
@@ -89,7 +89,7 @@ fn folder_name(label: Option<&str>, list: &TaskList, place: &Place) -> String {
 }
 
 /// Copies what there is.
-fn put_away(place: &Place, folder: &Path) -> Result<()> {
+fn put_away(place: &StoriesPlace, folder: &Path) -> Result<()> {
     let archive = Root::new(&place.project);
     for file in [PRD, TASKS, PROGRESS, PROMPT] {
         let copied = match place.root().open(place.path(file)) {
@@ -104,7 +104,7 @@ fn put_away(place: &Place, folder: &Path) -> Result<()> {
 }
 
 /// Fresh files; the prompt stays as the project has made it.
-fn renew(place: &Place) -> Result<()> {
+fn renew(place: &StoriesPlace) -> Result<()> {
     for (file, text) in files(&Feature { project: &place.project, name: None }) {
         if file == PROMPT && place.path(PROMPT).exists() {
             continue;
@@ -114,7 +114,13 @@ fn renew(place: &Place) -> Result<()> {
     Ok(())
 }
 
-fn commit(supervisor: &mut Supervisor, git: &Git, place: &Place, folder: &Path, name: &str) -> Result<bool> {
+fn commit(
+    supervisor: &mut Supervisor,
+    git: &Git,
+    place: &StoriesPlace,
+    folder: &Path,
+    name: &str,
+) -> Result<bool> {
     let (mine, archive) = (place.project.join(&place.name), place.project.join(folder));
     let changes = git.changes(supervisor)?.into_iter().filter(|change| {
         let path = git.top().join(&change.path);
@@ -138,7 +144,7 @@ fn counts(list: &TaskList, review: Review) -> (usize, usize) {
     (list.user_stories.iter().filter(|story| story.is_done(review)).count(), list.user_stories.len())
 }
 
-fn summary(name: &str, list: &TaskList, place: &Place) -> String {
+fn summary(name: &str, list: &TaskList, place: &StoriesPlace) -> String {
     let progress = place.root().read(place.path(PROGRESS), MAX_TEXT_LEN).unwrap_or_default();
     let progress = String::from_utf8_lossy(&progress).into_owned();
     let started = progress.lines().find_map(|line| line.strip_prefix("Started:")).unwrap_or("unknown").trim();

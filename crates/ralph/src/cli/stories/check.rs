@@ -10,7 +10,7 @@ use ralph_sys::{
 };
 use serde_json::json;
 
-use super::{PlaceArgs, place::Place};
+use super::{PlaceArgs, place::StoriesPlace};
 use crate::{cli::print, driver::preview, project::story_files::TASKS};
 
 /// Say what is wrong with the task list
@@ -31,7 +31,7 @@ pub(super) struct CheckArgs {
 
 /// Prints every problem with its line.
 pub(super) fn main(args: &CheckArgs, project: &Path) -> Result<u8> {
-    let place = Place::of(&args.place, project)?;
+    let place = StoriesPlace::of(&args.place, project)?;
     let text = place.tasks()?;
     let file = place.shown(TASKS);
     let problems = check(&text, place.review, place.cap);
@@ -71,7 +71,7 @@ pub(super) fn main(args: &CheckArgs, project: &Path) -> Result<u8> {
 }
 
 /// What ralph would say about the turn in which this is called, if it ended now.
-fn in_turn(place: &Place) -> Vec<String> {
+fn in_turn(place: &StoriesPlace) -> Vec<String> {
     let run = std::env::var(RUN_VARIABLE).unwrap_or_default();
     preview(&place.project, &place.name, &run).map(|judged| judged.broken).unwrap_or_default()
 }

@@ -13,7 +13,7 @@ use ralph_sys::{
 
 use super::{
     PlaceArgs,
-    place::Place,
+    place::StoriesPlace,
     templates::{Feature, files},
 };
 use crate::{cli::print, project::story_files::ACTIVE};
@@ -22,7 +22,7 @@ use crate::{cli::print, project::story_files::ACTIVE};
 ///
 /// Example: ralph stories init --name search
 #[derive(Args, Debug)]
-pub(super) struct InitArgs {
+pub(super) struct StoriesInitArgs {
     /// What is to be built, in a word or two; the branch is called after it
     #[arg(long, value_name = "FEATURE")]
     name: Option<String>,
@@ -36,8 +36,8 @@ pub(super) struct InitArgs {
 }
 
 /// Writes the files and says what comes next.
-pub(super) fn main(args: &InitArgs, project: &Path) -> Result<u8> {
-    let place = Place::of(&args.place, project)?;
+pub(super) fn main(args: &StoriesInitArgs, project: &Path) -> Result<u8> {
+    let place = StoriesPlace::of(&args.place, project)?;
     let files = files(&Feature { project: &place.project, name: args.name.as_deref() });
     let present: Vec<String> = files
         .iter()
@@ -70,7 +70,7 @@ fn ignore_marker(project: &Path) -> Result<()> {
     Ok(file.write_all(format!("{gap}{ACTIVE}\n").as_bytes())?)
 }
 
-fn next_steps(place: &Place, files: &[(&str, String)]) -> String {
+fn next_steps(place: &StoriesPlace, files: &[(&str, String)]) -> String {
     let written: Vec<String> = files.iter().map(|(name, _)| format!("  {}\n", place.shown(name))).collect();
     let [prd, tasks, ..] = ["prd.md", "tasks.json"].map(|name| place.shown(name));
     format!(

@@ -7,7 +7,7 @@ use ralph_core::stories::{Kind, Review, Statistics, Status, Story, TaskList, blo
 use ralph_sys::error::{Error, Result};
 use serde_json::{Value, json};
 
-use super::{PlaceArgs, place::Place};
+use super::{PlaceArgs, place::StoriesPlace};
 use crate::{
     cli::{look::settings_of, print},
     project::story_files::TASKS,
@@ -19,7 +19,7 @@ use crate::{
 ///
 /// Example: ralph stories list --json
 #[derive(Args, Debug)]
-pub(super) struct ListArgs {
+pub(super) struct StoryListArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -29,8 +29,8 @@ pub(super) struct ListArgs {
 }
 
 /// Prints the table; when every story is done, also what the reviews say.
-pub(super) fn main(args: &ListArgs, project: &Path) -> Result<u8> {
-    let place = Place::of(&args.place, project)?;
+pub(super) fn main(args: &StoryListArgs, project: &Path) -> Result<u8> {
+    let place = StoriesPlace::of(&args.place, project)?;
     let reading = read(&place.tasks()?);
     if let Some(problem) = reading.problems.first().filter(|_| reading.list.user_stories.is_empty()) {
         return Err(Error::new(format!("{}:{}: {problem}", place.shown(TASKS), problem.line))
@@ -47,7 +47,7 @@ pub(super) fn main(args: &ListArgs, project: &Path) -> Result<u8> {
     Ok(0)
 }
 
-fn as_json(list: &TaskList, place: &Place) -> Value {
+fn as_json(list: &TaskList, place: &StoriesPlace) -> Value {
     let stories = list.user_stories.iter().map(|story| {
         json!({
             "id": story.id,
@@ -84,7 +84,7 @@ fn word(story: &Story, review: Review) -> &'static str {
     }
 }
 
-fn table(list: &TaskList, place: &Place) -> String {
+fn table(list: &TaskList, place: &StoriesPlace) -> String {
     let marks = Marks::of(settings_of(&place.project).output.emoji);
     let rows: Vec<[String; 5]> = list
         .user_stories
@@ -121,7 +121,7 @@ fn table(list: &TaskList, place: &Place) -> String {
     text
 }
 
-fn verdict(list: &TaskList, place: &Place, marks: &Marks) -> String {
+fn verdict(list: &TaskList, place: &StoriesPlace, marks: &Marks) -> String {
     if list.is_complete(place.review) {
         let lines = Statistics::of(list, place.cap).lines();
         let lines: Vec<String> = lines.into_iter().map(|line| format!("   {line}\n")).collect();

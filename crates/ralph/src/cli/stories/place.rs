@@ -12,7 +12,7 @@ use super::PlaceArgs;
 use crate::{cli::look::settings_of, project::story_files::TASKS, settings::Settings};
 
 /// A project with a folder for stories.
-pub(super) struct Place {
+pub(super) struct StoriesPlace {
     pub(super) project: PathBuf,
     /// The folder, as people call it: relative to the project where it is in it.
     pub(super) name: PathBuf,
@@ -20,7 +20,7 @@ pub(super) struct Place {
     pub(super) cap: u32,
 }
 
-impl Place {
+impl StoriesPlace {
     /// As the flags and the settings of today say.
     pub(super) fn of(args: &PlaceArgs, project: &Path) -> Result<Self> {
         let project = args.project(project)?;

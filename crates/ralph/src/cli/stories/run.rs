@@ -15,7 +15,7 @@ use ralph_core::{
 use ralph_sys::error::{Error, Result};
 use serde_json::{Map, Value, json};
 
-use super::{PlaceArgs, place::Place};
+use super::{PlaceArgs, place::StoriesPlace};
 use crate::{
     cli::loop_args::{LoopArgs, setup_with, tune},
     driver::{Start, settle},
@@ -25,7 +25,7 @@ use crate::{
 
 /// Work through the stories; the same as without the word
 #[derive(Args, Debug, Default)]
-pub(super) struct RunArgs {
+pub(super) struct StoriesRunArgs {
     /// End after this many iterations
     #[arg(short = 'n', long, visible_alias = "maximum-iterations", value_name = "N")]
     max_iterations: Option<u32>,
@@ -50,10 +50,10 @@ pub(super) struct RunArgs {
 }
 
 /// Runs the loop.
-pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
+pub(super) fn main(args: &StoriesRunArgs, project: &Path) -> Result<u8> {
     let project = args.place.project(project)?;
     let loaded = args.common.load(&project, layer(args))?;
-    let place = Place::with(&args.place, project, &loaded.settings)?;
+    let place = StoriesPlace::with(&args.place, project, &loaded.settings)?;
     let files = [TASKS, PRD, PROMPT].map(|name| place.shown(name));
     if let Some(missing) = files.iter().find(|file| !place.project.join(file).is_file()) {
         return Err(Error::new(format!("{missing} not found"))
@@ -89,7 +89,7 @@ pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
 }
 
 /// The list, if a loop can begin with it.
-fn good_list(place: &Place) -> Result<TaskList> {
+fn good_list(place: &StoriesPlace) -> Result<TaskList> {
     let text = place.tasks()?;
     let file = place.shown(TASKS);
     let problems = check(&text, place.review, place.cap);
@@ -111,7 +111,7 @@ fn plan(files: &[String], list: &TaskList, settings: &Settings) -> Plan {
 }
 
 /// The flags of this loop as a layer of settings; only those that were given.
-fn layer(args: &RunArgs) -> Map<String, Value> {
+fn layer(args: &StoriesRunArgs) -> Map<String, Value> {
     let mut layer = Map::new();
     if let Some(iterations) = args.max_iterations {
         layer.insert("maximumIterations".to_owned(), iterations.into());

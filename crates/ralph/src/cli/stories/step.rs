@@ -12,7 +12,7 @@ use ralph_sys::{
     process::guardian::RUN_VARIABLE,
 };
 
-use super::{PlaceArgs, place::Place};
+use super::{PlaceArgs, place::StoriesPlace};
 use crate::{cli::print, project::story_files::Active};
 
 /// Submit a story for review
@@ -92,7 +92,7 @@ impl RequestChangesArgs {
 
 impl StoryArgs {
     fn take(&self, step: &Step, project: &Path) -> Result<u8> {
-        let place = Place::of(&self.place, project)?;
+        let place = StoriesPlace::of(&self.place, project)?;
         let (mode, review) = turn(&place)?;
         let text = place.tasks()?;
         let changed = take_step(&text, &self.id, step, self.note.as_deref(), mode, review)
@@ -110,7 +110,7 @@ impl StoryArgs {
 
 /// The mode of the turn in which this is called, if it is called in one. What the marker says is only good for
 /// early advice: ralph judges by its own copy.
-fn turn(place: &Place) -> Result<(Option<Mode>, Review)> {
+fn turn(place: &StoriesPlace) -> Result<(Option<Mode>, Review)> {
     let Some(active) = Active::read(&place.project) else { return Ok((None, place.review)) };
     // In a turn of that loop it lives, though inside a sandbox it is not to be seen.
     let is_own = std::env::var_os(RUN_VARIABLE).is_some_and(|run| *run == *active.run);

@@ -23,7 +23,7 @@ use crate::{
 ///
 /// Example: ralph task list --tree
 #[derive(Args, Debug)]
-pub(super) struct ListArgs {
+pub(super) struct TaskListArgs {
     /// Show the runs of each task, with those that agents started below those that started them
     #[arg(long)]
     tree: bool,
@@ -44,7 +44,7 @@ enum Standing {
 }
 
 /// Prints the tasks, by their names.
-pub(super) fn main(args: &ListArgs, project: &Path) -> Result<u8> {
+pub(super) fn main(args: &TaskListArgs, project: &Path) -> Result<u8> {
     let tasks = Tasks::of(project).all();
     let output = settings_of(project).output;
     let look = Look { palette: Palette::of(output.color, &io::stdout()), marks: Marks::of(output.emoji) };

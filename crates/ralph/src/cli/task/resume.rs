@@ -16,7 +16,7 @@ use crate::tasks::{Task, Tasks, bus::Draft, parse_id, record::Status, store};
 ///
 /// Example: ralph task resume greeter
 #[derive(Args, Debug)]
-pub(super) struct ResumeArgs {
+pub(super) struct TaskResumeArgs {
     /// The task
     #[arg(value_name = "ID", value_parser = parse_id)]
     task: String,
@@ -26,7 +26,7 @@ pub(super) struct ResumeArgs {
 }
 
 /// Clears the way and runs the loop.
-pub(super) fn main(args: &ResumeArgs, project: &Path) -> Result<u8> {
+pub(super) fn main(args: &TaskResumeArgs, project: &Path) -> Result<u8> {
     let task = Tasks::of(project).existing(&args.task)?;
     let mut records = store::all(&task).into_values();
     if let Some(record) = records.find(|it| it.role == Role::Root && it.status == Status::Running) {

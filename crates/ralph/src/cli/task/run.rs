@@ -40,7 +40,7 @@ use crate::{
 ///
 /// Example: ralph task run --task greeter -p "Make greet.sh greet whoever it is told to."
 #[derive(Args, Debug)]
-pub(super) struct RunArgs {
+pub(super) struct TaskRunArgs {
     /// What the task is called; without it, a new name is made
     #[arg(long, value_name = "ID", value_parser = parse_id)]
     task: Option<String>,
@@ -81,7 +81,7 @@ pub(super) struct GoingArgs {
 }
 
 /// Runs the loop.
-pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
+pub(super) fn main(args: &TaskRunArgs, project: &Path) -> Result<u8> {
     let text = given_text(args)?;
     let tasks = Tasks::of(project);
     let id = args.task.clone().unwrap_or_else(|| new_id(text.as_deref().unwrap_or_default()));
@@ -135,7 +135,7 @@ pub(super) fn go(args: &GoingArgs, task: &Task, text: Option<String>, project: &
     Start { plan, setup, run: None, drafts, reporters, warnings, settled: None }.begin()?.drive()
 }
 
-fn given_text(args: &RunArgs) -> Result<Option<String>> {
+fn given_text(args: &TaskRunArgs) -> Result<Option<String>> {
     let text = match (&args.prompt, &args.prompt_file) {
         (Some(text), _) => text.clone(),
         (None, Some(path)) => {

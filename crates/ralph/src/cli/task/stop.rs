@@ -37,7 +37,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 ///
 /// Example: ralph task stop greeter
 #[derive(Args, Debug)]
-pub(super) struct StopArgs {
+pub(super) struct TaskStopArgs {
     /// The task
     #[arg(value_name = "ID", value_parser = parse_id)]
     task: String,
@@ -48,7 +48,7 @@ pub(super) struct StopArgs {
 }
 
 /// Ends them, and waits until they have ended.
-pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
+pub(super) fn main(args: &TaskStopArgs, project: &Path) -> Result<u8> {
     ralph_sandbox::refuse_inside()?;
     let task = Tasks::of(project).existing(&args.task)?;
     let (roots, children): (Vec<Record>, Vec<Record>) =

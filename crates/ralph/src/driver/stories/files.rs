@@ -122,7 +122,7 @@ pub(super) fn judge(
 ) -> Findings {
     let tasks = project.join(&setup.dir).join(TASKS);
     let after = read_text(project, &tasks);
-    let turn = stories::Turn { mode: before.mode, story: before.story.as_deref(), finished };
+    let turn = stories::StoryTurn { mode: before.mode, story: before.story.as_deref(), finished };
     let rules =
         Rules { review: setup.review(), cap: setup.review_cap, verify_commands: &setup.verify_commands };
     let judgement = stories::judge(&before.text, after.as_deref(), turn, rules);
@@ -153,7 +153,7 @@ pub(super) fn untouched(
     pins: &[Pin],
     before: &Snapshot,
 ) -> Vec<String> {
-    let turn = stories::Turn { mode: before.mode, story: before.story.as_deref(), finished: true };
+    let turn = stories::StoryTurn { mode: before.mode, story: before.story.as_deref(), finished: true };
     let is_idle = setup.review() == stories::Review::Required;
     let broken = stories::idle(turn).filter(|_| is_idle).into_iter().collect();
     let judged = TasksJudged { run: None, broken, undone: Vec::new(), capped: Vec::new() };

@@ -20,13 +20,13 @@ pub struct Findings {
     /// The agents that ralph knows and that are installed.
     pub agents: Vec<Agent>,
     /// The agent that the settings name.
-    pub agent: Option<Wanted>,
+    pub agent: Option<RequiredProgram>,
     /// The settings.
     pub settings: Settings,
     /// The git that would be called; nothing if there is none.
     pub git: Option<Git>,
     /// How commits would be made, when the settings ask for them.
-    pub commits: Option<Wanted>,
+    pub commits: Option<RequiredProgram>,
     /// The project's folder.
     pub project: Place,
     /// Where runs are recorded, or why there is no such place.
@@ -90,7 +90,7 @@ pub struct Agent {
 /// A program that the settings name.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Wanted {
+pub struct RequiredProgram {
     /// As the settings have it.
     pub command: String,
     /// Where it is; nothing if it cannot be found.
@@ -152,7 +152,7 @@ pub struct Fact {
     /// What it is about.
     pub group: Group,
     /// How it stands.
-    pub level: Level,
+    pub level: Severity,
     /// In words.
     pub text: String,
     /// What to type to mend it.
@@ -198,7 +198,7 @@ impl Group {
 /// How something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Level {
+pub enum Severity {
     /// As it should be.
     Good,
     /// Neither good nor bad.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use ralph_core::checkup::{Fact, Level};
+use ralph_core::doctor::{Fact, Severity};
 
 use super::look::Marks;
 use crate::term::{Palette, printable};
@@ -18,10 +18,10 @@ pub(crate) fn lines(facts: &[Fact], marks: Marks, palette: Palette) -> String {
         }
         let text = printable(&fact.text);
         let _ = match fact.level {
-            Level::Good => writeln!(out, "  {good}{}{good:#} {text}", marks.good),
-            Level::Note => writeln!(out, "  {quiet}{text}{quiet:#}"),
-            Level::Warning => writeln!(out, "  {warn}{}{warn:#} {text}", marks.warning),
-            Level::Problem => writeln!(out, "  {bad}{}{bad:#} {text}", marks.bad),
+            Severity::Good => writeln!(out, "  {good}{}{good:#} {text}", marks.good),
+            Severity::Note => writeln!(out, "  {quiet}{text}{quiet:#}"),
+            Severity::Warning => writeln!(out, "  {warn}{}{warn:#} {text}", marks.warning),
+            Severity::Problem => writeln!(out, "  {bad}{}{bad:#} {text}", marks.bad),
         };
         for command in &fact.mend {
             let _ = writeln!(out, "       {accent}{}{accent:#}", printable(command));

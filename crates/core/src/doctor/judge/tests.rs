@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::checkup::{Setting, Settings, Wanted};
+use crate::doctor::{RequiredProgram, Setting, Settings};
 
 const PLENTY: u64 = 50 << 30;
 
@@ -11,8 +11,8 @@ fn place(path: &str) -> Place {
     Place { path: path.into(), writable: true, free_bytes: Some(PLENTY) }
 }
 
-fn wanted(command: &str, path: Option<&str>) -> Wanted {
-    Wanted { command: command.to_owned(), path: path.map(PathBuf::from) }
+fn wanted(command: &str, path: Option<&str>) -> RequiredProgram {
+    RequiredProgram { command: command.to_owned(), path: path.map(PathBuf::from) }
 }
 
 fn installed(name: &str, version: &str) -> Agent {
@@ -40,12 +40,12 @@ fn healthy() -> Findings {
 
 /// After this change, these are the problems and warnings, each with the first thing to type.
 #[track_caller]
-fn check(change: impl FnOnce(&mut Findings), expected: &[(Level, &str, &str)]) {
+fn check(change: impl FnOnce(&mut Findings), expected: &[(Severity, &str, &str)]) {
     let mut findings = healthy();
     change(&mut findings);
     let facts = judge(&findings);
     let bad: Vec<_> =
-        facts.iter().filter(|fact| matches!(fact.level, Level::Warning | Level::Problem)).collect();
+        facts.iter().filter(|fact| matches!(fact.level, Severity::Warning | Severity::Problem)).collect();
     assert_eq!(bad.len(), expected.len(), "{bad:#?}");
     for (fact, (level, words, mend)) in bad.iter().zip(expected) {
         assert_eq!(fact.level, *level, "{fact:?}");
@@ -54,7 +54,7 @@ fn check(change: impl FnOnce(&mut Findings), expected: &[(Level, &str, &str)]) {
     }
 }
 
-use Level::{Problem, Warning};
+use Severity::{Problem, Warning};
 use ralph_agents::versions;
 
 #[test]

@@ -3,7 +3,7 @@
 use ralph_agents::AGENTS;
 use ralph_agents::versions::Version;
 
-use super::{Agent, Fact, Findings, Git, Group, Level, Place};
+use super::{Agent, Fact, Findings, Git, Group, Place, Severity};
 
 /// The oldest git that has every option ralph calls it with: `rm --pathspec-from-file` came last.
 const OLDEST_GIT: &str = "2.26";
@@ -21,37 +21,37 @@ fn hooks(findings: &Findings) -> Vec<Fact> {
     if findings.hooks.is_empty() {
         let text =
             "/ralph-loop is not installed in Claude Code or Codex; runs that ralph starts do not need it";
-        return vec![fact(Group::Hooks, Level::Note, text).mend("ralph plugin install")];
+        return vec![fact(Group::Hooks, Severity::Note, text).fix("ralph plugin install")];
     }
     let each = findings.hooks.iter().map(|found| {
         let (agent, path, program) = (found.agent, found.path.display(), found.program.display());
         let (level, text) = match (found.works, found.is_current) {
-            (false, _) => (Level::Warning, format!("{agent}: {path} calls {program}, which is not there")),
-            (true, false) => (Level::Warning, format!("{agent}: {path} is from another version of ralph")),
-            (true, true) => (Level::Good, format!("{agent}: {path}")),
+            (false, _) => (Severity::Warning, format!("{agent}: {path} calls {program}, which is not there")),
+            (true, false) => (Severity::Warning, format!("{agent}: {path} is from another version of ralph")),
+            (true, true) => (Severity::Good, format!("{agent}: {path}")),
         };
         let here = fact(Group::Hooks, level, text);
-        if level == Level::Good { here } else { here.mend(found.mend) }
+        if level == Severity::Good { here } else { here.fix(found.mend) }
     });
     each.collect()
 }
 
 /// Notes only: a run asks for what it needs by itself.
 fn containment(findings: &Findings) -> Vec<Fact> {
-    let note = |text: String| fact(Group::Containment, Level::Note, text);
+    let note = |text: String| fact(Group::Containment, Severity::Note, text);
     let each = findings.containment.iter().map(|means| match &means.obstacle {
-        None => fact(Group::Containment, Level::Good, format!("{}: works", means.name)),
+        None => fact(Group::Containment, Severity::Good, format!("{}: works", means.name)),
         Some(obstacle) => note(format!("{}: does not work: {obstacle}", means.name)),
     });
     each.collect()
 }
 
-fn fact(group: Group, level: Level, text: impl Into<String>) -> Fact {
+fn fact(group: Group, level: Severity, text: impl Into<String>) -> Fact {
     Fact { group, level, text: text.into(), mend: Vec::new() }
 }
 
 impl Fact {
-    fn mend(mut self, command: impl Into<String>) -> Self {
+    fn fix(mut self, command: impl Into<String>) -> Self {
         self.mend.push(command.into());
         self
     }
@@ -62,7 +62,7 @@ fn agents(findings: &Findings) -> Vec<Fact> {
     let is_missing = |name: &&str| findings.agents.iter().all(|agent| agent.name != **name);
     let missing: Vec<&str> = AGENTS.into_iter().filter(is_missing).collect();
     if !missing.is_empty() {
-        facts.push(fact(Group::Agents, Level::Note, format!("not installed: {}", missing.join(", "))));
+        facts.push(fact(Group::Agents, Severity::Note, format!("not installed: {}", missing.join(", "))));
     }
     facts
 }
@@ -71,20 +71,20 @@ fn agent(agent: &Agent) -> Fact {
     let (name, path) = (&agent.name, agent.path.display());
     let Some(version) = &agent.version else {
         let why = agent.trouble.as_deref().unwrap_or("it says no version");
-        return fact(Group::Agents, Level::Warning, format!("{name} at {path}: {why}"))
-            .mend(format!("{path} --version"));
+        return fact(Group::Agents, Severity::Warning, format!("{name} at {path}: {why}"))
+            .fix(format!("{path} --version"));
     };
     let text = format!("{name} {version} at {path}");
     match &agent.tried {
         Some(tried) if version < &tried.oldest => {
             let text = format!("{text} is older than {}, the oldest that ralph was tried with", tried.oldest);
-            fact(Group::Agents, Level::Warning, text).mend(update(name))
+            fact(Group::Agents, Severity::Warning, text).fix(update(name))
         }
         Some(tried) if &tried.newest < version => {
             let text = format!("{text} (the newest that passed ralph's tests is {})", tried.newest);
-            fact(Group::Agents, Level::Good, text)
+            fact(Group::Agents, Severity::Good, text)
         }
-        Some(_) | None => fact(Group::Agents, Level::Good, text),
+        Some(_) | None => fact(Group::Agents, Severity::Good, text),
     }
 }
 
@@ -109,30 +109,32 @@ fn settings(findings: &Findings) -> Vec<Fact> {
     let here = |level, text: String| fact(Group::Settings, level, text);
     let mut facts = Vec::new();
     for problem in &settings.problems {
-        facts.push(here(Level::Problem, problem.clone()).mend(edit(problem)));
+        facts.push(here(Severity::Problem, problem.clone()).fix(edit(problem)));
     }
     for warning in &settings.warnings {
-        facts.push(here(Level::Warning, warning.clone()).mend(edit(warning)));
+        facts.push(here(Severity::Warning, warning.clone()).fix(edit(warning)));
     }
     match &findings.agent {
         None if settings.problems.is_empty() => {
             facts.push(
-                here(Level::Problem, "no agent is named (agent.command)".to_owned()).mend("ralph init"),
+                here(Severity::Problem, "no agent is named (agent.command)".to_owned()).fix("ralph init"),
             );
         }
         None => {}
         Some(agent) => facts.push(match &agent.path {
-            Some(path) => here(Level::Good, format!("the agent `{}` is {}", agent.command, path.display())),
-            None => here(Level::Problem, format!("the agent `{}` cannot be found", agent.command))
-                .mend("ralph init"),
+            Some(path) => {
+                here(Severity::Good, format!("the agent `{}` is {}", agent.command, path.display()))
+            }
+            None => here(Severity::Problem, format!("the agent `{}` cannot be found", agent.command))
+                .fix("ralph init"),
         }),
     }
     if settings.files.is_empty() {
-        facts.push(here(Level::Note, "no settings file; the defaults hold".to_owned()));
+        facts.push(here(Severity::Note, "no settings file; the defaults hold".to_owned()));
     }
     for (key, setting) in &settings.values {
         if let Some(origin) = &setting.origin {
-            facts.push(here(Level::Note, format!("{key} = {}  ({origin})", setting.value)));
+            facts.push(here(Severity::Note, format!("{key} = {}  ({origin})", setting.value)));
         }
     }
     facts
@@ -147,42 +149,42 @@ fn edit(problem: &str) -> String {
 fn git(findings: &Findings) -> Vec<Fact> {
     // Without commits nothing of this stops a run.
     let wants_git = findings.commits.as_ref().is_some_and(|commits| is_git(&commits.command));
-    let bad = if wants_git { Level::Problem } else { Level::Note };
+    let bad = if wants_git { Severity::Problem } else { Severity::Note };
     let here = |level, text: String| fact(Group::Git, level, text);
     let mut facts = Vec::new();
     if let Some(commits) = findings.commits.as_ref().filter(|commits| commits.path.is_none()) {
-        let level = if wants_git { Level::Problem } else { Level::Warning };
+        let level = if wants_git { Severity::Problem } else { Severity::Warning };
         let text = format!(
             "the settings ask for commits by `{}`, which cannot be found: install it or name another",
             commits.command
         );
-        facts.push(here(level, text).mend("$EDITOR .ralph/settings.json"));
+        facts.push(here(level, text).fix("$EDITOR .ralph/settings.json"));
     }
     let Some(Git { version, repository, has_identity }) = &findings.git else {
         if !wants_git {
-            facts.push(here(Level::Note, "git is not installed; nothing can be committed".to_owned()));
+            facts.push(here(Severity::Note, "git is not installed; nothing can be committed".to_owned()));
         }
         return facts;
     };
     facts.push(match version {
         Some(version) if is_old(version) => {
             here(bad, format!("git {version} is too old to commit with; {OLDEST_GIT} is needed"))
-                .mend("git --version  # after an update with your package manager")
+                .fix("git --version  # after an update with your package manager")
         }
-        Some(version) => here(Level::Good, format!("git {version}")),
-        None => here(Level::Warning, "git does not say its version".to_owned()).mend("git --version"),
+        Some(version) => here(Severity::Good, format!("git {version}")),
+        None => here(Severity::Warning, "git does not say its version".to_owned()).fix("git --version"),
     });
     let Some(repository) = repository else {
-        facts.push(here(bad, "the project is not in a repository".to_owned()).mend("git init"));
+        facts.push(here(bad, "the project is not in a repository".to_owned()).fix("git init"));
         return facts;
     };
-    facts.push(here(Level::Good, format!("the repository is {}", repository.display())));
+    facts.push(here(Severity::Good, format!("the repository is {}", repository.display())));
     facts.push(if *has_identity {
-        here(Level::Good, "git knows whose commits it makes".to_owned())
+        here(Severity::Good, "git knows whose commits it makes".to_owned())
     } else {
         here(bad, "git does not know who you are, so it could not commit".to_owned())
-            .mend("git config user.name \"Your Name\"")
-            .mend("git config user.email you@example.com")
+            .fix("git config user.name \"Your Name\"")
+            .fix("git config user.email you@example.com")
     });
     facts
 }
@@ -199,15 +201,15 @@ fn project(findings: &Findings) -> Vec<Fact> {
     let place = &findings.project;
     let here = |level, text: String| fact(Group::Project, level, text);
     let mut facts = vec![if place.writable {
-        here(Level::Good, format!("{} can be written to", place.path.display()))
+        here(Severity::Good, format!("{} can be written to", place.path.display()))
     } else {
-        here(Level::Warning, format!("{} cannot be written to", place.path.display()))
-            .mend(format!("ls -ld {}", quoted(place)))
+        here(Severity::Warning, format!("{} cannot be written to", place.path.display()))
+            .fix(format!("ls -ld {}", quoted(place)))
     }];
     facts.extend(space(Group::Project, place));
     facts.push(match &findings.running {
-        Some(run) => here(Level::Note, format!("run {run} is going on; another must wait for it")),
-        None => here(Level::Good, "no run is going on".to_owned()),
+        Some(run) => here(Severity::Note, format!("run {run} is going on; another must wait for it")),
+        None => here(Severity::Good, "no run is going on".to_owned()),
     });
     facts
 }
@@ -216,16 +218,16 @@ fn record(findings: &Findings) -> Vec<Fact> {
     let here = |level, text: String| fact(Group::Record, level, text);
     let set = "export RALPH_STATE_DIR=FOLDER";
     let Some(place) = &findings.state else {
-        return vec![here(Level::Problem, "there is no home directory for it".to_owned()).mend(set)];
+        return vec![here(Severity::Problem, "there is no home directory for it".to_owned()).fix(set)];
     };
     let runs = if findings.runs == 1 { "1 run".to_owned() } else { format!("{} runs", findings.runs) };
     let path = place.path.display();
     let mut facts = vec![if place.writable {
-        here(Level::Good, format!("{path} can be written to"))
+        here(Severity::Good, format!("{path} can be written to"))
     } else {
-        here(Level::Problem, format!("{path} cannot be written to")).mend(set)
+        here(Severity::Problem, format!("{path} cannot be written to")).fix(set)
     }];
-    facts.push(here(Level::Good, format!("{runs}, {}", bytes(findings.state_bytes))));
+    facts.push(here(Severity::Good, format!("{runs}, {}", bytes(findings.state_bytes))));
     facts.extend(space(Group::Record, place));
     facts
 }
@@ -234,9 +236,9 @@ fn space(group: Group, place: &Place) -> Option<Fact> {
     let free = place.free_bytes?;
     let text = format!("{} free", bytes(free));
     Some(if free < LITTLE_SPACE {
-        fact(group, Level::Warning, format!("only {text}")).mend("ralph clean --all")
+        fact(group, Severity::Warning, format!("only {text}")).fix("ralph clean --all")
     } else {
-        fact(group, Level::Good, text)
+        fact(group, Severity::Good, text)
     })
 }
 
