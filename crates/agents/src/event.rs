@@ -187,7 +187,7 @@ pub enum FailureKind {
         resets_at: Option<i64>,
     },
     /// The agent's own limit on what a turn may cost is reached.
-    OwnCap,
+    AgentBudget,
     /// No attempt will work before a person acts: bad key, no credit.
     Permanent,
 }

@@ -53,12 +53,12 @@ impl Tally {
                 self.session = session.clone().or_else(|| self.session.take());
                 self.model = model.clone().or_else(|| self.model.take());
             }
-            AgentEvent::Text { text, .. } => self.hear(text),
+            AgentEvent::Text { text, .. } => self.on_text(text),
             AgentEvent::ToolStart { .. } => self.tools += 1,
             AgentEvent::ToolEnd { ok, .. } => self.tool_errors += u64::from(!ok),
             AgentEvent::Judged => self.judged += 1,
             AgentEvent::Result(result) => {
-                self.hear(result.text.as_deref().unwrap_or_default());
+                self.on_text(result.text.as_deref().unwrap_or_default());
                 self.results += 1;
                 self.usage.add(result.usage);
                 self.failure.clone_from(&result.failure);
@@ -76,7 +76,7 @@ impl Tally {
         }
     }
 
-    fn hear(&mut self, text: &str) {
+    fn on_text(&mut self, text: &str) {
         self.spoke = self.spoke || !text.trim().is_empty();
     }
 }

@@ -1,7 +1,7 @@
 //! The loop inside one conversation: what the agent is told at the start and whenever it tries to stop, and what
 //! the ends of such a loop are called.
 
-pub mod typed;
+pub mod slash_command;
 
 use crate::{
     claim::Claim,

@@ -44,7 +44,7 @@ pub struct Setup {
     pub assignment: Option<Assignment>,
     /// What no other run may work in at the same time.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub territory: Territory,
+    pub territory: LockScope,
     /// Whether a session log is written into the project.
     #[serde(default, skip_serializing_if = "is_default")]
     pub session_log: bool,
@@ -101,7 +101,7 @@ impl Setup {
             plan_file: None,
             variables: BTreeMap::new(),
             assignment: None,
-            territory: Territory::default(),
+            territory: LockScope::default(),
             session_log: false,
             stories: None,
             session: None,
@@ -251,7 +251,7 @@ pub enum Role {
 /// What no other run may work in at the same time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Territory {
+pub enum LockScope {
     /// The working tree: the run commits.
     #[default]
     Tree,

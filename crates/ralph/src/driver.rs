@@ -15,11 +15,11 @@ mod hooking;
 mod ledger;
 mod listener;
 mod notify;
+mod progress;
 mod refuse;
 mod sandboxed;
 pub(crate) mod session;
 mod spool;
-mod standstill;
 mod start;
 pub(crate) mod stories;
 mod turn;
@@ -56,7 +56,7 @@ use ralph_sys::{
 
 use crate::{gates, journal::run_dir::RunDir, project::git::Git, report::Reporter};
 use ledger::Ledger;
-use notify::Occasion;
+use notify::NotifyReason;
 
 pub(crate) use start::{Resume, Start, fingerprints};
 pub(crate) use stories::{preview, settle};
@@ -114,8 +114,8 @@ impl Driver {
             }
             match self.ledger.run().next() {
                 Action::Look => {
-                    self.notice_meddling();
-                    let view = self.look();
+                    self.revert_outside_edits();
+                    let view = self.observe();
                     self.ledger.record(Event::Looked(view));
                 }
                 Action::RunTurn(order) => self.run_turn(order)?,
@@ -148,12 +148,12 @@ impl Driver {
         self.ledger.journal.unlock();
         // Last, so that a program which asks about the run is told how it ended.
         self.notify_end(outcome, exit_code);
-        self.supervisor.goodbye();
+        self.supervisor.release();
         exit_code
     }
 
     /// The directory as the plan's rules see it.
-    fn look(&self) -> View {
+    fn observe(&self) -> View {
         let plan = &self.ledger.run().plan;
         let claims = plan.claims.iter().filter_map(|claim| match claim {
             Claim::File { path } => Some(path),
@@ -207,7 +207,7 @@ impl Driver {
         let (until_ms, why) = wait.until(now.as_millisecond(), chance);
         self.ledger.record(Event::WaitStarted { until_ms, why });
         if why == Why::UsageLimit {
-            self.notify(Occasion::Waiting, "the usage limit is reached", None);
+            self.notify(NotifyReason::Waiting, "the usage limit is reached", None);
         }
     }
 

@@ -29,7 +29,7 @@ use crate::{
         html::Page,
         human::Human,
         listing::{Listed, Standing, Style},
-        look::{Look, Marks},
+        style::{Marks, ReportStyle},
     },
     settings,
     term::{Palette, Width},
@@ -231,6 +231,6 @@ pub fn text(bytes: &[u8]) {
 }
 
 /// As narrow as it gets.
-fn narrow() -> Look {
-    Look { width: Width::Fixed(20), live: true, verbose: true, ..Look::of_a_file() }
+fn narrow() -> ReportStyle {
+    ReportStyle { width: Width::Fixed(20), live: true, verbose: true, ..ReportStyle::of_a_file() }
 }

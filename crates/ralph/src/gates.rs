@@ -13,7 +13,7 @@ use ralph_core::{
     engine::{
         event::GateEnded,
         plan::{Check, Gate},
-        progress::likeness::Likeness,
+        progress::failure_signature::FailureSignature,
     },
     gate_failure::{GateExit, GateFailure},
     prompt::{slug, truncate},
@@ -22,7 +22,7 @@ use ralph_core::{
 use ralph_sandbox::Sandbox;
 use ralph_sys::{
     files::{Readers, Root},
-    process::{Ended, Happening, Heard, Leftovers, Sink, Spec, Supervisor},
+    process::{Control, Ended, Leftovers, ProcessEvent, Sink, Spec, Supervisor},
     watch::Cause,
 };
 
@@ -48,7 +48,7 @@ pub(crate) fn check(
     gates: &[Gate],
     gate: usize,
     mut place: GatePlace<'_>,
-    notice: &mut dyn FnMut(&Happening<'_>),
+    notice: &mut dyn FnMut(&ProcessEvent<'_>),
 ) -> Option<GateEnded> {
     let Check::Command { command } = &gates[gate].check else { return None };
     let (contained, was_failing) = (place.sandbox.as_ref().map(|it| it.level()), place.was_failing);
@@ -62,7 +62,7 @@ pub(crate) fn check(
         };
         supervisor.run(spec, &mut |happening| {
             notice(&happening);
-            Heard::Something
+            Control::Something
         })
     });
     let ended = match ran {
@@ -71,7 +71,7 @@ pub(crate) fn check(
         // A machine that cannot start a process for the moment fails the gate, not the run.
         Err(error) => {
             let failure = Some(failed(GateExit::NotStarted, error.to_string()));
-            return Some(GateEnded { gate, failure, ms: 0, log, likeness: None });
+            return Some(GateEnded { gate, failure, ms: 0, log, signature: None });
         }
     };
     // For people and the agent; the one that counts is the run's.
@@ -83,8 +83,8 @@ pub(crate) fn check(
             .unwrap_or_else(|error| format!("(not kept: {error})"));
         failed(exit, output)
     });
-    let likeness = failure.as_ref().and_then(|failure| likeness(&failure.exit, &kept).ok());
-    Some(GateEnded { gate, failure, ms: millis(ended.took), log, likeness })
+    let signature = failure.as_ref().and_then(|failure| signature(&failure.exit, &kept).ok());
+    Some(GateEnded { gate, failure, ms: millis(ended.took), log, signature })
 }
 
 /// How the command ended.
@@ -131,22 +131,22 @@ fn spec(command: &str, place: &GatePlace<'_>, log: io::Result<File>) -> io::Resu
 
 /// What two failures for the same reason have in common. The end of an output says most; what is further away from it
 /// than this does not matter.
-fn likeness(exit: &GateExit, log: &Path) -> io::Result<String> {
+fn signature(exit: &GateExit, log: &Path) -> io::Result<String> {
     const MAX_COMPARED_LEN: u64 = 1024 * 1024;
     let mut file = File::open(log)?;
     let skipped = file.metadata()?.len().saturating_sub(MAX_COMPARED_LEN);
     file.seek(SeekFrom::Start(skipped))?;
-    let mut likeness = Likeness::default();
-    likeness.push(format!("{}\n", name_of(exit)).as_bytes());
+    let mut signature = FailureSignature::default();
+    signature.push(format!("{}\n", name_of(exit)).as_bytes());
     let mut output = Vec::new();
     file.take(MAX_COMPARED_LEN).read_to_end(&mut output)?;
     // The first line may have lost its beginning.
     let whole = if skipped == 0 { 0 } else { output.iter().position(|byte| *byte == b'\n').unwrap_or(0) };
-    likeness.push(&output[whole..]);
-    Ok(likeness.finish())
+    signature.push(&output[whole..]);
+    Ok(signature.finish())
 }
 
-/// How a command ended, in the words that likenesses have been made with since the first version.
+/// How a command ended, in the words that signatures have been made with since the first version.
 fn name_of(exit: &GateExit) -> String {
     match exit {
         GateExit::TimedOut { limit_ms } => format!("TimedOut({:?})", Duration::from_millis(*limit_ms)),

@@ -26,7 +26,7 @@ use ralph_sys::{
 };
 
 use crate::{
-    driver::stories::{self, early::Feedback},
+    driver::stories::{self, stop_preview::Feedback},
     journal::{
         hook_notes::{self, Note},
         run_dir::RunDir,
@@ -37,7 +37,7 @@ use store::Store;
 
 /// What happened in the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Moment {
+pub(crate) enum HookEvent {
     /// The agent tries to stop
     Stop,
     /// A tool is about to run
@@ -70,12 +70,12 @@ const MAX_HOLDS: usize = 5;
 const MAX_INPUT_LEN: u64 = 256 * 1024 * 1024;
 
 /// Answers one call.
-pub(crate) fn answer(moment: Moment, scope: Scope) -> Answer {
+pub(crate) fn answer(moment: HookEvent, scope: Scope) -> Answer {
     let mut bytes = Vec::new();
     let read = io::stdin().lock().take(MAX_INPUT_LEN).read_to_end(&mut bytes);
     let is_extra = scope == Scope::InLoopOnly && env::var_os(RUN_VARIABLE).is_some();
     if is_extra {
-        return Answer::let_go();
+        return Answer::allow();
     }
     let answer = caught(|| {
         read?;
@@ -85,12 +85,12 @@ pub(crate) fn answer(moment: Moment, scope: Scope) -> Answer {
         Ok(answer) => answer,
         Err(error) => {
             store::log(&format!("{moment:?}: {error}"));
-            if moment == Moment::PreToolUse && scope == Scope::Always {
+            if moment == HookEvent::PreToolUse && scope == Scope::Always {
                 return Answer::refuse(&format!(
                     "ralph's guard cannot judge this call, so it may not run: {error}"
                 ));
             }
-            Answer::let_go()
+            Answer::allow()
         }
     }
 }
@@ -101,22 +101,22 @@ fn caught(work: impl FnOnce() -> Result<Answer>) -> Result<Answer> {
         .unwrap_or_else(|_| Err(Error::new("ralph itself failed; its message is above")))
 }
 
-fn respond(moment: Moment, scope: Scope, input: &Input<'_>) -> Result<Answer> {
+fn respond(moment: HookEvent, scope: Scope, input: &Input<'_>) -> Result<Answer> {
     match moment {
-        Moment::PreToolUse => pre_tool_use(scope, input),
-        Moment::PostToolUse => post_tool_use(scope, input),
-        Moment::Stop => stop(input),
-        Moment::SessionStart => looping::session_start(input),
-        Moment::UserPromptSubmit => looping::user_prompt(input),
-        Moment::StopFailure => looping::stop_failure(input),
-        Moment::SessionEnd => looping::session_end(input),
+        HookEvent::PreToolUse => pre_tool_use(scope, input),
+        HookEvent::PostToolUse => post_tool_use(scope, input),
+        HookEvent::Stop => stop(input),
+        HookEvent::SessionStart => looping::session_start(input),
+        HookEvent::UserPromptSubmit => looping::user_prompt(input),
+        HookEvent::StopFailure => looping::stop_failure(input),
+        HookEvent::SessionEnd => looping::session_end(input),
     }
 }
 
 /// Judges a tool call before it runs.
 fn pre_tool_use(scope: Scope, input: &Input<'_>) -> Result<Answer> {
     if scope == Scope::InLoopOnly && !is_in_loop(input)? {
-        return Ok(Answer::let_go());
+        return Ok(Answer::allow());
     }
     let (verdict, judgement) = judge::judge(input)?;
     if let Some(folder) = notebook(input) {
@@ -125,8 +125,8 @@ fn pre_tool_use(scope: Scope, input: &Input<'_>) -> Result<Answer> {
     }
     let message = verdict.message().unwrap_or_default();
     Ok(match verdict.decision {
-        Decision::Allow => Answer::let_go(),
-        Decision::Warn => Answer::let_go().telling_user(&message),
+        Decision::Allow => Answer::allow(),
+        Decision::Warn => Answer::allow().telling_user(&message),
         Decision::Block => Answer::deny(&message),
     })
 }
@@ -141,7 +141,7 @@ fn notebook(input: &Input<'_>) -> Option<PathBuf> {
 
 /// Counts a tool call, and says when the context window fills up.
 fn post_tool_use(scope: Scope, input: &Input<'_>) -> Result<Answer> {
-    let Some(session) = input.session() else { return Ok(Answer::let_go()) };
+    let Some(session) = input.session() else { return Ok(Answer::allow()) };
     if let Some(folder) = hook_notes::folder() {
         return context::watch(input, &Store::in_spool(&folder, &session), Some(&folder));
     }
@@ -151,7 +151,7 @@ fn post_tool_use(scope: Scope, input: &Input<'_>) -> Result<Answer> {
         store.count_tool()?;
     }
     if scope == Scope::InLoopOnly && !is_looping && !is_marked_active(input) {
-        return Ok(Answer::let_go());
+        return Ok(Answer::allow());
     }
     context::watch(input, &store, None)
 }
@@ -164,7 +164,7 @@ fn starts_a_loop(input: &Input<'_>) -> bool {
 /// The agent tries to stop: the checks of the loop it is in decide.
 fn stop(input: &Input<'_>) -> Result<Answer> {
     if input.is_of_subagent() {
-        return Ok(Answer::let_go());
+        return Ok(Answer::allow());
     }
     let Feedback { objection, warning } = early_feedback();
     let answer = match objection {
@@ -172,7 +172,7 @@ fn stop(input: &Input<'_>) -> Result<Answer> {
             if let Some(folder) = hook_notes::folder() {
                 let _ = hook_notes::add(&folder, &Note::Held(reason.clone()));
             }
-            Answer::hold(&reason)
+            Answer::block_stop(&reason)
         }
         None => looping::stop(input)?,
     };
@@ -193,7 +193,7 @@ fn early_feedback() -> Feedback {
     if MAX_HOLDS <= hook_notes::read(&folder).report.held.len() {
         return Feedback::default();
     }
-    stories::early::look(&run).unwrap_or_else(|error| {
+    stories::stop_preview::preview_stop(&run).unwrap_or_else(|error| {
         store::log(&format!("{}: {error}", run.path().display()));
         Feedback::default()
     })
@@ -231,6 +231,6 @@ mod tests {
     fn a_crash_is_an_error() {
         let error = caught(|| panic!("a fault of ralph")).expect_err("a panic");
         assert!(error.to_string().contains("ralph itself failed"), "{error}");
-        assert!(caught(|| Ok(Answer::let_go())).is_ok());
+        assert!(caught(|| Ok(Answer::allow())).is_ok());
     }
 }

@@ -3,10 +3,10 @@
 //! Invariant: one writer, one `write` per event, so a killed ralph loses nothing that happened. A torn last
 //! line (power loss, full disk) is passed over by readers and cut off by the next writer.
 
+#[cfg(debug_assertions)]
+mod crash_point;
 pub(crate) mod hook_notes;
 pub(crate) mod run_dir;
-#[cfg(debug_assertions)]
-mod sudden_death;
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -36,7 +36,7 @@ pub(crate) struct Journal {
     unsaved: Vec<u8>,
     sync: Option<SyncSender<()>>,
     #[cfg(debug_assertions)]
-    death: sudden_death::SuddenDeath,
+    death: crash_point::CrashPoint,
 }
 
 /// How often the disk is asked to keep the journal. While it does, it makes others wait who create files, so
@@ -70,7 +70,7 @@ impl Journal {
             unsaved: Vec::new(),
             sync: None,
             #[cfg(debug_assertions)]
-            death: sudden_death::SuddenDeath::planned(),
+            death: crash_point::CrashPoint::planned(),
         })
     }
 

@@ -5,9 +5,9 @@ pub(crate) mod html;
 pub(crate) mod human;
 pub(crate) mod json;
 pub(crate) mod listing;
-pub(crate) mod look;
 mod screen;
 pub(crate) mod session_log;
+pub(crate) mod style;
 pub(crate) mod summary;
 
 use jiff::Timestamp;

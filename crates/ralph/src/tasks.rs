@@ -12,9 +12,9 @@
 
 pub(crate) mod bus;
 pub(crate) mod child;
-pub(crate) mod enlist;
-pub(crate) mod keeper;
 pub(crate) mod record;
+pub(crate) mod registration;
+pub(crate) mod reporter;
 pub(crate) mod store;
 
 use std::{
@@ -96,9 +96,9 @@ impl Tasks {
             return Ok(task);
         }
         let near = self.all().into_iter().map(|known| known.id);
-        let near = near.max_by(|one, other| likeness(id, one).total_cmp(&likeness(id, other)));
+        let near = near.max_by(|one, other| signature(id, one).total_cmp(&signature(id, other)));
         let error = Error::new(format!("there is no task `{id}`")).hint("`ralph task list` lists them");
-        Err(match near.filter(|near| 0.8 < likeness(id, near)) {
+        Err(match near.filter(|near| 0.8 < signature(id, near)) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => error,
         })
@@ -210,7 +210,7 @@ pub(crate) fn surroundings() -> Option<(PathBuf, Task)> {
     is_task.then_some((project, Task { id, folder }))
 }
 
-fn likeness(one: &str, other: &str) -> f64 {
+fn signature(one: &str, other: &str) -> f64 {
     strsim::jaro_winkler(one, other)
 }
 

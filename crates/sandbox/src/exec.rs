@@ -48,7 +48,7 @@ impl Sandbox {
             };
         }
         let code = ralph_sys::process::foreground(&mut inside);
-        for contact in sandbox.contacts() {
+        for contact in sandbox.connections() {
             let Contact { host, refused } = &contact;
             if let Some(why) = refused {
                 let entry = contact.entry();

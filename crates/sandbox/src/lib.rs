@@ -16,13 +16,13 @@ mod login;
 mod mounts;
 pub mod outside;
 mod own_process;
+mod placeholders;
 mod proxy;
 mod sbx;
 mod seatbelt;
 mod seccomp;
 pub mod self_test;
 pub mod spool;
-mod stand_ins;
 mod survey;
 mod watched;
 
@@ -49,8 +49,8 @@ use ralph_sys::{
 };
 
 use login::Login;
+use placeholders::StandIns;
 use sbx::Machine;
-use stand_ins::StandIns;
 
 /// The hidden command of the process outside.
 pub const COMMAND: &str = "sandboxed";
@@ -88,7 +88,7 @@ pub struct Sandbox {
     /// As much of that was read.
     read: u64,
     login: Option<Login>,
-    stand_ins: StandIns,
+    placeholders: StandIns,
     watched: BTreeMap<PathBuf, String>,
     /// Of containers, which must be told apart.
     id: String,
@@ -158,7 +158,7 @@ impl Sandbox {
         let lock = paths::project_dir(project)
             .map_err(|error| io::Error::other(error.to_string()))?
             .join("stand-ins.lock");
-        let stand_ins = StandIns::of(project, hooks, files, &lock)?;
+        let placeholders = StandIns::of(project, hooks, files, &lock)?;
         let (watched, project, agent_program) = (BTreeMap::new(), project.to_owned(), program.to_owned());
         let sandbox = Self {
             wanted,
@@ -169,7 +169,7 @@ impl Sandbox {
             log,
             read,
             login,
-            stand_ins,
+            placeholders,
             watched,
             id,
             absent,
@@ -211,7 +211,7 @@ impl Sandbox {
 
     /// Makes a process one that runs inside.
     pub fn wrap(&mut self, spec: Spec) -> io::Result<Spec> {
-        self.stand_ins.make()?;
+        self.placeholders.make()?;
         let mut places = self.places.clone();
         places.own.extend(written_folders(&spec));
         let layers = policy::layers(&places);
@@ -236,8 +236,8 @@ impl Sandbox {
     /// Looks at what is protected, before the agent has its turn.
     pub fn begin_turn(&mut self) {
         // Before the look; if they cannot be made the turn cannot begin, which says why.
-        let _ = self.stand_ins.make();
-        self.watched = watched::look(&self.places);
+        let _ = self.placeholders.make();
+        self.watched = watched::fingerprints(&self.places);
         if let Some(login) = &mut self.login {
             login.renew();
         }
@@ -252,11 +252,11 @@ impl Sandbox {
 
     /// What is protected and not as it was before the turn.
     pub fn changed(&self) -> Vec<String> {
-        watched::changed(&self.watched, &watched::look(&self.places), &self.project)
+        watched::changed(&self.watched, &watched::fingerprints(&self.places), &self.project)
     }
 
     /// Whom processes inside wanted to talk to since the last look.
-    pub fn contacts(&mut self) -> Vec<Contact> {
+    pub fn connections(&mut self) -> Vec<Contact> {
         let Ok(mut file) = std::fs::File::open(&self.log) else { return Vec::new() };
         let mut text = String::new();
         if file.seek(SeekFrom::Start(self.read)).is_err() || file.read_to_string(&mut text).is_err() {
@@ -273,13 +273,13 @@ impl Sandbox {
     }
 
     /// What must be run after each process, so that nothing of it is left.
-    pub fn aftermath(&self) -> Option<Vec<OsString>> {
+    pub fn cleanup_command(&self) -> Option<Vec<OsString>> {
         (self.level() == Level::Docker).then(|| docker::remove(&self.id))
     }
 
     /// Removes what was made for the run; containers are ended.
     pub fn finish(&self, supervisor: &mut Supervisor) {
-        self.stand_ins.remove();
+        self.placeholders.remove();
         if let Some(login) = &self.login {
             login.forget();
         }

@@ -87,18 +87,18 @@ fn try_out(supervisor: &mut Supervisor, level: Level) -> std::result::Result<(),
     let failed = |error: io::Error| error.to_string();
     let folder = tempfile::Builder::new().prefix("ralph-sandbox-").tempdir().map_err(failed)?;
     let root = std::fs::canonicalize(folder.path()).map_err(failed)?;
-    Ground::prepare(&root, level).map_err(failed)?.check(supervisor)
+    Preflight::prepare(&root, level).map_err(failed)?.check(supervisor)
 }
 
 /// What a test stands on.
-struct Ground {
+struct Preflight {
     spec: Spec,
     outside: PathBuf,
     /// Something to connect to that is forbidden.
     listener: TcpListener,
 }
 
-impl Ground {
+impl Preflight {
     fn prepare(root: &Path, level: Level) -> io::Result<Self> {
         let (project, outside, tmp) = (root.join("project"), root.join("outside"), root.join("tmp"));
         for folder in [&project, &outside, &tmp] {

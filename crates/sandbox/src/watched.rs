@@ -16,7 +16,7 @@ const MAX_FILES: usize = 2_000;
 const OF_RALPH: [&str; 3] = ["settings.json", "settings.local.json", "prompts"];
 
 /// What is there, by path with a fingerprint. Folders are there by their files, and links as links.
-pub(super) fn look(places: &Places) -> BTreeMap<PathBuf, String> {
+pub(super) fn fingerprints(places: &Places) -> BTreeMap<PathBuf, String> {
     let own = places.project.join(PROJECT_DIR);
     let protected =
         PROTECTED.into_iter().filter(|name| *name != PROJECT_DIR).map(|name| places.project.join(name));
@@ -78,8 +78,8 @@ mod tests {
         for name in [".claude/settings.json", ".mcp.json", ".codex/config.toml", ".ralph/settings.json"] {
             write(name, "{}");
         }
-        let before = look(&places);
-        assert_eq!(changed(&before, &look(&places), root.path()), [""; 0]);
+        let before = fingerprints(&places);
+        assert_eq!(changed(&before, &fingerprints(&places), root.path()), [""; 0]);
         write(".claude/settings.json", "{\"hooks\":{}}");
         write(".claude/rules/x.md", "a rule");
         write(".claude/hooks/x", "new");
@@ -87,6 +87,6 @@ mod tests {
         write("src/main.rs", "work");
         std::fs::remove_file(root.path().join(".mcp.json")).expect("it was there");
         let expected = [".claude/hooks/x", ".claude/settings.json", ".mcp.json"];
-        assert_eq!(changed(&before, &look(&places), root.path()), expected);
+        assert_eq!(changed(&before, &fingerprints(&places), root.path()), expected);
     }
 }

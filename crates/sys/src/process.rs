@@ -6,10 +6,10 @@
 //! behind: ralph is a child subreaper, so whatever escapes becomes its child. If ralph itself is killed,
 //! the [`guardian`] ends what is left.
 
-mod beside;
 pub mod detach;
 pub mod guardian;
 mod launch;
+mod other_processes;
 mod procfs;
 mod spawn;
 mod spec;
@@ -27,8 +27,8 @@ use rustix::process::Signal;
 use guardian::Guardian;
 
 #[cfg(debug_assertions)]
-pub use beside::die;
-pub use beside::{ask_to_stop, at_once, end_at_once, foreground};
+pub use other_processes::die;
+pub use other_processes::{ask_to_stop, at_once, end_at_once, foreground};
 pub use procfs::{is_alive, is_at_work, is_same_process, lock_holder, start_time, variable};
 pub use spec::{Leftovers, Sink, Spec};
 
@@ -47,7 +47,7 @@ pub enum Stream {
 }
 
 /// What happens while a process runs.
-pub enum Happening<'a> {
+pub enum ProcessEvent<'a> {
     /// It printed this.
     Output(Stream, &'a [u8]),
     /// Somebody asked ralph to stop, for the first time.
@@ -58,7 +58,7 @@ pub enum Happening<'a> {
 
 /// What the listener has to say about an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum Control {
     /// Nothing: it goes on.
     Something,
     /// The process should go now.
@@ -172,7 +172,11 @@ impl Supervisor {
     }
 
     /// Runs a process to its end and sweeps up after it.
-    pub fn run(&mut self, spec: Spec, listener: &mut dyn FnMut(Happening<'_>) -> Heard) -> io::Result<Ended> {
+    pub fn run(
+        &mut self,
+        spec: Spec,
+        listener: &mut dyn FnMut(ProcessEvent<'_>) -> Control,
+    ) -> io::Result<Ended> {
         self.run_with(spec, None, listener)
     }
 
@@ -181,7 +185,7 @@ impl Supervisor {
         &mut self,
         spec: Spec,
         more: Receiver<Vec<u8>>,
-        listener: &mut dyn FnMut(Happening<'_>) -> Heard,
+        listener: &mut dyn FnMut(ProcessEvent<'_>) -> Control,
     ) -> io::Result<Ended> {
         self.run_with(spec, Some(more), listener)
     }
@@ -190,7 +194,7 @@ impl Supervisor {
         &mut self,
         spec: Spec,
         more: Option<Receiver<Vec<u8>>>,
-        listener: &mut dyn FnMut(Happening<'_>) -> Heard,
+        listener: &mut dyn FnMut(ProcessEvent<'_>) -> Control,
     ) -> io::Result<Ended> {
         self.serial += 1;
         let started = Instant::now();
@@ -223,18 +227,18 @@ impl Supervisor {
                 Order::WaitUntil(deadline) => self.next(Some(deadline), &mut watch, listener),
             };
         }
-        self.hear_the_rest(listener);
+        self.read_the_rest(listener);
         let status = child.reap();
         let leftovers = sweep::sweep(leftovers, &mut self.kept, &*self.spared);
         Ok(Ended { status, cause: watch.cause(), took: started.elapsed(), leftovers })
     }
 
     /// What was printed in time but waits in the channel, because the listener was slow, still counts.
-    fn hear_the_rest(&mut self, listener: &mut dyn FnMut(Happening<'_>) -> Heard) {
+    fn read_the_rest(&mut self, listener: &mut dyn FnMut(ProcessEvent<'_>) -> Control) {
         while let Ok(message) = self.receiver.try_recv() {
             match message {
                 Message::Output { serial, stream, bytes } if serial == self.serial => {
-                    listener(Happening::Output(stream, &bytes));
+                    listener(ProcessEvent::Output(stream, &bytes));
                 }
                 message => self.count_stop(&message),
             }
@@ -251,18 +255,18 @@ impl Supervisor {
         &mut self,
         spec: Spec,
         most: usize,
-        notice: &mut dyn FnMut(&Happening<'_>),
+        notice: &mut dyn FnMut(&ProcessEvent<'_>),
     ) -> io::Result<Captured> {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let ended = self.run(spec, &mut |happening| {
             match happening {
-                Happening::Output(stream, bytes) => {
+                ProcessEvent::Output(stream, bytes) => {
                     let into = if stream == Stream::Out { &mut out } else { &mut err };
                     into.extend_from_slice(&bytes[..bytes.len().min(most.saturating_sub(into.len()))]);
                 }
-                Happening::StopRequested | Happening::Tick => notice(&happening),
+                ProcessEvent::StopRequested | ProcessEvent::Tick => notice(&happening),
             }
-            Heard::Something
+            Control::Something
         })?;
         Ok(Captured { ended, out, err })
     }
@@ -299,9 +303,9 @@ impl Supervisor {
     }
 
     /// Says that the run ended as it should, so that the guardian lets go.
-    pub fn goodbye(mut self) {
+    pub fn release(mut self) {
         if let Some(guardian) = self.guardian.take() {
-            guardian.goodbye();
+            guardian.release();
         }
     }
 
@@ -319,7 +323,7 @@ impl Supervisor {
         &mut self,
         deadline: Option<Instant>,
         watch: &mut Watch,
-        listener: &mut dyn FnMut(Happening<'_>) -> Heard,
+        listener: &mut dyn FnMut(ProcessEvent<'_>) -> Control,
     ) -> Order {
         let message = match deadline.into_iter().chain(self.next_tick).min() {
             Some(deadline) => {
@@ -329,15 +333,15 @@ impl Supervisor {
         };
         let now = Instant::now();
         if self.is_tick(now) {
-            listener(Happening::Tick);
+            listener(ProcessEvent::Tick);
         }
         match message {
             Some(Message::Output { serial, stream, bytes }) if serial == self.serial => {
                 watch.output(now);
-                match listener(Happening::Output(stream, &bytes)) {
-                    Heard::Something => {}
-                    Heard::Result => watch.result(),
-                    Heard::Enough => return watch.enough(now),
+                match listener(ProcessEvent::Output(stream, &bytes)) {
+                    Control::Something => {}
+                    Control::Result => watch.result(),
+                    Control::Enough => return watch.enough(now),
                 }
             }
             Some(Message::Closed { serial }) if serial == self.serial => watch.pipe_closed(),
@@ -346,7 +350,7 @@ impl Supervisor {
                 let before = self.stops;
                 self.count_stop(&message);
                 if before == 0 {
-                    listener(Happening::StopRequested);
+                    listener(ProcessEvent::StopRequested);
                 }
                 // The first request lets the operation finish.
                 if before < self.stops && 1 < self.stops {

@@ -110,7 +110,7 @@ impl ClaudeStream {
 
     fn failure_kind(&self, line: &ResultLine<'_>, error: &str) -> FailureKind {
         if line.is_over_budget() {
-            return FailureKind::OwnCap;
+            return FailureKind::AgentBudget;
         }
         let codes = [word(line.api_error), word(line.api_error_type), error];
         let status = line.api_error_status.and_then(Raw::read);

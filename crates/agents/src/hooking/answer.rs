@@ -13,7 +13,7 @@ pub struct Answer {
 
 impl Answer {
     /// Has nothing to say.
-    pub fn let_go() -> Self {
+    pub fn allow() -> Self {
         Self::default()
     }
 
@@ -24,7 +24,7 @@ impl Answer {
     }
 
     /// Keeps the agent from stopping, or a prompt from reaching it; it or the user is told this.
-    pub fn hold(reason: &str) -> Self {
+    pub fn block_stop(reason: &str) -> Self {
         Self::default().with("decision", json!("block")).with("reason", json!(reason))
     }
 

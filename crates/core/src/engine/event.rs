@@ -1,19 +1,22 @@
 //! What happened: the lines of the journal.
 
+mod gate_ended;
+
+pub use gate_ended::GateEnded;
+
 use ralph_agents::{Failure, Usage};
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::{
     Order,
     commit::CommitEnd,
     judgement::{HookReport, Judgement},
     outcome::{Exhausted, Outcome},
-    plan::{Gate, Limits, Plan},
+    plan::{Limits, Plan},
 };
 use crate::{
     containment::{contact::Contact, level::Level},
-    gate_failure::{Checked, GateFailure},
     setup::Setup,
     stories::{Mode, Statistics, Undone},
 };
@@ -345,61 +348,6 @@ pub enum TurnEnd {
     Interrupted,
     /// Ralph died while it ran.
     Abandoned,
-}
-
-/// What a gate found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct GateEnded {
-    /// Which gate of the plan.
-    pub gate: usize,
-    /// How it failed; nothing when it passed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failure: Option<GateFailure>,
-    /// How long it took.
-    pub ms: u64,
-    /// Where the output is, relative to the project.
-    pub log: String,
-    /// A number made from all that a failed gate printed, without times and the like: two that are equal failed for
-    /// the same reason.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub likeness: Option<String>,
-}
-
-impl GateEnded {
-    /// What the agent is told when this gate of the plan failed so; nothing when it passed.
-    pub fn message(&self, gate: &Gate) -> Option<String> {
-        let checked = Checked { command: gate.check.name(), hint: gate.hint.as_deref(), log: &self.log };
-        Some(self.failure.as_ref()?.message(&checked))
-    }
-}
-
-/// The same as it is read: version 0.1 recorded the message to the agent, and the exit code beside it.
-#[derive(Deserialize)]
-struct GateRecord {
-    gate: usize,
-    failure: Option<FailureRecord>,
-    code: Option<i32>,
-    ms: u64,
-    log: String,
-    likeness: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum FailureRecord {
-    Facts(GateFailure),
-    Message(String),
-}
-
-impl<'de> Deserialize<'de> for GateEnded {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let GateRecord { gate, failure, code, ms, log, likeness } = GateRecord::deserialize(deserializer)?;
-        let failure = failure.map(|failure| match failure {
-            FailureRecord::Facts(failure) => failure,
-            FailureRecord::Message(message) => GateFailure::of_message(message, code),
-        });
-        Ok(Self { gate, failure, ms, log, likeness })
-    }
 }
 
 /// Why ralph waits.

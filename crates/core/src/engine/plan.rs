@@ -10,7 +10,8 @@ use crate::{claim::Claim, fail_action::FailAction};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// What the loop is called, for people and for the agent's environment. No rule looks at it.
-    pub mode: String,
+    #[serde(alias = "mode")]
+    pub preset: String,
     /// Where a turn gets its task from.
     pub work: Work,
     /// Files that must be there before a turn may start.

@@ -21,7 +21,7 @@ pub const MAX_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
 /// The guarded loop: guardrails after every turn, complete when the response says so and they pass.
 pub fn run(completion_response: &str, gates: Vec<Gate>) -> Plan {
     Plan {
-        mode: "run".to_owned(),
+        preset: "run".to_owned(),
         work: Work::Prompt,
         needs: vec![],
         claims: vec![tag("response", completion_response, FirstIgnoringCase)],
@@ -47,7 +47,7 @@ pub fn run(completion_response: &str, gates: Vec<Gate>) -> Plan {
 /// Work on the implementation plan until the agent promises that it is complete.
 pub fn plan() -> Plan {
     Plan {
-        mode: "plan".to_owned(),
+        preset: "plan".to_owned(),
         claims: vec![tag("promise", "COMPLETE", Exact)],
         commit: CommitRule::Required,
         failures: FailureRules { gate: RETRY, no_change: RETRY, ..run("", vec![]).failures },
@@ -59,7 +59,7 @@ pub fn plan() -> Plan {
 /// Build what the plan says, tested and committed in each iteration.
 pub fn build(plan_file: &str, tests: Vec<Gate>) -> Plan {
     Plan {
-        mode: "build".to_owned(),
+        preset: "build".to_owned(),
         needs: vec![Need {
             path: plan_file.to_owned(),
             otherwise: "Implementation plan not found. Run 'ralph plan' first.".to_owned(),
@@ -73,7 +73,7 @@ pub fn build(plan_file: &str, tests: Vec<Gate>) -> Plan {
 pub fn prompt() -> Plan {
     let once = OnFailure::Retry { retries: 0 };
     Plan {
-        mode: "prompt".to_owned(),
+        preset: "prompt".to_owned(),
         claims: vec![Claim::TurnEnd],
         commit: CommitRule::IfChanged,
         failures: FailureRules { agent: once, commit: once, ..plan().failures },
@@ -88,7 +88,7 @@ pub fn prompt() -> Plan {
 /// for somebody.
 pub fn task(done_file: &str, pause_file: &str, children_ended: Vec<Gate>) -> Plan {
     Plan {
-        mode: "task".to_owned(),
+        preset: "task".to_owned(),
         claims: vec![Claim::File { path: done_file.to_owned() }],
         gates: children_ended,
         commit: CommitRule::Never,
@@ -111,7 +111,7 @@ pub const JOB: &str = "job";
 pub fn job() -> Plan {
     let once = OnFailure::Retry { retries: 0 };
     Plan {
-        mode: JOB.to_owned(),
+        preset: JOB.to_owned(),
         claims: vec![Claim::TurnEnd],
         commit: CommitRule::Never,
         failures: FailureRules { agent: once, ..run("", vec![]).failures },
@@ -136,7 +136,7 @@ pub fn stories(files: &[String], verify: &[String], verify_when: When) -> Plan {
     gates.extend(verify.iter().map(|command| gate(Check::Command { command: command.clone() }, verify_when)));
     let need = |path: &String| Need { path: path.clone(), otherwise: format!("{path} not found") };
     Plan {
-        mode: "stories".to_owned(),
+        preset: "stories".to_owned(),
         work: Work::Stories,
         needs: files.iter().map(need).collect(),
         claims: vec![tag("promise", "COMPLETE", Exact), Claim::StoriesApproved],
@@ -150,7 +150,7 @@ pub fn stories(files: &[String], verify: &[String], verify_when: When) -> Plan {
 /// The loop inside one conversation; the agent's stop hook drives it.
 pub fn session(promise: &str, iterations: u32, proof_of_work: Vec<Gate>) -> Plan {
     Plan {
-        mode: "session".to_owned(),
+        preset: "session".to_owned(),
         claims: vec![tag("promise", promise, Exact)],
         gates: proof_of_work,
         commit: CommitRule::Never,

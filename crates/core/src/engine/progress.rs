@@ -4,7 +4,7 @@
 //! and a gate that fails for the same reason as before. A commit is progress, whoever made it. What ralph cannot see is
 //! never held against the agent: without git, only a gate that keeps failing is.
 
-pub mod likeness;
+pub mod failure_signature;
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ struct Found {
 /// Why a gate failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Failure {
-    likeness: String,
+    signature: String,
     /// The last lines of what it printed.
     output: Vec<String>,
     log: String,
@@ -84,10 +84,10 @@ impl Progress {
     /// A gate was checked.
     pub fn gate_ended(&mut self, ended: &GateEnded) {
         let failure = ended.failure.as_ref().map(|failure| Failure {
-            likeness: ended
-                .likeness
+            signature: ended
+                .signature
                 .clone()
-                .unwrap_or_else(|| likeness::likeness(&failure.output.replace(&ended.log, ""))),
+                .unwrap_or_else(|| failure_signature::signature(&failure.output.replace(&ended.log, ""))),
             output: end_of(&failure.output),
             log: ended.log.clone(),
         });
@@ -162,8 +162,8 @@ impl Found {
         let has_same_files = self.before.is_some() && self.before == self.after;
         let finds_the_same = |last: &Self| {
             let findings = |found: &Self| -> Vec<(usize, Option<String>)> {
-                let likeness = |it: &Option<Failure>| it.as_ref().map(|it| it.likeness.clone());
-                found.gates.iter().map(|(gate, it)| (*gate, likeness(it))).collect()
+                let signature = |it: &Option<Failure>| it.as_ref().map(|it| it.signature.clone());
+                found.gates.iter().map(|(gate, it)| (*gate, signature(it))).collect()
             };
             (&last.view, last.claimed, findings(last)) == (&self.view, self.claimed, findings(self))
         };
@@ -172,7 +172,7 @@ impl Found {
 
     fn failed_like(&self, gate: usize, failure: Option<&Failure>) -> bool {
         let before = self.gates.get(&gate).and_then(Option::as_ref);
-        matches!((before, failure), (Some(one), Some(other)) if one.likeness == other.likeness)
+        matches!((before, failure), (Some(one), Some(other)) if one.signature == other.signature)
     }
 
     /// How this gate failed, or any.

@@ -81,7 +81,7 @@ fn judged(line: &str) -> Event {
 
 fn gate_ended(gate: usize, failure: Option<String>) -> GateEnded {
     let failure = failure.map(GateFailure::refused);
-    GateEnded { gate, failure, ms: 1, log: String::new(), likeness: None }
+    GateEnded { gate, failure, ms: 1, log: String::new(), signature: None }
 }
 
 fn view(line: &str) -> View {
@@ -107,7 +107,7 @@ fn turn_end(line: &str) -> TurnEnd {
         _ if line.contains("pause") => TurnEnd::Paused { reason: None },
         _ if line.contains("cut") => TurnEnd::Interrupted,
         _ if line.contains("spent") => TurnEnd::OverBudget { limit: Exhausted::Cost },
-        _ if line.contains("own cap") => failed(FailureKind::OwnCap),
+        _ if line.contains("own cap") => failed(FailureKind::AgentBudget),
         _ if line.contains("quota") => failed(FailureKind::Limited { resets_at: Some(77) }),
         _ if line.contains("used up") => failed(FailureKind::Limited { resets_at: None }),
         _ if line.contains("overload") => failed(FailureKind::Overloaded),

@@ -18,7 +18,7 @@ use ralph_sys::{
 };
 use serde_json::json;
 
-use super::{look::settings_of, print};
+use super::{display::settings_of, print};
 use crate::{
     tasks::{
         Tasks,

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::print;
 use crate::{
-    report::{doctor::lines, look::Marks, summary::count},
+    report::{doctor::lines, style::Marks, summary::count},
     settings,
     term::Palette,
 };

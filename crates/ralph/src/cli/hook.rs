@@ -8,7 +8,7 @@ use std::{
 use clap::{Args, ValueEnum};
 use ralph_sys::error::{REFUSED, Result};
 
-use crate::hooks::{self, Moment, Scope};
+use crate::hooks::{self, HookEvent, Scope};
 
 /// Answer a hook of Claude Code or Codex
 ///
@@ -20,7 +20,7 @@ use crate::hooks::{self, Moment, Scope};
 pub(super) struct HookArgs {
     /// What happened in the agent
     #[arg(value_enum, value_name = "EVENT")]
-    event: Moment,
+    event: HookEvent,
 
     /// Have nothing to say outside of a loop, or in an agent that has ralph's hooks already
     #[arg(long)]
@@ -47,5 +47,5 @@ pub(super) fn quick(args: &[OsString]) -> Option<HookArgs> {
         ["hook", event, "--in-loop-only"] | ["hook", "--in-loop-only", event] => (event, true),
         _ => return None,
     };
-    Some(HookArgs { event: Moment::from_str(event, false).ok()?, in_loop_only })
+    Some(HookArgs { event: HookEvent::from_str(event, false).ok()?, in_loop_only })
 }

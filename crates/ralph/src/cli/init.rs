@@ -103,7 +103,7 @@ fn asked(args: &InitArgs, project: &Path, found: &Found) -> Answer<Option<Settin
         }
     }
     ask::say(&found.words()).map_err(NoAnswer::Broken)?;
-    dialogue::hold(&mut terminal, found).map(Some)
+    dialogue::conduct(&mut terminal, found).map(Some)
 }
 
 /// The settings that exist, as data; where they come from, as talk.

@@ -15,7 +15,7 @@ use clap::Args;
 use ralph_agents::Permissions;
 use ralph_core::{
     engine::presets,
-    setup::{Guard, PromptSource, Setup, Territory},
+    setup::{Guard, LockScope, PromptSource, Setup},
 };
 use ralph_sys::{
     error::{Context, Error, Result},
@@ -33,8 +33,9 @@ use crate::{
     tasks::{
         Task, Tasks,
         child::{self, Logs, assignment, failed},
-        enlist::short_title,
-        parse_id, store, surroundings,
+        parse_id,
+        registration::short_title,
+        store, surroundings,
     },
 };
 
@@ -140,7 +141,7 @@ fn work(args: &JobArgs, task: &Task, prompt: PromptSource, run: &str, project: &
             plan: args.common.limit(tune(presets::job(), &loaded.settings)),
             setup: Setup {
                 assignment: Some(assignment(task, parent)),
-                territory: Territory::Shared,
+                territory: LockScope::Shared,
                 scm: None,
                 // Whoever started it is told, not the user.
                 notify: None,

@@ -19,7 +19,7 @@ use ralph_core::engine::{
 use ralph_sys::error::{Error, Result};
 
 use super::{
-    look::{LookArgs, settings_of},
+    display::{DisplayArgs, settings_of},
     runs,
 };
 use crate::{
@@ -56,7 +56,7 @@ pub(super) struct LogsArgs {
     iteration: Option<u32>,
 
     #[command(flatten)]
-    look: LookArgs,
+    look: DisplayArgs,
 }
 
 /// Shows the run.

@@ -11,12 +11,12 @@ use ralph_core::{
     },
     duration::{millis, parse_duration},
     engine::plan::Plan,
-    setup::{AgentSetup, Guard, MessageFrom, PromptSource, Setup, TaskFrom, Territory, Timeouts},
+    setup::{AgentSetup, Guard, LockScope, MessageFrom, PromptSource, Setup, TaskFrom, Timeouts},
 };
 use ralph_sys::error::{Error, Result};
 use serde_json::{Map, Value, json};
 
-use super::{look::LookArgs, safety_args::SafetyArgs};
+use super::{display::DisplayArgs, safety_args::SafetyArgs};
 use crate::{
     driver::fingerprints,
     journal::run_dir::RunDir,
@@ -93,7 +93,7 @@ pub(super) struct LoopArgs {
     config: Option<PathBuf>,
 
     #[command(flatten)]
-    look: LookArgs,
+    look: DisplayArgs,
 }
 
 impl LoopArgs {
@@ -263,7 +263,7 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
         plan_file: None,
         variables: std::collections::BTreeMap::new(),
         assignment: None,
-        territory: Territory::Tree,
+        territory: LockScope::Tree,
         session_log: false,
         stories: None,
         session: None,

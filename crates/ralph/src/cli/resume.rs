@@ -10,7 +10,7 @@ use ralph_core::{
 use ralph_sys::error::Result;
 
 use super::{
-    look::{LookArgs, settings_of},
+    display::{DisplayArgs, settings_of},
     runs,
 };
 use crate::driver::Resume;
@@ -50,7 +50,7 @@ pub(super) struct ResumeArgs {
     max_iteration_tokens: Option<u64>,
 
     #[command(flatten)]
-    look: LookArgs,
+    look: DisplayArgs,
 }
 
 /// Goes on with the run.

@@ -20,9 +20,9 @@ use ralph_sys::{
 };
 use serde_json::json;
 
-use super::{look::settings_of, print};
+use super::{display::settings_of, print};
 use crate::{
-    report::look::Marks,
+    report::style::Marks,
     settings::{self, Settings},
     term::{Palette, Stream, Width, fit::flow},
 };

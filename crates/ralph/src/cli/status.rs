@@ -14,7 +14,7 @@ use ralph_core::engine::{Run, event::Event, plan::Check};
 use ralph_sys::error::Result;
 use serde_json::{Value, json};
 
-use super::{look::settings_of, print, runs, session::bound_to};
+use super::{display::settings_of, print, runs, session::bound_to};
 use crate::{
     journal::{
         self, Folded,
@@ -22,7 +22,7 @@ use crate::{
     },
     report::{
         listing::{Listed, Standing, Style},
-        look::Marks,
+        style::Marks,
     },
     term::{Palette, Stream, Width, fit::one_line},
 };
@@ -112,7 +112,7 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
     json!({
         "run": listed.id,
         "standing": listed.standing.word(),
-        "mode": started.plan.mode,
+        "mode": started.plan.preset,
         "project": started.setup.project,
         "agent": started.setup.agent.command,
         "iteration": iteration,
@@ -125,7 +125,7 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
         "usage": spent.usage,
         "gates": gates.collect::<Vec<_>>(),
         "sandbox": listed.level(),
-        "hosts": listed.contacts(),
+        "hosts": listed.connections(),
         "guard": guard,
         "doing": listed.doing,
         "startedAt": entries.first().map(|entry| entry.at),

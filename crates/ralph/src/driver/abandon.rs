@@ -29,7 +29,7 @@ impl Driver {
         loop {
             match stream.read(&mut piece)? {
                 0 => break,
-                length => listener.hear(Stream::Out, &piece[..length], &mut |_| {}),
+                length => listener.on_output(Stream::Out, &piece[..length], &mut |_| {}),
             };
         }
         listener.finish(&mut |_| {});

@@ -14,7 +14,7 @@ use ralph_core::{
 use super::Driver;
 use crate::{
     journal::{self, Folded, run_dir::RunDir},
-    tasks::{FOLDER_VARIABLE, TASK_VARIABLE, Task, keeper::Keeper},
+    tasks::{FOLDER_VARIABLE, TASK_VARIABLE, Task, reporter::TaskReporter},
 };
 
 impl Driver {
@@ -71,7 +71,7 @@ pub(super) fn tell_of_end(folded: &Folded, run: &RunDir) {
     let setup = &folded.run.started.setup;
     let Some(assignment) = &setup.assignment else { return };
     if !journal::is_running(&run.journal()) {
-        Keeper::new(assignment, setup, &run.id()).catch_up(folded);
+        TaskReporter::new(assignment, setup, &run.id()).catch_up(folded);
     }
 }
 

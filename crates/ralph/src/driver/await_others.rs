@@ -12,7 +12,7 @@ use ralph_sys::process::Waited;
 use super::Driver;
 use crate::{
     report::Reporter,
-    tasks::{Task, keeper::others_running, record::Record, store},
+    tasks::{Task, record::Record, reporter::others_running, store},
 };
 
 /// Between two looks at files of others.
@@ -57,7 +57,7 @@ impl Driver {
             failure: None,
             ms,
             log: String::new(),
-            likeness: None,
+            signature: None,
         }));
     }
 
@@ -71,7 +71,7 @@ impl Driver {
                 return ledger.stop_requested();
             }
         }
-        let view = self.look();
+        let view = self.observe();
         self.ledger.record(Event::Looked(view));
     }
 

@@ -11,12 +11,17 @@ use ralph_core::{
     },
     setup::Setup,
 };
-use ralph_sys::process::Heard;
+use ralph_sys::process::Control;
 
 use super::{Driver, ledger::Ledger, listener::Listener};
 
 /// Notes the budget that the turn has used up, if it is still spending: then it has to go.
-pub(super) fn keep_to_budget(ledger: &Ledger, setup: &Setup, listener: &mut Listener, heard: Heard) -> Heard {
+pub(super) fn keep_to_budget(
+    ledger: &Ledger,
+    setup: &Setup,
+    listener: &mut Listener,
+    heard: Control,
+) -> Control {
     let limits = &ledger.run().plan.limits;
     let is_spending = is_metered(&listener.running());
     if listener.over.is_none() && is_spending && has_budget(limits) {
@@ -27,7 +32,7 @@ pub(super) fn keep_to_budget(ledger: &Ledger, setup: &Setup, listener: &mut List
         iteration.add(used);
         listener.over = reached(limits, &run, &iteration);
     }
-    if listener.over.is_some() { Heard::Enough } else { heard }
+    if listener.over.is_some() { Control::Enough } else { heard }
 }
 
 impl Driver {

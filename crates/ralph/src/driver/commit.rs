@@ -24,7 +24,7 @@ use ralph_sys::{
     calls::{refusal, succeeded, unattended},
     error::Result,
     files::Root,
-    process::{Happening, Sink, Spec, Waited},
+    process::{ProcessEvent, Sink, Spec, Waited},
 };
 
 use super::{
@@ -249,7 +249,7 @@ impl Driver {
             Some(task) => task,
             None => self.base_prompt()?,
         };
-        Ok(message_from_task(&self.ledger.run().plan.mode, iteration, &task))
+        Ok(message_from_task(&self.ledger.run().plan.preset, iteration, &task))
     }
 
     fn ask_for_message(&mut self, asked: u32) -> Option<String> {
@@ -270,7 +270,7 @@ impl Driver {
         let spec = self.agent_spec(call);
         let spec = self.contained(spec).ok()?;
         let Self { supervisor, ledger, .. } = self;
-        let notice = &mut |happening: &Happening<'_>| ledger.notice(happening);
+        let notice = &mut |happening: &ProcessEvent<'_>| ledger.notice(happening);
         let Ok(captured) = supervisor.capture_and(spec, MAX_ANSWER_LEN, notice) else {
             return None;
         };

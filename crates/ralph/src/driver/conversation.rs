@@ -25,7 +25,7 @@ use ralph_core::{
     setup::{InSession, PromptSource, Setup},
 };
 use ralph_sandbox::Sandbox;
-use ralph_sys::process::{Ended, Happening, Heard, Spec, Stream};
+use ralph_sys::process::{Control, Ended, ProcessEvent, Spec, Stream};
 
 use super::{
     Driver,
@@ -76,17 +76,18 @@ impl Driver {
         let sandbox = sandbox.as_ref();
         let mut talk = Talk { ledger, setup, run, adapter, sender, since, hooked, copy, sandbox };
         let ended = supervisor.converse(spec, more, &mut |happening| match happening {
-            Happening::Output(stream, bytes) => {
+            ProcessEvent::Output(stream, bytes) => {
                 talk.ledger.reporters.moment(Timestamp::now());
                 talk.keep(stream, bytes);
-                let heard = listener.hear(stream, bytes, &mut |event| talk.ledger.reporters.agent(event));
-                let heard = if heard == Heard::Result { talk.next(listener) } else { heard };
+                let heard =
+                    listener.on_output(stream, bytes, &mut |event| talk.ledger.reporters.agent(event));
+                let heard = if heard == Control::Result { talk.next(listener) } else { heard };
                 talk.ledger.reporters.flush();
                 keep_to_budget(talk.ledger, talk.setup, listener, heard)
             }
-            Happening::StopRequested | Happening::Tick => {
+            ProcessEvent::StopRequested | ProcessEvent::Tick => {
                 talk.ledger.notice(&happening);
-                Heard::Something
+                Control::Something
             }
         });
         listener.finish(&mut |event| self.ledger.reporters.agent(event));
@@ -119,15 +120,15 @@ impl Talk<'_> {
     }
 
     /// A turn is over: records it, and gives the agent the next message or none.
-    fn next(&mut self, listener: &mut Listener) -> Heard {
+    fn next(&mut self, listener: &mut Listener) -> Control {
         if self.sender.is_none() || !self.ledger.run().state.is_in_turn() {
-            return Heard::Result;
+            return Control::Result;
         }
         let claimed = listener.scanner.claimed();
         if claimed && self.sandbox.is_some_and(|sandbox| !sandbox.level().protects()) {
             // Before it counts, the process ends and the caller looks what it changed to the last.
             self.sender = None;
-            return Heard::Result;
+            return Control::Result;
         }
         let usage = worth(self.setup, listener);
         let tally = listener.renew(&self.ledger.run().plan.claims);
@@ -135,7 +136,7 @@ impl Talk<'_> {
         if conclude(true, Exit::Code(0), &tally).is_err() {
             listener.tally = tally;
             self.sender = None;
-            return Heard::Result;
+            return Control::Result;
         }
         let session = tally.session.clone().or_else(|| self.ledger.run().memory.conversation.clone());
         let over = Over {
@@ -156,11 +157,11 @@ impl Talk<'_> {
         self.ledger.record_judgements(calls);
         self.ledger.record(Event::TurnEnded(Box::new(ended)));
         self.since = Instant::now();
-        self.advance().unwrap_or(Heard::Result)
+        self.advance().unwrap_or(Control::Result)
     }
 
     /// Judges the turn; nothing if that ends the process.
-    fn advance(&mut self) -> Option<Heard> {
+    fn advance(&mut self) -> Option<Control> {
         loop {
             match self.ledger.run().next() {
                 Action::RunGate(gate) => {
@@ -170,7 +171,7 @@ impl Talk<'_> {
                     };
                     let is_enough = u64::from(tool_calls) <= self.ledger.run().state.spent().tools;
                     let failure = work::judge(self.ledger, is_enough, otherwise);
-                    let ended = GateEnded { gate, failure, ms: 0, log: String::new(), likeness: None };
+                    let ended = GateEnded { gate, failure, ms: 0, log: String::new(), signature: None };
                     self.ledger.record(Event::GateEnded(ended));
                 }
                 Action::RunTurn(order) => {
@@ -184,7 +185,7 @@ impl Talk<'_> {
                     // What people may want to read later; the loop does without.
                     let _ = record(&folder.join("prompt.md"), text.as_bytes());
                     self.sender.as_ref()?.send(line.into_bytes()).ok()?;
-                    return Some(Heard::Something);
+                    return Some(Control::Something);
                 }
                 _ => break,
             }

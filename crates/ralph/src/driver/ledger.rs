@@ -7,7 +7,7 @@ use ralph_core::engine::{
     event::{Event, RunStarted, Topic},
     judgement::Judgement,
 };
-use ralph_sys::process::Happening;
+use ralph_sys::process::ProcessEvent;
 
 use crate::{
     journal::{self, Journal},
@@ -78,11 +78,11 @@ impl Ledger {
     }
 
     /// Takes notice of what happens beside the output of a process.
-    pub(super) fn notice(&mut self, happening: &Happening<'_>) {
+    pub(super) fn notice(&mut self, happening: &ProcessEvent<'_>) {
         match happening {
-            Happening::Output(..) => {}
-            Happening::StopRequested => self.stop_requested(),
-            Happening::Tick => self.tick(),
+            ProcessEvent::Output(..) => {}
+            ProcessEvent::StopRequested => self.stop_requested(),
+            ProcessEvent::Tick => self.tick(),
         }
     }
 

@@ -7,7 +7,7 @@ use ralph_core::{
     claim::{Claim, Scanner, echo::Echo},
     engine::{budget::is_metered, outcome::Exhausted},
 };
-use ralph_sys::process::{Heard, Stream};
+use ralph_sys::process::{Control, Stream};
 
 /// How much of the end of standard error is kept for a failure's message.
 const STDERR_TAIL: usize = 2000;
@@ -48,20 +48,25 @@ impl Listener {
     }
 
     /// Takes the next bytes and shows the events in them.
-    pub(super) fn hear(&mut self, stream: Stream, bytes: &[u8], show: &mut dyn FnMut(&AgentEvent)) -> Heard {
+    pub(super) fn on_output(
+        &mut self,
+        stream: Stream,
+        bytes: &[u8],
+        show: &mut dyn FnMut(&AgentEvent),
+    ) -> Control {
         if stream == Stream::Err {
             self.stderr.extend_from_slice(&bytes[bytes.len().saturating_sub(STDERR_TAIL)..]);
             let excess = self.stderr.len().saturating_sub(STDERR_TAIL);
             self.stderr.drain(..excess);
-            return Heard::Something;
+            return Control::Something;
         }
-        let mut heard = Heard::Something;
+        let mut heard = Control::Something;
         let Self { parser, adapter, hooked, tally, scanner, echo, .. } = self;
         parser.push(bytes, &mut |event| {
             take(tally, scanner, echo, &event);
             tally.hooked_tools += u64::from(has_passed_hook(*adapter, hooked, &event));
             if matches!(event, AgentEvent::Result(_)) {
-                heard = Heard::Result;
+                heard = Control::Result;
             }
             show(&event);
         });

@@ -20,7 +20,7 @@ const MAX_OUTPUT_LEN: usize = 4096;
 
 /// Why a person may want to know.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Occasion {
+pub(super) enum NotifyReason {
     Done,
     Failed,
     Limit,
@@ -28,7 +28,7 @@ pub(super) enum Occasion {
     NeedsPerson,
 }
 
-impl Occasion {
+impl NotifyReason {
     /// What the end of a run is an occasion for; a user who ended it knows.
     pub(super) fn of(outcome: &Outcome) -> Option<Self> {
         match outcome {
@@ -53,13 +53,13 @@ impl Occasion {
 
 impl Driver {
     /// Runs the program of the settings, with what happened as JSON on its standard input.
-    pub(super) fn notify(&mut self, occasion: Occasion, text: &str, exit_code: Option<u8>) {
+    pub(super) fn notify(&mut self, occasion: NotifyReason, text: &str, exit_code: Option<u8>) {
         let Some(command) = self.setup.notify.clone() else { return };
         let spent = self.ledger.run().state.spent();
         let event = json!({
             "event": occasion.word(),
             "run": self.run.id(),
-            "mode": self.ledger.run().plan.mode,
+            "mode": self.ledger.run().plan.preset,
             "project": self.setup.project,
             "text": text,
             "exit_code": exit_code,
@@ -91,7 +91,7 @@ impl Driver {
     /// Tells how the run ended.
     pub(super) fn notify_end(&mut self, outcome: &Outcome, exit_code: u8) {
         let text = summary::outcome(outcome, &self.ledger.run().plan);
-        if let Some(occasion) = Occasion::of(outcome) {
+        if let Some(occasion) = NotifyReason::of(outcome) {
             self.notify(occasion, &text, Some(exit_code));
         }
     }

@@ -115,8 +115,8 @@ impl Driver {
     /// Records whom processes inside wanted to talk to, and ends what a container left.
     pub(super) fn note_contacts(&mut self) {
         let Some(sandbox) = &mut self.sandbox else { return };
-        let hosts = sandbox.contacts();
-        if let Some(mut words) = sandbox.aftermath() {
+        let hosts = sandbox.connections();
+        if let Some(mut words) = sandbox.cleanup_command() {
             let program = words.remove(0);
             // A container that is gone already is as good.
             let spec = unattended(program, &self.setup.project, words);

@@ -24,7 +24,7 @@ use ralph_core::{
 };
 use ralph_sys::{
     error::{Context, Error, Result},
-    process::{Happening, Supervisor, guardian::Guardian},
+    process::{ProcessEvent, Supervisor, guardian::Guardian},
 };
 
 use super::{ledger::Ledger, work};
@@ -133,7 +133,7 @@ impl SessionLoop {
     pub(crate) fn stop(mut self, stopped: Stopped) -> Result<Verdict> {
         let verdict = self.end_turn(stopped);
         if let Some(supervisor) = self.supervisor.take() {
-            supervisor.goodbye();
+            supervisor.release();
         }
         verdict
     }
@@ -230,7 +230,7 @@ impl SessionLoop {
                     u64::from(*tool_calls) <= counted || (counted == 0 && self.tree_has_changed()?);
                 let failure = work::judge(&mut self.ledger, is_enough, *otherwise);
                 let (ms, log) = (millis(started.elapsed()), String::new());
-                GateEnded { gate: index, failure, ms, log, likeness: None }
+                GateEnded { gate: index, failure, ms, log, signature: None }
             }
             Check::Command { .. }
             | Check::ChildrenEnded { .. }
@@ -245,7 +245,7 @@ impl SessionLoop {
                 let was_failing = ledger.run().state.baseline().still_fails(index);
                 let place =
                     gates::GatePlace { setup, run, iteration, attempt, name: &name, was_failing, sandbox };
-                let mut notice = |happening: &Happening<'_>| ledger.notice(happening);
+                let mut notice = |happening: &ProcessEvent<'_>| ledger.notice(happening);
                 let supervisor = supervisor.as_mut();
                 let found = supervisor.and_then(|it| gates::check(it, &gates, index, place, &mut notice));
                 found.ok_or_else(|| Error::new("the check was interrupted"))?

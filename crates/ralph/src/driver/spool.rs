@@ -24,7 +24,7 @@ use rustix::{
 
 use crate::{
     journal::run_dir::record,
-    tasks::{Task, child, enlist::short_title, keeper::others_running, store},
+    tasks::{Task, child, registration::short_title, reporter::others_running, store},
 };
 
 /// The name that is no request: the turn is over.

@@ -24,11 +24,11 @@ use crate::{
     driver::{agent_version, sandboxed},
     journal::{self, Journal, run_dir::RunDir},
     project::{git::Git, lock, own_files},
-    report::{Reporter, look::Look, session_log::SessionLog},
+    report::{Reporter, session_log::SessionLog, style::ReportStyle},
     tasks::{
         self, Task,
-        enlist::{Recruit, is_of_another, title},
-        keeper::Keeper,
+        registration::{Registration, is_of_another, title},
+        reporter::TaskReporter,
         store,
     },
 };
@@ -41,7 +41,7 @@ use ralph_core::{
         event::{Event, RunStarted, TasksJudged},
         plan::{Limits, Plan},
     },
-    setup::{PromptSource, Role, Setup, Territory},
+    setup::{LockScope, PromptSource, Role, Setup},
 };
 use ralph_sandbox::{Sandbox, self_test};
 use ralph_sys::{
@@ -88,7 +88,7 @@ impl Start {
         if !drafts.iter().any(|(path, _)| setup.prompt.path() == Some(path)) {
             check_prompt(&setup.prompt)?;
         }
-        let mut ground = Ground::take(&plan, &setup)?;
+        let mut ground = Preflight::take(&plan, &setup)?;
         setup.sandbox.level = Choice::Level(self_test::choose(&mut ground.supervisor, &setup.sandbox)?);
         write_absent(&setup.project, &drafts)?;
         check_prompt(&setup.prompt)?;
@@ -97,7 +97,7 @@ impl Start {
             setup.dirty = changes.into_iter().map(|change| (change.key(), change.fingerprint)).collect();
         }
         let run = run.map_or_else(|| RunDir::create(&setup.project), Ok)?;
-        ground.enlist(&setup, &run).inspect_err(|_| {
+        ground.register(&setup, &run).inspect_err(|_| {
             // Nothing is in it.
             let _ = run.remove();
         })?;
@@ -143,7 +143,7 @@ impl Resume {
         let mut known = folded.run;
         let mut limits = may_go_on(&known, &raise, &run)?;
         let setup = known.started.setup.clone();
-        let mut ground = Ground::take(&known.plan, &setup)?;
+        let mut ground = Preflight::take(&known.plan, &setup)?;
         let journal = Journal::open(&run.journal())?;
         // Another process may have written until now; only what was read under the lock counts.
         if size(&run) != seen {
@@ -156,7 +156,7 @@ impl Resume {
         }
         self_test::choose(&mut ground.supervisor, &setup.sandbox)?;
         let _ = own_files::hide(&setup.project);
-        ground.enlist(&setup, &run)?;
+        ground.register(&setup, &run)?;
         ground.guard(&run, &journal)?;
 
         let reporters = with_keeper(reporters, &setup, &run);
@@ -185,7 +185,7 @@ fn may_go_on(known: &Run, raise: &dyn Fn(Limits) -> Limits, run: &RunDir) -> Res
 }
 
 /// What a run stands on, new or resumed.
-struct Ground {
+struct Preflight {
     program: PathBuf,
     supervisor: Supervisor,
     git: Option<Git>,
@@ -193,7 +193,7 @@ struct Ground {
     tree: Vec<File>,
 }
 
-impl Ground {
+impl Preflight {
     /// Finds the programs and takes the tree.
     fn take(plan: &Plan, setup: &Setup) -> Result<Self> {
         let program = find_agent(setup)?;
@@ -201,14 +201,14 @@ impl Ground {
         find_scm(plan, setup)?;
         let git = find_git(&mut supervisor, plan, setup)?;
         let tree = match &setup.territory {
-            Territory::Tree => lock::take(&setup.project, git.as_ref().map(Git::top))?,
-            Territory::Folder(folder) => {
+            LockScope::Tree => lock::take(&setup.project, git.as_ref().map(Git::top))?,
+            LockScope::Folder(folder) => {
                 Root::around(&setup.project, folder)
                     .make_folder(folder)
                     .context(format!("cannot make {}", folder.display()))?;
                 vec![lock::take_folder(folder, &setup.project)?]
             }
-            Territory::Shared => Vec::new(),
+            LockScope::Shared => Vec::new(),
         };
         let repository = match &git {
             _ if plan.stuck_after.is_none() => None,
@@ -219,12 +219,12 @@ impl Ground {
     }
 
     /// Makes the run known to the others that work on its task, and leaves their processes alone.
-    fn enlist(&mut self, setup: &Setup, run: &RunDir) -> Result<()> {
+    fn register(&mut self, setup: &Setup, run: &RunDir) -> Result<()> {
         let id = run.id();
         if let Some(assignment) = &setup.assignment {
             let agent = &setup.agent.command;
             let record = run.path().to_owned();
-            Recruit { assignment, run: &id, record, agent, title: title(setup) }.enlist()?;
+            Registration { assignment, run: &id, record, agent, title: title(setup) }.register()?;
             let (task, id) = (Task::of(assignment), id.clone());
             self.supervisor.tell_groups(move |group| {
                 // Whoever reads the record can do without.
@@ -312,7 +312,7 @@ impl Ground {
 /// Adds who tells the others of the run's task.
 fn with_keeper(mut reporters: Vec<Box<dyn Reporter>>, setup: &Setup, run: &RunDir) -> Vec<Box<dyn Reporter>> {
     if let Some(assignment) = &setup.assignment {
-        reporters.push(Box::new(Keeper::new(assignment, setup, &run.id())));
+        reporters.push(Box::new(TaskReporter::new(assignment, setup, &run.id())));
     }
     reporters
 }
@@ -322,7 +322,7 @@ fn begin_session_log(ledger: &mut Ledger, setup: &Setup) {
     if !setup.session_log {
         return;
     }
-    match SessionLog::begin(&setup.project, &Path::new(PROJECT_DIR).join("logs"), Look::of_a_file()) {
+    match SessionLog::begin(&setup.project, &Path::new(PROJECT_DIR).join("logs"), ReportStyle::of_a_file()) {
         Ok(log) => ledger.reporters.push(Box::new(log)),
         Err(error) => ledger.warn(format!("there is no session log: {error}")),
     }

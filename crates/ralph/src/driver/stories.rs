@@ -6,9 +6,9 @@
 mod assignment;
 mod checks;
 mod commits;
-pub(crate) mod early;
 mod files;
-mod left;
+pub(crate) mod stop_preview;
+mod unjudged_turn;
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ use crate::{
 use commits::Ranges;
 use files::{Findings, Pin, Snapshot};
 
-pub(crate) use left::{preview, settle};
+pub(crate) use unjudged_turn::{preview, settle};
 
 /// The list before a turn, in the turn's folder.
 const SNAPSHOT: &str = "tasks.json";
@@ -61,7 +61,7 @@ impl Stories {
         let Some(stories) = &mut setup.stories else { return Ok(None) };
         let pins = files::pin(&setup.project, stories, run)?;
         remove_stale_marker(&setup.project);
-        let ranges = left::ranges(&setup.project, &stories.dir);
+        let ranges = unjudged_turn::ranges(&setup.project, &stories.dir);
         Ok(Self::new(setup, pins, ranges))
     }
 
@@ -71,10 +71,11 @@ impl Stories {
         let Some(stories) = &setup.stories else { return Ok(None) };
         let pins = files::pinned(stories, run);
         remove_stale_marker(&setup.project);
-        let ranges = left::ranges(&setup.project, &stories.dir);
+        let ranges = unjudged_turn::ranges(&setup.project, &stories.dir);
         let Some(mut it) = Self::new(setup, pins, ranges) else { return Ok(None) };
         // A later run has judged it; what it says by now is not this run's business.
-        let is_ours = known.state.is_unjudged() && !left::is_superseded(&setup.project, &stories.dir, run);
+        let is_ours =
+            known.state.is_unjudged() && !unjudged_turn::is_superseded(&setup.project, &stories.dir, run);
         if let Some(last) = known.memory.turn.as_ref().filter(|_| is_ours) {
             it.before = Some(files::snapshot(run, &last.turn)?);
         }
@@ -213,11 +214,11 @@ impl Driver {
             findings.marker(&self.setup.project, marker);
         }
         self.ledger.record(Event::TasksJudged(Box::new(findings.judged.clone())));
-        self.put_right(&findings);
+        self.repair(&findings);
     }
 
     /// Between two turns nobody changes review fields: not what a turn left running, nor anybody else.
-    pub(super) fn notice_meddling(&mut self) {
+    pub(super) fn revert_outside_edits(&mut self) {
         let Some(stories) = &mut self.stories else { return };
         let Some(text) = stories.settled.clone() else { return };
         if stories.read().as_ref() == Some(&text) {
@@ -228,10 +229,10 @@ impl Driver {
         if !findings.judged.broken.is_empty() {
             self.ledger.record(Event::TasksJudged(Box::new(findings.judged.clone())));
         }
-        self.put_right(&findings);
+        self.repair(&findings);
     }
 
-    fn put_right(&mut self, findings: &Findings) {
+    fn repair(&mut self, findings: &Findings) {
         if let Some(after) = &findings.replaced {
             let (iteration, attempt) = self.ledger.run().state.position();
             let _ = record(&self.run.turn(iteration, attempt).join("tasks.after.json"), after.as_bytes());

@@ -19,7 +19,7 @@ use ralph_sandbox::spool::FOLDER;
 use ralph_sys::{
     error::{Error, Result},
     files::{Readers, Root},
-    process::{Ended, Happening, Heard, Leftovers, Sink, Spec},
+    process::{Control, Ended, Leftovers, ProcessEvent, Sink, Spec},
 };
 use rustix::process::Signal;
 
@@ -85,7 +85,7 @@ impl Driver {
             let noticed = Noticed {
                 tampered,
                 hooks: hooked.map(|hooked| hooked.settle(&over.tally)),
-                view: self.ledger.run().plan.looks().then(|| self.look()),
+                view: self.ledger.run().plan.looks().then(|| self.observe()),
                 tree: self.tree(),
             };
             let (calls, ended) = over.recorded(noticed);
@@ -115,16 +115,16 @@ impl Driver {
     /// Runs the agent to its end.
     fn listen(&mut self, spec: Spec, listener: &mut Listener) -> io::Result<Ended> {
         let Self { supervisor, ledger, setup, .. } = self;
-        let mut attend = |happening: Happening<'_>| match happening {
-            Happening::Output(stream, bytes) => {
+        let mut attend = |happening: ProcessEvent<'_>| match happening {
+            ProcessEvent::Output(stream, bytes) => {
                 ledger.reporters.moment(Timestamp::now());
-                let heard = listener.hear(stream, bytes, &mut |event| ledger.reporters.agent(event));
+                let heard = listener.on_output(stream, bytes, &mut |event| ledger.reporters.agent(event));
                 ledger.reporters.flush();
                 keep_to_budget(ledger, setup, listener, heard)
             }
-            Happening::StopRequested | Happening::Tick => {
+            ProcessEvent::StopRequested | ProcessEvent::Tick => {
                 ledger.notice(&happening);
-                Heard::Something
+                Control::Something
             }
         };
         let ended = supervisor.run(spec, &mut attend);
@@ -173,7 +173,7 @@ impl Driver {
         let mut env = vec![
             set("RALPH_ITERATION", iteration.to_string()),
             set("RALPH_MAX_ITERATIONS", plan.limits.iterations.to_string()),
-            set("RALPH_MODE", plan.mode.clone()),
+            set("RALPH_MODE", plan.preset.clone()),
             // A Claude Code inside a Claude Code refuses to start.
             (OsString::from("CLAUDECODE"), None),
         ];
@@ -236,7 +236,7 @@ impl Driver {
         let plan = &self.ledger.run().plan;
         let name = self.setup.project.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut variables = vec![
-            ("MODE", plan.mode.clone()),
+            ("MODE", plan.preset.clone()),
             ("ITERATION", turn.iteration.to_string()),
             ("MAX_ITERATIONS", plan.limits.iterations.to_string()),
             ("TASK_DESCRIPTION", turn.task.clone().unwrap_or_default()),

@@ -9,7 +9,7 @@ use ralph_core::{
         presets,
     },
     fail_action::FailAction,
-    session::{MIN_TOOL_CALLS, PROMISE, contract, typed::Ask},
+    session::{MIN_TOOL_CALLS, PROMISE, contract, slash_command::Ask},
     setup::{InSession, PromptSource, Setup, Timeouts},
 };
 use ralph_sys::error::{Error, Result};

@@ -19,12 +19,12 @@ const TAILS: [u64; 3] = [64 * 1024, 512 * 1024, 4 * 1024 * 1024];
 /// Tells the agent when its context has become fuller than it was ever told.
 pub(super) fn watch(input: &Input<'_>, store: &Store, spool: Option<&Path>) -> Result<Answer> {
     let reading = input.transcript().and_then(|path| reading(Path::new(&path)));
-    let Some(Reading { tokens, window }) = reading else { return Ok(Answer::let_go()) };
+    let Some(Reading { tokens, window }) = reading else { return Ok(Answer::allow()) };
     let given = env::var("CLAUDE_CONTEXT_WINDOW").ok().and_then(|window| window.parse().ok());
     let window = given.filter(|window| 0 < *window).or(window).unwrap_or_else(|| window_of(input.model()));
-    let Some(level) = level(tokens, window) else { return Ok(Answer::let_go()) };
+    let Some(level) = level(tokens, window) else { return Ok(Answer::allow()) };
     if !store.announce(level)? {
-        return Ok(Answer::let_go());
+        return Ok(Answer::allow());
     }
     if let Some(folder) = spool {
         let _ = hook_notes::add(folder, &Note::Context(level));

@@ -10,8 +10,8 @@ use ralph_core::{
     claim::Scanner,
     engine::event::TurnEnd,
     session::{
+        slash_command::{Typed, USAGE, ask, typed},
         status,
-        typed::{Typed, USAGE, ask, typed},
     },
 };
 use ralph_sys::{
@@ -35,25 +35,25 @@ const MAX_SEARCHED_LEN: u64 = 16 * 1024 * 1024;
 
 /// The agent tries to stop.
 pub(super) fn stop(input: &Input<'_>) -> Result<Answer> {
-    let Some((store, run)) = bound(input)? else { return Ok(Answer::let_go()) };
+    let Some((store, run)) = bound(input)? else { return Ok(Answer::allow()) };
     judge(input, &store, &run).or_else(|error| {
         // Better no loop than a conversation that cannot end.
         store.give_up();
         store::log(&format!("{}: {error}", run.path().display()));
         let text =
             format!("ralph: the record of this loop cannot be used ({error}), so the loop is given up");
-        Ok(Answer::let_go().telling_user(&text))
+        Ok(Answer::allow().telling_user(&text))
     })
 }
 
 fn judge(input: &Input<'_>, store: &Store, run: &RunDir) -> Result<Answer> {
     let Some(session) = SessionLoop::open(run)? else {
         store.unbind(run);
-        return Ok(Answer::let_go());
+        return Ok(Answer::allow());
     };
     // What runs in the background wakes the agent when it is done; then there will be another stop.
     if input.has_background_work() {
-        return Ok(Answer::let_go());
+        return Ok(Answer::allow());
     }
     let claimed = has_promised(input, &session);
     let (turn, of) = (session.turn(), session.plan().limits.iterations);
@@ -62,12 +62,13 @@ fn judge(input: &Input<'_>, store: &Store, run: &RunDir) -> Result<Answer> {
     Ok(match verdict {
         Verdict::GoOn(text) => {
             let found = if claimed { "the promise was refused" } else { "no promise" };
-            Answer::hold(&text).telling_user(&format!("ralph loop: turn {turn} of {of} is over, {found}"))
+            Answer::block_stop(&text)
+                .telling_user(&format!("ralph loop: turn {turn} of {of} is over, {found}"))
         }
         Verdict::LetGo(outcome) => {
             store.unbind(run);
             let status = status(Some(&outcome));
-            Answer::let_go().telling_user(&format!("ralph loop: {status} after turn {turn} of {of}"))
+            Answer::allow().telling_user(&format!("ralph loop: {status} after turn {turn} of {of}"))
         }
     })
 }
@@ -102,15 +103,15 @@ fn search(path: &Path, session: &SessionLoop, scanner: &mut Scanner) {
 
 /// The agent stopped because the service failed: the same turn again, when the user goes on.
 pub(super) fn stop_failure(input: &Input<'_>) -> Result<Answer> {
-    let Some((store, run)) = bound(input)? else { return Ok(Answer::let_go()) };
-    let Some(session) = SessionLoop::open(&run)? else { return Ok(Answer::let_go()) };
+    let Some((store, run)) = bound(input)? else { return Ok(Answer::allow()) };
+    let Some(session) = SessionLoop::open(&run)? else { return Ok(Answer::allow()) };
     let failure = Failure { kind: FailureKind::Transient, message: input.error() };
     let calls = hook_notes::take(store.path()).calls;
     let stopped = Stopped { end: TurnEnd::Failed(failure), claimed: false, tools: store.tools(), calls };
     if let Verdict::LetGo(_) = session.stop(stopped)? {
         store.unbind(&run);
     }
-    Ok(Answer::let_go())
+    Ok(Answer::allow())
 }
 
 /// A conversation starts or is taken up again. A loop does not outlive its conversation, also where that was killed.
@@ -118,14 +119,14 @@ pub(super) fn session_start(input: &Input<'_>) -> Result<Answer> {
     if let Some(session) = input.session() {
         Store::of(&session)?.rearm();
     }
-    let Some((store, run)) = bound(input)? else { return Ok(Answer::let_go()) };
+    let Some((store, run)) = bound(input)? else { return Ok(Answer::allow()) };
     if input.source() != "resume" {
-        return Ok(Answer::let_go());
+        return Ok(Answer::allow());
     }
     end(&store, &run, "the conversation was taken up again")?;
     let text =
         "ralph: the loop of this conversation ended when the conversation did; /ralph-loop starts another";
-    Ok(Answer::let_go().telling_user(text))
+    Ok(Answer::allow().telling_user(text))
 }
 
 /// A conversation ends, and its loop with it.
@@ -133,14 +134,14 @@ pub(super) fn session_end(input: &Input<'_>) -> Result<Answer> {
     if let Some((store, run)) = bound(input)? {
         end(&store, &run, "the conversation has ended")?;
     }
-    Ok(Answer::let_go())
+    Ok(Answer::allow())
 }
 
 /// The user has typed something: a loop may begin or end.
 pub(super) fn user_prompt(input: &Input<'_>) -> Result<Answer> {
     let prompt = input.prompt().unwrap_or_default();
     match typed(&prompt) {
-        None => Ok(Answer::let_go()),
+        None => Ok(Answer::allow()),
         Some(Typed::Cancel) => {
             let text = match bound(input)? {
                 Some((store, run)) => {
@@ -155,7 +156,7 @@ pub(super) fn user_prompt(input: &Input<'_>) -> Result<Answer> {
             Ok(start(input, words, ultrawork).unwrap_or_else(|error| {
                 let said = std::iter::once(error.to_string()).chain(error.hints().iter().cloned());
                 let said = said.collect::<Vec<_>>().join("\n");
-                Answer::hold(&format!("ralph: the loop was not started: {said}"))
+                Answer::block_stop(&format!("ralph: the loop was not started: {said}"))
             }))
         }
     }

@@ -57,7 +57,7 @@ fn events_come_back_as_they_were() {
             failure: Some(GateFailure::refused("a\nb \"c\" \u{1F980}".to_owned())),
             ms: 5,
             log: "x".to_owned(),
-            likeness: None,
+            signature: None,
         }),
         Event::CommitStarted { head: Some("abc".to_owned()), message: "m".to_owned() },
         Event::CommitEnded(CommitEnd::Failed { output: "no".to_owned() }),

@@ -2,7 +2,7 @@
 
 mod exclude;
 pub(crate) mod index_lock;
-mod near;
+mod quick;
 
 use std::{
     collections::BTreeMap,

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ralph_core::{engine::event::Event, setup::Territory};
+use ralph_core::{engine::event::Event, setup::LockScope};
 use ralph_sys::error::{Context, Error, Result};
 
 use crate::journal::{self, run_dir::RunDir};
@@ -26,15 +26,15 @@ const RELEASE_TIMEOUT: Duration = Duration::from_millis(500);
 /// working tree that it is in.
 pub(crate) fn take(project: &Path, tree: Option<&Path>) -> Result<Vec<File>> {
     let above = tree.filter(|tree| *tree != project);
-    std::iter::once(project).chain(above).map(|dir| take_one(dir, project, &Territory::Tree)).collect()
+    std::iter::once(project).chain(above).map(|dir| take_one(dir, project, &LockScope::Tree)).collect()
 }
 
 /// Takes a folder that only one run may work in.
 pub(crate) fn take_folder(folder: &Path, project: &Path) -> Result<File> {
-    take_one(folder, project, &Territory::Folder(folder.to_owned()))
+    take_one(folder, project, &LockScope::Folder(folder.to_owned()))
 }
 
-fn take_one(dir: &Path, project: &Path, territory: &Territory) -> Result<File> {
+fn take_one(dir: &Path, project: &Path, territory: &LockScope) -> Result<File> {
     let directory = File::open(dir).context(format!("cannot open {}", dir.display()))?;
     let started = Instant::now();
     loop {
@@ -67,7 +67,7 @@ struct Holder {
 }
 
 /// The loop whose journal is being written, if its record is where ours is.
-fn holder(project: &Path, territory: &Territory) -> Option<Holder> {
+fn holder(project: &Path, territory: &LockScope) -> Option<Holder> {
     let runs = RunDir::of_project(project).ok()?;
     let works_here = |run: &&RunDir| {
         journal::is_running(&run.journal())
@@ -87,8 +87,8 @@ fn holder(project: &Path, territory: &Territory) -> Option<Holder> {
     holder
 }
 
-fn refusal(holder: Option<Holder>, directory: &File, territory: &Territory) -> Error {
-    if *territory != Territory::Tree {
+fn refusal(holder: Option<Holder>, directory: &File, territory: &LockScope) -> Error {
+    if *territory != LockScope::Tree {
         let who =
             holder.map_or("another user".to_owned(), |it| format!("run {}, process {}", it.run, it.pid));
         return Error::new(format!("this task is being worked on: {who}"))

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use ralph_core::doctor::{Fact, Severity};
 
-use super::look::Marks;
+use super::style::Marks;
 use crate::term::{Palette, printable};
 
 /// Returns the report, group by group.

@@ -3,16 +3,16 @@
 //! Invariant: everything that an agent or a gate said is escaped; the page has no script and loads nothing.
 
 mod chart;
+mod recap;
 mod refused;
 mod sandbox;
 mod sections;
-mod story;
 
 use jiff::tz::TimeZone;
 
 use super::listing::Standing;
 use crate::{journal::Folded, project::git::FileChange};
-use story::Story;
+use recap::Recap;
 
 const STYLE: &str = include_str!("html/style.css");
 /// What is shown of a long prompt.
@@ -38,7 +38,7 @@ pub(crate) struct Page<'a> {
 impl Page<'_> {
     /// The whole page.
     pub(crate) fn render(&self) -> String {
-        let story = Story::of(self.folded, self.standing);
+        let story = Recap::of(self.folded, self.standing);
         let gates = &self.folded.run.plan.gates;
         let pictures = [
             ("Iterations", (!story.turns.is_empty()).then(|| chart::durations(&story.turns))),

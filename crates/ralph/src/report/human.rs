@@ -25,13 +25,13 @@ use ralph_core::{
         event::{Event, Why},
         memory::{Memory, Waiting, left_at},
     },
-    notes,
+    restart_messages,
 };
 
 use super::{
     Reporter,
-    look::Look,
     screen::{Screen, between},
+    style::ReportStyle,
 };
 use crate::term::{
     Palette,
@@ -43,7 +43,7 @@ use tools::Tools;
 
 /// Shows a run to a person.
 pub(crate) struct Human {
-    look: Look,
+    look: ReportStyle,
     screen: Screen,
     /// Where the end of the run goes.
     data: Box<dyn Write>,
@@ -60,7 +60,7 @@ const REMINDER_INTERVAL: Duration = Duration::from_mins(15);
 
 impl Human {
     /// Shows a run on `out`, and its end on `data`.
-    pub(crate) fn new(look: Look, out: Box<dyn Write>, data: Box<dyn Write>) -> Self {
+    pub(crate) fn new(look: ReportStyle, out: Box<dyn Write>, data: Box<dyn Write>) -> Self {
         Self {
             screen: Screen::new(out, look.width, look.palette, look.timestamps.clone()),
             look,
@@ -132,7 +132,7 @@ impl Reporter for Human {
             Event::TurnStarted(turn) => self.iteration(plan, turn),
             Event::TurnEnded(turn) => {
                 self.turn_ended(run, turn);
-                if let Some(note) = notes::of_turn(plan, state, turn) {
+                if let Some(note) = restart_messages::of_turn(plan, state, turn) {
                     self.line(&format!("{quiet}{}{quiet:#}", printable(&note.text)));
                 }
             }

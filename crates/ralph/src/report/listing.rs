@@ -16,7 +16,7 @@ use ralph_core::{
     gate_failure::GateExit,
 };
 
-use super::{look::Marks, screen::between, summary};
+use super::{screen::between, style::Marks, summary};
 use crate::{
     journal::Folded,
     term::{
@@ -158,7 +158,7 @@ impl Listed<'_> {
         let of = plan.limits.iterations;
         // What has ended does not begin another.
         let iteration = if state.outcome().is_some() { state.spent().begun } else { state.position().0 };
-        let mut facts = vec![started.plan.mode.clone(), format!("iteration {} of {of}", iteration.min(of))];
+        let mut facts = vec![started.plan.preset.clone(), format!("iteration {} of {of}", iteration.min(of))];
         // A wish to stop and a warning are no part of the work.
         let is_work = |entry: &&Entry| !matches!(entry.event, Event::StopRequested | Event::Warned { .. });
         let last = entries.iter().rev().find(is_work);
@@ -227,7 +227,7 @@ impl Listed<'_> {
     fn containment(&self) -> Option<String> {
         let level = self.level()?;
         let (refused, reached): (Vec<_>, Vec<_>) =
-            self.contacts().into_iter().partition(|contact| contact.refused.is_some());
+            self.connections().into_iter().partition(|contact| contact.refused.is_some());
         let names = |contacts: Vec<Contact>| {
             contacts.into_iter().map(|contact| contact.host).collect::<Vec<_>>().join(", ")
         };
@@ -250,8 +250,8 @@ impl Listed<'_> {
     }
 
     /// Whom processes inside wanted to talk to, each once.
-    pub(crate) fn contacts(&self) -> Vec<Contact> {
-        contacts(self.folded)
+    pub(crate) fn connections(&self) -> Vec<Contact> {
+        connections(self.folded)
     }
 
     /// What the guard refused, the last first.
@@ -306,7 +306,7 @@ fn ago(since: Duration) -> String {
 }
 
 /// Whom processes inside the sandbox of a run wanted to talk to, each once.
-pub(crate) fn contacts(folded: &Folded) -> Vec<Contact> {
+pub(crate) fn connections(folded: &Folded) -> Vec<Contact> {
     let hosts = folded.entries.iter().filter_map(|entry| match &entry.event {
         Event::Contacted { hosts } => Some(hosts),
         _ => None,

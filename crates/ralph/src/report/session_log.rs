@@ -17,7 +17,7 @@ use ralph_core::{
 };
 use ralph_sys::files::Root;
 
-use super::{Reporter, human::Human, look::Look, screen::between, summary};
+use super::{Reporter, human::Human, screen::between, style::ReportStyle, summary};
 
 const THICK: &str = "================================================================================";
 const THIN: &str = "--------------------------------------------------------------------------------";
@@ -52,7 +52,7 @@ struct Iteration {
 
 impl SessionLog {
     /// Begins a log in this folder of the project, in this look.
-    pub(crate) fn begin(project: &Path, folder: &Path, look: Look) -> std::io::Result<Self> {
+    pub(crate) fn begin(project: &Path, folder: &Path, look: ReportStyle) -> std::io::Result<Self> {
         let file = create(&Root::new(project), folder)?;
         let human = Human::new(look, Box::new(file.try_clone()?), Box::new(std::io::sink()));
         Ok(Self { file, human, iterations: Iterations::default(), current: None })
@@ -78,7 +78,7 @@ impl SessionLog {
         });
         self.write(&format!(
             "{THICK}\nITERATION {number}\n{THICK}\nMode: {}\nTask: {}\nSpec: {}\nStart Time: {}\n{THIN}\n",
-            plan.mode,
+            plan.preset,
             turn.task.as_deref().unwrap_or("-"),
             turn.spec.as_deref().unwrap_or("-"),
             local(at),

@@ -172,8 +172,8 @@ impl<'n> Fields<'n, '_> {
 
 /// Returns the known key that `key` is most like, if it is like one at all.
 fn nearest<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
-    let likeness = |name: &&str| strsim::jaro_winkler(&key.to_lowercase(), &name.to_lowercase());
-    let scored = known.iter().map(|name| (likeness(name), *name));
+    let signature = |name: &&str| strsim::jaro_winkler(&key.to_lowercase(), &name.to_lowercase());
+    let scored = known.iter().map(|name| (signature(name), *name));
     let best = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
     (best.0 > 0.85).then_some(best.1)
 }

@@ -20,7 +20,7 @@ use ralph_sys::{
     },
 };
 
-use super::{Task, enlist::Recruit, record::Status, store};
+use super::{Task, record::Status, registration::Registration, store};
 use crate::journal::run_dir::RunDir;
 
 /// What a run says to people, in its folder.
@@ -50,7 +50,7 @@ pub(crate) fn register(project: &Path, task: &Task, parent: Option<String>, titl
     let run = RunDir::create(project)?;
     let (id, record) = (run.id(), run.path().to_owned());
     let assignment = assignment(task, parent);
-    Recruit { assignment: &assignment, run: &id, record, agent: "", title }.enlist()?;
+    Registration { assignment: &assignment, run: &id, record, agent: "", title }.register()?;
     Ok(run)
 }
 

@@ -97,7 +97,7 @@ impl Guardian {
 
     /// Lets the guardian go: nothing is left to end. Returns when it has gone, so that a ralph around this
     /// one does not find it left behind.
-    pub fn goodbye(mut self) {
+    pub fn release(mut self) {
         let _ = writeln!(self.pipe, "{GOODBYE}");
         // An error on the pipe is what is waited for: nobody reads it any more.
         let _ = poll(&mut [PollFd::new(&self.pipe, PollFlags::empty())], Some(&FAREWELL));

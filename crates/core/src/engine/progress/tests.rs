@@ -64,7 +64,7 @@ fn check(patience: Option<u32>, iterations: &[&str], expected: &str) -> String {
             });
             if failure.is_some() || word == "ok" {
                 let log = format!("log_{iteration}");
-                progress.gate_ended(&GateEnded { gate: 1, failure, ms: 1, log, likeness: None });
+                progress.gate_ended(&GateEnded { gate: 1, failure, ms: 1, log, signature: None });
             } else if word == "made" {
                 progress.committed();
             }

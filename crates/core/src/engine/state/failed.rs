@@ -28,7 +28,7 @@ impl State {
         match failure.kind {
             FailureKind::Permanent => self.give_up(Cause::Agent, &failure.message),
             // The agent kept to a limit on cost, ours or the user's own. If it was the user's, the turn is judged as it is.
-            FailureKind::OwnCap => {
+            FailureKind::AgentBudget => {
                 match budget::reached(&plan.limits, &self.spent.usage, &self.spent.iteration) {
                     Some(limit) => self.phase = Phase::Over(Outcome::Exhausted { limit }),
                     None => self.judge(plan, turn),
@@ -77,7 +77,7 @@ impl State {
 fn patience(attempt: u32, kind: FailureKind) -> u64 {
     match kind {
         FailureKind::Overloaded | FailureKind::Limited { .. } => 10 * doubled(attempt),
-        FailureKind::Transient | FailureKind::OwnCap | FailureKind::Permanent => doubled(attempt),
+        FailureKind::Transient | FailureKind::AgentBudget | FailureKind::Permanent => doubled(attempt),
     }
 }
 

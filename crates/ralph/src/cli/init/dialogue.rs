@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Asks everything.
-pub(super) fn hold(terminal: &mut Terminal, found: &Found) -> Answer<SettingsDraft> {
+pub(super) fn conduct(terminal: &mut Terminal, found: &Found) -> Answer<SettingsDraft> {
     Ok(SettingsDraft {
         agent: agent(terminal, found)?,
         maximum_iterations: terminal.ask("Maximum iterations [10]: ", iterations)?,

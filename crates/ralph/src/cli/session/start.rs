@@ -13,7 +13,7 @@ use ralph_core::{
     engine::plan::NoWork,
     session::{
         MIN_TOOL_CALLS, PROMISE,
-        typed::{Ask, promise},
+        slash_command::{Ask, promise},
     },
 };
 use ralph_sys::error::{Context, Error, Result};

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::{PlaceArgs, place::StoriesPlace};
 use crate::{
-    cli::{look::settings_of, print},
+    cli::{display::settings_of, print},
     project::story_files::TASKS,
-    report::look::Marks,
+    report::style::Marks,
     term::fit::{columns, one_line},
 };
 

@@ -9,7 +9,7 @@ use ralph_sys::{
 };
 
 use super::PlaceArgs;
-use crate::{cli::look::settings_of, project::story_files::TASKS, settings::Settings};
+use crate::{cli::display::settings_of, project::story_files::TASKS, settings::Settings};
 
 /// A project with a folder for stories.
 pub(super) struct StoriesPlace {

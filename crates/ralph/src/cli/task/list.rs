@@ -7,13 +7,13 @@ use ralph_core::setup::Role;
 use ralph_sys::{error::Result, files::MAX_TEXT_LEN};
 use serde_json::json;
 
-use super::super::{look::settings_of, print};
+use super::super::{display::settings_of, print};
 use crate::{
-    report::{look::Marks, summary::count},
+    report::{style::Marks, summary::count},
     tasks::{
         Records, Task, Tasks,
-        enlist::short_title,
         record::{Record, Status},
+        registration::short_title,
         store,
     },
     term::{Palette, fit::one_line},
@@ -47,7 +47,8 @@ enum Standing {
 pub(super) fn main(args: &TaskListArgs, project: &Path) -> Result<u8> {
     let tasks = Tasks::of(project).all();
     let output = settings_of(project).output;
-    let look = Look { palette: Palette::of(output.color, &io::stdout()), marks: Marks::of(output.emoji) };
+    let look =
+        ReportStyle { palette: Palette::of(output.color, &io::stdout()), marks: Marks::of(output.emoji) };
     let mut out = String::new();
     for task in &tasks {
         let records = store::all(task);
@@ -101,12 +102,12 @@ impl Standing {
     }
 }
 
-struct Look {
+struct ReportStyle {
     palette: Palette,
     marks: Marks,
 }
 
-impl Look {
+impl ReportStyle {
     fn task(&self, task: &Task, standing: Standing, records: &Records) -> String {
         let Palette { good, bad, warn, accent, quiet, .. } = self.palette;
         let color = match standing {

@@ -15,7 +15,7 @@ use ralph_core::{
     },
     fail_action::FailAction,
     prompt::slug,
-    setup::{Assignment, PROJECT_DIR, PromptSource, Role, Setup, Territory},
+    setup::{Assignment, LockScope, PROJECT_DIR, PromptSource, Role, Setup},
 };
 use ralph_sys::{
     error::{Context, Error, Result},
@@ -128,7 +128,7 @@ pub(super) fn go(args: &GoingArgs, task: &Task, text: Option<String>, project: &
             parent: env::var(RUN_VARIABLE).ok().filter(|run| !run.is_empty()),
             previous: previous(task),
         }),
-        territory: Territory::Folder(task.folder.clone()),
+        territory: LockScope::Folder(task.folder.clone()),
         scm: None,
         ..setup(&loaded, PromptSource::File(task.text_file()), project)
     };

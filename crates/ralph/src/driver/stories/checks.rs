@@ -28,7 +28,7 @@ impl Driver {
                 let is_enough = u64::from(tool_calls) <= self.ledger.run().state.spent().tools;
                 let failure = work::judge(&mut self.ledger, is_enough, otherwise);
                 let log = String::new();
-                return Some(GateEnded { gate: index, failure, ms: 0, log, likeness: None });
+                return Some(GateEnded { gate: index, failure, ms: 0, log, signature: None });
             }
             Check::CleanTree => self.unclean_tree(),
             Check::TaskRules => self.broken_rules(),
@@ -41,7 +41,7 @@ impl Driver {
             let _ = Root::new(&self.setup.project).replace(&log, failure.as_bytes(), Readers::AsBefore);
         }
         let failure = failure.map(GateFailure::refused);
-        Some(GateEnded { gate: index, failure, ms: 0, log, likeness: None })
+        Some(GateEnded { gate: index, failure, ms: 0, log, signature: None })
     }
 
     fn broken_rules(&mut self) -> Option<String> {

@@ -4,7 +4,7 @@ use std::{fmt::Write, time::Duration};
 
 use ralph_core::{duration::format_duration, engine::plan::Gate};
 
-use super::{escape, story::Told};
+use super::{escape, recap::TurnRow};
 
 /// More columns than this are drawn together: nobody tells them apart, and the page stays small.
 const MAX_COLUMNS: usize = 240;
@@ -18,7 +18,7 @@ const ROW: f64 = 22.0;
 
 /// Some turns that are drawn as one column.
 struct Column<'a> {
-    turns: &'a [Told],
+    turns: &'a [TurnRow],
 }
 
 impl Column<'_> {
@@ -34,7 +34,7 @@ impl Column<'_> {
     fn class(&self) -> &'static str {
         if self.turns.iter().any(|told| told.problem.is_some()) {
             "bad"
-        } else if self.turns.iter().any(Told::is_refused) {
+        } else if self.turns.iter().any(TurnRow::is_refused) {
             "warn"
         } else {
             "good"
@@ -55,13 +55,13 @@ impl Column<'_> {
     }
 }
 
-fn columns(turns: &[Told]) -> Vec<Column<'_>> {
+fn columns(turns: &[TurnRow]) -> Vec<Column<'_>> {
     let per_column = turns.len().div_ceil(MAX_COLUMNS).max(1);
     turns.chunks(per_column).map(|turns| Column { turns }).collect()
 }
 
 /// A bar for each turn: its height is the time, the number above it the cost.
-pub(super) fn durations(turns: &[Told]) -> String {
+pub(super) fn durations(turns: &[TurnRow]) -> String {
     let columns = columns(turns);
     let longest = columns.iter().map(Column::ms).max().unwrap_or(0).max(1);
     let step = step(columns.len(), WIDTH);
@@ -97,7 +97,7 @@ pub(super) fn durations(turns: &[Told]) -> String {
 }
 
 /// A row for each gate, a cell for each turn: passed, failed, not run.
-pub(super) fn gates(turns: &[Told], gates: &[Gate]) -> String {
+pub(super) fn gates(turns: &[TurnRow], gates: &[Gate]) -> String {
     let columns = columns(turns);
     let step = step(columns.len(), WIDTH - NAMES);
     #[expect(clippy::cast_precision_loss, reason = "a plan has few gates")]

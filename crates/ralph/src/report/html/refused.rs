@@ -1,6 +1,6 @@
 //! What the agent and what it started were kept from doing: by the guard, by the sandbox, by the agent's own rules.
 
-use super::{Page, escape, sections::middle_cut, story::Story};
+use super::{Page, escape, recap::Recap, sections::middle_cut};
 
 /// Something that somebody refused, as often as it was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) struct Refusal {
     pub(super) times: u64,
 }
 
-impl Story {
+impl Recap {
     /// Adds a refusal, or counts it.
     pub(super) fn refuse(&mut self, by: &'static str, what: &str, why: &str) {
         let is_same = |it: &&mut Refusal| it.by == by && it.what == what && it.why == why;
@@ -28,7 +28,7 @@ impl Story {
 
 impl Page<'_> {
     /// A row for each.
-    pub(super) fn refused(story: &Story) -> Option<String> {
+    pub(super) fn refused(story: &Recap) -> Option<String> {
         let row = |Refusal { by, what, why, times }: &Refusal| {
             let times = if 1 < *times { format!("{times} times") } else { String::new() };
             format!(

@@ -3,7 +3,7 @@
 use ralph_core::engine::event::Event;
 
 use super::{Page, escape};
-use crate::report::listing::contacts;
+use crate::report::listing::connections;
 
 impl Page<'_> {
     /// The sandbox, what it leaves open, and the hosts; nothing where there was none.
@@ -12,7 +12,7 @@ impl Page<'_> {
             Event::Sandboxed { level, uncovered } => Some((level, uncovered)),
             _ => None,
         })?;
-        let reached = contacts(self.folded).into_iter().filter(|contact| contact.refused.is_none());
+        let reached = connections(self.folded).into_iter().filter(|contact| contact.refused.is_none());
         let reached: Vec<String> =
             reached.map(|contact| format!("<code>{}</code>", escape(&contact.host))).collect();
         let hosts = match reached.as_slice() {

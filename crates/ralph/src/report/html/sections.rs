@@ -7,7 +7,7 @@ use ralph_core::{duration::format_duration, engine::event::Event};
 
 use super::{
     Page, escape,
-    story::{Checked, Story, Told},
+    recap::{Checked, Recap, TurnRow},
 };
 use crate::{
     project::git::FileChange,
@@ -22,7 +22,7 @@ use crate::{
 const MAX_ROWS: usize = 400;
 
 impl Page<'_> {
-    pub(super) fn heading(&self, story: &Story) -> String {
+    pub(super) fn heading(&self, story: &Recap) -> String {
         let started = &self.folded.run.started;
         let class = match self.standing {
             Standing::Complete => "good",
@@ -38,7 +38,7 @@ impl Page<'_> {
         format!(
             "<h1>ralph {} <span class=\"badge {class}\">{}</span></h1>\n<p>{}</p>\n\
              <p class=\"quiet\">{} · run {} · agent {}{sandbox}</p>\n",
-            escape(&started.plan.mode),
+            escape(&started.plan.preset),
             self.standing.word(),
             escape(&end.unwrap_or_else(|| "The run has not ended by itself.".to_owned())),
             escape(&started.setup.project.display().to_string()),
@@ -47,7 +47,7 @@ impl Page<'_> {
         )
     }
 
-    pub(super) fn figures(&self, story: &Story) -> String {
+    pub(super) fn figures(&self, story: &Recap) -> String {
         let entries = &self.folded.entries;
         let spent = self.folded.run.state.spent();
         let mut figures = Vec::new();
@@ -98,7 +98,7 @@ impl Page<'_> {
     }
 
     /// What a person should know in the morning.
-    pub(super) fn concerns(&self, story: &Story) -> Option<String> {
+    pub(super) fn concerns(&self, story: &Recap) -> Option<String> {
         let mut concerns = Vec::new();
         if let Some(last) = story.turns.last() {
             concerns.extend(last.gates.iter().filter_map(|checked| self.failed_check(checked)));
@@ -181,14 +181,14 @@ impl Page<'_> {
         (!rows.is_empty()).then(|| format!("<table>\n{}</table>", middle_cut(&rows, 2)))
     }
 
-    pub(super) fn turns(&self, story: &Story) -> Option<String> {
+    pub(super) fn turns(&self, story: &Recap) -> Option<String> {
         let rows: Vec<String> = story.turns.iter().map(|told| self.row(told)).collect();
         let head =
             "<tr><th>iteration</th><th>began</th><th>took</th><th>cost</th><th>tools</th><th></th></tr>\n";
         (!rows.is_empty()).then(|| format!("<table>\n{head}{}</table>", middle_cut(&rows, 6)))
     }
 
-    fn row(&self, told: &Told) -> String {
+    fn row(&self, told: &TurnRow) -> String {
         let attempt =
             if 1 < told.turn.attempt { format!(", attempt {}", told.turn.attempt) } else { String::new() };
         let (class, mut says) = match (&told.problem, told.is_refused(), told.claimed) {

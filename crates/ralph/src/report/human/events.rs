@@ -15,7 +15,7 @@ use ralph_core::{
 
 use super::Human;
 use crate::{
-    report::{look::Marks, summary},
+    report::{style::Marks, summary},
     term::{
         Palette,
         fit::{columns, fit, flow, one_line},
@@ -28,7 +28,7 @@ impl Human {
         let Palette { strong, quiet, .. } = self.look.palette;
         let (plan, setup) = (&started.plan, &started.setup);
         let agent = Path::new(&setup.agent.command).file_name().unwrap_or_default().to_string_lossy();
-        let title = format!("ralph {} {}", plan.mode, started.run);
+        let title = format!("ralph {} {}", plan.preset, started.run);
         let facts = [
             title.clone(),
             format!("agent {}", one_line(&agent)),
@@ -40,7 +40,7 @@ impl Human {
         ];
         let facts = flow(&facts, self.look.marks.dot, 0, 2, self.screen.columns());
         let facts = facts.strip_prefix(&title).unwrap_or(&facts);
-        self.line(&format!("{strong}ralph {}{strong:#} {quiet}{}{quiet:#}{facts}", plan.mode, started.run));
+        self.line(&format!("{strong}ralph {}{strong:#} {quiet}{}{quiet:#}{facts}", plan.preset, started.run));
         self.budget(started);
         // The other modes have the checks that they have.
         if plan.gates.is_empty() && !setup.session_log && setup.assignment.is_none() {

@@ -14,7 +14,7 @@ use ralph_core::{
 };
 
 use crate::{
-    report::{look::Marks, screen::between, summary},
+    report::{screen::between, style::Marks, summary},
     term::fit::{fit, one_line},
 };
 

@@ -6,7 +6,7 @@ use ralph_core::duration::format_duration;
 use super::Human;
 use crate::{
     report::{
-        look::Marks,
+        style::Marks,
         summary::{self, tokens},
     },
     term::{

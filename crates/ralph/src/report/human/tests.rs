@@ -25,7 +25,7 @@ use super::Human;
 use crate::{
     report::{
         Reporter,
-        look::{Look, Marks},
+        style::{Marks, ReportStyle},
     },
     term::{ColorWhen, Palette, Width},
 };
@@ -58,7 +58,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(columns: usize, change: impl FnOnce(&mut Look)) -> Self {
+    fn new(columns: usize, change: impl FnOnce(&mut ReportStyle)) -> Self {
         let mut look = plain(columns);
         change(&mut look);
         let paper = Paper::default();
@@ -94,8 +94,8 @@ impl Shown {
 }
 
 /// Emoji, no colour.
-fn plain(columns: usize) -> Look {
-    Look {
+fn plain(columns: usize) -> ReportStyle {
+    ReportStyle {
         palette: Palette::default(),
         marks: Marks::EMOJI,
         width: Width::Fixed(columns),
@@ -110,11 +110,11 @@ fn plain(columns: usize) -> Look {
     }
 }
 
-fn colored(look: &mut Look) {
+fn colored(look: &mut ReportStyle) {
     look.palette = Palette::of(ColorWhen::Always, &std::io::stderr());
 }
 
-fn stamped(look: &mut Look) {
+fn stamped(look: &mut ReportStyle) {
     look.timestamps = Some(TimeZone::UTC);
 }
 
@@ -163,7 +163,7 @@ fn recorded(name: &str) -> Vec<AgentEvent> {
 }
 
 /// How a look differs from the plain one.
-type Change = fn(&mut Look);
+type Change = fn(&mut ReportStyle);
 
 /// Shows the same at both widths and in all ways.
 #[track_caller]

@@ -61,7 +61,7 @@ pub(crate) fn checked(gate: usize, code: Option<i32>) -> Event {
     let exit = code.map_or(GateExit::Signal(9), GateExit::Code);
     let failure = GateFailure { exit, output: "It failed.".to_owned(), contained: None, was_failing: false };
     let failure = (code != Some(0)).then_some(failure);
-    Event::GateEnded(GateEnded { gate, failure, ms: 1_000, log: "log".to_owned(), likeness: None })
+    Event::GateEnded(GateEnded { gate, failure, ms: 1_000, log: "log".to_owned(), signature: None })
 }
 
 pub(crate) fn ended(outcome: Outcome) -> Event {

@@ -45,7 +45,7 @@ fn events() -> impl Strategy<Value = Event> {
     let gate = (0..3_usize, any::<bool>()).prop_map(|(gate, passed)| {
         let failure = (!passed).then(|| GateFailure::refused("It failed.".to_owned()));
         let log = String::new();
-        Event::GateEnded(GateEnded { gate, failure, ms: 5, log, likeness: None })
+        Event::GateEnded(GateEnded { gate, failure, ms: 5, log, signature: None })
     });
     let commit = prop_oneof![
         Just(CommitEnd::Nothing),

@@ -46,7 +46,7 @@ fn failed(code: Option<i32>, output: &str) -> GateFailure {
 fn gate_ended(gate: usize, code: Option<i32>, output: Option<&str>) -> Event {
     let failure = output.map(|output| failed(code, output));
     let log = format!(".ralph/guardrail_001_gate_{gate}.log");
-    Event::GateEnded(GateEnded { gate, failure, ms: 1_234, log, likeness: None })
+    Event::GateEnded(GateEnded { gate, failure, ms: 1_234, log, signature: None })
 }
 
 #[test]
@@ -57,14 +57,14 @@ fn a_whole_run() {
             shown.event(Event::BaselineStarted { gate });
             let failure = (gate == 1).then(|| failed(Some(2), "It failed."));
             let log = format!(".ralph/guardrail_000_gate_{gate}.log");
-            shown.event(Event::BaselineEnded(GateEnded { gate, failure, ms: 1_234, log, likeness: None }));
+            shown.event(Event::BaselineEnded(GateEnded { gate, failure, ms: 1_234, log, signature: None }));
         }
         shown.event(turn(1, 1)).after(61_000);
         shown.event(Event::TurnEnded(Box::new(turn_ended(TurnEnd::Finished, true))));
         shown.event(gate_ended(0, Some(0), None));
         let failure = GateFailure { was_failing: true, ..failed(Some(2), "1\n2\n3\n4\n5\n6\n7\u{1b}[2J\n") };
         let log = ".ralph/guardrail_001_gate_1.log".to_owned();
-        let ended = GateEnded { gate: 1, failure: Some(failure), ms: 1_234, log, likeness: None };
+        let ended = GateEnded { gate: 1, failure: Some(failure), ms: 1_234, log, signature: None };
         shown.event(Event::GateEnded(ended));
         shown.event(turn(2, 1)).after(30_000);
         shown.event(Event::TurnEnded(Box::new(turn_ended(TurnEnd::Finished, true))));

@@ -20,7 +20,7 @@ use super::{
 };
 
 /// A run that is about to begin or to go on.
-pub(crate) struct Recruit<'a> {
+pub(crate) struct Registration<'a> {
     pub(crate) assignment: &'a Assignment,
     pub(crate) run: &'a str,
     /// Ralph's own record of it.
@@ -29,9 +29,9 @@ pub(crate) struct Recruit<'a> {
     pub(crate) title: String,
 }
 
-impl Recruit<'_> {
+impl Registration<'_> {
     /// Notes that this process runs it from here on.
-    pub(crate) fn enlist(self) -> Result<()> {
+    pub(crate) fn register(self) -> Result<()> {
         let Self { assignment, run, record, agent, title } = self;
         let task = Task::of(assignment);
         let pid = own_pid();

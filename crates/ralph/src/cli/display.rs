@@ -14,7 +14,7 @@ use crate::{
         Reporter,
         human::Human,
         json::Json,
-        look::{Look, Marks},
+        style::{Marks, ReportStyle},
     },
     settings::{self, Settings},
     term::{self, ColorWhen, Palette, Stream, Width},
@@ -23,7 +23,7 @@ use crate::{
 /// How a run is shown.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Output")]
-pub(super) struct LookArgs {
+pub(super) struct DisplayArgs {
     /// Say what is done and why, in detail
     #[arg(short = 'V', long)]
     verbose: bool,
@@ -45,13 +45,13 @@ pub(super) struct LookArgs {
     output: String,
 }
 
-impl LookArgs {
+impl DisplayArgs {
     /// The reporters of a run: talk on standard error, data on standard output.
     pub(super) fn reporters(&self, settings: &Settings) -> Vec<Box<dyn Reporter>> {
         let palette = Palette::of(self.color(settings), &io::stderr());
-        let look = Look {
+        let look = ReportStyle {
             live: !self.quiet && term::can_erase(Stream::Err),
-            ..self.look(settings, palette, Width::of(Stream::Err))
+            ..self.style(settings, palette, Width::of(Stream::Err))
         };
         let mut reporters = vec![human(look, Box::new(io::stderr()))];
         if self.is_json() {
@@ -75,13 +75,13 @@ impl LookArgs {
             return vec![Box::new(Json::default())];
         }
         let palette = Palette::of(self.color(settings), &io::stdout());
-        let look = Look { stream: true, ..self.look(settings, palette, Width::of(Stream::Out)) };
+        let look = ReportStyle { stream: true, ..self.style(settings, palette, Width::of(Stream::Out)) };
         vec![human(look, Box::new(io::stdout()))]
     }
 
-    fn look(&self, settings: &Settings, palette: Palette, width: Width) -> Look {
+    fn style(&self, settings: &Settings, palette: Palette, width: Width) -> ReportStyle {
         let has_timestamps = self.timestamps || settings.output.timestamps;
-        Look {
+        ReportStyle {
             palette,
             marks: Marks::of(settings.output.emoji),
             width,
@@ -113,6 +113,6 @@ pub(super) fn settings_of(project: &Path) -> Settings {
     settings::load(project, None, flags).map_or_else(|_| Settings::default(), |loaded| loaded.settings)
 }
 
-fn human(look: Look, out: Box<dyn Write>) -> Box<dyn Reporter> {
+fn human(look: ReportStyle, out: Box<dyn Write>) -> Box<dyn Reporter> {
     Box::new(Human::new(look, out, Box::new(io::stdout())))
 }

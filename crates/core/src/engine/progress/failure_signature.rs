@@ -15,12 +15,12 @@ const TEMPORARY: [&str; 3] = ["/tmp/", "/var/tmp/", "/var/folders/"];
 
 /// Takes in a text piece by piece.
 #[derive(Clone, Debug, Default)]
-pub struct Likeness {
+pub struct FailureSignature {
     sum: u64,
     line: Vec<u8>,
 }
 
-impl Likeness {
+impl FailureSignature {
     /// Takes the next bytes, cut anywhere.
     pub fn push(&mut self, bytes: &[u8]) {
         for part in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
@@ -49,10 +49,10 @@ impl Likeness {
 }
 
 /// The number of a text that is at hand.
-pub fn likeness(text: &str) -> String {
-    let mut likeness = Likeness::default();
-    likeness.push(text.as_bytes());
-    likeness.finish()
+pub fn signature(text: &str) -> String {
+    let mut signature = FailureSignature::default();
+    signature.push(text.as_bytes());
+    signature.finish()
 }
 
 /// FNV-1a, which is the same in every version.
@@ -158,12 +158,12 @@ mod tests {
     #[track_caller]
     fn check_same(one: &str, other: &str) {
         let shown = |text: &str| text.lines().map(without_chance).collect::<Vec<_>>();
-        assert_eq!(likeness(one), likeness(other), "{:?} {:?}", shown(one), shown(other));
+        assert_eq!(signature(one), signature(other), "{:?} {:?}", shown(one), shown(other));
     }
 
     #[track_caller]
     fn check_other(one: &str, other: &str) {
-        assert_ne!(likeness(one), likeness(other));
+        assert_ne!(signature(one), signature(other));
     }
 
     #[test]
@@ -202,10 +202,10 @@ mod tests {
         fn pieces_do_not_matter(text in "[ -~é\n]{0,200}", cut in 0_usize..200) {
             let bytes = text.as_bytes();
             let cut = cut.min(bytes.len());
-            let mut likeness = Likeness::default();
-            likeness.push(&bytes[..cut]);
-            likeness.push(&bytes[cut..]);
-            prop_assert_eq!(likeness.finish(), super::likeness(&text));
+            let mut signature = FailureSignature::default();
+            signature.push(&bytes[..cut]);
+            signature.push(&bytes[cut..]);
+            prop_assert_eq!(signature.finish(), super::signature(&text));
         }
     }
 }

@@ -11,7 +11,7 @@ use ralph_sys::process;
 const VARIABLE: &str = "RALPH_TEST_KILL_AT";
 
 /// Where this process will die, if anywhere.
-pub(super) struct SuddenDeath {
+pub(super) struct CrashPoint {
     /// The number of the event, from 1, and whether half of it is written.
     planned: Option<(usize, Place)>,
     events: usize,
@@ -23,7 +23,7 @@ enum Place {
     After,
 }
 
-impl SuddenDeath {
+impl CrashPoint {
     /// As the environment plans it.
     pub(super) fn planned() -> Self {
         let planned = std::env::var(VARIABLE).ok().and_then(|value| match value.strip_suffix(":torn") {

@@ -7,7 +7,7 @@ use crate::term::{Palette, Width};
 /// What a person wants to see.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
-pub(crate) struct Look {
+pub(crate) struct ReportStyle {
     pub(crate) palette: Palette,
     pub(crate) marks: Marks,
     pub(crate) width: Width,
@@ -28,7 +28,7 @@ pub(crate) struct Look {
     pub(crate) max_chars: usize,
 }
 
-impl Look {
+impl ReportStyle {
     /// For a log: everything the agent does, without colour.
     pub(crate) fn of_a_file() -> Self {
         Self {

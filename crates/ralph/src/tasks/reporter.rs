@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use ralph_core::{
     engine::{Run, entry::Entry, event::Event, outcome::Outcome, plan::Plan},
-    notes::{self, Note, Weight},
+    restart_messages::{self, Note, NoteSeverity},
     setup::{Assignment, Role, Setup},
 };
 use ralph_sys::error::Result;
@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Keeps others informed of one run.
-pub(crate) struct Keeper {
+pub(crate) struct TaskReporter {
     task: Task,
     run: String,
     role: Role,
@@ -32,7 +32,7 @@ pub(crate) struct Keeper {
     has_complained: bool,
 }
 
-impl Keeper {
+impl TaskReporter {
     pub(crate) fn new(assignment: &Assignment, setup: &Setup, run: &str) -> Self {
         let task = Task::of(assignment);
         Self {
@@ -72,7 +72,7 @@ impl Keeper {
     }
 
     fn inform(&mut self, text: String) {
-        self.say(Note { weight: Weight::Info, text });
+        self.say(Note { weight: NoteSeverity::Info, text });
     }
 
     fn update(&mut self, change: impl FnOnce(&mut super::record::Record)) {
@@ -115,25 +115,25 @@ impl Keeper {
         match (self.role, outcome) {
             (Role::Root, Outcome::Done) => self.completed(),
             (Role::Root, _) => {
-                if let Some(note) = notes::of_end(plan, outcome) {
+                if let Some(note) = restart_messages::of_end(plan, outcome) {
                     self.say_end(note, at);
                 }
             }
             (Role::Child, Outcome::Done) => {
                 let text = format!("child run {} completed", self.run);
-                self.say_end(Note { weight: Weight::Info, text }, at);
+                self.say_end(Note { weight: NoteSeverity::Info, text }, at);
             }
             (Role::Child, outcome) => {
-                let why =
-                    notes::of_end(plan, outcome).map_or(String::new(), |note| format!(": {}", note.text));
+                let why = restart_messages::of_end(plan, outcome)
+                    .map_or(String::new(), |note| format!(": {}", note.text));
                 let text = format!("child run {} {}{why}", self.run, status.word());
-                self.say_end(Note { weight: Weight::Warning, text }, at);
+                self.say_end(Note { weight: NoteSeverity::Warning, text }, at);
             }
         }
     }
 }
 
-impl Reporter for Keeper {
+impl Reporter for TaskReporter {
     fn event(&mut self, Run { plan, state, .. }: &Run, entry: &Entry) {
         match &entry.event {
             Event::TurnStarted(turn) => {
@@ -148,11 +148,13 @@ impl Reporter for Keeper {
             }
             Event::TurnEnded(turn) => {
                 self.update(|record| record.group = None);
-                if let Some(note) = notes::of_turn(plan, state, turn) {
+                if let Some(note) = restart_messages::of_turn(plan, state, turn) {
                     self.say(note);
                 }
             }
-            Event::Warned { text, .. } => self.say(Note { weight: Weight::Warning, text: text.clone() }),
+            Event::Warned { text, .. } => {
+                self.say(Note { weight: NoteSeverity::Warning, text: text.clone() });
+            }
             Event::RunEnded { outcome, exit_code } => self.ended(plan, outcome, *exit_code, entry.at),
             Event::RunStarted(_)
             | Event::RunResumed { .. }

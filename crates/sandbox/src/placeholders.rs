@@ -138,8 +138,8 @@ mod tests {
         std::os::unix::fs::symlink(&outside, project.join(".github")).expect("a link");
         std::os::unix::fs::symlink("within", project.join(".claude")).expect("a link");
         let lock = tempfile::NamedTempFile::new().expect("a file");
-        let stand_ins = StandIns::of(&project, Vec::new(), Vec::new(), lock.path()).expect("a lock");
-        stand_ins.make().expect("they can be made");
+        let placeholders = StandIns::of(&project, Vec::new(), Vec::new(), lock.path()).expect("a lock");
+        placeholders.make().expect("they can be made");
         assert_eq!(std::fs::read_dir(&outside).expect("the folder").count(), 0);
         assert!(project.join("within/rules").is_dir(), "inside the agent could make it");
     }

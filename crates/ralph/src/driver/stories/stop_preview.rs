@@ -27,7 +27,7 @@ pub(crate) struct Feedback {
 }
 
 /// Checks the running turn of a run.
-pub(crate) fn look(run: &RunDir) -> Result<Feedback> {
+pub(crate) fn preview_stop(run: &RunDir) -> Result<Feedback> {
     let known = journal::fold(&run.journal())?.run;
     let setup = &known.started.setup;
     let Some(stories) = &setup.stories else { return Ok(Feedback::default()) };

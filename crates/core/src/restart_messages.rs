@@ -12,14 +12,14 @@ use crate::engine::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// How much it matters.
-    pub weight: Weight,
+    pub weight: NoteSeverity,
     /// What there is to say.
     pub text: String,
 }
 
 /// How much something matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
+pub enum NoteSeverity {
     /// As expected.
     Info,
     /// Not as expected; the loop goes on.
@@ -28,7 +28,7 @@ pub enum Weight {
     Error,
 }
 
-impl Weight {
+impl NoteSeverity {
     /// The type of such a message.
     pub fn kind(self) -> &'static str {
         match self {
@@ -45,11 +45,15 @@ pub fn of_turn(plan: &Plan, state: &State, turn: &TurnEnded) -> Option<Note> {
         return None;
     }
     let (weight, how) = match (&turn.end, turn.code) {
-        (TurnEnd::Finished, _) => (Weight::Info, "Agent exited with code 0, but it is not done".to_owned()),
-        (TurnEnd::Failed(_), Some(code)) if code != 0 => {
-            (Weight::Warning, format!("Agent failed with exit code {code}"))
+        (TurnEnd::Finished, _) => {
+            (NoteSeverity::Info, "Agent exited with code 0, but it is not done".to_owned())
         }
-        (TurnEnd::Failed(failure), _) => (Weight::Warning, format!("Agent failed: {}", failure.message)),
+        (TurnEnd::Failed(_), Some(code)) if code != 0 => {
+            (NoteSeverity::Warning, format!("Agent failed with exit code {code}"))
+        }
+        (TurnEnd::Failed(failure), _) => {
+            (NoteSeverity::Warning, format!("Agent failed: {}", failure.message))
+        }
         (
             TurnEnd::Paused { .. }
             | TurnEnd::OverBudget { .. }
@@ -78,8 +82,8 @@ pub fn of_turn(plan: &Plan, state: &State, turn: &TurnEnded) -> Option<Note> {
             Some(Note { weight, text: format!("{how}, restarting (attempt {next}/{of})") })
         }
         // The end of the loop says the rest.
-        (true, _) | (false, Weight::Warning) => Some(Note { weight, text: how }),
-        (false, Weight::Info | Weight::Error) => None,
+        (true, _) | (false, NoteSeverity::Warning) => Some(Note { weight, text: how }),
+        (false, NoteSeverity::Info | NoteSeverity::Error) => None,
     }
 }
 
@@ -87,31 +91,32 @@ pub fn of_turn(plan: &Plan, state: &State, turn: &TurnEnded) -> Option<Note> {
 pub fn of_end(plan: &Plan, outcome: &Outcome) -> Option<Note> {
     let (weight, text) = match outcome {
         Outcome::Done => return None,
-        Outcome::Exhausted { limit: Exhausted::Iterations } => {
-            (Weight::Error, format!("Attempt {}: Max restarts exceeded, stopping", plan.limits.iterations))
-        }
+        Outcome::Exhausted { limit: Exhausted::Iterations } => (
+            NoteSeverity::Error,
+            format!("Attempt {}: Max restarts exceeded, stopping", plan.limits.iterations),
+        ),
         Outcome::Exhausted { limit } => {
-            (Weight::Error, format!("The limit of {} is reached, stopping", limit.name()))
+            (NoteSeverity::Error, format!("The limit of {} is reached, stopping", limit.name()))
         }
         Outcome::Stopped(stop) => of_stop(stop),
-        Outcome::Interrupted => (Weight::Info, "Stopped by a signal".to_owned()),
-        Outcome::Unready { reason } => (Weight::Error, reason.clone()),
-        Outcome::GaveUp { reason, .. } => (Weight::Error, format!("Gave up: {reason}")),
+        Outcome::Interrupted => (NoteSeverity::Info, "Stopped by a signal".to_owned()),
+        Outcome::Unready { reason } => (NoteSeverity::Error, reason.clone()),
+        Outcome::GaveUp { reason, .. } => (NoteSeverity::Error, format!("Gave up: {reason}")),
     };
     Some(Note { weight, text })
 }
 
-fn of_stop(stop: &Stop) -> (Weight, String) {
+fn of_stop(stop: &Stop) -> (NoteSeverity, String) {
     let reason = stop.reason();
     match stop {
         Stop::AgentWaits { .. } | Stop::Paused { .. } => {
-            (Weight::Info, format!("Wait-without-restart signal detected: {reason}"))
+            (NoteSeverity::Info, format!("Wait-without-restart signal detected: {reason}"))
         }
         Stop::Quota { .. } | Stop::NoStory { .. } | Stop::Blocked { .. } => {
-            (Weight::Warning, format!("Stopped: {reason}"))
+            (NoteSeverity::Warning, format!("Stopped: {reason}"))
         }
         Stop::Stuck(_) | Stop::Tampered { .. } | Stop::Unguarded { .. } | Stop::ProjectGone { .. } => {
-            (Weight::Error, format!("Stopped: {reason}"))
+            (NoteSeverity::Error, format!("Stopped: {reason}"))
         }
     }
 }
@@ -183,7 +188,10 @@ mod tests {
         // Other loops have other words.
         check(&presets::run("DONE", vec![]), 1, failed("x"), Some(1), &[], None);
         let end = of_end(&task, &Outcome::Exhausted { limit: Exhausted::Iterations }).expect("words");
-        assert_eq!((end.weight, &*end.text), (Weight::Error, "Attempt 100: Max restarts exceeded, stopping"));
+        assert_eq!(
+            (end.weight, &*end.text),
+            (NoteSeverity::Error, "Attempt 100: Max restarts exceeded, stopping")
+        );
     }
 
     #[test]

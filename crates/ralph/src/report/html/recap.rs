@@ -21,7 +21,7 @@ const CUT_OFF: &str = "ralph was killed while it ran";
 
 /// One turn and what was made of it.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct TurnRow {
     pub(super) turn: Turn,
     pub(super) at: Timestamp,
     pub(super) ms: u64,
@@ -41,7 +41,7 @@ pub(super) struct Checked {
     pub(super) log: String,
 }
 
-impl Told {
+impl TurnRow {
     /// Whether a gate refused the work.
     pub(super) fn is_refused(&self) -> bool {
         self.gates.iter().any(|checked| checked.failure.is_some())
@@ -50,8 +50,8 @@ impl Told {
 
 /// The whole run.
 #[derive(Debug, Default)]
-pub(super) struct Story {
-    pub(super) turns: Vec<Told>,
+pub(super) struct Recap {
+    pub(super) turns: Vec<TurnRow>,
     pub(super) warnings: Vec<String>,
     pub(super) leftovers: Vec<String>,
     pub(super) refusals: Vec<Refusal>,
@@ -67,7 +67,7 @@ pub(super) struct Story {
     is_open: bool,
 }
 
-impl Story {
+impl Recap {
     /// Reads a record.
     pub(super) fn of(folded: &Folded, standing: Standing) -> Self {
         let needs_changes = folded.run.plan.commit == CommitRule::Required;
@@ -156,8 +156,8 @@ impl Story {
     }
 }
 
-fn started(turn: &Turn, at: Timestamp) -> Told {
-    Told {
+fn started(turn: &Turn, at: Timestamp) -> TurnRow {
+    TurnRow {
         turn: turn.clone(),
         at,
         ms: 0,

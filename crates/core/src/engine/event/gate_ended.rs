@@ -1,0 +1,66 @@
+//! What a gate found, and how the records of version 0.1 say it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::{
+    engine::plan::Gate,
+    gate_failure::{Checked, GateFailure},
+};
+
+/// What a gate found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct GateEnded {
+    /// Which gate of the plan.
+    pub gate: usize,
+    /// How it failed; nothing when it passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<GateFailure>,
+    /// How long it took.
+    pub ms: u64,
+    /// Where the output is, relative to the project.
+    pub log: String,
+    /// A number made from all that a failed gate printed, without times and the like: two that are equal failed for
+    /// the same reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+}
+
+impl GateEnded {
+    /// What the agent is told when this gate of the plan failed so; nothing when it passed.
+    pub fn message(&self, gate: &Gate) -> Option<String> {
+        let checked = Checked { command: gate.check.name(), hint: gate.hint.as_deref(), log: &self.log };
+        Some(self.failure.as_ref()?.message(&checked))
+    }
+}
+
+/// The same as it is read: version 0.1 recorded the message to the agent, and the exit code beside it.
+#[derive(Deserialize)]
+struct GateRecord {
+    gate: usize,
+    failure: Option<FailureRecord>,
+    code: Option<i32>,
+    ms: u64,
+    log: String,
+    /// Called `likeness` in version 0.1.
+    #[serde(alias = "likeness")]
+    signature: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum FailureRecord {
+    Facts(GateFailure),
+    Message(String),
+}
+
+impl<'de> Deserialize<'de> for GateEnded {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let GateRecord { gate, failure, code, ms, log, signature } = GateRecord::deserialize(deserializer)?;
+        let failure = failure.map(|failure| match failure {
+            FailureRecord::Facts(failure) => failure,
+            FailureRecord::Message(message) => GateFailure::of_message(message, code),
+        });
+        Ok(Self { gate, failure, ms, log, signature })
+    }
+}
