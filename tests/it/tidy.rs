@@ -1,5 +1,7 @@
 //! Reads the sources and holds them to the rules that the compiler does not know.
 
+mod names;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -64,7 +66,7 @@ const WRITERS: &[&str] = &[
 const UNFINISHED: [&str; 6] = ["// TODO", "//TODO", "todo!(", "FIXME", "#[ignore", "dbg!("];
 
 /// As much as one reads in one go, without the tests.
-const LONGEST: usize = 400;
+const MAX_LINES: usize = 400;
 
 /// What is wrong with a source file, each as `line: what`. `name` is relative to `src`.
 fn problems(name: &str, text: &str) -> Vec<String> {
@@ -74,8 +76,8 @@ fn problems(name: &str, text: &str) -> Vec<String> {
     }
     let code = without_tests(text);
     let lines = code.lines().count();
-    if !is_test(name) && LONGEST < lines {
-        problems.push(format!("{lines}: longer than {LONGEST} lines"));
+    if !is_test(name) && MAX_LINES < lines {
+        problems.push(format!("{lines}: longer than {MAX_LINES} lines"));
     }
     for (number, line) in (1..).zip(text.lines()) {
         let is_code = number <= lines && !is_test(name) && !line.trim_start().starts_with("//");
@@ -252,8 +254,8 @@ fn files_are_short_and_finished() {
     }
     check("report/human.rs", "        todo: \"[TODO]\",", None);
     assert_eq!(problems("project/git.rs", "use x;\n"), ["1: does not say what it is for (`//!`)"]);
-    let code = "//! A file.\n".to_owned() + &"x();\n".repeat(LONGEST - 1);
-    let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "    x();\n".repeat(LONGEST));
+    let code = "//! A file.\n".to_owned() + &"x();\n".repeat(MAX_LINES - 1);
+    let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "    x();\n".repeat(MAX_LINES));
     assert_eq!(problems("project/git.rs", &code), [""; 0]);
     assert_eq!(problems("project/git.rs", &format!("{code}{tests}")), [""; 0]);
     assert_eq!(problems("agents/tests.rs", &format!("{code}{code}")), [""; 0]);
