@@ -223,7 +223,8 @@ fn an_old_loop_inside_a_conversation_goes_on() {
 
 #[test]
 fn an_old_task_goes_on() {
-    let env = of_name("task-waits").restore();
+    // The agent is that of the record; there is no other.
+    let env = of_name("task-waits").restore().settings(json!({"agent": null}));
     env.program("worker", "cat >/dev/null; echo done >\"$TASK_FOLDER/DONE\"");
     env.ralph(&["task", "resume", "t"]).exits(0);
     assert_eq!(env.runs().len(), 2);

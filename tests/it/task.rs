@@ -229,6 +229,87 @@ fn an_old_message_does_not_count() {
     assert_eq!(turns(&env), 2);
 }
 
+/// A task of an agent that only a flag names, and that waits in its first turn.
+fn begun_by_flags() -> Env {
+    let env = env("test -e answer || exit 42; echo done >\"$TASK_FOLDER/DONE\"");
+    let env = env.settings(json!({"agent": null}));
+    run(&env, &["--agent", "worker", "--max-cost", "5", "--max-restarts", "7", "--limit-exit-code", "9"])
+        .exits(6)
+        .prints("go on with: ralph task resume t");
+    env
+}
+
+#[test]
+fn a_resumed_task_has_its_agent_and_its_flags() {
+    let env = begun_by_flags();
+    env.write("answer", "");
+    // What agents can write is not asked which program to start.
+    env.sh("sed -i 's/worker/forged/' .ralph/tasks/t/runs/*/run.json && grep forged .ralph/tasks/t/runs/*/run.json").exits(0);
+    env.ralph(&["task", "resume", "t"]).exits(0);
+    let started = |env: &Env| env.events("run_started").remove(0);
+    let limits = |env: &Env| started(env)["plan"]["limits"].clone();
+    assert_eq!(started(&env)["setup"]["agent"]["command"], "worker");
+    assert_eq!(
+        (&limits(&env)["cost_usd"], &limits(&env)["iterations"], &limits(&env)["exit_code"]),
+        (&json!(5.0), &json!(7), &json!(9))
+    );
+    // What is said now wins, and is kept for the next time.
+    env.program("other", "cat >/dev/null; echo done >\"$TASK_FOLDER/DONE\"");
+    env.ralph(&["task", "resume", "t", "--agent", "other", "--max-cost", "6"]).exits(0);
+    env.ralph(&["task", "resume", "t", "--max-tokens", "1000"]).exits(0);
+    assert_eq!(started(&env)["setup"]["agent"]["command"], "other");
+    assert_eq!(
+        (&limits(&env)["cost_usd"], &limits(&env)["tokens"], &limits(&env)["iterations"]),
+        (&json!(6.0), &json!(1000), &json!(7))
+    );
+    // A task that is run and not resumed goes by the settings.
+    env.ralph(&["task", "run", "--task", "t"]).exits(2).says("agent.command: missing");
+}
+
+#[test]
+fn a_resumed_task_keeps_its_agent_though_the_settings_name_another() {
+    let env = env("exit 42");
+    run(&env, &[]).exits(6);
+    env.program("other", "cat >/dev/null; echo done >\"$TASK_FOLDER/DONE\"");
+    let env = env.settings(json!({"agent": {"command": "other", "flags": ["--x"]}}));
+    env.ralph(&["task", "resume", "t"]).exits(6);
+    let agent = &env.events("run_started")[0]["setup"]["agent"];
+    assert_eq!((&agent["command"], &agent["flags"]), (&json!("worker"), &json!([])));
+    env.ralph(&["task", "run", "--task", "t"]).exits(0);
+}
+
+#[test]
+fn a_refused_resume_changes_nothing() {
+    let env = begun_by_flags();
+    for (spoil, mend, says) in [
+        ("mv ../bin/worker ../bin/gone", "mv ../bin/gone ../bin/worker", "cannot find the agent `worker`"),
+        (
+            "mv .ralph/settings.json aside; echo nonsense >.ralph/settings.json",
+            "mv aside .ralph/settings.json",
+            "settings.json",
+        ),
+        ("mv .ralph/tasks/t/TASK.md aside", "mv aside .ralph/tasks/t/TASK.md", "TASK.md"),
+        (
+            "mkdir .ralph/tasks/t/WAIT_WITHOUT_RESTART",
+            "rmdir .ralph/tasks/t/WAIT_WITHOUT_RESTART",
+            "is a directory",
+        ),
+    ] {
+        env.write(".ralph/tasks/t/DONE", "All of it.\n");
+        env.sh(spoil).exits(0);
+        let before = (bus(&env), env.runs());
+        env.ralph(&["task", "resume", "t"]).exits(2).says(says);
+        assert_eq!(env.read(".ralph/tasks/t/DONE"), "All of it.\n", "{spoil}");
+        env.sh(mend).exits(0);
+        assert_eq!((bus(&env), env.runs()), before, "{spoil}");
+    }
+    env.ralph(&["task", "resume", "t", "--sandbox", "docker"]).exits(2).says("docker");
+    assert_eq!(env.read(".ralph/tasks/t/DONE"), "All of it.\n");
+    env.write("answer", "");
+    env.ralph(&["task", "resume", "t"]).exits(0);
+    says(&bus(&env), "INFO task resumed (it was done)");
+}
+
 #[test]
 fn a_task_that_is_done_may_be_resumed() {
     let env = env(FINISH);

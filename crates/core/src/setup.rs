@@ -8,6 +8,7 @@ use std::{
 use ralph_agents::Permissions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::{
     containment::wanted::Wanted,
@@ -81,6 +82,9 @@ pub struct Setup {
     pub dirty: BTreeMap<String, String>,
     /// The settings files that were read, with a fingerprint: a change is shown, not followed.
     pub settings: BTreeMap<PathBuf, String>,
+    /// What was typed to start the run, beside what the settings files say.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub invocation: Invocation,
 }
 
 impl Setup {
@@ -116,6 +120,7 @@ impl Setup {
             keep_leftovers: false,
             dirty: BTreeMap::new(),
             settings: BTreeMap::new(),
+            invocation: Invocation::default(),
         }
     }
 
@@ -128,6 +133,36 @@ impl Setup {
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+/// What was typed to start a run, so that its task can be started in the same way again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Invocation {
+    /// The settings file that was named instead of the project's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<PathBuf>,
+    /// The flags, in the shape of a settings file.
+    #[serde(default)]
+    pub flags: Map<String, Value>,
+}
+
+impl Invocation {
+    /// The same, with what was typed later above it.
+    #[must_use]
+    pub fn with(self, later: Self) -> Self {
+        let mut flags = self.flags;
+        overlay(&mut flags, later.flags);
+        Self { config: later.config.or(self.config), flags }
+    }
+}
+
+fn overlay(under: &mut Map<String, Value>, over: Map<String, Value>) {
+    for (key, value) in over {
+        match (under.get_mut(&key), value) {
+            (Some(Value::Object(under)), Value::Object(over)) => overlay(under, over),
+            (_, value) => drop(under.insert(key, value)),
+        }
+    }
 }
 
 /// Whether ralph's hooks judge the agent's tool calls before they run.
@@ -349,4 +384,32 @@ pub struct Price {
     pub cached: Option<f64>,
     /// Tokens out.
     pub output: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_typed_later_wins_key_by_key() {
+        let invocation = |config: Option<&str>, flags: Value| {
+            let Value::Object(flags) = flags else { panic!("flags are an object") };
+            Invocation { config: config.map(PathBuf::from), flags }
+        };
+        let first = invocation(
+            Some("a.json"),
+            json!({"agent": {"command": "claude"}, "limits": {"maxCostUsd": 5.0}, "guard": "off"}),
+        );
+        let later = invocation(None, json!({"limits": {"maxCostUsd": 6.0, "maxTokens": 9}, "guard": null}));
+        assert_eq!(
+            first.clone().with(later),
+            invocation(
+                Some("a.json"),
+                json!({"agent": {"command": "claude"}, "limits": {"maxCostUsd": 6.0, "maxTokens": 9}, "guard": null})
+            )
+        );
+        assert_eq!(first.clone().with(Invocation::default()), first);
+    }
 }

@@ -11,7 +11,7 @@ use ralph_core::{
     },
     duration::{millis, parse_duration},
     engine::plan::Plan,
-    setup::{AgentSetup, Guard, LockScope, MessageFrom, PromptSource, Setup, TaskFrom, Timeouts},
+    setup::{AgentSetup, Guard, Invocation, LockScope, MessageFrom, PromptSource, Setup, TaskFrom, Timeouts},
 };
 use ralph_sys::error::{Error, Result};
 use serde_json::{Map, Value, json};
@@ -98,10 +98,25 @@ pub(super) struct LoopArgs {
 
 impl LoopArgs {
     /// Reads the settings, with these flags and those of `layer` above them.
-    pub(super) fn load(&self, project: &Path, mut layer: Map<String, Value>) -> Result<Loaded> {
-        self.add_to(&mut layer);
+    pub(super) fn load(&self, project: &Path, layer: Map<String, Value>) -> Result<Loaded> {
+        self.load_again(project, Invocation::default(), layer)
+    }
+
+    /// The same, with what an earlier run was started with below these flags.
+    pub(super) fn load_again(
+        &self,
+        project: &Path,
+        mut earlier: Invocation,
+        mut flags: Map<String, Value>,
+    ) -> Result<Loaded> {
+        self.add_to(&mut flags);
+        if self.agent.is_some() {
+            // What was said to another agent is not for this one.
+            earlier.flags.remove("agent");
+        }
         let config = self.config.as_ref().map(std::path::absolute).transpose()?;
-        settings::load(project, config.as_deref(), Value::Object(layer)).map_err(|error| {
+        let Invocation { config, flags } = earlier.with(Invocation { config, flags });
+        settings::load(project, config.as_deref(), Value::Object(flags)).map_err(|error| {
             let elsewhere = settings_above(project)
                 .map(|dir| format!("there are settings in {0}: -C {0}", dir.display()));
             let hints: Vec<String> = error.hints.iter().cloned().chain(elsewhere).collect();
@@ -282,6 +297,7 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
         keep_leftovers: settings.leftovers == Leftovers::Keep,
         dirty: std::collections::BTreeMap::new(),
         settings: fingerprints(files.iter().map(PathBuf::as_path)),
+        invocation: loaded.invocation.clone(),
     }
 }
 

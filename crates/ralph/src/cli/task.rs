@@ -1,5 +1,6 @@
 //! `ralph task`: keeps an agent going until it writes DONE.
 
+mod earlier;
 mod list;
 mod resume;
 mod run;

@@ -13,6 +13,7 @@ use super::json::parse;
 use super::node::{Node, Origin};
 use super::read::read;
 use super::sandbox;
+use ralph_core::setup::Invocation;
 use ralph_sys::files::{self, MAX_TEXT_LEN};
 
 /// The settings of a project, below its directory.
@@ -32,6 +33,8 @@ pub(crate) struct Loaded {
     pub(crate) warnings: Vec<String>,
     /// What gave each key that is not at its default: `agent.command` → `.ralph/settings.json:3`.
     pub(crate) origins: BTreeMap<String, Origin>,
+    /// What was typed beside them.
+    pub(crate) invocation: Invocation,
 }
 
 /// The settings as they are, good or not.
@@ -50,7 +53,9 @@ pub(crate) struct Inspected {
 /// The flags have the shape of a settings file. A null in them takes a key away as it does in a file, so
 /// a flag that was not given must not be in them at all.
 pub(crate) fn load(project: &Path, config: Option<&Path>, flags: Value) -> Result<Loaded, SettingsError> {
-    let Inspected { loaded, mut problems, .. } = gather(project, config, flags);
+    let typed = flags.as_object().cloned().unwrap_or_default();
+    let Inspected { mut loaded, mut problems, .. } = gather(project, config, flags);
+    loaded.invocation = Invocation { config: config.map(Path::to_owned), flags: typed };
     let mut hints = Vec::new();
     if problems.is_empty() && loaded.settings.agent.command.is_empty() {
         problems.push("agent.command: missing".to_owned());
@@ -160,7 +165,13 @@ impl Merge {
         let settings = read(&self.merged, &mut Report::default());
         let origins = self.merged.origins();
         Inspected {
-            loaded: Loaded { settings, files: self.files, warnings: self.warnings, origins },
+            loaded: Loaded {
+                settings,
+                files: self.files,
+                warnings: self.warnings,
+                origins,
+                invocation: Invocation::default(),
+            },
             merged: self.merged.into_value(),
             problems: self.problems,
         }

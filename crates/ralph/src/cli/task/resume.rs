@@ -1,4 +1,6 @@
-//! `ralph task resume`: goes on with a task that is done, or that waits for somebody.
+//! `ralph task resume`: goes on with a task that is done, or that waits.
+//!
+//! Invariant: nothing of the task is changed before everything is ready to start its agent.
 
 use std::{io, path::Path};
 
@@ -6,13 +8,16 @@ use clap::Args;
 use ralph_core::setup::Role;
 use ralph_sys::error::{Context, Error, Result};
 
-use super::run::{GoingArgs, go};
+use super::{
+    earlier::Earlier,
+    run::{GoingArgs, begin},
+};
 use crate::tasks::{Task, Tasks, bus::Draft, parse_id, record::Status, store};
 
-/// Go on with a task that was stopped, that waits for somebody, or that is done
+/// Continue a task that was stopped, that waits for a person, or that is done
 ///
-/// Takes away DONE and `WAIT_WITHOUT_RESTART`, and starts the agent again. Where the task is not done and does
-/// not wait, `ralph task run --task ID` does the same.
+/// Removes DONE and `WAIT_WITHOUT_RESTART`, and starts the task again: with the agent that it had, the flags that it was
+/// started with and the flags that are given now, where they differ. `ralph task run --task ID` goes by the settings instead.
 ///
 /// Example: ralph task resume greeter
 #[derive(Args, Debug)]
@@ -25,7 +30,7 @@ pub(super) struct TaskResumeArgs {
     going: GoingArgs,
 }
 
-/// Clears the way and runs the loop.
+/// Gets ready, clears the way and runs the loop.
 pub(super) fn main(args: &TaskResumeArgs, project: &Path) -> Result<u8> {
     let task = Tasks::of(project).existing(&args.task)?;
     let mut records = store::all(&task).into_values();
@@ -33,11 +38,18 @@ pub(super) fn main(args: &TaskResumeArgs, project: &Path) -> Result<u8> {
         return Err(Error::new(format!("task `{}` is running: run {}", task.id, record.run))
             .hint(format!("`ralph task stop {}` ends it", task.id)));
     }
+    for path in [task.done(), task.marker()] {
+        if path.is_dir() {
+            return Err(Error::new(format!("{} is a directory", path.display()))
+                .hint("look what is in it, and remove it"));
+        }
+    }
+    let driver = begin(&args.going, &task, None, project, Earlier::of(&task, project)?)?;
     let was_done = remove(&task, &task.done())?;
     let did_wait = remove(&task, &task.marker())?;
     let why = match (was_done, did_wait) {
         (true, _) => "it was done",
-        (false, true) => "it waited for somebody",
+        (false, true) => "it waited for a person",
         (false, false) => "it was neither done nor waiting",
     };
     let body = format!("task resumed ({why})");
@@ -45,15 +57,11 @@ pub(super) fn main(args: &TaskResumeArgs, project: &Path) -> Result<u8> {
     if let Err(error) = task.bus().post(draft) {
         super::super::warn(&error.to_string());
     }
-    go(&args.going, &task, None, project)
+    driver.drive()
 }
 
-/// Takes a file away; says whether there was one.
+/// Removes a file; says whether there was one.
 fn remove(task: &Task, path: &Path) -> Result<bool> {
-    if path.is_dir() {
-        return Err(Error::new(format!("{} is a directory", path.display()))
-            .hint("look what is in it, and take it away"));
-    }
     match std::fs::remove_file(path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),

@@ -24,9 +24,12 @@ use ralph_sys::{
 };
 use serde_json::{Map, Value};
 
-use super::super::loop_args::{LoopArgs, duration, setup, tune};
+use super::{
+    super::loop_args::{LoopArgs, duration, setup, tune},
+    earlier::Earlier,
+};
 use crate::{
-    driver::Start,
+    driver::{Driver, Start},
     settings::TaskSettings,
     tasks::{DONE, MARKER, Task, Tasks, parse_id, store},
 };
@@ -95,16 +98,23 @@ pub(super) fn main(args: &TaskRunArgs, project: &Path) -> Result<u8> {
         task.files().make_folder(&task.folder).context(format!("cannot make the folder of task `{id}`"))?;
         tasks.depend(&task, &args.depends_on)?;
     }
-    go(&args.going, &task, text, project)
+    begin(&args.going, &task, text, project, Earlier::default())?.drive()
 }
 
-/// Keeps the agent of a task going.
-pub(super) fn go(args: &GoingArgs, task: &Task, text: Option<String>, project: &Path) -> Result<u8> {
-    let loaded = args.common.load(project, layer(args))?;
+/// Gets everything ready for the agent of a task; nothing of the task is changed when something stands against it.
+pub(super) fn begin(
+    args: &GoingArgs,
+    task: &Task,
+    text: Option<String>,
+    project: &Path,
+    earlier: Earlier,
+) -> Result<Driver> {
+    let loaded = args.common.load_again(project, earlier.invocation, layer(args))?;
     let reporters = args.common.reporters(&loaded, project)?;
     let settings = &loaded.settings;
-    let tuned = tune(plan(task, &settings.task), settings);
-    let plan = args.common.limit(with_task_limits(tuned, &settings.task));
+    let mut tuned = with_task_limits(tune(plan(task, &settings.task), settings), &settings.task);
+    tuned.limits.exit_code = earlier.limit_exit_code.unwrap_or(tuned.limits.exit_code);
+    let plan = args.common.limit(tuned);
     let mut warnings = Vec::new();
     let mut drafts = Vec::new();
     match (text, files::read_text(&task.text_file())) {
@@ -132,7 +142,7 @@ pub(super) fn go(args: &GoingArgs, task: &Task, text: Option<String>, project: &
         scm: None,
         ..setup(&loaded, PromptSource::File(task.text_file()), project)
     };
-    Start { plan, setup, run: None, drafts, reporters, warnings, settled: None }.begin()?.drive()
+    Start { plan, setup, run: None, drafts, reporters, warnings, settled: None }.begin()
 }
 
 fn given_text(args: &TaskRunArgs) -> Result<Option<String>> {
