@@ -282,16 +282,17 @@ fn a_hang_up_is_ignored_only_when_inherited() {
 
 #[test]
 fn a_signal_while_the_message_is_asked_for_commits_nothing_half() {
-    let [one, two] = meet("asked");
+    // Where git does not look: an agent that changes files meanwhile is not asked again.
+    let [one, two] = meet(".git/asked");
     let env = Env::new().with_git().commits().script(json!({
         "turns": [[shell("echo new >new.txt"), done()]],
         "text": [[one, two, say("Add a file")]],
     }));
     let ralph = env.start(&["run", "-p", "x"]);
-    env.await_file("asked");
+    env.await_file(".git/asked");
     ralph.signal(Signal::INT);
     ralph.await_saying("Received signal");
-    touch(&env.path("asked.go"));
+    touch(&env.path(".git/asked.go"));
     let output = ralph.wait();
     // The running operation finishes: the commit is whole, and the run may be complete by then.
     assert!(matches!(output.code, Some(0 | 130)), "{output:?}");

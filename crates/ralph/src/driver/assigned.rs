@@ -11,56 +11,61 @@ use ralph_core::{
     setup::{Assignment, Role},
 };
 
-use super::Driver;
+use super::site::Site;
 use crate::{
     journal::{self, Folded, run_dir::RunDir},
     tasks::{FOLDER_VARIABLE, TASK_VARIABLE, Task, reporter::TaskReporter},
 };
 
-impl Driver {
-    /// The variables that say where the task is.
-    pub(super) fn task_environment(&self) -> Vec<(OsString, Option<OsString>)> {
-        let Some(assignment) = &self.setup.assignment else { return Vec::new() };
-        let task = Task::of(assignment);
-        let path = |name: &str, path: &Path| (OsString::from(name), Some(path.as_os_str().to_owned()));
-        vec![
-            path(FOLDER_VARIABLE, &task.folder),
-            path("RUN_FOLDER", &task.run_folder(&self.run.id())),
-            path("MESSAGE_BUS", task.bus().path()),
-            (OsString::from(TASK_VARIABLE), Some(task.id.into())),
-            (OsString::from("RALPH_PARENT_RUN_ID"), assignment.parent.clone().map(OsString::from)),
-        ]
+/// The variables that say where the task is.
+pub(super) fn environment(site: &Site) -> Vec<(OsString, Option<OsString>)> {
+    let Some(assignment) = &site.setup.assignment else { return Vec::new() };
+    let task = Task::of(assignment);
+    let path = |name: &str, path: &Path| (OsString::from(name), Some(path.as_os_str().to_owned()));
+    vec![
+        path(FOLDER_VARIABLE, &task.folder),
+        path("RUN_FOLDER", &task.run_folder(&site.dir.id())),
+        path("MESSAGE_BUS", task.bus().path()),
+        (OsString::from(TASK_VARIABLE), Some(task.id.into())),
+        (OsString::from("RALPH_PARENT_RUN_ID"), assignment.parent.clone().map(OsString::from)),
+    ]
+}
+
+/// The prompt of a turn: where the agent is, how it talks to others, how it ends, and the task.
+pub(super) fn prompt(site: &Site, assignment: &Assignment, base: &str) -> String {
+    let task = Task::of(assignment);
+    let (run_folder, bus) = (task.run_folder(&site.dir.id()), task.bus());
+    let surroundings = Surroundings {
+        task: &task.id,
+        task_folder: &task.folder.to_string_lossy(),
+        run_folder: &run_folder.to_string_lossy(),
+        bus: &bus.path().to_string_lossy(),
+        ralph: &ralph_command(),
+    };
+    let preamble = match assignment.role {
+        Role::Root => surroundings.of_root(),
+        Role::Child => surroundings.of_child(),
+    };
+    let is_continued = 0 < site.run().state.spent().turns || assignment.previous.is_some();
+    prompt_of_task(is_continued, &site.adapter().harmless(&preamble), base)
+}
+
+/// What is posted from here on was posted during the turn.
+pub(super) struct Posts {
+    /// How long the bus of the task was when the turn began.
+    since: u64,
+}
+
+impl Posts {
+    pub(super) fn from_now(site: &Site) -> Self {
+        Self { since: site.setup.assignment.as_ref().map_or(0, |it| Task::of(it).bus().length()) }
     }
 
-    /// The prompt of a turn: where the agent is, how it talks to others, how it ends, and the task.
-    pub(super) fn assigned(&self, assignment: &Assignment, base: &str) -> String {
-        let task = Task::of(assignment);
-        let (run_folder, bus) = (task.run_folder(&self.run.id()), task.bus());
-        let surroundings = Surroundings {
-            task: &task.id,
-            task_folder: &task.folder.to_string_lossy(),
-            run_folder: &run_folder.to_string_lossy(),
-            bus: &bus.path().to_string_lossy(),
-            ralph: &ralph_command(),
-        };
-        let preamble = match assignment.role {
-            Role::Root => surroundings.of_root(),
-            Role::Child => surroundings.of_child(),
-        };
-        let is_continued = 0 < self.ledger.run().state.spent().turns || assignment.previous.is_some();
-        prompt_of_task(is_continued, &self.adapter().harmless(&preamble), base)
-    }
-
-    /// From here on what is posted was posted during the turn.
-    pub(super) fn note_bus_length(&mut self) {
-        self.bus_length = self.setup.assignment.as_ref().map_or(0, |it| Task::of(it).bus().length());
-    }
-
-    /// What the agent said on the bus, during the turn, that it waits for.
-    pub(super) fn asked_to_pause(&self) -> Option<String> {
-        let kind = self.ledger.run().plan.pause_message.as_ref()?;
-        let bus = Task::of(self.setup.assignment.as_ref()?).bus();
-        let (messages, _) = bus.read_from(self.bus_length).ok()?;
+    /// What the agent said on the bus that it waits for.
+    pub(super) fn asked_to_pause(&self, site: &Site) -> Option<String> {
+        let kind = site.run().plan.pause_message.as_ref()?;
+        let bus = Task::of(site.setup.assignment.as_ref()?).bus();
+        let (messages, _) = bus.read_from(self.since).ok()?;
         let asked = messages.into_iter().rfind(|message| message.kind.eq_ignore_ascii_case(kind))?;
         Some(asked.body.trim().to_owned())
     }

@@ -9,7 +9,7 @@ use ralph_core::{
 };
 use ralph_sys::process::Waited;
 
-use super::Driver;
+use super::site::Site;
 use crate::{
     report::Reporter,
     tasks::{Task, record::Record, reporter::others_running, store},
@@ -18,69 +18,66 @@ use crate::{
 /// Between two looks at files of others.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-impl Driver {
-    /// Waits until everybody who works on the task has ended. The list is read again each time, so those count
-    /// too who are started meanwhile. Who takes too long is named and left alone.
-    pub(super) fn await_children(&mut self, gate: usize, within_ms: u64, poll_ms: u64) {
-        let started = Instant::now();
-        let limit = Duration::from_millis(within_ms);
-        let mut announced = Vec::new();
-        loop {
-            let living = self.children();
-            if living.is_empty() {
-                break;
-            }
-            let ids: Vec<String> = living.iter().map(|record| record.run.clone()).collect();
-            if limit <= started.elapsed() {
-                let (who, limit) = (names(&living), format_duration(limit));
-                self.ledger.warn(format!("child runs still at work after {limit}, left alive: {who}"));
-                break;
-            }
-            if announced.is_empty() {
-                self.ledger.gate_started(gate);
-            }
-            if announced != ids {
-                self.ledger.reporters.detail(&format!("Waiting for child runs: {}", names(&living)));
-                self.ledger.reporters.flush();
-                announced = ids;
-            }
-            let left = limit.saturating_sub(started.elapsed());
-            let nap = Duration::from_millis(poll_ms.max(1)).min(left);
-            let Self { supervisor, ledger, .. } = self;
-            if supervisor.wait(Instant::now() + nap, &mut || ledger.tick()) == Waited::StopRequested {
-                return ledger.stop_requested();
-            }
+/// Waits until everybody who works on the task has ended. The list is read again each time, so those count
+/// too who are started meanwhile. Who takes too long is named and left alone.
+pub(super) fn await_children(site: &mut Site, gate: usize, within_ms: u64, poll_ms: u64) {
+    let started = Instant::now();
+    let limit = Duration::from_millis(within_ms);
+    let mut announced = Vec::new();
+    loop {
+        let living = children(site);
+        if living.is_empty() {
+            break;
         }
-        let ms = millis(started.elapsed());
-        self.ledger.record(Event::GateEnded(GateEnded {
-            gate,
-            failure: None,
-            ms,
-            log: String::new(),
-            signature: None,
-        }));
-    }
-
-    /// Waits until these files are there, and looks again.
-    pub(super) fn await_files(&mut self, files: &[String]) {
-        self.ledger.warn(format!("waiting for what must be done first: {}", files.join(", ")));
-        let Self { supervisor, ledger, setup, .. } = self;
-        while !files.iter().all(|file| setup.project.join(file).exists()) {
-            if supervisor.wait(Instant::now() + POLL_INTERVAL, &mut || ledger.tick()) == Waited::StopRequested
-            {
-                return ledger.stop_requested();
-            }
+        let ids: Vec<String> = living.iter().map(|record| record.run.clone()).collect();
+        if limit <= started.elapsed() {
+            let (who, limit) = (names(&living), format_duration(limit));
+            site.ledger.warn(format!("child runs still at work after {limit}, left alive: {who}"));
+            break;
         }
-        let view = self.observe();
-        self.ledger.record(Event::Looked(view));
+        if announced.is_empty() {
+            site.ledger.gate_started(gate);
+        }
+        if announced != ids {
+            site.ledger.reporters.detail(&format!("Waiting for child runs: {}", names(&living)));
+            site.ledger.reporters.flush();
+            announced = ids;
+        }
+        let left = limit.saturating_sub(started.elapsed());
+        let nap = Duration::from_millis(poll_ms.max(1)).min(left);
+        let Site { supervisor, ledger, .. } = site;
+        if supervisor.wait(Instant::now() + nap, &mut || ledger.tick()) == Waited::StopRequested {
+            return ledger.stop_requested();
+        }
     }
+    let ms = millis(started.elapsed());
+    site.ledger.record(Event::GateEnded(GateEnded {
+        gate,
+        failure: None,
+        ms,
+        log: String::new(),
+        signature: None,
+    }));
+}
 
-    fn children(&self) -> Vec<Record> {
-        let Some(assignment) = &self.setup.assignment else { return Vec::new() };
-        let records = store::all(&Task::of(assignment));
-        let others = others_running(&records, &self.run.id());
-        records.into_values().filter(|record| others.contains(&record.run)).collect()
+/// Waits until these files are there; whether they are, or somebody asked to stop.
+pub(super) fn await_files(site: &mut Site, files: &[String]) -> Waited {
+    site.ledger.warn(format!("waiting for what must be done first: {}", files.join(", ")));
+    let Site { supervisor, ledger, setup, .. } = site;
+    while !files.iter().all(|file| setup.project.join(file).exists()) {
+        if supervisor.wait(Instant::now() + POLL_INTERVAL, &mut || ledger.tick()) == Waited::StopRequested {
+            ledger.stop_requested();
+            return Waited::StopRequested;
+        }
     }
+    Waited::Elapsed
+}
+
+fn children(site: &Site) -> Vec<Record> {
+    let Some(assignment) = &site.setup.assignment else { return Vec::new() };
+    let records = store::all(&Task::of(assignment));
+    let others = others_running(&records, &site.dir.id());
+    records.into_values().filter(|record| others.contains(&record.run)).collect()
 }
 
 /// Who they are and what they do.

@@ -5,7 +5,8 @@ use std::time::Duration;
 use ralph_agents::Usage;
 use ralph_core::{
     engine::{
-        budget::{cost_left, is_metered, price, priced, reached},
+        Run,
+        budget::{self, is_metered, price, priced, reached},
         event::{Topic, TurnEnd, TurnEnded},
         plan::Limits,
     },
@@ -13,7 +14,7 @@ use ralph_core::{
 };
 use ralph_sys::process::Control;
 
-use super::{Driver, ledger::Ledger, listener::Listener};
+use super::{ledger::Ledger, listener::Listener, site::Site};
 
 /// Notes the budget that the turn has used up, if it is still spending: then it has to go.
 pub(super) fn keep_to_budget(
@@ -35,53 +36,50 @@ pub(super) fn keep_to_budget(
     if listener.over.is_some() { Control::Enough } else { heard }
 }
 
-impl Driver {
-    /// How long the next turn may take before the time of the run is used up.
-    pub(super) fn time_left(&self) -> Option<Duration> {
-        let limit = self.ledger.run().plan.limits.total_ms?;
-        Some(Duration::from_millis(limit.saturating_sub(self.ledger.run().state.spent().ms)))
-    }
+/// How long the next turn may take before the time of the run is used up.
+pub(super) fn time_left(run: &Run) -> Option<Duration> {
+    let limit = run.plan.limits.total_ms?;
+    Some(Duration::from_millis(limit.saturating_sub(run.state.spent().ms)))
+}
 
-    /// What the next turn may cost, for agents that keep to a limit by themselves.
-    pub(super) fn cost_left(&self) -> Option<f64> {
-        let spent = self.ledger.run().state.spent();
-        cost_left(&self.ledger.run().plan.limits, &spent.usage, &spent.iteration)
-    }
+/// What the next turn may cost, for agents that keep to a limit by themselves.
+pub(super) fn cost_left(run: &Run) -> Option<f64> {
+    let spent = run.state.spent();
+    budget::cost_left(&run.plan.limits, &spent.usage, &spent.iteration)
+}
 
-    /// A budget that nobody can measure is none: says so once, before the first turn where that is known.
-    pub(super) fn warn_of_plain_program(&mut self) {
-        if !self.adapter().is_structured() && has_budget(&self.ledger.run().plan.limits) {
-            self.unmetered();
-        }
+/// A budget that nobody can measure is none: says so once, before the first turn where that is known.
+pub(super) fn warn_of_plain_program(site: &mut Site) {
+    if !site.adapter().is_structured() && has_budget(&site.run().plan.limits) {
+        unmetered(&mut site.ledger);
     }
+}
 
-    /// The same after a turn that did not say what it used.
-    pub(super) fn warn_of_missing_figures(&mut self, turn: &TurnEnded) {
-        let limits = &self.ledger.run().plan.limits;
-        let told = &self.ledger.run().memory.told;
-        let is_told = told.contains(&Topic::Unmetered) || told.contains(&Topic::Unpriced);
-        if is_told || turn.end != TurnEnd::Finished {
-            return;
-        }
-        let limits_cost = limits.cost_usd.or(limits.iteration_cost_usd).is_some();
-        if has_budget(limits) && !is_metered(&turn.usage) {
-            self.unmetered();
-        } else if limits_cost && turn.usage.cost_usd.is_none() {
-            self.ledger.warn_once(
-                Topic::Unpriced,
-                "the agent does not say what its tokens cost, so the cost cannot end the run; say it in \"prices\""
-                    .to_owned(),
-            );
-        }
+/// The same after a turn that did not say what it used.
+pub(super) fn warn_of_missing_figures(ledger: &mut Ledger, turn: &TurnEnded) {
+    let (limits, told) = (&ledger.run().plan.limits, &ledger.run().memory.told);
+    let is_told = told.contains(&Topic::Unmetered) || told.contains(&Topic::Unpriced);
+    if is_told || turn.end != TurnEnd::Finished {
+        return;
     }
-
-    fn unmetered(&mut self) {
-        self.ledger.warn_once(
-            Topic::Unmetered,
-            "the agent is unmetered: it does not say what it uses, so cost and tokens cannot end the run"
+    let limits_cost = limits.cost_usd.or(limits.iteration_cost_usd).is_some();
+    if has_budget(limits) && !is_metered(&turn.usage) {
+        unmetered(ledger);
+    } else if limits_cost && turn.usage.cost_usd.is_none() {
+        ledger.warn_once(
+            Topic::Unpriced,
+            "the agent does not say what its tokens cost, so the cost cannot end the run; say it in \"prices\""
                 .to_owned(),
         );
     }
+}
+
+fn unmetered(ledger: &mut Ledger) {
+    ledger.warn_once(
+        Topic::Unmetered,
+        "the agent is unmetered: it does not say what it uses, so cost and tokens cannot end the run"
+            .to_owned(),
+    );
 }
 
 fn has_budget(limits: &Limits) -> bool {

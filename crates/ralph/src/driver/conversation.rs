@@ -28,13 +28,13 @@ use ralph_sandbox::Sandbox;
 use ralph_sys::process::{Control, Ended, ProcessEvent, Spec, Stream};
 
 use super::{
-    Driver,
     budget::{keep_to_budget, worth},
+    containment::tampered,
     ended::{Noticed, Over},
     hooking::Hooked,
     ledger::Ledger,
     listener::Listener,
-    sandboxed::tampered,
+    site::Site,
     work,
 };
 use crate::{
@@ -42,64 +42,59 @@ use crate::{
     report::Reporter,
 };
 
-impl Driver {
-    /// What the agent is told in a run that lives in a conversation; nothing in other runs.
-    pub(super) fn session_message(&self) -> Option<String> {
-        let session = self.setup.session.as_ref()?;
-        let is_new = self.ledger.run().memory.conversation.is_none();
-        Some(message(&self.ledger, &self.setup, session, self.adapter(), is_new))
-    }
+/// What the agent is told in a run that lives in a conversation; nothing in other runs.
+pub(super) fn next_message(site: &Site) -> Option<String> {
+    let session = site.setup.session.as_ref()?;
+    let is_new = site.run().memory.conversation.is_none();
+    Some(message(&site.ledger, &site.setup, session, site.adapter(), is_new))
+}
 
-    /// The first message of a process that takes several; nothing if it takes one.
-    pub(super) fn first_message(&self, prompt: &str) -> Option<String> {
-        self.setup.session.as_ref()?;
-        // Those need processes of their own, which must not run beside the agent.
-        let has_commands =
-            self.ledger.run().plan.gates.iter().any(|gate| matches!(gate.check, Check::Command { .. }));
-        if has_commands { None } else { self.adapter().next_message(prompt) }
-    }
+/// The first message of a process that takes several; nothing if it takes one.
+pub(super) fn first_message(site: &Site, prompt: &str) -> Option<String> {
+    site.setup.session.as_ref()?;
+    // Those need processes of their own, which must not run beside the agent.
+    let has_commands = site.run().plan.gates.iter().any(|gate| matches!(gate.check, Check::Command { .. }));
+    if has_commands { None } else { site.adapter().next_message(prompt) }
+}
 
-    /// Runs a process that takes one message after the other, turn by turn, as long as the engine wants another.
-    /// The turn in which it ends by itself is left to the caller.
-    pub(super) fn converse(
-        &mut self,
-        spec: Spec,
-        listener: &mut Listener,
-        hooked: Option<&Hooked>,
-    ) -> io::Result<Ended> {
-        let (sender, more) = channel();
-        let adapter = self.adapter();
-        let Self { supervisor, ledger, setup, run, sandbox, .. } = self;
-        let (sender, since) = (Some(sender), Instant::now());
-        let (iteration, attempt) = ledger.run().state.position();
-        let copy = record_into(&run.turn(iteration, attempt).join(AGENT_STREAM)).ok();
-        let sandbox = sandbox.as_ref();
-        let mut talk = Talk { ledger, setup, run, adapter, sender, since, hooked, copy, sandbox };
-        let ended = supervisor.converse(spec, more, &mut |happening| match happening {
-            ProcessEvent::Output(stream, bytes) => {
-                talk.ledger.reporters.moment(Timestamp::now());
-                talk.keep(stream, bytes);
-                let heard =
-                    listener.on_output(stream, bytes, &mut |event| talk.ledger.reporters.agent(event));
-                let heard = if heard == Control::Result { talk.next(listener) } else { heard };
-                talk.ledger.reporters.flush();
-                keep_to_budget(talk.ledger, talk.setup, listener, heard)
-            }
-            ProcessEvent::StopRequested | ProcessEvent::Tick => {
-                talk.ledger.notice(&happening);
-                Control::Something
-            }
-        });
-        listener.finish(&mut |event| self.ledger.reporters.agent(event));
-        ended
-    }
+/// Runs a process that takes one message after the other, turn by turn, as long as the engine wants another.
+/// The turn in which it ends by itself is left to the caller.
+pub(super) fn converse(
+    site: &mut Site,
+    spec: Spec,
+    listener: &mut Listener,
+    hooked: Option<&Hooked>,
+    sandbox: Option<&Sandbox>,
+) -> io::Result<Ended> {
+    let (sender, more) = channel();
+    let (adapter, folder) = (site.adapter(), site.turn_folder());
+    let Site { supervisor, ledger, setup, dir } = site;
+    let (sender, since) = (Some(sender), Instant::now());
+    let copy = record_into(&folder.join(AGENT_STREAM)).ok();
+    let mut talk = Talk { ledger, setup, dir, adapter, sender, since, hooked, copy, sandbox };
+    let ended = supervisor.converse(spec, more, &mut |happening| match happening {
+        ProcessEvent::Output(stream, bytes) => {
+            talk.ledger.reporters.moment(Timestamp::now());
+            talk.keep(stream, bytes);
+            let heard = listener.on_output(stream, bytes, &mut |event| talk.ledger.reporters.agent(event));
+            let heard = if heard == Control::Result { talk.next(listener) } else { heard };
+            talk.ledger.reporters.flush();
+            keep_to_budget(talk.ledger, talk.setup, listener, heard)
+        }
+        ProcessEvent::StopRequested | ProcessEvent::Tick => {
+            talk.ledger.notice(&happening);
+            Control::Something
+        }
+    });
+    listener.finish(&mut |event| site.ledger.reporters.agent(event));
+    ended
 }
 
 /// A conversation with a running process.
 struct Talk<'a> {
     ledger: &'a mut Ledger,
     setup: &'a Setup,
-    run: &'a RunDir,
+    dir: &'a RunDir,
     adapter: &'static dyn Adapter,
     /// Closed when nothing more will be said.
     sender: Option<Sender<Vec<u8>>>,
@@ -178,7 +173,7 @@ impl Talk<'_> {
                     let session = self.setup.session.as_ref()?;
                     let text = message(self.ledger, self.setup, session, self.adapter, false);
                     let line = self.adapter.next_message(&text)?;
-                    let folder = self.run.turn(order.iteration, order.attempt);
+                    let folder = self.dir.turn(order.iteration, order.attempt);
                     // Before the turn is on record: what stands in it from then on is this turn's.
                     self.copy = record_into(&folder.join(AGENT_STREAM)).ok();
                     self.ledger.record(Event::TurnStarted(order.into()));

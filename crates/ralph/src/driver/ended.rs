@@ -17,7 +17,13 @@ use ralph_core::{
 };
 use ralph_sys::{process::Ended, watch::Cause};
 
-use super::{Driver, budget::worth, hooking::Settled, listener::Listener};
+use super::{
+    assigned::Posts,
+    budget::{time_left, worth},
+    hooking::Settled,
+    listener::Listener,
+    site::Site,
+};
 
 /// A turn that is over, as its process told it.
 pub(super) struct Over {
@@ -79,60 +85,56 @@ impl Over {
     }
 }
 
-impl Driver {
-    /// What the process of a turn came to.
-    pub(super) fn over(&self, ended: io::Result<Ended>, listener: Listener) -> Over {
-        let code = ended.as_ref().ok().and_then(|ended| ended.status?.code());
-        let (end, ms, leftovers) = match ended {
-            Ok(ended) => (self.turn_end(&ended, &listener), millis(ended.took), ended.leftovers),
-            Err(error) => {
-                let message = format!("it could not be started: {error}");
-                (TurnEnd::Failed(Failure { kind: FailureKind::Transient, message }), 0, Vec::new())
-            }
-        };
-        let usage = worth(&self.setup, &listener);
-        let claimed = listener.scanner.claimed();
-        Over { end, claimed, code, ms, usage, leftovers, tally: listener.tally }
-    }
+/// What the process of a turn came to.
+pub(super) fn over(site: &Site, ended: io::Result<Ended>, listener: Listener, posts: &Posts) -> Over {
+    let code = ended.as_ref().ok().and_then(|ended| ended.status?.code());
+    let (end, ms, leftovers) = match ended {
+        Ok(ended) => (turn_end(site, &ended, &listener, posts), millis(ended.took), ended.leftovers),
+        Err(error) => {
+            let message = format!("it could not be started: {error}");
+            (TurnEnd::Failed(Failure { kind: FailureKind::Transient, message }), 0, Vec::new())
+        }
+    };
+    let usage = worth(&site.setup, &listener);
+    let claimed = listener.scanner.claimed();
+    Over { end, claimed, code, ms, usage, leftovers, tally: listener.tally }
+}
 
-    fn turn_end(&self, ended: &Ended, listener: &Listener) -> TurnEnd {
-        let over = match ended.cause {
-            Some(Cause::Enough) => listener.over,
-            Some(Cause::Timeout) if self.time_left().is_some_and(|left| left <= ended.took) => {
-                Some(Exhausted::Time)
+fn turn_end(site: &Site, ended: &Ended, listener: &Listener, posts: &Posts) -> TurnEnd {
+    let over = match ended.cause {
+        Some(Cause::Enough) => listener.over,
+        Some(Cause::Timeout) if time_left(site.run()).is_some_and(|left| left <= ended.took) => {
+            Some(Exhausted::Time)
+        }
+        _ => None,
+    };
+    if let Some(limit) = over {
+        // It may have come to its end while it was told to.
+        let has_exited = ended.status.is_some_and(|status| status.success());
+        let is_finished = (listener.has_result || has_exited)
+            && conclude(listener.structured, Exit::Code(0), &listener.tally).is_ok();
+        return if is_finished { TurnEnd::Finished } else { TurnEnd::OverBudget { limit } };
+    }
+    let Some(exit) = exit(ended, &site.setup) else { return TurnEnd::Interrupted };
+    if matches!((exit, site.run().plan.pause_code), (Exit::Code(code), Some(pause)) if code == pause) {
+        return TurnEnd::Paused { reason: None };
+    }
+    if let Some(reason) = posts.asked_to_pause(site) {
+        return TurnEnd::Paused { reason: Some(reason).filter(|reason| !reason.is_empty()) };
+    }
+    match conclude(listener.structured, exit, &listener.tally) {
+        Ok(()) => TurnEnd::Finished,
+        Err(mut failure) => {
+            if let (FailureKind::Transient, Exit::Code(code)) = (failure.kind, exit) {
+                failure.kind = site.adapter().exit_means(code).unwrap_or(failure.kind);
             }
-            _ => None,
-        };
-        if let Some(limit) = over {
-            // It may have come to its end while it was told to.
-            let has_exited = ended.status.is_some_and(|status| status.success());
-            let is_finished = (listener.has_result || has_exited)
-                && conclude(listener.structured, Exit::Code(0), &listener.tally).is_ok();
-            return if is_finished { TurnEnd::Finished } else { TurnEnd::OverBudget { limit } };
-        }
-        let Some(exit) = exit(ended, &self.setup) else { return TurnEnd::Interrupted };
-        if matches!((exit, self.ledger.run().plan.pause_code), (Exit::Code(code), Some(pause)) if code == pause)
-        {
-            return TurnEnd::Paused { reason: None };
-        }
-        if let Some(reason) = self.asked_to_pause() {
-            return TurnEnd::Paused { reason: Some(reason).filter(|reason| !reason.is_empty()) };
-        }
-        match conclude(listener.structured, exit, &listener.tally) {
-            Ok(()) => TurnEnd::Finished,
-            Err(mut failure) => {
-                if let (FailureKind::Transient, Exit::Code(code)) = (failure.kind, exit) {
-                    failure.kind = self.adapter().exit_means(code).unwrap_or(failure.kind);
-                }
-                if let Some(complaint) = listener.last_complaint() {
-                    failure.message = format!("{} ({complaint})", failure.message);
-                }
-                TurnEnd::Failed(failure)
+            if let Some(complaint) = listener.last_complaint() {
+                failure.message = format!("{} ({complaint})", failure.message);
             }
+            TurnEnd::Failed(failure)
         }
     }
 }
-
 /// How the process ended, in the agent's terms; nothing if the user ended it.
 fn exit(ended: &Ended, setup: &Setup) -> Option<Exit> {
     let limit = |ms: Option<u64>| Duration::from_millis(ms.unwrap_or_default());

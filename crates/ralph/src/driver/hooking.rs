@@ -22,10 +22,10 @@ use ralph_core::{
     },
     setup::{Guard, Setup},
 };
-use ralph_sandbox::spool::{FOLDER, VARIABLE};
+use ralph_sandbox::spool::VARIABLE;
 use ralph_sys::{files, hash};
 
-use super::Driver;
+use super::site::Site;
 use crate::{
     journal::hook_notes::{self, Notes},
     settings::guard::{PLAN_VARIABLE, PROJECT_VARIABLE},
@@ -61,41 +61,29 @@ fn named_settings(setup: &Setup) -> Option<PathBuf> {
     Some(setup.project.join(value))
 }
 
-impl Driver {
-    /// Who looks after the hooks of a turn, if the agent has any.
-    pub(super) fn hooked(&self, turn: &Path) -> Option<Hooked> {
-        self.hooks.as_ref()?;
-        let (hooking, project) = (self.adapter().hooks(), &self.setup.project);
-        Some(Hooked::begin(hooking, turn.join(FOLDER), project, self.sandbox.is_some()))
-    }
+/// What hooks must know of the run, if the agent has any.
+pub(super) fn environment(setup: &Setup, spool: &Path) -> Vec<(OsString, Option<OsString>)> {
+    // Without the folder the hooks report nothing, but they do their work.
+    let _ = std::fs::create_dir_all(spool);
+    let plan = setup.plan_file.as_ref().map(|plan| setup.project.join(&plan.path));
+    let set = |name: &str, value: OsString| (OsString::from(name), Some(value));
+    let fixed = [
+        set(VARIABLE, spool.into()),
+        set(PROJECT_VARIABLE, setup.project.clone().into()),
+        set(CAP_VARIABLE, "0".into()),
+    ];
+    fixed.into_iter().chain(plan.map(|plan| set(PLAN_VARIABLE, plan.into()))).collect()
+}
 
-    /// What hooks must know of the run.
-    pub(super) fn hook_environment(&self, spool: &Path) -> Vec<(OsString, Option<OsString>)> {
-        if self.hooks.is_none() {
-            return Vec::new();
-        }
-        // Without the folder the hooks report nothing, but they do their work.
-        let _ = std::fs::create_dir_all(spool);
-        let plan = self.setup.plan_file.as_ref().map(|plan| self.setup.project.join(&plan.path));
-        let set = |name: &str, value: OsString| (OsString::from(name), Some(value));
-        let fixed = [
-            set(VARIABLE, spool.into()),
-            set(PROJECT_VARIABLE, self.setup.project.clone().into()),
-            set(CAP_VARIABLE, "0".into()),
-        ];
-        fixed.into_iter().chain(plan.map(|plan| set(PLAN_VARIABLE, plan.into()))).collect()
-    }
-
-    /// Says once that this version of the agent lets pass what its hook cannot judge.
-    pub(super) fn notice_open_hooks(&mut self, version: Option<&str>) {
-        let (Some(version), Some(needed)) = (version, self.adapter().closes_hooks_since()) else { return };
-        let is_older = Version::find_in(version).is_some_and(|it| Some(it) < needed.parse().ok());
-        if self.hooks.is_some() && is_older {
-            let text = format!(
-                "version {version} of the agent runs a tool when ralph's hook before it fails; from {needed} on it does not"
-            );
-            self.ledger.warn_once(Topic::OpenHooks, text);
-        }
+/// Says once that this version of the agent lets pass what its hook cannot judge.
+pub(super) fn notice_open_hooks(site: &mut Site, version: &str) {
+    let Some(needed) = site.adapter().closes_hooks_since() else { return };
+    let is_older = Version::find_in(version).is_some_and(|it| Some(it) < needed.parse().ok());
+    if is_older {
+        let text = format!(
+            "version {version} of the agent runs a tool when ralph's hook before it fails; from {needed} on it does not"
+        );
+        site.ledger.warn_once(Topic::OpenHooks, text);
     }
 }
 

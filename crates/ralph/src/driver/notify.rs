@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ralph_core::engine::outcome::Outcome;
+use ralph_core::engine::{Run, outcome::Outcome};
 use ralph_sys::{
     calls::{refusal, succeeded},
     process::{Sink, Spec},
@@ -10,7 +10,7 @@ use ralph_sys::{
 };
 use serde_json::json;
 
-use super::Driver;
+use super::site::Site;
 use crate::report::summary;
 
 /// A notification is a moment's work; a program that hangs must not hold the night.
@@ -51,48 +51,47 @@ impl NotifyReason {
     }
 }
 
-impl Driver {
-    /// Runs the program of the settings, with what happened as JSON on its standard input.
-    pub(super) fn notify(&mut self, occasion: NotifyReason, text: &str, exit_code: Option<u8>) {
-        let Some(command) = self.setup.notify.clone() else { return };
-        let spent = self.ledger.run().state.spent();
-        let event = json!({
-            "event": occasion.word(),
-            "run": self.run.id(),
-            "mode": self.ledger.run().plan.preset,
-            "project": self.setup.project,
-            "text": text,
-            "exit_code": exit_code,
-            "iteration": self.ledger.run().memory.turn.as_ref().map(|last| last.turn.iteration),
-            "cost_usd": spent.usage.cost_usd,
-            "ms": spent.ms,
-            "commits": spent.commits,
-        });
-        let spec = Spec::shell(&command, &self.setup.project)
-            .input(format!("{event}\n"))
-            .prints(Sink::Null, Sink::Pipe { copy: None })
-            .within(NOTIFY_TIMEOUT);
-        let problem = match self.supervisor.capture(spec, MAX_OUTPUT_LEN) {
-            Ok(captured) if succeeded(&captured) => return,
-            Ok(captured) if captured.ended.cause == Some(watch::Cause::Timeout) => {
-                format!("it took more than {} s", NOTIFY_TIMEOUT.as_secs())
-            }
-            Ok(captured) => refusal(&captured),
-            Err(error) => error.to_string(),
-        };
-        let text = format!("the notify command failed: {problem}");
-        match exit_code {
-            // The record is closed, and may belong to another process by now.
-            Some(_) => self.ledger.show_warning(text),
-            None => self.ledger.warn(text),
+/// Runs the program of the settings, with what happened as JSON on its standard input.
+pub(super) fn notify(site: &mut Site, occasion: NotifyReason, text: &str, exit_code: Option<u8>) {
+    let Some(command) = site.setup.notify.clone() else { return };
+    let Run { plan, state, memory, .. } = site.run();
+    let spent = state.spent();
+    let event = json!({
+        "event": occasion.word(),
+        "run": site.dir.id(),
+        "mode": plan.preset,
+        "project": site.setup.project,
+        "text": text,
+        "exit_code": exit_code,
+        "iteration": memory.turn.as_ref().map(|last| last.turn.iteration),
+        "cost_usd": spent.usage.cost_usd,
+        "ms": spent.ms,
+        "commits": spent.commits,
+    });
+    let spec = Spec::shell(&command, &site.setup.project)
+        .input(format!("{event}\n"))
+        .prints(Sink::Null, Sink::Pipe { copy: None })
+        .within(NOTIFY_TIMEOUT);
+    let problem = match site.supervisor.capture(spec, MAX_OUTPUT_LEN) {
+        Ok(captured) if succeeded(&captured) => return,
+        Ok(captured) if captured.ended.cause == Some(watch::Cause::Timeout) => {
+            format!("it took more than {} s", NOTIFY_TIMEOUT.as_secs())
         }
+        Ok(captured) => refusal(&captured),
+        Err(error) => error.to_string(),
+    };
+    let text = format!("the notify command failed: {problem}");
+    match exit_code {
+        // The record is closed, and may belong to another process by now.
+        Some(_) => site.ledger.show_warning(text),
+        None => site.ledger.warn(text),
     }
+}
 
-    /// Tells how the run ended.
-    pub(super) fn notify_end(&mut self, outcome: &Outcome, exit_code: u8) {
-        let text = summary::outcome(outcome, &self.ledger.run().plan);
-        if let Some(occasion) = NotifyReason::of(outcome) {
-            self.notify(occasion, &text, Some(exit_code));
-        }
+/// Tells how the run ended.
+pub(super) fn notify_end(site: &mut Site, outcome: &Outcome, exit_code: u8) {
+    let text = summary::outcome(outcome, &site.run().plan);
+    if let Some(occasion) = NotifyReason::of(outcome) {
+        notify(site, occasion, &text, Some(exit_code));
     }
 }

@@ -2,22 +2,32 @@
 
 use ralph_core::engine::event::{Tree, Turn};
 
-use super::Driver;
+use super::site::Site;
+use crate::project::git::Git;
 
-impl Driver {
-    /// The files in short, where somebody wants to know whether they change.
-    pub(super) fn tree(&mut self) -> Option<Tree> {
-        let repository = self.repository.as_ref().filter(|_| self.ledger.run().plan.stuck_after.is_some())?;
-        repository.tree(&mut self.supervisor).ok()
+/// The repository whose files tell whether anything comes of the work, also where ralph does not commit; nothing
+/// where nobody wants to know.
+pub(super) struct Trees {
+    repository: Option<Git>,
+}
+
+impl Trees {
+    pub(super) fn new(repository: Option<Git>) -> Self {
+        Self { repository }
     }
 
-    /// Says once that the next turn is told that nothing comes of the work.
-    pub(super) fn warn_of_standstill(&mut self, turn: &Turn) {
-        let is_again = self.ledger.run().memory.turn.as_ref();
-        let is_again = is_again.is_some_and(|last| last.turn.iteration == turn.iteration);
-        if let Some(what) = self.ledger.run().state.repeats().filter(|_| !is_again) {
-            let text = format!("there is no progress: {what}; the agent is told to try something else");
-            self.ledger.warn(text);
-        }
+    /// The files in short.
+    pub(super) fn now(&self, site: &mut Site) -> Option<Tree> {
+        self.repository.as_ref()?.tree(&mut site.supervisor).ok()
+    }
+}
+
+/// Says once that the next turn is told that nothing comes of the work.
+pub(super) fn warn_of_standstill(site: &mut Site, turn: &Turn) {
+    let last = site.run().memory.turn.as_ref();
+    let is_again = last.is_some_and(|last| last.turn.iteration == turn.iteration);
+    if let Some(what) = site.run().state.repeats().filter(|_| !is_again) {
+        let text = format!("there is no progress: {what}; the agent is told to try something else");
+        site.ledger.warn(text);
     }
 }

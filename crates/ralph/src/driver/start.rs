@@ -14,14 +14,18 @@ use std::{
 
 use super::{
     Driver,
+    agent::Agent,
+    agent_version,
     assigned::tell_of_end,
-    hooking,
+    containment::Containment,
     ledger::Ledger,
+    progress::Trees,
+    prompts::Prompts,
     refuse::{check_names, refuse_conversation, refuse_exhausted, refuse_final},
-    stories::Stories,
+    site::Site,
+    stories::{self, StoryKeeper},
 };
 use crate::{
-    driver::{agent_version, sandboxed},
     journal::{self, Journal, run_dir::RunDir},
     project::{git::Git, lock, own_files},
     report::{Reporter, session_log::SessionLog, style::ReportStyle},
@@ -33,17 +37,16 @@ use crate::{
     },
 };
 
-use ralph_core::setup::PROJECT_DIR;
 use ralph_core::{
-    containment::level::Choice,
+    containment::{level::Choice, wanted::Wanted},
     engine::{
         Run,
         event::{Event, RunStarted, TasksJudged},
         plan::{Limits, Plan},
     },
-    setup::{LockScope, PromptSource, Role, Setup},
+    setup::{LockScope, PROJECT_DIR, PromptSource, Role, Setup, StoriesSetup},
 };
-use ralph_sandbox::{Sandbox, self_test};
+use ralph_sandbox::self_test;
 use ralph_sys::{
     error::{Context, Error, Result},
     files::{self, MAX_TEXT_LEN, Readers, Root},
@@ -82,30 +85,30 @@ pub(crate) struct Resume {
 impl Start {
     /// Checks what the run needs, takes the tree, and records the start.
     pub(crate) fn begin(self) -> Result<Driver> {
-        let Self { plan, mut setup, run, drafts, reporters, warnings, settled } = self;
+        let Self { plan, setup, run, drafts, reporters, warnings, settled } = self;
         check_names(&setup)?;
         let odd_rules = protection::check_rules(&setup)?;
-        if !drafts.iter().any(|(path, _)| setup.prompt.path() == Some(path)) {
-            check_prompt(&setup.prompt)?;
-        }
-        let mut ground = Preflight::take(&plan, &setup)?;
-        setup.sandbox.level = Choice::Level(self_test::choose(&mut ground.supervisor, &setup.sandbox)?);
+        check_prompt(&setup.prompt, &drafts)?;
+        let mut preflight = Preflight::take(&plan, &setup)?;
+        let level = self_test::choose(&mut preflight.supervisor, &setup.sandbox)?;
         write_absent(&setup.project, &drafts)?;
-        check_prompt(&setup.prompt)?;
-        if let Some(git) = &ground.git {
-            let changes = git.changes(&mut ground.supervisor)?;
-            setup.dirty = changes.into_iter().map(|change| (change.key(), change.fingerprint)).collect();
-        }
+        let dirty = preflight.dirty()?;
         let run = run.map_or_else(|| RunDir::create(&setup.project), Ok)?;
-        ground.register(&setup, &run).inspect_err(|_| {
+        preflight.register(&setup, &run).inspect_err(|_| {
             // Nothing is in it.
             let _ = run.remove();
         })?;
         let journal = Journal::open(&run.journal())?;
-        let stories = Stories::begin(&mut setup, &run)?;
+        let pins = stories::pin(&setup, &run)?;
+        let setup = Setup {
+            sandbox: Wanted { level: Choice::Level(level), ..setup.sandbox },
+            stories: setup.stories.map(|it| StoriesSetup { pinned: stories::hashes(&pins), ..it }),
+            dirty,
+            ..setup
+        };
         let hidden = own_files::hide(&setup.project);
-        ground.guard(&run, &journal)?;
-        ground.note_version(&setup, &run);
+        preflight.guard(&run, &journal)?;
+        preflight.note_version(&setup, &run);
 
         let started = RunStarted {
             run: run.id(),
@@ -126,8 +129,11 @@ impl Start {
         if let Err(error) = hidden {
             ledger.warn(format!("ralph's files cannot be kept in {PROJECT_DIR}: {error}"));
         }
-        let mut driver = ground.driver(ledger, setup, run, stories)?;
-        driver.notice_git()?;
+        let stories = StoryKeeper::begin(&setup, pins);
+        let mut driver = preflight.driver(ledger, run, stories)?;
+        if let Some(stories) = &driver.stories {
+            stories.notice_git(&mut driver.site, driver.git.as_ref())?;
+        }
         Ok(driver)
     }
 }
@@ -143,7 +149,7 @@ impl Resume {
         let mut known = folded.run;
         let mut limits = may_go_on(&known, &raise, &run)?;
         let setup = known.started.setup.clone();
-        let mut ground = Preflight::take(&known.plan, &setup)?;
+        let mut preflight = Preflight::take(&known.plan, &setup)?;
         let journal = Journal::open(&run.journal())?;
         // Another process may have written until now; only what was read under the lock counts.
         if size(&run) != seen {
@@ -154,17 +160,17 @@ impl Resume {
         if !setup.keep_leftovers {
             guardian::end_run(&run.id());
         }
-        self_test::choose(&mut ground.supervisor, &setup.sandbox)?;
+        self_test::choose(&mut preflight.supervisor, &setup.sandbox)?;
         let _ = own_files::hide(&setup.project);
-        ground.register(&setup, &run)?;
-        ground.guard(&run, &journal)?;
+        preflight.register(&setup, &run)?;
+        preflight.guard(&run, &journal)?;
 
         let reporters = with_keeper(reporters, &setup, &run);
         let mut ledger = Ledger::resume(known, journal, reporters);
         ledger.record(Event::RunResumed { pid: std::process::id(), limits });
         begin_session_log(&mut ledger, &setup);
-        let stories = Stories::resume(ledger.run(), &run)?;
-        ground.driver(ledger, setup, run, stories)
+        let stories = StoryKeeper::resume(ledger.run(), &run)?;
+        preflight.driver(ledger, run, stories)
     }
 }
 
@@ -190,7 +196,7 @@ struct Preflight {
     supervisor: Supervisor,
     git: Option<Git>,
     repository: Option<Git>,
-    tree: Vec<File>,
+    locks: Vec<File>,
 }
 
 impl Preflight {
@@ -200,7 +206,7 @@ impl Preflight {
         let mut supervisor = Supervisor::new()?;
         find_scm(plan, setup)?;
         let git = find_git(&mut supervisor, plan, setup)?;
-        let tree = match &setup.territory {
+        let locks = match &setup.territory {
             LockScope::Tree => lock::take(&setup.project, git.as_ref().map(Git::top))?,
             LockScope::Folder(folder) => {
                 Root::around(&setup.project, folder)
@@ -215,7 +221,14 @@ impl Preflight {
             Some(git) => Some(git.clone()),
             None => Git::find(&mut supervisor, &setup.project).ok().flatten(),
         };
-        Ok(Self { program, supervisor, git, repository, tree })
+        Ok(Self { program, supervisor, git, repository, locks })
+    }
+
+    /// What is not committed before the run begins: none of it is the run's.
+    fn dirty(&mut self) -> Result<BTreeMap<String, String>> {
+        let Some(git) = &self.git else { return Ok(BTreeMap::new()) };
+        let changes = git.changes(&mut self.supervisor)?;
+        Ok(changes.into_iter().map(|change| (change.key(), change.fingerprint)).collect())
     }
 
     /// Makes the run known to the others that work on its task, and leaves their processes alone.
@@ -265,47 +278,20 @@ impl Preflight {
     /// From here on the run's processes do not outlive ralph, nor do they outlive the locks.
     fn guard(&mut self, run: &RunDir, journal: &Journal) -> Result<()> {
         let mut locks = vec![OwnedFd::from(journal.lock()?)];
-        for file in &self.tree {
+        for file in &self.locks {
             locks.push(file.try_clone()?.into());
         }
         self.supervisor.guarded(Guardian::start(&run.id(), &locks).context("cannot start the guardian")?);
         Ok(())
     }
 
-    fn driver(
-        self,
-        mut ledger: Ledger,
-        setup: Setup,
-        run: RunDir,
-        stories: Option<Stories>,
-    ) -> Result<Driver> {
-        let Self { program, mut supervisor, git, repository, tree } = self;
-        let sandbox = sandboxed::of_run(&setup, &run, &program, &mut supervisor)
-            .context("cannot prepare the sandbox")?;
-        if let Some(level) = sandbox.as_ref().map(Sandbox::level) {
-            let uncovered = level.uncovered().iter().map(|it| (*it).to_owned()).collect();
-            ledger.record(Event::Sandboxed { level, uncovered });
-        }
-        for warning in sandbox.iter().flat_map(Sandbox::warnings) {
-            ledger.warn(warning);
-        }
-        let hooks = hooking::hooks(&ledger.run().plan, &setup);
-        Ok(Driver {
-            ledger,
-            setup,
-            run,
-            supervisor,
-            program,
-            git,
-            repository,
-            base_prompt: None,
-            bus_length: 0,
-            sandbox,
-            spool: None,
-            hooks,
-            stories,
-            tree,
-        })
+    fn driver(self, ledger: Ledger, dir: RunDir, stories: Option<StoryKeeper>) -> Result<Driver> {
+        let Self { program, supervisor, git, repository, locks } = self;
+        let mut site = Site::new(ledger, supervisor, dir);
+        let containment = Containment::prepare(&mut site, &program).context("cannot prepare the sandbox")?;
+        let agent = Agent::new(program, &site.run().plan, &site.setup);
+        let (prompts, trees) = (Prompts::default(), Trees::new(repository));
+        Ok(Driver { site, agent, prompts, containment, git, trees, stories, locks })
     }
 }
 
@@ -337,8 +323,12 @@ fn write_absent(project: &Path, drafts: &[(PathBuf, Cow<'static, str>)]) -> Resu
     Ok(())
 }
 
-fn check_prompt(prompt: &PromptSource) -> Result<()> {
+/// A prompt that is still to be written says what it says.
+fn check_prompt(prompt: &PromptSource, drafts: &[(PathBuf, Cow<'static, str>)]) -> Result<()> {
     let Some(path) = prompt.path() else { return Ok(()) };
+    if path.symlink_metadata().is_err() && drafts.iter().any(|(draft, _)| draft == path) {
+        return Ok(());
+    }
     let text = files::read(path, MAX_TEXT_LEN)
         .map_err(|error| Error::new(format!("cannot read the prompt file `{}`: {error}", path.display())))?;
     if text.trim_ascii().is_empty() {

@@ -36,7 +36,7 @@ fn without_hooks(mut spec: Spec) -> io::Result<Spec> {
 }
 
 /// A file that no turn may change.
-pub(super) struct Pin {
+pub(in crate::driver) struct Pin {
     /// Relative to the project.
     path: PathBuf,
     bytes: Vec<u8>,
@@ -71,7 +71,7 @@ pub(super) fn read_text(project: &Path, path: &Path) -> Option<String> {
 }
 
 /// Copies the files that no turn may change into the run's folder.
-pub(super) fn pin(project: &Path, setup: &mut StoriesSetup, run: &RunDir) -> Result<Vec<Pin>> {
+pub(super) fn pin(project: &Path, setup: &StoriesSetup, run: &RunDir) -> Result<Vec<Pin>> {
     let mut pins = Vec::new();
     for name in [PRD, PROMPT] {
         let path = setup.dir.join(name);
@@ -81,10 +81,14 @@ pub(super) fn pin(project: &Path, setup: &mut StoriesSetup, run: &RunDir) -> Res
             .context(format!("cannot read {}", path.display()))?;
         record(&run.path().join("pinned").join(name), &bytes)
             .context(format!("cannot copy {} into the record", path.display()))?;
-        setup.pinned.insert(path.clone(), hash(&bytes));
         pins.push(Pin { path, bytes });
     }
     Ok(pins)
+}
+
+/// What is recorded of them, to know the copies by.
+pub(in crate::driver) fn hashes(pins: &[Pin]) -> BTreeMap<PathBuf, String> {
+    pins.iter().map(|Pin { path, bytes }| (path.clone(), hash(bytes))).collect()
 }
 
 /// The copies of an earlier process; one that was changed is worth nothing.

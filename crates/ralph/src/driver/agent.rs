@@ -1,0 +1,118 @@
+//! Calls the agent: with which program, arguments, environment and hooks.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use ralph_agents::{FirstSignal, Output, Request, hooking::Hooks};
+use ralph_core::{
+    engine::plan::Plan,
+    setup::{PromptVia, Setup},
+};
+use ralph_sandbox::spool::FOLDER;
+use ralph_sys::process::{Leftovers, Sink, Spec};
+use rustix::process::Signal;
+
+use super::{
+    assigned,
+    budget::cost_left,
+    hooking::{self, Hooked},
+    site::Site,
+};
+use crate::journal::run_dir::record_into;
+
+/// The agent as ralph calls it.
+pub(super) struct Agent {
+    /// Its program, found on the path.
+    program: PathBuf,
+    /// The hooks that it gets.
+    hooks: Option<Hooks>,
+}
+
+/// How the agent is to be called for one turn.
+pub(super) struct Call<'a> {
+    pub(super) prompt: &'a str,
+    /// Whether more messages follow the prompt.
+    pub(super) streams_input: bool,
+    pub(super) output: Output<'a>,
+    pub(super) iteration: u32,
+    /// Where its hooks report to.
+    pub(super) spool: &'a Path,
+    pub(super) stdout: Sink,
+    pub(super) stderr: Sink,
+}
+
+impl Agent {
+    pub(super) fn new(program: PathBuf, plan: &Plan, setup: &Setup) -> Self {
+        Self { program, hooks: hooking::hooks(plan, setup) }
+    }
+
+    /// The process of a turn.
+    pub(super) fn spec(&self, site: &Site, call: Call<'_>) -> Spec {
+        let Setup { agent, timeouts, .. } = &site.setup;
+        let adapter = site.adapter();
+        let by_argument = agent.prompt_via == PromptVia::Argument;
+        let request = Request {
+            flags: &agent.flags,
+            output: call.output,
+            permissions: agent.permissions,
+            prompt: by_argument.then_some(call.prompt),
+            hooks: self.hooks.as_ref(),
+            resume: site.run().memory.conversation.as_deref(),
+            streams_input: call.streams_input,
+            // A process of several turns is measured turn by turn.
+            budget_usd: cost_left(site.run()).filter(|_| !call.streams_input),
+        };
+        let spec = Spec::new(&self.program, &site.setup.project)
+            .args(adapter.arguments(&request))
+            .envs(self.environment(site, call.iteration, call.spool))
+            .prints(call.stdout, call.stderr)
+            .ended_by(match adapter.first_signal() {
+                FirstSignal::Int => Signal::INT,
+                FirstSignal::Term => Signal::TERM,
+            })
+            .within(timeouts.turn_ms.map(Duration::from_millis))
+            .silent_for(timeouts.idle_ms.map(Duration::from_millis))
+            .leftovers(Leftovers::kept_if(site.setup.keep_leftovers));
+        if by_argument { spec } else { spec.input(call.prompt) }
+    }
+
+    fn environment(&self, site: &Site, iteration: u32, spool: &Path) -> Vec<(OsString, Option<OsString>)> {
+        let plan = &site.run().plan;
+        let set = |name: &str, value: String| (OsString::from(name), Some(OsString::from(value)));
+        let mut env = vec![
+            set("RALPH_ITERATION", iteration.to_string()),
+            set("RALPH_MAX_ITERATIONS", plan.limits.iterations.to_string()),
+            set("RALPH_MODE", plan.preset.clone()),
+            // A Claude Code inside a Claude Code refuses to start.
+            (OsString::from("CLAUDECODE"), None),
+        ];
+        if self.hooks.is_some() {
+            env.extend(hooking::environment(&site.setup, spool));
+        }
+        env.extend(assigned::environment(site));
+        env.extend(site.setup.agent.env.iter().map(|(name, value)| set(name, value.clone())));
+        env
+    }
+
+    /// Who looks after the hooks of a turn, if the agent has any.
+    pub(super) fn hooked(&self, site: &Site, turn: &Path, is_contained: bool) -> Option<Hooked> {
+        self.hooks.as_ref()?;
+        let (hooking, project) = (site.adapter().hooks(), &site.setup.project);
+        Some(Hooked::begin(hooking, turn.join(FOLDER), project, is_contained))
+    }
+
+    /// Says once that this version of the agent lets pass what its hook cannot judge.
+    pub(super) fn notice_open_hooks(&self, site: &mut Site, version: Option<&str>) {
+        if let Some(version) = version.filter(|_| self.hooks.is_some()) {
+            hooking::notice_open_hooks(site, version);
+        }
+    }
+}
+
+/// A pipe with a copy; without the copy if the disk refuses it.
+pub(super) fn copied_to(path: &Path) -> Sink {
+    Sink::Pipe { copy: record_into(path).ok() }
+}

@@ -1,0 +1,145 @@
+//! What a turn is told: the user's prompt, filled in, with what ralph has to add.
+
+use std::path::Path;
+
+use jiff::Zoned;
+use ralph_core::{
+    engine::event::Turn,
+    plan_file::next_task,
+    prompt::{Count, Feedback, compose},
+    setup::{PROJECT_DIR, PlanFile, PromptSource, TaskFrom},
+    template::fill,
+};
+use ralph_sys::{
+    error::{Error, Result},
+    files::{Readers, Root},
+};
+
+use super::{assigned, containment::Containment, conversation, site::Site, stories::StoryKeeper};
+use crate::{journal::run_dir::record, report::Reporter, tasks::Task};
+
+/// The prompts of a run.
+#[derive(Default)]
+pub(super) struct Prompts {
+    /// The last text that could be read, in case its file goes away.
+    last: Option<String>,
+}
+
+impl Prompts {
+    /// What the turn is told.
+    pub(super) fn of_turn(
+        &mut self,
+        site: &mut Site,
+        containment: &Containment,
+        stories: Option<&StoryKeeper>,
+        turn: &Turn,
+    ) -> Result<String> {
+        let adapter = site.adapter();
+        if let Some(message) = conversation::next_message(site) {
+            return Ok(message);
+        }
+        let base = self.base(site, containment)?;
+        let base = match site.setup.prompt {
+            PromptSource::Template(_) => fill(&base, &variables(site, stories, turn)),
+            PromptSource::Text(_) | PromptSource::File(_) => base,
+        };
+        let limit = site.run().plan.limits.iterations;
+        let base = match stories.and_then(|stories| stories.assignment(turn, limit)) {
+            Some(assignment) => adapter.harmless(&assignment) + &base,
+            None => base,
+        };
+        let base = match &site.setup.assignment {
+            Some(assignment) => assigned::prompt(site, assignment, &base),
+            None => base,
+        };
+        let harmless = |feedback: &Feedback| Feedback {
+            action: feedback.action,
+            text: adapter.harmless(&feedback.text),
+        };
+        let feedback: Vec<Feedback> = site.run().state.feedback().iter().map(harmless).collect();
+        let count = site.setup.count_in_prompt.then_some(Count { iteration: turn.iteration, of: limit });
+        Ok(adapter.deliverable(compose(&base, &feedback, count)))
+    }
+
+    /// The user's prompt. A file is read again each time; if it has gone, the last text stands.
+    pub(super) fn base(&mut self, site: &mut Site, containment: &Containment) -> Result<String> {
+        let path = match &site.setup.prompt {
+            PromptSource::Text(text) => return Ok(text.clone()),
+            PromptSource::File(path) | PromptSource::Template(path) => path.clone(),
+        };
+        match (containment.read_for_agent(&path), &self.last) {
+            (Ok(bytes), _) => {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                self.last = Some(text.clone());
+                Ok(text)
+            }
+            (Err(error), Some(text)) => {
+                let path = path.display();
+                site.ledger.warn(format!("{path}: {error}; going on with the prompt of the last turn"));
+                Ok(text.clone())
+            }
+            (Err(error), None) => {
+                Err(Error::new(format!("cannot read the prompt file `{}`: {error}", path.display())))
+            }
+        }
+    }
+}
+
+/// The variables of a prompt template.
+fn variables<'a>(site: &'a Site, stories: Option<&StoryKeeper>, turn: &Turn) -> Vec<(&'a str, String)> {
+    let plan = &site.run().plan;
+    let name = site.setup.project.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut variables = vec![
+        ("MODE", plan.preset.clone()),
+        ("ITERATION", turn.iteration.to_string()),
+        ("MAX_ITERATIONS", plan.limits.iterations.to_string()),
+        ("TASK_DESCRIPTION", turn.task.clone().unwrap_or_default()),
+        ("SPEC", turn.spec.clone().unwrap_or_else(|| "none is named".to_owned())),
+        ("DATE", Zoned::now().strftime("%Y-%m-%d").to_string()),
+        ("PROJECT_NAME", name),
+    ];
+    for (name, value) in stories.map(|stories| stories.variables(turn)).unwrap_or_default() {
+        variables.retain(|(known, _)| *known != name);
+        variables.push((name, value));
+    }
+    variables.extend(site.setup.variables.iter().map(|(name, value)| (name.as_str(), value.clone())));
+    variables
+}
+
+/// What the next turn is about, and the specification it belongs to; nothing where only the prompt knows.
+pub(super) fn task(site: &Site, containment: &Containment) -> (Option<String>, Option<String>) {
+    match &site.setup.task {
+        TaskFrom::Prompt => (None, None),
+        TaskFrom::Fixed(task) => (Some(task.clone()), None),
+        TaskFrom::PlanFile => {
+            let next = site.setup.plan_file.as_ref().and_then(|PlanFile { path, specs }| {
+                let text = containment.read_for_agent(&site.setup.project.join(path)).ok()?;
+                next_task(&String::from_utf8_lossy(&text), specs)
+            });
+            let (task, spec) = match next {
+                Some(task) => (task.title, task.spec),
+                None => ("finish what the plan leaves open".to_owned(), None),
+            };
+            (Some(task), spec)
+        }
+    }
+}
+
+/// Keeps the prompt of a turn with its record, and a copy for people in the project.
+pub(super) fn record_prompt(site: &mut Site, folder: &Path, iteration: u32, prompt: &str) {
+    let folder_in_project = match &site.setup.assignment {
+        // Others work on tasks at the same time.
+        Some(assignment) => Task::of(assignment).run_folder(&site.dir.id()),
+        None => site.setup.project.join(PROJECT_DIR),
+    };
+    let in_project = folder_in_project.join(format!("prompt_{iteration:03}.txt"));
+    let own = folder.join("prompt.md");
+    let recorded = record(&own, prompt.as_bytes());
+    // The agent may have put a link there, to a place that it cannot write itself.
+    let copied = Root::new(&site.setup.project).replace(&in_project, prompt.as_bytes(), Readers::AsBefore);
+    for (path, result) in [(own, recorded), (in_project, copied)] {
+        if let Err(error) = result {
+            site.ledger.reporters.detail(&format!("cannot write {}: {error}", path.display()));
+        }
+    }
+}
