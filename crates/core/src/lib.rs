@@ -19,6 +19,7 @@ pub mod fail_action;
 mod fence;
 pub mod gate_failure;
 pub mod job_request;
+pub mod located;
 pub mod markdown;
 pub mod message;
 pub mod plan_file;

@@ -5,7 +5,6 @@
 
 mod budget;
 mod change;
-mod document;
 mod edit;
 mod invariants;
 mod judge;
@@ -22,7 +21,7 @@ mod tests;
 pub use budget::Budget;
 pub use judge::{ListJudgement, Rules, StoryTurn, Undone, idle, judge};
 pub use mode::Mode;
-pub use schema::{Problem, Reading, check, read};
+pub use schema::{Problem, Reading, check, keys, read};
 pub use select::{Selected, blocked, select};
 pub use statistics::{Statistics, StoryReviews};
 pub use step::{Refused, Step, take_step};

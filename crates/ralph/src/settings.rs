@@ -4,12 +4,11 @@
 //! the reference and people's editors say about its key, through the schema.
 
 mod error;
-mod fields;
 pub(crate) mod guard;
 mod json;
+mod layers;
 mod load;
 mod loops;
-mod node;
 mod read;
 mod sandbox;
 mod schema;
@@ -30,6 +29,8 @@ use crate::term::ColorWhen;
 
 pub(crate) use load::{Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, inspect, load, of_bytes};
 pub(crate) use loops::{BuildSettings, PlanSettings, StoriesSettings, TaskSettings};
+#[cfg(test)]
+pub(crate) use read::keys;
 pub(crate) use sandbox::SandboxSettings;
 pub(crate) use schema::schema;
 

@@ -1,13 +1,13 @@
 //! Changes single values in the text of a task list and leaves every other byte as it is.
 
-use super::document::{Node, line, parse};
+use crate::located::{node::Node, text::parse};
 
 /// A key of the array of stories.
 pub(super) const STORIES: &str = "userStories";
 
 /// Sets a key of the whole list.
 pub(super) fn set_in_list(text: &str, key: &str, value: &str) -> String {
-    match parse(text) {
+    match parse(text, 0) {
         Ok(root) => set(text, &root, key, value),
         Err(_) => text.to_owned(),
     }
@@ -20,36 +20,36 @@ pub(super) fn set_in_story(text: &str, index: usize, key: &str, value: &str) -> 
 
 /// Replaces the story at this place as a whole.
 pub(super) fn replace(text: &str, index: usize, story: &str) -> String {
-    with_story(text, index, |node| splice(text, node.span.start, node.span.end, story))
+    with_story(text, index, |node| splice(text, node.position.start, node.position.end, story))
 }
 
 /// Takes out the story at this place, and the comma that stood beside it.
 pub(super) fn remove(text: &str, index: usize) -> String {
-    let Ok(root) = parse(text) else { return text.to_owned() };
+    let Ok(root) = parse(text, 0) else { return text.to_owned() };
     let stories = root.get(STORIES).map_or(&[][..], Node::items);
     let Some(story) = stories.get(index) else { return text.to_owned() };
     match (index.checked_sub(1).and_then(|before| stories.get(before)), stories.get(index + 1)) {
-        (_, Some(next)) => splice(text, story.span.start, next.span.start, ""),
-        (Some(before), None) => splice(text, before.span.end, story.span.end, ""),
-        (None, None) => splice(text, story.span.start, story.span.end, ""),
+        (_, Some(next)) => splice(text, story.position.start, next.position.start, ""),
+        (Some(before), None) => splice(text, before.position.end, story.position.end, ""),
+        (None, None) => splice(text, story.position.start, story.position.end, ""),
     }
 }
 
 /// Puts a story in, so that it stands at this place.
 pub(super) fn insert(text: &str, index: usize, story: &str) -> String {
-    let Ok(root) = parse(text) else { return text.to_owned() };
+    let Ok(root) = parse(text, 0) else { return text.to_owned() };
     let Some(array) = root.get(STORIES) else { return text.to_owned() };
     let stories = array.items();
     if let Some(next) = stories.get(index) {
-        let gap = indentation(text, next.span.start);
-        return splice(text, next.span.start, next.span.start, &format!("{story},{gap}"));
+        let gap = indentation(text, next.position.start);
+        return splice(text, next.position.start, next.position.start, &format!("{story},{gap}"));
     }
     match stories.last() {
         Some(last) => {
-            let gap = indentation(text, last.span.start);
-            splice(text, last.span.end, last.span.end, &format!(",{gap}{story}"))
+            let gap = indentation(text, last.position.start);
+            splice(text, last.position.end, last.position.end, &format!(",{gap}{story}"))
         }
-        None => splice(text, array.span.start, array.span.end, &format!("[\n    {story}\n  ]")),
+        None => splice(text, array.position.start, array.position.end, &format!("[\n    {story}\n  ]")),
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) fn insert(text: &str, index: usize, story: &str) -> String {
 fn indentation(text: &str, at: usize) -> String {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let before = &text[start..at];
-    if 1 < line(text, at) && before.bytes().all(|byte| matches!(byte, b' ' | b'\t')) {
+    if 0 < start && before.bytes().all(|byte| matches!(byte, b' ' | b'\t')) {
         format!("\n{before}")
     } else {
         " ".to_owned()
@@ -65,7 +65,7 @@ fn indentation(text: &str, at: usize) -> String {
 }
 
 fn with_story(text: &str, index: usize, change: impl FnOnce(&Node) -> String) -> String {
-    let Ok(root) = parse(text) else { return text.to_owned() };
+    let Ok(root) = parse(text, 0) else { return text.to_owned() };
     match root.get(STORIES).and_then(|stories| stories.items().get(index)) {
         Some(story) => change(story),
         None => text.to_owned(),
@@ -74,13 +74,13 @@ fn with_story(text: &str, index: usize, change: impl FnOnce(&Node) -> String) ->
 
 fn set(text: &str, object: &Node, key: &str, value: &str) -> String {
     if let Some(present) = object.get(key) {
-        return splice(text, present.span.start, present.span.end, value);
+        return splice(text, present.position.start, present.position.end, value);
     }
-    let inside = object.span.start + 1;
+    let inside = object.position.start + 1;
     match object.members().first() {
         Some(first) => {
-            let gap = indentation(text, first.at);
-            splice(text, first.at, first.at, &format!("\"{key}\": {value},{gap}"))
+            let gap = indentation(text, first.position.start);
+            splice(text, first.position.start, first.position.start, &format!("\"{key}\": {value},{gap}"))
         }
         None => splice(text, inside, inside, &format!("\"{key}\": {value}")),
     }

@@ -4,12 +4,17 @@ use std::{collections::BTreeSet, fmt, ops::Range};
 
 use serde_json::Value;
 
-use super::{
-    Kind, Review, Status, Story, TaskList,
-    document::{Content, Node, line, parse},
-    edit::STORIES,
-    invariants,
+use super::{Kind, Review, Status, Story, TaskList, edit::STORIES, invariants};
+use crate::located::{
+    fields::{self, At, Fields, Manner, Null, Unknown, read_object},
+    node::{Content, Node, member_path},
+    report::{Issue, Report},
+    text::{Lines, parse},
 };
+
+/// A null is no status, other tools may have keys of their own, and what is wrong is the value.
+const MANNER: Manner =
+    Manner { null: Null::Value, unknown: Unknown::Nothing, at: At::Value, wrong, renamed: &[] };
 
 /// Something that is wrong with a task list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +77,7 @@ pub fn check(text: &str, review: Review, cap: u32) -> Vec<Problem> {
 pub fn read(text: &str) -> Reading {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reading = Reading::default();
-    let root = match parse(text) {
+    let root = match parse(text, 0) {
         Ok(root) => root,
         Err(error) => {
             let text = format!("not valid JSON: {}", error.reason);
@@ -80,18 +85,16 @@ pub fn read(text: &str) -> Reading {
             return reading;
         }
     };
-    let mut fields = Fields::new(text, &root, "", None);
-    reading.list.project = fields.text("project");
-    reading.list.branch_name = fields.text("branchName");
-    reading.list.description = fields.text("description");
-    reading.list.verify_commands = fields.optional("verifyCommands", Fields::texts);
-    let stories = fields.array(STORIES);
-    reading.problems = fields.problems;
-    let Some(stories) = stories else { return reading };
-    reading.has_stories = true;
+    let (lines, mut report) = (Lines::of(text), Report::default());
+    let has_stories = read_once(&root, "", &mut report, |fields| read_list(fields, &mut reading.list));
+    reading.has_stories = has_stories == Some(true);
+    reading.problems = problems(report, None, &lines);
+    let stories = root.get(STORIES).map_or(&[][..], Node::items);
     let mut ids = BTreeSet::new();
-    for (index, node) in stories.items().iter().enumerate() {
-        let entry = read_story(text, node, index, &mut ids, &mut reading.problems);
+    for (index, node) in stories.iter().enumerate() {
+        let mut report = Report::default();
+        let entry = read_entry(node, index, &mut ids, &mut report, &lines);
+        reading.problems.extend(problems(report, entry.id.as_ref(), &lines));
         reading.list.user_stories.extend(entry.story.clone());
         reading.entries.push(entry);
     }
@@ -99,201 +102,138 @@ pub fn read(text: &str) -> Reading {
     reading
 }
 
-fn read_story(
-    text: &str,
+/// The paths of all keys of a task list, such as `project` and `userStories[].passes`.
+pub fn keys() -> BTreeSet<String> {
+    fields::keys(&MANNER, |fields| {
+        read_list(fields, &mut TaskList::default());
+        fields.objects(STORIES, read_story);
+    })
+}
+
+/// What stands above the stories; returns whether there is an array of these.
+fn read_list(fields: &mut Fields<'_, '_>, list: &mut TaskList) -> bool {
+    list.project = fields.required("project", string);
+    list.branch_name = fields.required("branchName", string);
+    list.description = fields.required("description", string);
+    list.verify_commands = fields.each("verifyCommands", string).unwrap_or_default();
+    fields.require(STORIES);
+    fields.items(STORIES).is_some()
+}
+
+fn read_entry(
     node: &Node,
     index: usize,
     ids: &mut BTreeSet<String>,
-    problems: &mut Vec<Problem>,
+    report: &mut Report,
+    lines: &Lines,
 ) -> StoryEntry {
     let id = node.get("id").and_then(Node::string).map(str::to_owned);
-    let path = format!("{STORIES}[{index}]");
-    let mut fields = Fields::new(text, node, &path, id.clone());
-    let story = Story {
-        id: fields.filled("id"),
-        title: fields.text("title"),
-        description: fields.optional("description", Fields::text),
-        acceptance_criteria: fields.criteria("acceptanceCriteria"),
-        priority: fields.number("priority"),
-        passes: fields.boolean("passes"),
-        review_status: fields.status("reviewStatus"),
-        review_count: fields.count("reviewCount"),
-        review_feedback: fields.text("reviewFeedback"),
-        notes: fields.optional("notes", Fields::text),
-        depends_on: fields.optional("dependsOn", Fields::texts),
-        kind: fields.optional("kind", Fields::kind),
-        line: line(text, node.span.start),
+    let span = node.position.span();
+    let story = read_once(node, &format!("{STORIES}[{index}]"), report, |fields| {
+        let story = Story { line: lines.line(span.start), ..read_story(fields) };
+        if story.passes && story.notes.trim().is_empty() {
+            fields.problem("notes", "has passes=true with empty notes; write down what was done");
+        }
+        if !story.id.is_empty() && !ids.insert(story.id.clone()) {
+            fields.problem("id", "there is another story of this id");
+        }
+        story
+    });
+    StoryEntry { id, span, story: story.filter(|_| report.problems.is_empty()) }
+}
+
+fn read_story(fields: &mut Fields<'_, '_>) -> Story {
+    Story {
+        id: fields.required("id", name),
+        title: fields.required("title", string),
+        description: fields.take("description", string).unwrap_or_default(),
+        acceptance_criteria: read_criteria(fields),
+        priority: fields.required("priority", number),
+        passes: fields.required("passes", boolean),
+        review_status: fields.required("reviewStatus", status),
+        review_count: fields.required("reviewCount", count),
+        review_feedback: fields.required("reviewFeedback", string),
+        notes: fields.take("notes", string).unwrap_or_default(),
+        depends_on: fields.each("dependsOn", string).unwrap_or_default(),
+        kind: fields.take("kind", kind).unwrap_or(Kind::Agent),
+        line: 0,
+    }
+}
+
+fn read_criteria(fields: &mut Fields<'_, '_>) -> Vec<String> {
+    const KEY: &str = "acceptanceCriteria";
+    fields.require(KEY);
+    let criteria = fields.each(KEY, string).unwrap_or_default();
+    if fields.is_array(KEY) && fields.items(KEY).is_some_and(<[Node]>::is_empty) {
+        fields.problem(KEY, "expected at least one criterion, found an empty array");
+    }
+    criteria
+}
+
+/// Reads an object. Two readers of the same key twice may see two lists, one of them approved: so that is a problem.
+fn read_once<T>(
+    node: &Node,
+    path: &str,
+    report: &mut Report,
+    read: impl FnOnce(&mut Fields<'_, '_>) -> T,
+) -> Option<T> {
+    for member in node.repeated() {
+        report.problem(member.position, &member_path(path, &member.key), "the key is there twice");
+    }
+    read_object(&MANNER, node, node.position, path, report, read)
+}
+
+fn problems(report: Report, story: Option<&String>, lines: &Lines) -> Vec<Problem> {
+    let problem = |issue: Issue| Problem {
+        line: lines.line(issue.position.start),
+        path: issue.path,
+        story: story.cloned(),
+        text: issue.text,
     };
-    if story.passes && story.notes.trim().is_empty() {
-        let what = "has passes=true with empty notes; write down what was done".to_owned();
-        fields.problem("notes", &what);
-    }
-    if !story.id.is_empty() && !ids.insert(story.id.clone()) {
-        fields.problem("id", "there is another story of this id");
-    }
-    let is_whole = fields.problems.is_empty();
-    problems.extend(fields.problems);
-    StoryEntry { id, span: node.span.clone(), story: is_whole.then_some(story) }
+    report.problems.into_iter().map(problem).collect()
 }
 
-/// Takes the fields out of one object.
-struct Fields<'a> {
-    text: &'a str,
-    object: &'a Node,
-    path: &'a str,
-    story: Option<String>,
-    problems: Vec<Problem>,
+fn wrong(expected: &str, node: &Node) -> String {
+    format!("expected {expected}, found {}", node.shown())
 }
 
-impl<'a> Fields<'a> {
-    fn new(text: &'a str, object: &'a Node, path: &'a str, story: Option<String>) -> Self {
-        let mut fields = Self { text, object, path, story, problems: Vec::new() };
-        if !matches!(object.content, Content::Object(_)) {
-            fields.at(object.span.start, "", &format!("expected an object, found {}", object.shown()));
-        }
-        // Two readers of the same key twice may see two lists: one of them approved.
-        let mut keys = BTreeSet::new();
-        for member in object.members() {
-            if !keys.insert(&member.key) {
-                fields.at(member.at, &member.key, "the key is there twice");
-            }
-        }
-        fields
-    }
+fn string(node: &Node) -> Result<String, String> {
+    node.string().map(str::to_owned).ok_or_else(|| wrong("a string", node))
+}
 
-    fn problem(&mut self, key: &str, text: &str) {
-        let at = self.object.get(key).map_or(self.object.span.start, |node| node.span.start);
-        self.at(at, key, text);
-    }
+fn name(node: &Node) -> Result<String, String> {
+    string(node).and_then(|name| if name.trim().is_empty() { Err(wrong("a name", node)) } else { Ok(name) })
+}
 
-    fn at(&mut self, at: usize, key: &str, text: &str) {
-        let dot = if self.path.is_empty() || key.is_empty() { "" } else { "." };
-        self.problems.push(Problem {
-            line: line(self.text, at),
-            path: format!("{}{dot}{key}", self.path),
-            story: self.story.clone(),
-            text: text.to_owned(),
-        });
+fn boolean(node: &Node) -> Result<bool, String> {
+    if let Content::Scalar(Value::Bool(value)) = node.content {
+        Ok(value)
+    } else {
+        Err(wrong("true or false", node))
     }
+}
 
-    /// The value of a key that must be there.
-    fn member(&mut self, key: &str) -> Option<&'a Node> {
-        let node = self.object.get(key);
-        if node.is_none() && matches!(self.object.content, Content::Object(_)) {
-            self.problem(key, "missing");
-        }
-        node
-    }
+fn number(node: &Node) -> Result<f64, String> {
+    let Content::Scalar(Value::Number(number)) = &node.content else { return Err(wrong("a number", node)) };
+    Ok(number.as_f64().unwrap_or_default())
+}
 
-    fn wrong(&mut self, key: &str, node: &Node, expected: &str) {
-        self.at(node.span.start, key, &format!("expected {expected}, found {}", node.shown()));
-    }
+fn count(node: &Node) -> Result<u64, String> {
+    let count =
+        if let Content::Scalar(Value::Number(number)) = &node.content { number.as_u64() } else { None };
+    count.ok_or_else(|| wrong("a whole number that is not negative", node))
+}
 
-    /// The value of a key that may be missing.
-    fn optional<T: Default>(&mut self, key: &str, read: impl FnOnce(&mut Self, &str) -> T) -> T {
-        if self.object.get(key).is_some() { read(self, key) } else { T::default() }
+fn status(node: &Node) -> Result<Option<Status>, String> {
+    if node.is_null() {
+        return Ok(None);
     }
+    let status = node.string().and_then(|text| Status::NAMES.into_iter().find(|(name, _)| *name == text));
+    let expected = "null, needs_review, changes_requested or approved";
+    status.map(|(_, status)| Some(status)).ok_or_else(|| wrong(expected, node))
+}
 
-    fn text(&mut self, key: &str) -> String {
-        let Some(node) = self.member(key) else { return String::new() };
-        if node.string().is_none() {
-            self.wrong(key, node, "a string");
-        }
-        node.string().unwrap_or_default().to_owned()
-    }
-
-    fn filled(&mut self, key: &str) -> String {
-        let text = self.text(key);
-        if let Some(node) = self.object.get(key)
-            && node.string().is_some_and(|text| text.trim().is_empty())
-        {
-            self.wrong(key, node, "a name");
-        }
-        text
-    }
-
-    fn boolean(&mut self, key: &str) -> bool {
-        let Some(node) = self.member(key) else { return false };
-        if let Content::Scalar(Value::Bool(value)) = node.content {
-            return value;
-        }
-        self.wrong(key, node, "true or false");
-        false
-    }
-
-    fn number(&mut self, key: &str) -> f64 {
-        let Some(node) = self.member(key) else { return 0.0 };
-        if let Content::Scalar(Value::Number(number)) = &node.content {
-            return number.as_f64().unwrap_or_default();
-        }
-        self.wrong(key, node, "a number");
-        0.0
-    }
-
-    fn count(&mut self, key: &str) -> u64 {
-        let Some(node) = self.member(key) else { return 0 };
-        let count = match &node.content {
-            Content::Scalar(Value::Number(number)) => number.as_u64(),
-            Content::Scalar(_) | Content::Array(_) | Content::Object(_) => None,
-        };
-        count.unwrap_or_else(|| {
-            self.wrong(key, node, "a whole number that is not negative");
-            0
-        })
-    }
-
-    fn status(&mut self, key: &str) -> Option<Status> {
-        let node = self.member(key)?;
-        if matches!(node.content, Content::Scalar(Value::Null)) {
-            return None;
-        }
-        let named = |text: &str| Status::NAMES.into_iter().find(|(name, _)| *name == text);
-        let status = node.string().and_then(named).map(|(_, status)| status);
-        if status.is_none() {
-            self.wrong(key, node, "null, needs_review, changes_requested or approved");
-        }
-        status
-    }
-
-    fn kind(&mut self, key: &str) -> Kind {
-        let Some(node) = self.member(key) else { return Kind::Agent };
-        let named = |text: &str| Kind::NAMES.into_iter().find(|(name, _)| *name == text);
-        let kind = node.string().and_then(named);
-        if kind.is_none() {
-            self.wrong(key, node, "agent or human");
-        }
-        kind.map_or(Kind::Agent, |(_, kind)| kind)
-    }
-
-    fn array(&mut self, key: &str) -> Option<&'a Node> {
-        let node = self.member(key)?;
-        if matches!(node.content, Content::Array(_)) {
-            return Some(node);
-        }
-        self.wrong(key, node, "an array");
-        None
-    }
-
-    fn texts(&mut self, key: &str) -> Vec<String> {
-        let Some(array) = self.array(key) else { return Vec::new() };
-        let mut texts = Vec::new();
-        for (index, item) in array.items().iter().enumerate() {
-            match item.string() {
-                Some(text) => texts.push(text.to_owned()),
-                None => self.wrong(&format!("{key}[{index}]"), item, "a string"),
-            }
-        }
-        texts
-    }
-
-    fn criteria(&mut self, key: &str) -> Vec<String> {
-        let criteria = self.texts(key);
-        if let Some(array) = self.object.get(key)
-            && matches!(array.content, Content::Array(_))
-            && array.items().is_empty()
-        {
-            self.wrong(key, array, "at least one criterion");
-        }
-        criteria
-    }
+fn kind(node: &Node) -> Result<Kind, String> {
+    let kind = node.string().and_then(|text| Kind::NAMES.into_iter().find(|(name, _)| *name == text));
+    kind.map(|(_, kind)| kind).ok_or_else(|| wrong("agent or human", node))
 }

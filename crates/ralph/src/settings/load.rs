@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use ralph_core::located::{node::Node, report::Report};
+use ralph_core::setup::Invocation;
+use ralph_sys::files::{self, MAX_TEXT_LEN};
 use serde_json::Value;
 
 use super::Settings;
-use super::error::{Report, SettingsError};
-use super::json::parse;
-use super::node::{Node, Origin};
+use super::error::{SettingsError, told};
+use super::json::{Parsed, Refused, parse};
+use super::layers::{Origin, Sources, merge, nothing, of_flags};
 use super::read::read;
 use super::sandbox;
-use ralph_core::setup::Invocation;
-use ralph_sys::files::{self, MAX_TEXT_LEN};
 
 /// The settings of a project, below its directory.
 pub(crate) const PROJECT_FILE: &str = ".ralph/settings.json";
@@ -91,7 +91,7 @@ fn gather(project: &Path, config: Option<&Path>, flags: Value) -> Inspected {
     if config.is_none_or(|config| is_same_file(config, &project_file)) {
         merge.file(&project.join(LOCAL_FILE), project, Missing::IsFine);
     }
-    merge.layer(Node::from_flags(flags), Report::default());
+    merge.layer(of_flags(flags), Report::default());
     merge.finish()
 }
 
@@ -104,6 +104,7 @@ enum Missing {
 
 struct Merge {
     merged: Node,
+    sources: Sources,
     files: Vec<PathBuf>,
     problems: Vec<String>,
     warnings: Vec<String>,
@@ -112,7 +113,8 @@ struct Merge {
 impl Merge {
     fn new() -> Self {
         Self {
-            merged: Node::empty(Origin::Flag),
+            merged: nothing(),
+            sources: Sources::default(),
             files: Vec::new(),
             problems: Vec::new(),
             warnings: Vec::new(),
@@ -134,15 +136,17 @@ impl Merge {
     }
 
     fn text(&mut self, bytes: &[u8], name: &str) {
-        let mut report = Report::default();
-        match parse(bytes, &Arc::from(name), &mut report) {
-            Some(node) => {
+        match parse(bytes, self.sources.next()) {
+            Ok(Parsed { node, lines, mut report }) => {
+                self.sources.add(name, lines);
                 if name == PROJECT_FILE {
                     sandbox::refuse_from_project(&node, &mut report);
                 }
                 self.layer(node, report);
             }
-            None => self.note(report),
+            Err(Refused { at: (line, column), why }) => {
+                self.problems.push(format!("{name}:{line}:{column}: {why}"));
+            }
         }
     }
 
@@ -150,20 +154,16 @@ impl Merge {
     fn layer(&mut self, mut node: Node, mut report: Report) {
         read(&node, &mut report);
         sandbox::as_object(&mut node);
-        self.note(report);
-        self.merged.merge(node);
-    }
-
-    fn note(&mut self, report: Report) {
-        let (problems, warnings) = report.finish();
+        let (problems, warnings) = told(report, &self.sources);
         self.problems.extend(problems);
         self.warnings.extend(warnings);
+        merge(&mut self.merged, node);
     }
 
     fn finish(self) -> Inspected {
         // Whatever is wrong or odd in the whole was so in a layer, and has been noted there.
         let settings = read(&self.merged, &mut Report::default());
-        let origins = self.merged.origins();
+        let origins = self.sources.origins(&self.merged);
         Inspected {
             loaded: Loaded {
                 settings,

@@ -2,12 +2,14 @@
 
 use ralph_agents::Permissions;
 use ralph_core::fail_action::FailAction;
+use ralph_core::located::{
+    fields::{At, Fields, Manner, Null, Unknown, read_root},
+    node::Node,
+    report::Report,
+};
 use ralph_core::setup::Guard;
 use ralph_core::setup::Price;
 
-use super::error::Report;
-use super::fields::{Fields, read_object};
-use super::node::Node;
 use super::sandbox;
 use super::value::{
     boolean, choice, command, dollar_limit, duration, filled, positive, price, string, time_limit, whole,
@@ -22,14 +24,24 @@ use crate::term::ColorWhen;
 pub(super) const PERMISSIONS: [(&str, Permissions); 2] =
     [("agent", Permissions::Agent), ("skip", Permissions::Skip)];
 
+/// A null takes a key away, and a key that nobody knows is a slip of the user's.
+pub(super) const MANNER: Manner =
+    Manner { null: Null::Absence, unknown: Unknown::Warning, at: At::Key, wrong: wrong_type, renamed: &[] };
+
 /// Reads what is there; the rest keeps its default.
 pub(super) fn read(root: &Node, report: &mut Report) -> Settings {
     let mut settings = Settings::default();
-    read_object(root, "", report, |fields| read_root(fields, &mut settings));
+    read_root(&MANNER, root, report, |fields| read_settings(fields, &mut settings));
     settings
 }
 
-fn read_root(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
+/// The paths of all settings, such as `agent.command` and `guardrails[].hint`.
+#[cfg(test)]
+pub(crate) fn keys() -> std::collections::BTreeSet<String> {
+    ralph_core::located::fields::keys(&MANNER, |fields| read_settings(fields, &mut Settings::default()))
+}
+
+fn read_settings(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     fields.take("$schema", |_| Ok(()));
     fields.set("maximumIterations", &mut settings.maximum_iterations, |node| positive(node).map(Some));
     fields.set("completionResponse", &mut settings.completion_response, |node| filled(node, "a response"));
@@ -70,7 +82,7 @@ fn read_agent(fields: &mut Fields<'_, '_>, agent: &mut AgentSettings) {
 }
 
 fn words_of_line(node: &Node) -> Result<Vec<String>, String> {
-    if node.is_string() { words(node) } else { Err(wrong_type("an array of strings", node)) }
+    if node.string().is_some() { words(node) } else { Err(wrong_type("an array of strings", node)) }
 }
 
 fn read_variable(name: &str, value: &Node) -> Result<String, String> {

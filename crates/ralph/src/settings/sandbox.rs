@@ -7,12 +7,16 @@ use ralph_core::containment::{
     level::{Choice, Level},
     wanted::{GatesRun, PROCESSES, Wanted},
 };
+use ralph_core::located::{
+    fields::{Fields, read_root},
+    node::Node,
+    report::Report,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::error::Report;
-use super::fields::{Fields, read_object};
-use super::node::Node;
+use super::layers::{expand, position_of};
+use super::read::MANNER;
 use super::value::{boolean, choice, command, filled, positive, string};
 
 /// What contains the agent and what it starts. A level alone stands for `{"level": ...}`.
@@ -168,17 +172,17 @@ fn a_port(node: &Node) -> Result<u16, String> {
 
 /// Turns a level alone into an object, so that layers with either form merge.
 pub(super) fn as_object(root: &mut Node) {
-    root.expand("sandbox", "level");
+    expand(root, "sandbox", "level");
 }
 
 /// What only the user may open, found in the settings of the project.
 pub(super) fn refuse_from_project(node: &Node, report: &mut Report) {
     let mut settings = SandboxSettings::default();
     let mut quiet = Report::default();
-    read_object(node, "", &mut quiet, |fields| read(fields, &mut settings));
+    read_root(&MANNER, node, &mut quiet, |fields| read(fields, &mut settings));
     let mut refuse = |key: &str| {
         report.problem(
-            &node.origin_of(&["sandbox", key]),
+            position_of(node, &["sandbox", key]),
             &format!("sandbox.{key}"),
             "only your own settings may open this machine: put it into .ralph/settings.local.json",
         );

@@ -3,13 +3,9 @@
 use std::time::Duration;
 
 use ralph_core::duration::{from_seconds, parse_duration};
+use ralph_core::located::node::{Content, Member, Node};
 use ralph_core::setup::Price;
 use serde_json::Value;
-
-use super::node::{Content, Node};
-
-/// The most characters of a wrong value that a message repeats.
-const SHOWN_CHARS: usize = 60;
 
 /// Says that a value has another type than it should.
 pub(super) fn wrong_type(expected: &str, node: &Node) -> String {
@@ -28,16 +24,7 @@ fn wrong_value(expected: &str, node: &Node) -> String {
 }
 
 fn shown(node: &Node) -> String {
-    match &node.content {
-        Content::Array(_) => "an array".to_owned(),
-        Content::Object(_) => "an object".to_owned(),
-        Content::Scalar(Value::String(text)) if text.trim().is_empty() => "an empty string".to_owned(),
-        Content::Scalar(Value::String(text)) => match text.char_indices().nth(SHOWN_CHARS) {
-            Some((end, _)) => format!("{:?}...", &text[..end]),
-            None => format!("{text:?}"),
-        },
-        Content::Scalar(scalar) => scalar.to_string(),
-    }
+    if node.is_array() { "an array".to_owned() } else { node.shown() }
 }
 
 /// Reads true or false.
@@ -77,11 +64,11 @@ pub(super) fn dollar_limit(node: &Node) -> Result<Option<f64>, String> {
 pub(super) fn price(node: &Node) -> Result<Price, String> {
     const EXPECTED: &str = "a price such as {\"input\": 1.25, \"cached\": 0.125, \"output\": 10}";
     let Content::Object(members) = &node.content else { return Err(wrong_type(EXPECTED, node)) };
-    let known = |key: &&String| matches!(key.as_str(), "input" | "cached" | "output");
-    if let Some(key) = members.keys().find(|key| !known(key)) {
+    let is_known = |key: &str| matches!(key, "input" | "cached" | "output");
+    if let Some(Member { key, .. }) = members.iter().find(|member| !is_known(&member.key)) {
         return Err(format!("expected {EXPECTED}, found the key {key:?}"));
     }
-    let dollars = |key: &str| match members.get(key).filter(|node| !node.is_null()) {
+    let dollars = |key: &str| match node.get(key).filter(|node| !node.is_null()) {
         Some(node) => dollar_limit(node).map(|dollars| Some(dollars.unwrap_or(0.0))),
         None => Ok(None),
     };

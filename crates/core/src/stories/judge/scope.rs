@@ -1,7 +1,10 @@
 //! What the work is measured by stays what it was: acceptance criteria, who does a story, the verify commands.
 
 use super::{Bench, json};
-use crate::stories::{Mode, Story, TaskList, document::parse, edit::set_in_list};
+use crate::{
+    located::text::parse,
+    stories::{Mode, Story, TaskList, edit::set_in_list},
+};
 
 impl Bench<'_> {
     /// What a story demands does not change once it was submitted, and who does it never does.
@@ -51,8 +54,8 @@ impl Bench<'_> {
     /// The text of a story's criteria before the turn.
     fn old_criteria(&self, id: &str) -> String {
         let story = self.old_text(id).unwrap_or_default();
-        let node = parse(&story).ok();
-        let span = node.and_then(|node| Some(node.get("acceptanceCriteria")?.span.clone()));
+        let node = parse(&story, 0).ok();
+        let span = node.and_then(|node| Some(node.get("acceptanceCriteria")?.position.span()));
         span.map_or_else(|| "[]".to_owned(), |span| story[span].to_owned())
     }
 

@@ -1,26 +1,17 @@
 //! The merge against a plain oracle: who wins at a path is decided path by path, without merging anything.
 
 use proptest::prelude::*;
+use ralph_core::located::text;
 use serde_json::{Map, json};
 
 use super::*;
 
 fn merged(layers: &[Value]) -> Value {
-    let mut node = Node::empty(Origin::Flag);
+    let mut node = nothing();
     for layer in layers {
-        node.merge(Node::from_flags(layer.clone()));
+        merge(&mut node, of_flags(layer.clone()));
     }
-    to_value(&node)
-}
-
-fn to_value(node: &Node) -> Value {
-    match &node.content {
-        Content::Scalar(scalar) => scalar.clone(),
-        Content::Array(items) => items.iter().map(to_value).collect(),
-        Content::Object(members) => {
-            Value::Object(members.iter().map(|(key, member)| (key.clone(), to_value(member))).collect())
-        }
-    }
+    node.into_value()
 }
 
 #[track_caller]
@@ -55,15 +46,12 @@ fn null_takes_a_key_away() {
 
 #[test]
 fn every_leaf_knows_its_origin() {
-    let file = |line| Origin::File { name: Arc::from("base"), line };
-    let leaf = |line| Node { origin: file(line), content: Content::Scalar(json!(1)) };
-    let object = |line, members: Vec<(&str, Node)>| Node {
-        origin: file(line),
-        content: Content::Object(members.into_iter().map(|(key, node)| (key.to_owned(), node)).collect()),
-    };
-    let mut node = object(1, vec![("a", object(2, vec![("b", leaf(3)), ("c", leaf(4))])), ("d", leaf(5))]);
-    node.merge(Node::from_flags(json!({"a": {"c": [2]}, "e": true})));
-    let origins = node.origins();
+    let text = "{\n\"a\": {\n\"b\": 1,\n\"c\": 1},\n\"d\": 1}";
+    let mut sources = Sources::default();
+    let mut node = text::parse(text, sources.next()).expect("JSON");
+    sources.add("base", Lines::of(text));
+    merge(&mut node, of_flags(json!({"a": {"c": [2]}, "e": true})));
+    let origins = sources.origins(&node);
     let shown: Vec<String> = origins.iter().map(|(path, origin)| format!("{path} {origin}")).collect();
     assert_eq!(shown, ["a.b base:3", "a.c command line", "d base:5", "e command line"]);
 }
