@@ -60,6 +60,15 @@ pub(crate) fn skip(why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {name}: {why}");
 }
 
+/// Says that the machine lacks what the current test needs: where `CI=true` that is a failure, elsewhere the test is
+/// skipped.
+#[track_caller]
+pub(crate) fn lacks(why: &str) {
+    let is_promised = std::env::var("CI").is_ok_and(|ci| ci == "true");
+    assert!(!is_promised, "{why}");
+    skip(why);
+}
+
 /// Looks again and again until there is an answer.
 #[track_caller]
 pub(crate) fn poll<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {

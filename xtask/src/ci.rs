@@ -2,7 +2,8 @@
 //!
 //! It needs Rust and git; what else it needs it builds into the target folder. With npm it also installs the
 //! agents there that the tests run for real; without npm those tests are skipped by name, but not where `CI=true`.
-//! A browser and valgrind it installs from the packages of Debian where it may.
+//! A browser, bubblewrap and valgrind it installs from the packages of Debian where it may. Where `CI=true` every
+//! kind of sandbox that is tested must work: embedded and landlock need only the kernel.
 
 use std::{
     path::{Path, PathBuf},
@@ -49,15 +50,8 @@ const STEPS: [Step; 13] = [
             run(cargo().args(args))
         },
     },
-    Step {
-        name: "sandboxes",
-        repeat: "apt-get install --yes bubblewrap",
-        check: || {
-            install_bwrap();
-            Ok(())
-        },
-    },
-    Step { name: "browser", repeat: "apt-get install --yes chromium", check: debian::prepare },
+    Step { name: "sandboxes", repeat: "apt-get install --yes bubblewrap", check: debian::prepare_sandboxes },
+    Step { name: "browser", repeat: "apt-get install --yes chromium", check: debian::prepare_browser },
     Step { name: "agents", repeat: "cargo xtask agents --install-only", check: agents::install_usual },
     Step {
         name: "test",
@@ -106,17 +100,6 @@ fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start `{name}`"))?;
     ensure!(status.success(), "`{name}` ended with {status}");
     Ok(())
-}
-
-/// One kind of sandbox is another program. Where it cannot be installed, its tests are skipped by name.
-fn install_bwrap() {
-    if which::which("bwrap").is_ok() || which::which("apt-get").is_err() {
-        return;
-    }
-    let installed = run(Command::new("apt-get").args(["install", "--yes", "--quiet", "bubblewrap"]));
-    if let Err(error) = installed {
-        say(&format!("bwrap stays untested: {error:#}\n"));
-    }
 }
 
 fn generated() -> Result<()> {

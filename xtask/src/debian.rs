@@ -21,6 +21,9 @@ pub(crate) struct Needed {
 /// Looks at the report.
 pub(crate) const BROWSER: Needed =
     Needed { program: "chromium", package: "chromium", purpose: "looks at the report" };
+/// Makes one kind of sandbox; the others that are tested need only the kernel.
+const BWRAP: Needed =
+    Needed { program: "bwrap", package: "bubblewrap", purpose: "makes one kind of sandbox" };
 /// Counts instructions.
 pub(crate) const VALGRIND: Needed =
     Needed { program: "valgrind", package: "valgrind", purpose: "counts instructions" };
@@ -51,12 +54,22 @@ impl Needed {
     }
 }
 
-/// Has ready what the tests look for. Without it they are skipped by name, but not where `CI=true`.
-pub(crate) fn prepare() -> Result<()> {
-    match BROWSER.find() {
+/// Has the browser ready that looks at the report.
+pub(crate) fn prepare_browser() -> Result<()> {
+    prepare(&BROWSER, "the report is not looked at")
+}
+
+/// Has ready what the sandboxes need that are tested.
+pub(crate) fn prepare_sandboxes() -> Result<()> {
+    prepare(&BWRAP, "bwrap stays untested")
+}
+
+/// Has ready what tests look for. Without it they are skipped by name, but not where `CI=true`.
+fn prepare(needed: &Needed, otherwise: &str) -> Result<()> {
+    match needed.find() {
         Ok(path) => say(&format!("{}\n", path.display())),
         Err(error) if env::var("CI").is_ok_and(|ci| ci == "true") => bail!(error),
-        Err(error) => say(&format!("the report is not looked at: {error:#}\n")),
+        Err(error) => say(&format!("{otherwise}: {error:#}\n")),
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::env::{Env, Output, skip};
+use crate::env::{Env, Output, lacks};
 
 /// A run of sixteen turns with everything in it that a night brings.
 const NIGHT: &str = include_str!("../../../testing/night/script.json");
@@ -43,9 +43,7 @@ fn browser() -> Option<PathBuf> {
     let found =
         std::env::split_paths(&path).flat_map(|dir| names.map(|name| dir.join(name))).find(|it| it.is_file());
     if found.is_none() {
-        let is_promised = std::env::var("CI").is_ok_and(|ci| ci == "true");
-        assert!(!is_promised, "no browser: `apt-get install chromium`");
-        skip("there is no chromium");
+        lacks("there is no chromium: `apt-get install chromium`");
     }
     found
 }

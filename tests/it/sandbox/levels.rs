@@ -1,6 +1,6 @@
 //! Which sandboxes there are, and what each of them is told.
 
-use std::fs;
+use std::{fs, process::Command};
 
 use serde_json::{Value, json};
 
@@ -22,6 +22,32 @@ fn the_levels_of_the_machine_are_shown() {
     assert_eq!(output.code, Some(if found["auto"].is_null() { 2 } else { 0 }));
     let text = env.ralph(&["sandbox", "check"]).stdout;
     assert!(names.iter().all(|name| text.contains(name)), "{text}");
+}
+
+/// Every level that the tests try.
+#[test]
+fn the_levels_that_are_tested_work() {
+    for level in ["embedded", "bwrap", "landlock"] {
+        works(level);
+    }
+}
+
+#[test]
+fn what_cannot_be_tested_fails_where_ci_promises_it() {
+    let this = std::env::current_exe().expect("this program");
+    let try_without_bwrap = |ci: &str| {
+        let mut tests = Command::new(&this);
+        tests.args(["--exact", "sandbox::levels::the_levels_that_are_tested_work"]);
+        let output = tests.env("PATH", "/nowhere").env("CI", ci).output().expect("the tests");
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8_lossy(&said).into_owned())
+    };
+    let why = "the sandbox `bwrap` does not work here: \"it is not installed\"";
+    let (passed, said) = try_without_bwrap("true");
+    assert!(!passed && said.contains(why), "{said}");
+    let (passed, said) = try_without_bwrap("");
+    let skipped = format!("skipped: sandbox::levels::the_levels_that_are_tested_work: {why}");
+    assert!(passed && said.contains(&skipped), "{said}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{attacker::ATTACK, works};
-use crate::env::{Env, done, kill, meet, shell, write};
+use crate::env::{Env, done, kill, lacks, meet, shell, write};
 
 /// A world whose scripted agent can write its record from inside.
 fn world(turns: Value) -> Env {
@@ -53,7 +53,7 @@ fn a_loop_works_and_commits_inside() {
 #[test]
 fn the_first_level_that_works_is_taken() {
     if super::levels()["auto"].is_null() {
-        return;
+        return lacks("no sandbox works here");
     }
     let env = world(json!([[done()]]));
     env.run(&["--sandbox"]).exits(0);
