@@ -97,7 +97,7 @@ impl Driver {
             match self.site.run().next() {
                 Action::Look => self.look_again(),
                 Action::RunTurn(order) => self.run_turn(order)?,
-                Action::AbandonTurn => abandon::abandon_turn(&mut self.site),
+                Action::AbandonTurn => abandon::abandon_turn(&mut self.site, &mut self.containment),
                 Action::JudgeTasks => self.judge_tasks(),
                 Action::RunBaseline(gate) => self.run_baseline(gate),
                 Action::RunGate(gate) => self.run_gate(gate),

@@ -90,6 +90,8 @@ pub struct Sandbox {
     login: Option<Login>,
     placeholders: StandIns,
     watched: BTreeMap<PathBuf, String>,
+    /// Where that is kept for a process that goes on with the run when this one is killed.
+    kept: PathBuf,
     /// Of containers, which must be told apart.
     id: String,
     /// What the settings would open, and is not there.
@@ -154,6 +156,7 @@ impl Sandbox {
         let policy =
             Policy { layers: Vec::new(), tmp, hosts: wanted.hosts.clone(), env, processes: wanted.processes };
         let (rules, log) = (folder.join("sandbox.json"), folder.join("contacts.jsonl"));
+        let kept = folder.join("protected.json");
         let read = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
         let lock = paths::project_dir(project)
             .map_err(|error| io::Error::other(error.to_string()))?
@@ -171,6 +174,7 @@ impl Sandbox {
             login,
             placeholders,
             watched,
+            kept,
             id,
             absent,
             agent_program,
@@ -238,6 +242,10 @@ impl Sandbox {
         // Before the look; if they cannot be made the turn cannot begin, which says why.
         let _ = self.placeholders.make();
         self.watched = watched::fingerprints(&self.places);
+        if !self.level().protects() {
+            // A disk that is full loses what a killed process leaves, not what this one sees.
+            let _ = serde_json::to_vec(&self.watched).map(|text| std::fs::write(&self.kept, text));
+        }
         if let Some(login) = &mut self.login {
             login.renew();
         }
@@ -248,6 +256,21 @@ impl Sandbox {
         if let Some(login) = &mut self.login {
             login.keep();
         }
+    }
+
+    /// Forgets the turn before: from here on a killed process has left no word of how things were.
+    pub fn forget_turn(&self) {
+        let _ = std::fs::remove_file(&self.kept);
+    }
+
+    /// Remembers the turn that an earlier process began. Says whether that left word of how things were before it.
+    pub fn recall_turn(&mut self) -> bool {
+        // As before the look at that time.
+        let _ = self.placeholders.make();
+        let kept = std::fs::read(&self.kept).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let is_known = kept.is_some();
+        self.watched = kept.unwrap_or_default();
+        is_known
     }
 
     /// What is protected and not as it was before the turn.

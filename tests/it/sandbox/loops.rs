@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{attacker::ATTACK, works};
-use crate::env::{Env, done, kill, lacks, meet, shell, write};
+use crate::env::{Env, RALPH, done, kill, lacks, meet, shell, write};
 
 /// A world whose scripted agent can write its record from inside.
 fn world(turns: Value) -> Env {
@@ -223,11 +223,49 @@ fn changed_protected_files_end_a_conversation() {
 }
 
 #[test]
+fn changed_protected_files_are_found_though_ralph_was_killed_meanwhile() {
+    if !works("landlock") {
+        return;
+    }
+    // In the middle of the turn, and when its end was on the way into the record; without a change, nothing is found.
+    for (tamper, torn, code) in [(TAMPER, false, 6), (TAMPER, true, 6), ("true", false, 0), ("true", true, 0)]
+    {
+        let [ready, wait] = meet("ready");
+        let turn = if torn { json!([shell(tamper), done()]) } else { json!([shell(tamper), ready, wait]) };
+        let turns = json!([turn, [done()]]);
+        let env = world(turns.clone());
+        let args = ["run", "-p", "x", "--sandbox", "landlock"];
+        if torn {
+            let unharmed = world(turns);
+            unharmed.ralph(&args);
+            let at =
+                unharmed.journal().iter().position(|event| event["event"] == "turn_ended").expect("an end");
+            let kill = format!("{}:torn", at + 1);
+            let killed = env.start_command(env.command(RALPH).args(args).env("RALPH_TEST_KILL_AT", kill));
+            assert_eq!(killed.wait().signal, Some(9));
+        } else {
+            let run = env.start(&args);
+            env.await_file("ready");
+            run.kill_9();
+        }
+        env.nothing_left();
+        let output = env.ralph(&["resume"]).exits(code);
+        if code == 6 {
+            assert_eq!(env.events("turn_ended")[0]["end"]["how"], "tampered");
+            output.prints(&format!("Stopped: {TAMPERED}"));
+            // Somebody has looked at them.
+            env.ralph(&["resume"]).exits(0);
+        }
+    }
+}
+
+#[test]
 fn changed_protected_files_outweigh_a_finished_task() {
     if !works("landlock") {
         return;
     }
     let env = crate::task::env(&format!("{TAMPER}; echo done >\"$TASK_FOLDER/DONE\""));
+    let env = env.settings(json!({"notify": "cat >>../notified"}));
     crate::task::run(&env, &["--sandbox", "landlock"])
         .exits(6)
         .says("The turn changed protected files: .claude/settings.json.")
@@ -242,6 +280,11 @@ fn changed_protected_files_outweigh_a_finished_task() {
     crate::task::says(&bus, &format!("ERROR Stopped: {TAMPERED}"));
     assert!(!bus.iter().any(|message| message.contains("Wait-without-restart")), "{bus:#?}");
     env.ralph(&["status"]).exits(0).prints(&format!("Stopped: {TAMPERED}"));
+    let notified: Value = serde_json::from_str(&env.read("../notified")).expect("JSON");
+    assert_eq!(
+        (&notified["event"], &notified["text"]),
+        (&json!("needs_person"), &json!(format!("Stopped: {TAMPERED}")))
+    );
     let report = env.ralph(&["report"]).exits(0).stdout;
     let report = fs::read_to_string(report.trim()).expect("a report");
     assert!(report.contains("it changed protected files: .claude/settings.json"), "{report}");

@@ -9,13 +9,16 @@ use jiff::Timestamp;
 use ralph_core::engine::event::{Event, TurnEnd, TurnEnded};
 use ralph_sys::process::Stream;
 
-use super::{budget::worth, listener::Listener, site::Site};
+use super::{budget::worth, containment::Containment, listener::Listener, site::Site};
 use crate::journal::run_dir::AGENT_STREAM;
 
 /// Records the end of such a turn, and counts what can be known of it.
-pub(super) fn abandon_turn(site: &mut Site) {
+pub(super) fn abandon_turn(site: &mut Site, containment: &mut Containment) {
     // The guardian of the process that died has ended what was left before it gave up its locks.
-    let ended = heard_of_turn(site).unwrap_or_else(|_| TurnEnded::new(TurnEnd::Abandoned));
+    let mut ended = heard_of_turn(site).unwrap_or_else(|_| TurnEnded::new(TurnEnd::Abandoned));
+    if let Some(changed) = containment.left_by_the_dead() {
+        ended.end = TurnEnd::Tampered { changed };
+    }
     site.ledger.record(Event::TurnEnded(Box::new(ended)));
 }
 

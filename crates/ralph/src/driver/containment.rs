@@ -74,6 +74,13 @@ impl Containment {
         self.sandbox.as_ref().map(Sandbox::tmp)
     }
 
+    /// A turn is about to be recorded.
+    pub(super) fn expect_turn(&self) {
+        if let Some(sandbox) = &self.sandbox {
+            sandbox.forget_turn();
+        }
+    }
+
     /// Gets ready for a turn whose record is in this folder.
     pub(super) fn enter(&mut self, site: &mut Site, turn: &Path) {
         let Some(sandbox) = &mut self.sandbox else { return };
@@ -132,6 +139,15 @@ impl Containment {
             site.ledger.warn(format!("protected files were changed from outside during the turn: {names}"));
         }
         None
+    }
+
+    /// What a turn changed that it must not, though the process that looked after it was killed.
+    pub(super) fn left_by_the_dead(&mut self) -> Option<Vec<String>> {
+        let sandbox = self.sandbox.as_mut()?;
+        if sandbox.level().protects() || !sandbox.recall_turn() {
+            return None;
+        }
+        tampered(sandbox)
     }
 
     /// Records whom processes inside wanted to talk to, and ends what a container left.

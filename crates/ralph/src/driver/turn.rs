@@ -39,6 +39,7 @@ impl Driver {
         let folder = site.dir.turn(turn.iteration, turn.attempt);
         // Before the turn is on record: what stands in them from then on is this turn's.
         let (stdout, stderr) = (copied_to(&folder.join(AGENT_STREAM)), copied_to(&folder.join("stderr.log")));
+        containment.expect_turn();
         site.ledger.record(Event::TurnStarted(turn.clone()));
         prompts::record_prompt(site, &folder, turn.iteration, &prompt);
         let first = conversation::first_message(site, &prompt);
