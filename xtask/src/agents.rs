@@ -4,16 +4,12 @@ mod install;
 mod manifest;
 mod report;
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{env, path::Path, process::ExitCode};
 
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
-    cargo::{cargo, root},
+    cargo::{cargo, root, target_dir},
     say,
 };
 use install::{Installed, install};
@@ -50,7 +46,7 @@ pub(crate) fn main(words: &[String]) -> Result<ExitCode> {
     let root = root();
     let agents = chosen(&Manifest::read(root)?, &wanted)?;
     let Ok(npm) = which::which("npm") else { return Ok(without_npm(&agents)) };
-    let folder = target_dir()?.join("agents");
+    let folder = target_dir().join("agents");
     let mut installed = Vec::new();
     for mut agent in agents {
         if wanted.newest {
@@ -132,14 +128,4 @@ fn test(folder: &Path, list: &Path, installed: &[Installed]) -> Result<Findings>
         bail!("the conformance suite could not be run");
     }
     Ok(findings)
-}
-
-fn target_dir() -> Result<PathBuf> {
-    let output = cargo()
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .output()
-        .context("cargo metadata")?;
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).context("cargo metadata")?;
-    let dir = metadata["target_directory"].as_str().context("cargo metadata names no target directory")?;
-    Ok(PathBuf::from(dir))
 }

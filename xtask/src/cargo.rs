@@ -22,10 +22,42 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// The folder for tools that only the chores need.
-pub(crate) fn tools() -> PathBuf {
+/// The folder that cargo builds into.
+pub(crate) fn target_dir() -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    root().join(target).join("tools")
+    root().join(target)
+}
+
+/// A program in Rust that only a chore needs.
+pub(crate) struct Tool {
+    pub(crate) name: &'static str,
+    /// The version that is built when the machine has none.
+    pub(crate) version: &'static str,
+}
+
+impl Tool {
+    /// The one of the machine, or else the one in the target folder, which is built if need be.
+    pub(crate) fn find(&self) -> Result<PathBuf> {
+        let Self { name, version } = self;
+        if let Ok(installed) = which::which(name) {
+            return Ok(installed);
+        }
+        let tools = target_dir().join("tools");
+        let built = tools.join("bin").join(name);
+        if !built.exists() {
+            fs_err::create_dir_all(&tools)?;
+            let mut install = cargo();
+            install.args(["install", "--locked", name, "--version", version, "--root"]).arg(&tools);
+            // Outside the repository, whose settings (a static target) are not meant for tools.
+            install.current_dir(env::temp_dir()).env_remove("CARGO_TARGET_DIR");
+            let status = install.status().context("cannot start cargo")?;
+            ensure!(
+                status.success(),
+                "there is no `{name}`; to get it: cargo install --locked {name} --version {version}"
+            );
+        }
+        Ok(built)
+    }
 }
 
 /// Builds ralph as it is shipped and returns the path of the program.

@@ -6,7 +6,7 @@
 //! kind of sandbox that is tested must work: embedded and landlock need only the kernel.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, ExitCode, ExitStatus, Stdio},
     thread,
     time::{Duration, Instant},
@@ -16,15 +16,14 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
     agents,
-    cargo::{cargo, release, root, tools},
+    cargo::{Tool, cargo, release, root},
     debian, elf,
     generate::{self, Stale},
     instructions::{self, Then},
     say,
 };
 
-/// The version that is built when the machine has none.
-const CARGO_DENY: &str = "0.20.2";
+const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
 /// How long the demo may take.
 const DEMO_LIMIT: Duration = Duration::from_secs(10);
 
@@ -118,24 +117,7 @@ fn instructions() -> Result<()> {
 }
 
 fn dependencies() -> Result<()> {
-    run(Command::new(cargo_deny()?).args(["check", "licenses", "bans", "sources"]).current_dir(root()))
-}
-
-/// The cargo-deny of the machine, or else the one in the target folder, which is built if need be.
-fn cargo_deny() -> Result<PathBuf> {
-    if let Ok(installed) = which::which("cargo-deny") {
-        return Ok(installed);
-    }
-    let tools = tools();
-    let built = tools.join("bin/cargo-deny");
-    if !built.exists() {
-        let mut install = cargo();
-        // Outside the repository, whose settings (a static target) are not meant for tools.
-        install.args(["install", "--locked", "cargo-deny", "--version", CARGO_DENY, "--root"]);
-        fs_err::create_dir_all(&tools)?;
-        run(install.arg(&tools).current_dir(std::env::temp_dir()).env_remove("CARGO_TARGET_DIR"))?;
-    }
-    Ok(built)
+    run(Command::new(CARGO_DENY.find()?).args(["check", "licenses", "bans", "sources"]).current_dir(root()))
 }
 
 fn demo(program: &Path) -> Result<()> {

@@ -8,6 +8,7 @@ mod debian;
 mod elf;
 mod generate;
 mod instructions;
+mod mutants;
 mod picture;
 mod walls;
 
@@ -30,6 +31,7 @@ usage: cargo xtask <chore>
                       --save saves them
   generate [--check]  write the schemas and the generated parts of the pages; fails if they are stale
   agents [NAME...]    run real agents on a scripted model; --help says more
+  mutants             change the crate that decides, and see whether its tests notice; --help says more
   picture             record the demo in a terminal and draw docs/demo.svg; take a picture of a report: docs/report.png
 ";
 
@@ -53,6 +55,7 @@ fn run() -> Result<ExitCode> {
         ["instructions"] => instructions::main(instructions::Then::Compare),
         ["instructions", "--save"] => instructions::main(instructions::Then::Save),
         ["agents", ..] => agents::main(&words[1..]),
+        ["mutants", ..] => mutants::main(&words[1..]),
         ["generate"] => generate::main(generate::Stale::Write),
         ["generate", "--check"] => generate::main(generate::Stale::Report),
         ["picture"] => picture::main(),
