@@ -287,6 +287,16 @@ fn verify_commands_can_run_after_every_change() {
 }
 
 #[test]
+fn a_list_that_a_command_changed_is_read_again() {
+    let once = "grep -q '\"passes\": true' ralph/tasks.json && ! test -e ../once && touch ../once";
+    let commands = [&*format!("{once} && sed -i 's/true/false/' ralph/tasks.json; true")];
+    let list = |stories: &[Value]| verified(stories, &commands);
+    let env = project(&list(&[story("US-1")])).settings(json!({"stories": {"verifyEachTurn": true}}));
+    let env = env.turns(json!([leaves(&list(&[with("US-1", &json!({"passes": true}))]))]));
+    env.ralph(&["stories", "--skip-review", "-n", "1"]).exits(1).says("these stories are open: US-1");
+}
+
+#[test]
 fn the_marker_says_what_runs_and_goes_with_its_owner() {
     let env = project(&list(&[story("US-1"), approved("US-2", 1)]))
         .turns(json!([[shell("cat .ralph-active >../seen"), say("I have seen it.")]]));

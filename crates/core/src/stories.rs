@@ -13,6 +13,7 @@ mod schema;
 mod select;
 mod statistics;
 mod step;
+mod task_file;
 mod transitions;
 
 #[cfg(test)]
@@ -21,10 +22,11 @@ mod tests;
 pub use budget::Budget;
 pub use judge::{ListJudgement, Rules, StoryTurn, Undone, idle, judge};
 pub use mode::Mode;
-pub use schema::{Problem, Reading, check, keys, read};
+pub use schema::{Problem, Reading, keys, read};
 pub use select::{Selected, blocked, select};
 pub use statistics::{Statistics, StoryReviews};
 pub use step::{Refused, Step, take_step};
+pub use task_file::TaskFile;
 pub use transitions::{LEGAL, Transition};
 
 use schemars::JsonSchema;

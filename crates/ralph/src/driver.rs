@@ -113,7 +113,7 @@ impl Driver {
     fn finish(mut self, outcome: &Outcome) -> u8 {
         let exit_code = outcome.exit_code(&self.site.run().plan);
         // The marker goes before the locks do.
-        if let Some(stories) = self.stories.take().filter(|_| *outcome == Outcome::Done) {
+        if let Some(mut stories) = self.stories.take().filter(|_| *outcome == Outcome::Done) {
             stories.count_reviews(&mut self.site);
         }
         let Self { mut site, containment, locks, .. } = self;
@@ -139,7 +139,8 @@ impl Driver {
     }
 
     /// The directory as the plan's rules see it.
-    fn observe(&self) -> View {
+    fn observe(&mut self) -> View {
+        let stories = self.stories.as_mut().map(StoryKeeper::view);
         let (plan, project) = (&self.site.run().plan, &self.site.setup.project);
         let claims = plan.claims.iter().filter_map(|claim| match claim {
             Claim::File { path } => Some(path),
@@ -149,7 +150,7 @@ impl Driver {
         let wanted = wanted.chain(&plan.pause_file).chain(&plan.awaits);
         let files = wanted.filter(|path| project.join(path).exists()).cloned().collect();
         let folders = claims.filter(|path| project.join(path).is_dir()).cloned().collect();
-        View { files, folders, stories: self.stories.as_ref().map(StoryKeeper::view) }
+        View { files, folders, stories }
     }
 
     /// Judges what a turn that was cut off did to the task list.
@@ -160,8 +161,12 @@ impl Driver {
     }
 
     fn commit(&mut self) {
-        let Self { site, agent, prompts, containment, git, .. } = self;
+        let Self { site, agent, prompts, containment, git, stories, .. } = self;
         Committing { site, git: git.as_ref(), agent, prompts, containment }.commit();
+        if let Some(stories) = stories {
+            // The agent may have been asked for a message, and have done something else.
+            stories.forget();
+        }
     }
 
     fn await_files(&mut self, files: &[String]) {

@@ -17,7 +17,7 @@ use ralph_core::{
     engine::{Action, decide, entry::Entry, event::Event, presets},
     message, plan_file,
     prompt::{commit_message, slug, truncate},
-    stories::{self, Budget, Mode, Review, Rules, Statistics, StoryTurn},
+    stories::{self, Budget, Mode, Review, Rules, Statistics, StoryTurn, TaskFile},
     template,
 };
 use ralph_guard::{Decision, ToolCall};
@@ -156,26 +156,24 @@ pub fn tasks(bytes: &[u8]) {
     const BEFORE: &str = r#"{"project": "p", "verifyCommands": ["make"], "userStories": [
         {"id": "US-1", "title": "t", "description": "", "acceptanceCriteria": ["it works"], "priority": 1, "passes": false,
          "reviewStatus": "needs_review", "reviewCount": 1, "reviewFeedback": "", "notes": "", "dependsOn": []}]}"#;
-    let text = String::from_utf8_lossy(bytes);
-    let reading = stories::read(&text);
+    let (file, good) = (TaskFile::new(String::from_utf8_lossy(bytes)), TaskFile::new(BEFORE));
+    let list = file.list();
     for review in [Review::Required, Review::Skipped] {
-        let _ = (stories::check(&text, review, 3), stories::select(&reading.list, review));
-        let _ = Budget::of(&reading.list, review).needed();
+        let _ = (file.problems(review, 3), stories::select(list, review));
+        let _ = Budget::of(list, review).needed();
         for mode in [Mode::Implement, Mode::Review, Mode::Fix] {
-            let rules = Rules { review, cap: 2, verify_commands: &reading.list.verify_commands };
+            let rules = Rules { review, cap: 2, verify_commands: &list.verify_commands };
             let turn = StoryTurn { mode, story: Some("US-1"), finished: true };
-            for (before, after) in [(BEFORE, &*text), (&*text, BEFORE), (&*text, &*text)] {
+            for (before, after) in [(&good, &file), (&file, &good), (&file, &file)] {
                 let judged = stories::judge(before, Some(after), turn, rules);
-                let right = judged.text.unwrap_or_else(|| after.to_owned());
+                let right = judged.text.map_or_else(|| after.clone(), TaskFile::new);
                 // What is put right by a list that is in order is a list.
-                assert!(
-                    before != BEFORE || !stories::read(&right).list.user_stories.is_empty(),
-                    "{after}\n{right}"
-                );
+                let is_list = !right.list().user_stories.is_empty();
+                assert!(*before != good || is_list, "{}\n{}", after.text(), right.text());
             }
         }
     }
-    let _ = Statistics::of(&reading.list, 3).lines();
+    let _ = Statistics::of(list, 3).lines();
 }
 
 /// Reads a message bus. What is found in it can be posted again.

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Review, TaskList,
+    Review, TaskFile, TaskList,
     edit::{STORIES, insert, remove, replace, set_in_story},
     schema::{Problem, Reading, read},
 };
@@ -67,12 +67,20 @@ pub struct ListJudgement {
 }
 
 /// Judges the list after a turn by the list before it. `after` is nothing if the file has gone.
-pub fn judge(before: &str, after: Option<&str>, turn: StoryTurn<'_>, rules: Rules<'_>) -> ListJudgement {
-    let plain = |text: &str| text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
-    let before = plain(before);
-    let old = read(&before);
-    let text = after.map(plain).unwrap_or_default();
-    let now = if text == before { old.clone() } else { read(&text) };
+pub fn judge(
+    before: &TaskFile,
+    after: Option<&TaskFile>,
+    turn: StoryTurn<'_>,
+    rules: Rules<'_>,
+) -> ListJudgement {
+    let plain = |file: &TaskFile| file.text().strip_prefix('\u{feff}').unwrap_or(file.text()).to_owned();
+    let old = before.reading();
+    let now = match after {
+        Some(after) if after == before => old.clone(),
+        Some(after) => after.reading().clone(),
+        None => read(""),
+    };
+    let (before, text) = (plain(before), after.map(plain).unwrap_or_default());
     let mut bench =
         Bench { text, now, before, old, turn, rules, moved: Vec::new(), found: ListJudgement::default() };
     if let Some(reason) = bench.unreadable(after.is_some()) {
@@ -91,7 +99,7 @@ pub fn judge(before: &str, after: Option<&str>, turn: StoryTurn<'_>, rules: Rule
         bench.duty_was_done();
     }
     let Bench { text, mut found, .. } = bench;
-    found.text = (after != Some(text.as_str())).then_some(text);
+    found.text = (after.map(TaskFile::text) != Some(text.as_str())).then_some(text);
     found
 }
 
@@ -99,7 +107,7 @@ pub fn judge(before: &str, after: Option<&str>, turn: StoryTurn<'_>, rules: Rule
 struct Bench<'a> {
     /// The list before the turn.
     before: String,
-    old: Reading,
+    old: &'a Reading,
     /// The list after the turn, as far as it has been put right.
     text: String,
     /// What that says.

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt, ops::Range};
 
 use serde_json::Value;
 
-use super::{Kind, Review, Status, Story, TaskList, edit::STORIES, invariants};
+use super::{Kind, Status, Story, TaskList, edit::STORIES};
 use crate::located::{
     fields::{self, At, Fields, Manner, Null, Unknown, read_object},
     node::{Content, Node, member_path},
@@ -62,15 +62,6 @@ pub(super) struct StoryEntry {
     pub(super) span: Range<usize>,
     /// Nothing when it is not a story.
     pub(super) story: Option<Story>,
-}
-
-/// Checks 1 and 2: everything that is wrong with a task list, in the order of its lines.
-pub fn check(text: &str, review: Review, cap: u32) -> Vec<Problem> {
-    let Reading { list, mut problems, .. } = read(text);
-    problems.extend(invariants::problems(&list, review, cap));
-    problems.extend(invariants::circles(&list));
-    problems.sort_by_key(|problem| problem.line);
-    problems
 }
 
 /// Reads a task list.

@@ -8,7 +8,7 @@ mod turns;
 use serde_json::{Value, json};
 
 use super::{
-    ListJudgement, Review, Rules, Selected, Statistics, StoryTurn, blocked, check, judge, read, select,
+    ListJudgement, Problem, Review, Rules, Selected, Statistics, StoryTurn, TaskFile, blocked, read, select,
 };
 use crate::stories::Mode;
 
@@ -52,6 +52,16 @@ fn list(stories: &[Value]) -> String {
 
 fn rules(commands: &[String]) -> Rules<'_> {
     Rules { review: Review::Required, cap: 5, verify_commands: commands }
+}
+
+/// Judges texts.
+fn judge(before: &str, after: Option<&str>, turn: StoryTurn<'_>, rules: Rules<'_>) -> ListJudgement {
+    super::judge(&TaskFile::new(before), after.map(TaskFile::new).as_ref(), turn, rules)
+}
+
+/// What is wrong with a text.
+fn check(text: &str, review: Review, cap: u32) -> Vec<Problem> {
+    TaskFile::new(text).problems(review, cap)
 }
 
 /// Judges a turn that finished, on a list that has `make test` to verify it.

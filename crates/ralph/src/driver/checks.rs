@@ -39,7 +39,7 @@ impl Driver {
 
     /// Runs the command of a gate; nothing when somebody ended it.
     fn run_command(&mut self, index: usize, iteration: u32, attempt: u32) -> Option<GateEnded> {
-        let Self { site, containment, .. } = self;
+        let Self { site, containment, stories, .. } = self;
         let Site { ledger, setup, dir, supervisor } = &mut *site;
         let plan = ledger.run().plan.gates.clone();
         let name = gates::log_name(&plan, index);
@@ -49,6 +49,10 @@ impl Driver {
             gates::GatePlace { setup, run: dir, iteration, attempt, name: &name, was_failing, sandbox };
         let found = gates::check(supervisor, &plan, index, place, &mut |happening| ledger.notice(happening));
         containment.note_contacts(site);
+        if let Some(stories) = stories {
+            // A command may run what the agent wrote.
+            stories.forget();
+        }
         found
     }
 

@@ -18,7 +18,7 @@ use ralph_core::{
         event::{Event, StoryView, Turn},
     },
     setup::{Setup, StoriesSetup},
-    stories::{Mode, check, read, select},
+    stories::{Mode, TaskFile, select},
 };
 use ralph_sys::{
     error::{Error, Result},
@@ -34,7 +34,7 @@ use crate::{
     },
 };
 use commits::Ranges;
-use files::{Findings, Snapshot};
+use files::{Findings, Snapshot, StoryFiles};
 
 pub(super) use files::{Pin, hashes};
 pub(crate) use unjudged_turn::{preview, settle};
@@ -52,11 +52,22 @@ pub(super) struct StoryKeeper {
     /// The list before the turn that is not judged yet.
     before: Option<Snapshot>,
     /// The list as it was when it was last judged: until the next turn nobody changes it.
-    settled: Option<String>,
+    settled: Option<TaskFile>,
+    /// The list as it was read last, while nobody else has had a chance to change it.
+    now: Seen,
     /// What ralph wrote into the marker.
     active: Option<String>,
     ranges: Ranges,
     project: PathBuf,
+}
+
+/// A list that is looked at.
+enum Seen {
+    /// Nobody has, since somebody else had a chance to change it.
+    Not,
+    /// It cannot be read.
+    Gone,
+    There(TaskFile),
 }
 
 impl StoryKeeper {
@@ -85,14 +96,29 @@ impl StoryKeeper {
     }
 
     fn new(setup: &Setup, pins: Vec<Pin>, ranges: Ranges) -> Option<Self> {
-        let (before, settled, active) = (None, None, None);
+        let (before, settled, active, now) = (None, None, None, Seen::Not);
         let project = setup.project.clone();
-        Some(Self { setup: setup.stories.clone()?, pins, before, settled, active, ranges, project })
+        Some(Self { setup: setup.stories.clone()?, pins, before, settled, active, ranges, project, now })
     }
 
-    /// The text of the task list; nothing if it cannot be read.
-    fn read(&self) -> Option<String> {
-        files::read_text(&self.project, &self.project.join(&self.setup.dir).join(TASKS))
+    /// The list; nothing if it cannot be read.
+    fn list(&mut self) -> Option<&TaskFile> {
+        if matches!(self.now, Seen::Not) {
+            self.now = self.files().list().map_or(Seen::Gone, Seen::There);
+        }
+        match &self.now {
+            Seen::There(file) => Some(file),
+            Seen::Not | Seen::Gone => None,
+        }
+    }
+
+    /// Somebody else may have changed the list: it must be read again before anything follows from it.
+    pub(super) fn forget(&mut self) {
+        self.now = Seen::Not;
+    }
+
+    fn files(&self) -> StoryFiles<'_> {
+        StoryFiles { project: &self.project, setup: &self.setup, pins: &self.pins }
     }
 
     fn shown(&self) -> String {
@@ -126,39 +152,36 @@ impl Drop for StoryKeeper {
 
 impl StoryKeeper {
     /// What the task list says about the next turn.
-    pub(super) fn view(&self) -> StoryView {
-        let review = self.setup.review();
-        let Some(text) = self.read() else {
-            let why = format!("{} is gone", self.shown());
-            return StoryView { next: Err(why), story: None, all_approved: false };
-        };
-        if let Some(problem) = check(&text, review, self.setup.review_cap).first() {
-            let why = format!("{}:{}: {problem}", self.shown(), problem.line);
-            return StoryView { next: Err(why), story: None, all_approved: false };
+    pub(super) fn view(&mut self) -> StoryView {
+        let (review, cap, shown) = (self.setup.review(), self.setup.review_cap, self.shown());
+        let nothing = |why: String| StoryView { next: Err(why), story: None, all_approved: false };
+        let Some(file) = self.list() else { return nothing(format!("{shown} is gone")) };
+        if let Some(problem) = file.problems(review, cap).first() {
+            return nothing(format!("{shown}:{}: {problem}", problem.line));
         }
-        let list = read(&text).list;
-        if list.is_complete(review) {
+        if file.list().is_complete(review) {
             // Only reached when ralph's own checks say otherwise: then they are what is to be mended.
             return StoryView { next: Ok(Mode::Fix), story: None, all_approved: true };
         }
-        let (next, story) = match select(&list, review) {
-            Ok(selected) => (Ok(selected.mode), Some(selected.id)),
-            Err(why) => (Err(why), None),
-        };
-        StoryView { next, story, all_approved: false }
+        match select(file.list(), review) {
+            Ok(selected) => {
+                StoryView { next: Ok(selected.mode), story: Some(selected.id), all_approved: false }
+            }
+            Err(why) => nothing(why),
+        }
     }
 
     /// Copies the list into the run's folder and says in the project which turn this is. Returns a hash of the list.
     pub(super) fn before_turn(&mut self, site: &mut Site, turn: &Turn) -> Result<String> {
-        let text = self.read().ok_or_else(|| Error::new(format!("cannot read {}", self.shown())))?;
-        let hash = files::hash(text.as_bytes());
+        let shown = self.shown();
+        let file = self.list().ok_or_else(|| Error::new(format!("cannot read {shown}")))?.clone();
+        let hash = files::hash(file.text().as_bytes());
         let folder = site.dir.turn(turn.iteration, turn.attempt);
-        if let Err(error) = record(&folder.join(SNAPSHOT), text.as_bytes()) {
+        if let Err(error) = record(&folder.join(SNAPSHOT), file.text().as_bytes()) {
             // What is in memory is judged by; only a crash would need the copy.
             site.ledger.warn(format!("the task list cannot be copied for this turn: {error}"));
         }
         self.ranges.turn(turn);
-        let list = read(&text).list;
         let active = Active {
             timestamp: jiff::Timestamp::now().to_string(),
             pid: std::process::id(),
@@ -171,20 +194,22 @@ impl StoryKeeper {
             iteration_mode: Some(turn.mode.name().to_owned()),
             story: turn.story.clone(),
             ralph_dir: self.setup.dir.display().to_string(),
-            snapshot: story_files::snapshot(&list),
+            snapshot: story_files::snapshot(file.list()),
         };
         let marker = active.text();
         if let Err(error) = Root::new(&self.project).restore(ACTIVE, marker.as_bytes()) {
             site.ledger.warn(format!("{ACTIVE} cannot be written: {error}"));
         }
         self.active = Some(marker);
-        self.before = Some(Snapshot { text, mode: turn.mode, story: turn.story.clone() });
+        self.before = Some(Snapshot { file, mode: turn.mode, story: turn.story.clone() });
+        // From here on the agent has it.
+        self.forget();
         Ok(hash)
     }
 
     /// What ralph tells the turn before anything else.
     pub(super) fn assignment(&self, turn: &Turn, max_iterations: u32) -> Option<String> {
-        let list = read(&self.before.as_ref()?.text).list;
+        let list = self.before.as_ref()?.file.list();
         let story = turn.story.as_deref().and_then(|id| list.story(id));
         let ranges = story.map(|story| self.ranges.of(&story.id, turn.head.as_deref())).unwrap_or_default();
         Some(assignment::text(turn, max_iterations, story, &ranges, &self.setup))
@@ -192,8 +217,8 @@ impl StoryKeeper {
 
     /// The variables of the prompt that are about the story.
     pub(super) fn variables(&self, turn: &Turn) -> Vec<(&'static str, String)> {
-        let list = self.before.as_ref().map(|before| read(&before.text).list).unwrap_or_default();
-        let story = turn.story.as_deref().and_then(|id| list.story(id));
+        let list = self.before.as_ref().map(|before| before.file.list());
+        let story = turn.story.as_deref().and_then(|id| list?.story(id));
         let (id, title) = story.map(|story| (story.id.clone(), story.title.clone())).unwrap_or_default();
         let dir = self.setup.dir.display().to_string();
         vec![
@@ -210,7 +235,8 @@ impl StoryKeeper {
             // Another run has judged it meanwhile.
             return site.ledger.record(Event::TasksJudged(Box::default()));
         };
-        let mut findings = files::judge(&self.project, &self.setup, &self.pins, &before, finished);
+        let after = self.list().cloned();
+        let mut findings = self.files().judge(&before, after.as_ref(), finished);
         if let Some(marker) = &self.active {
             findings.marker(&self.project, marker);
         }
@@ -220,12 +246,14 @@ impl StoryKeeper {
 
     /// Between two turns nobody changes review fields: not what a turn left running, nor anybody else.
     pub(super) fn revert_outside_edits(&mut self, site: &mut Site, git: Option<&Git>) {
-        let Some(text) = self.settled.clone() else { return };
-        if self.read().as_ref() == Some(&text) {
+        self.forget();
+        let Some(file) = self.settled.clone() else { return };
+        let after = self.list().cloned();
+        if after.as_ref() == Some(&file) {
             return;
         }
-        let before = Snapshot { text, mode: Mode::Work, story: None };
-        let findings = files::judge(&self.project, &self.setup, &self.pins, &before, false);
+        let before = Snapshot { file, mode: Mode::Work, story: None };
+        let findings = self.files().judge(&before, after.as_ref(), false);
         if !findings.judged.broken.is_empty() {
             site.ledger.record(Event::TasksJudged(Box::new(findings.judged.clone())));
         }
@@ -239,7 +267,8 @@ impl StoryKeeper {
         for warning in findings.write(&self.project) {
             site.ledger.warn(warning);
         }
-        self.settled = Some(findings.tasks.clone());
+        self.settled = Some(findings.file.clone());
+        self.now = Seen::There(findings.file.clone());
         let Some(git) = git.filter(|_| !site.supervisor.is_ending()) else { return };
         if let Err(error) = findings.commit(&mut site.supervisor, git, &site.setup.dirty) {
             site.ledger.warn(format!("what ralph has put right could not be committed: {error}"));

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{
-    super::{ListJudgement, Review, Rules, StoryTurn, check, judge, select},
-    approved, list, read, sent_back, story, submitted,
+    super::{ListJudgement, Review, Rules, StoryTurn, select},
+    approved, check, judge, list, read, sent_back, story, submitted,
 };
 use crate::stories::Mode;
 

@@ -17,7 +17,7 @@ fn check(from: &Value, step: &Step, mode: Option<Mode>, expected: Result<(&str, 
             let story = read(&after).list.user_stories.remove(0);
             let name = super::super::status_name(story.review_status);
             assert_eq!((name, story.review_count, story.passes), expected);
-            assert_eq!(super::super::check(&after, Review::Required, 5), []);
+            assert_eq!(super::super::TaskFile::new(after.as_str()).problems(Review::Required, 5), []);
         }
         (Err(refused), Err(expected)) => assert!(refused.why.contains(expected), "{refused:?}"),
         (found, _) => panic!("{found:?}"),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use ralph_core::stories::{Problem, blocked, check, read};
+use ralph_core::stories::{Problem, TaskFile, blocked};
 use ralph_sys::{
     error::{REFUSED, Result},
     process::guardian::RUN_VARIABLE,
@@ -32,10 +32,10 @@ pub(super) struct CheckArgs {
 /// Prints every problem with its line.
 pub(super) fn main(args: &CheckArgs, project: &Path) -> Result<u8> {
     let place = StoriesPlace::of(&args.place, project)?;
-    let text = place.tasks()?;
+    let tasks = TaskFile::new(place.tasks()?);
     let file = place.shown(TASKS);
-    let problems = check(&text, place.review, place.cap);
-    let list = read(&text).list;
+    let problems = tasks.problems(place.review, place.cap);
+    let list = tasks.list();
     let unknown = list.user_stories.iter().flat_map(|story| {
         let missing = story.depends_on.iter().filter(|id| list.story(id).is_none());
         missing.map(|id| (story.line, format!("{} depends on {id}, which is not in the list", story.id)))
@@ -59,7 +59,7 @@ pub(super) fn main(args: &CheckArgs, project: &Path) -> Result<u8> {
         let lines = problems.iter().map(|it| format!("{file}:{}: {it}\n", it.line));
         let lines: Vec<String> = lines.chain(broken.iter().map(|text| format!("{file}: {text}\n"))).collect();
         let open = list.user_stories.iter().filter(|story| !story.is_done(place.review)).count();
-        let stuck = list.user_stories.iter().filter(|it| blocked(&list, it, place.review).is_some()).count();
+        let stuck = list.user_stories.iter().filter(|it| blocked(list, it, place.review).is_some()).count();
         let verdict = match (is_good, list.user_stories.len()) {
             (true, 0) => format!("{file}: no stories\n"),
             (true, all) => format!("{file}: good. {all} stories, {open} open, {stuck} of them blocked\n"),

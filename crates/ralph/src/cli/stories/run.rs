@@ -10,7 +10,7 @@ use ralph_core::{
         presets,
     },
     setup::{PromptSource, Setup, StoriesSetup},
-    stories::{Budget, TaskList, check, read},
+    stories::{Budget, TaskFile, TaskList},
 };
 use ralph_sys::error::{Error, Result};
 use serde_json::{Map, Value, json};
@@ -90,14 +90,14 @@ pub(super) fn main(args: &StoriesRunArgs, project: &Path) -> Result<u8> {
 
 /// The list, if a loop can begin with it.
 fn good_list(place: &StoriesPlace) -> Result<TaskList> {
-    let text = place.tasks()?;
+    let tasks = TaskFile::new(place.tasks()?);
     let file = place.shown(TASKS);
-    let problems = check(&text, place.review, place.cap);
+    let problems = tasks.problems(place.review, place.cap);
     if !problems.is_empty() {
         let lines: Vec<String> = problems.iter().map(|it| format!("{file}:{}: {it}", it.line)).collect();
         return Err(Error::new(lines.join("\n")).hint("`ralph stories check` says whether it is right"));
     }
-    let list = read(&text).list;
+    let list = tasks.list().clone();
     if list.user_stories.is_empty() {
         return Err(Error::new(format!("there are no stories in {file}"))
             .hint("add some: `ralph schema tasks` describes them"));

@@ -1,9 +1,6 @@
 //! The checks of a stories loop that need no command: task rules, clean tree, every story done.
 
-use ralph_core::{
-    engine::event::Event,
-    stories::{Statistics, check, read},
-};
+use ralph_core::{engine::event::Event, stories::Statistics};
 
 use super::{StoryKeeper, assignment};
 use crate::{
@@ -20,10 +17,9 @@ impl StoryKeeper {
         if let Some(broken) = site.run().state.broken() {
             return Some(broken.to_owned());
         }
-        let text = self.read().unwrap_or_default();
-        let problems = check(&text, self.setup.review(), self.setup.review_cap);
-        let lines: Vec<String> =
-            problems.iter().map(|it| format!("- {}:{}: {it}", self.shown(), it.line)).collect();
+        let (review, cap, shown) = (self.setup.review(), self.setup.review_cap, self.shown());
+        let problems = self.list().cloned().unwrap_or_default().problems(review, cap);
+        let lines: Vec<String> = problems.iter().map(|it| format!("- {shown}:{}: {it}", it.line)).collect();
         (!lines.is_empty()).then(|| format!("The task list is not in order:\n{}", lines.join("\n")))
     }
 
@@ -36,9 +32,10 @@ impl StoryKeeper {
     }
 
     /// Which stories are not done.
-    pub(in crate::driver) fn open_stories(&self, site: &mut Site) -> Option<String> {
+    pub(in crate::driver) fn open_stories(&mut self, site: &mut Site) -> Option<String> {
         let review = self.setup.review();
-        let list = read(&self.read().unwrap_or_default()).list;
+        let file = self.list().cloned().unwrap_or_default();
+        let list = file.list();
         if list.is_complete(review) {
             return None;
         }
@@ -56,9 +53,9 @@ impl StoryKeeper {
     }
 
     /// What the reviews of a list that is done say.
-    pub(in crate::driver) fn count_reviews(&self, site: &mut Site) {
-        let list = read(&self.read().unwrap_or_default()).list;
-        let statistics = Statistics::of(&list, self.setup.review_cap);
+    pub(in crate::driver) fn count_reviews(&mut self, site: &mut Site) {
+        let cap = self.setup.review_cap;
+        let statistics = Statistics::of(self.list().cloned().unwrap_or_default().list(), cap);
         site.ledger.record(Event::ReviewsCounted(statistics));
     }
 }

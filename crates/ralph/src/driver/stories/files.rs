@@ -9,7 +9,7 @@ use std::{
 use ralph_core::{
     engine::event::{TasksJudged, Turn},
     setup::StoriesSetup,
-    stories::{self, Mode, Rules, Undone},
+    stories::{self, Mode, Rules, TaskFile, Undone},
 };
 use ralph_sys::{
     error::{Context, Error, Result},
@@ -44,7 +44,7 @@ pub(in crate::driver) struct Pin {
 
 /// The list before a turn.
 pub(super) struct Snapshot {
-    pub(super) text: String,
+    pub(super) file: TaskFile,
     pub(super) mode: Mode,
     pub(super) story: Option<String>,
 }
@@ -53,7 +53,7 @@ pub(super) struct Snapshot {
 pub(super) struct Findings {
     pub(super) judged: TasksJudged,
     /// The list as it must be.
-    pub(super) tasks: String,
+    pub(super) file: TaskFile,
     /// The list as the turn left it, if it is not left so.
     pub(super) replaced: Option<String>,
     writes: Vec<(PathBuf, Vec<u8>)>,
@@ -62,12 +62,6 @@ pub(super) struct Findings {
 /// A fingerprint of a file's contents.
 pub(super) fn hash(bytes: &[u8]) -> String {
     format!("{:x}-{:016x}", bytes.len(), fnv(bytes))
-}
-
-/// The text of a file; nothing if it cannot be read.
-pub(super) fn read_text(project: &Path, path: &Path) -> Option<String> {
-    let bytes = Root::around(project, path).read(path, MAX_TEXT_LEN).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Copies the files that no turn may change into the run's folder.
@@ -112,60 +106,64 @@ pub(super) fn snapshot(run: &RunDir, turn: &Turn) -> Result<Snapshot> {
         .hint("look at the review fields of the task list yourself")
         .hint(format!("when they are right, remove the record: rm -r {}", run.path().display())));
     }
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    Ok(Snapshot { text, mode: turn.mode, story: turn.story.clone() })
+    let file = TaskFile::new(String::from_utf8_lossy(&bytes));
+    Ok(Snapshot { file, mode: turn.mode, story: turn.story.clone() })
 }
 
-/// Judges what is there by what was there before the turn.
-pub(super) fn judge(
-    project: &Path,
-    setup: &StoriesSetup,
-    pins: &[Pin],
-    before: &Snapshot,
-    finished: bool,
-) -> Findings {
-    let tasks = project.join(&setup.dir).join(TASKS);
-    let after = read_text(project, &tasks);
-    let turn = stories::StoryTurn { mode: before.mode, story: before.story.as_deref(), finished };
-    let rules =
-        Rules { review: setup.review(), cap: setup.review_cap, verify_commands: &setup.verify_commands };
-    let judgement = stories::judge(&before.text, after.as_deref(), turn, rules);
-    let mut findings = Findings {
-        judged: TasksJudged {
-            run: None,
-            broken: judgement.broken,
-            undone: judgement.undone,
-            capped: judgement.capped,
-        },
-        tasks: judgement.text.clone().or(after.clone()).unwrap_or_default(),
-        replaced: judgement.text.as_ref().and(after),
-        writes: Vec::new(),
-    };
-    if let Some(text) = judgement.text {
-        findings.writes.push((tasks, text.into_bytes()));
-    }
-    for Pin { path, bytes } in pins {
-        findings.pinned(project, path, bytes);
-    }
-    findings
+/// The files of a stories loop, and what they are judged by.
+pub(super) struct StoryFiles<'a> {
+    pub(super) project: &'a Path,
+    pub(super) setup: &'a StoriesSetup,
+    pub(super) pins: &'a [Pin],
 }
 
-/// What is wrong with a turn that has left the list as it was, without reading the list: it was right then.
-pub(super) fn untouched(
-    project: &Path,
-    setup: &StoriesSetup,
-    pins: &[Pin],
-    before: &Snapshot,
-) -> Vec<String> {
-    let turn = stories::StoryTurn { mode: before.mode, story: before.story.as_deref(), finished: true };
-    let is_idle = setup.review() == stories::Review::Required;
-    let broken = stories::idle(turn).filter(|_| is_idle).into_iter().collect();
-    let judged = TasksJudged { run: None, broken, undone: Vec::new(), capped: Vec::new() };
-    let mut findings = Findings { judged, tasks: String::new(), replaced: None, writes: Vec::new() };
-    for Pin { path, bytes } in pins {
-        findings.pinned(project, path, bytes);
+impl StoryFiles<'_> {
+    /// The task list as it is now; nothing if it cannot be read.
+    pub(super) fn list(&self) -> Option<TaskFile> {
+        let path = self.project.join(&self.setup.dir).join(TASKS);
+        let bytes = Root::around(self.project, &path).read(&path, MAX_TEXT_LEN).ok()?;
+        Some(TaskFile::new(String::from_utf8_lossy(&bytes)))
     }
-    findings.judged.broken
+
+    /// Judges the list that is there by the one that was there before the turn, and the others by their copies.
+    pub(super) fn judge(&self, before: &Snapshot, after: Option<&TaskFile>, finished: bool) -> Findings {
+        let Self { project, setup, pins } = self;
+        let turn = stories::StoryTurn { mode: before.mode, story: before.story.as_deref(), finished };
+        let rules =
+            Rules { review: setup.review(), cap: setup.review_cap, verify_commands: &setup.verify_commands };
+        let judgement = stories::judge(&before.file, after, turn, rules);
+        let mut findings = Findings {
+            judged: TasksJudged {
+                run: None,
+                broken: judgement.broken,
+                undone: judgement.undone,
+                capped: judgement.capped,
+            },
+            file: judgement.text.clone().map(TaskFile::new).or(after.cloned()).unwrap_or_default(),
+            replaced: judgement.text.as_ref().and(after).map(|after| after.text().to_owned()),
+            writes: Vec::new(),
+        };
+        if let Some(text) = judgement.text {
+            findings.writes.push((project.join(&setup.dir).join(TASKS), text.into_bytes()));
+        }
+        for Pin { path, bytes } in *pins {
+            findings.pinned(project, path, bytes);
+        }
+        findings
+    }
+
+    /// What is wrong with a turn that has left the list as it was, without reading the list: it was right then.
+    pub(super) fn untouched(&self, before: &Snapshot) -> Vec<String> {
+        let turn = stories::StoryTurn { mode: before.mode, story: before.story.as_deref(), finished: true };
+        let is_idle = self.setup.review() == stories::Review::Required;
+        let broken = stories::idle(turn).filter(|_| is_idle).into_iter().collect();
+        let judged = TasksJudged { run: None, broken, undone: Vec::new(), capped: Vec::new() };
+        let mut findings = Findings { judged, file: TaskFile::default(), replaced: None, writes: Vec::new() };
+        for Pin { path, bytes } in self.pins {
+            findings.pinned(self.project, path, bytes);
+        }
+        findings.judged.broken
+    }
 }
 
 impl Findings {

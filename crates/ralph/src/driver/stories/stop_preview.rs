@@ -4,11 +4,13 @@
 use ralph_core::{
     engine::event::Turn,
     setup::{Setup, StoriesSetup},
-    stories::check,
 };
 use ralph_sys::error::Result;
 
-use super::{assignment, files};
+use super::{
+    assignment,
+    files::{self, StoryFiles},
+};
 use crate::{
     journal::{self, run_dir::RunDir},
     project::{
@@ -50,22 +52,24 @@ fn broken_rules(
     was_right: bool,
 ) -> (Vec<String>, Option<String>) {
     let shown = stories.dir.join(TASKS);
-    let Some(text) = files::read_text(&setup.project, &setup.project.join(&shown)) else {
+    let pins = files::pinned(stories, run);
+    let files = StoryFiles { project: &setup.project, setup: stories, pins: &pins };
+    let Some(list) = files.list() else {
         return (vec![format!("{} is gone.", shown.display())], None);
     };
-    let (before, pins) = (files::snapshot(run, turn), files::pinned(stories, run));
+    let before = files::snapshot(run, turn);
     if let Ok(before) = &before
         && was_right
-        && before.text == text
+        && before.file == list
     {
-        return (files::untouched(&setup.project, stories, &pins, before), None);
+        return (files.untouched(before), None);
     }
-    let problems = check(&text, stories.review(), stories.review_cap);
+    let problems = list.problems(stories.review(), stories.review_cap);
     let mut found: Vec<String> =
         problems.iter().map(|it| format!("{}:{}: {it}", shown.display(), it.line)).collect();
     match before {
         Ok(before) => {
-            found.extend(files::judge(&setup.project, stories, &pins, &before, true).judged.broken);
+            found.extend(files.judge(&before, Some(&list), true).judged.broken);
             (found, None)
         }
         // Ralph has a copy of its own, and judges the turn by that.

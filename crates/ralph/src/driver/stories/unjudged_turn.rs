@@ -10,7 +10,7 @@ use ralph_sys::{error::Result, process::Supervisor};
 
 use super::{
     commits::Ranges,
-    files::{judge, pinned, snapshot},
+    files::{StoryFiles, pinned, snapshot},
 };
 use crate::{
     journal::{self, Folded, run_dir::RunDir},
@@ -31,7 +31,8 @@ pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> 
     let Some((run, known)) = last_loop(project, dir)? else { return Ok(None) };
     let (Some(turn), Some(setup)) = (unjudged(&known), &known.started.setup.stories) else { return Ok(None) };
     let before = snapshot(&run, turn)?;
-    let mut findings = judge(project, setup, &pinned(setup, &run), &before, false);
+    let files = StoryFiles { project, setup, pins: &pinned(setup, &run) };
+    let mut findings = files.judge(&before, files.list().as_ref(), false);
     findings.judged.run = Some(run.id());
     if let Some(problem) = findings.write(project).into_iter().next() {
         return Err(ralph_sys::error::Error::new(problem));
@@ -49,7 +50,8 @@ pub(crate) fn preview(project: &Path, dir: &Path, run: &str) -> Option<TasksJudg
     let turn = unjudged(&known)?;
     let setup = known.started.setup.stories.as_ref()?;
     let before = snapshot(&run, turn).ok()?;
-    Some(judge(project, setup, &pinned(setup, &run), &before, true).judged)
+    let files = StoryFiles { project, setup, pins: &pinned(setup, &run) };
+    Some(files.judge(&before, files.list().as_ref(), true).judged)
 }
 
 /// Whether a later run has worked on the list since this one did.
