@@ -82,6 +82,8 @@ impl Login {
         if std::fs::canonicalize(&own).is_ok_and(|real| real != own) {
             return Err(io::Error::other(format!("{} is a link", own.display())));
         }
+        // Ralph's own folder; only what is below it may be an agent's doing.
+        fs_err::create_dir_all(state)?;
         let root = Root::new(state);
         root.make_folder(&own)?;
         let mut login = Self { variables: vec![(kind.variable, folder.clone())], credential: None };
