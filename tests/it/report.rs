@@ -6,13 +6,13 @@ use std::{fs, path::Path};
 
 use serde_json::json;
 
-use crate::env::{Env, done, write};
+use crate::env::{Env, done, say, write};
 
 /// A run that is refused once and then completes.
 fn finished() -> Env {
     let env = Env::new().with_git().commits().guardrails(&["grep -q right result"]).script(json!({
         "turns": [[write("result", "wrong\n"), done()], [write("result", "right\n"), done()]],
-        "text": [[{"print": "Write <the> result"}]],
+        "text": [[say("Write <the> result")]],
     }));
     env.run(&[]).exits(0);
     env

@@ -16,7 +16,7 @@ fn with_message(text: &Value) -> Env {
 
 #[track_caller]
 fn check_message(answer: &str, expected: &str) {
-    let env = with_message(&json!([[{ "print": answer }]]));
+    let env = with_message(&json!([[say(answer)]]));
     env.run(&[]).exits(0).says("Committed");
     assert_eq!(env.git(&["log", "-1", "--format=%B"]).trim_end(), expected);
     assert_eq!(env.committed(), ["new.txt"]);
@@ -49,7 +49,7 @@ fn the_agent_words_the_message() {
 }
 
 #[test]
-fn the_question_is_asked_in_text_mode() {
+fn the_question_is_asked_word_for_word() {
     let env = with_message(&text("Add a file"));
     env.run(&[]).exits(0);
     let question =
@@ -66,6 +66,12 @@ fn without_a_message_the_task_words_it() {
         json!([{"print": "\n \n"}]),
         json!([{"print": json_line}]),
         json!([say("No."), {"exit": 1}]),
+        json!([say("<response></response>")]),
+        json!([say("```\nAdd a file\n```")]),
+        json!([say("<response>```\nAdd a file\n```</response>")]),
+        json!([say("\u{1b}[31mAdd a file\u{1b}[0m")]),
+        json!([say("Add\0 a file")]),
+        json!([{"result": {"is_error": true, "subtype": "error_during_execution", "result": "Broken"}}]),
     ] {
         let env = with_message(&json!([answer]));
         env.run(&[]).exits(0);
@@ -75,6 +81,44 @@ fn without_a_message_the_task_words_it() {
     let env = with_message(&json!([[], [say("Second thought")]]));
     env.run(&[]).exits(0);
     assert_eq!(env.commits_made()[0], "Second thought");
+}
+
+#[test]
+fn a_plain_program_words_the_message() {
+    let script = "if grep -q 'commit message'; then echo; echo 'Add a file'; else echo x >new.txt; \
+                  echo '<response>DONE</response>'; fi";
+    let env = Env::new().with_git().commits().agent("plain", script);
+    env.run(&[]).exits(0);
+    assert_eq!(env.commits_made()[0], "Add a file");
+}
+
+#[test]
+fn the_turn_for_a_message_is_metered() {
+    let used =
+        json!({"result": {"total_cost_usd": 0.25, "usage": {"input_tokens": 300, "output_tokens": 40}}});
+    let asked = json!([[say("Add a file"), used]]);
+    let env = with_message(&asked);
+    env.run(&[]).exits(0);
+    assert_eq!(env.events("message_asked")[0]["usage"]["output"], 40);
+    let status: Value = serde_json::from_str(&env.ralph(&["status", "--json"]).stdout).expect("JSON");
+    assert!(status.to_string().contains("0.25"), "{status}");
+    let page = env.path("report.html");
+    env.ralph(&["report", "--file", &page.to_string_lossy()]).exits(0);
+    assert!(env.read("report.html").matches("$0.25").count() >= 2, "the sum and the turn");
+
+    // Nobody said that the work is done, and the message has used up the budget.
+    let turns = json!([[shell("echo x >>new.txt"), say("Hm.")]]);
+    for flags in [["--max-cost", "0.2"], ["--max-tokens", "340"]] {
+        let env = Env::new().with_git().commits().script(json!({"turns": turns, "text": asked}));
+        env.run(&flags).exits(1);
+        assert_eq!((env.prompts().len(), env.questions().len()), (1, 1), "{flags:?}");
+    }
+    // A budget that the work has used up has nothing left for a question.
+    let turns = json!([[shell("echo x >>new.txt"), say("Hm."), used]]);
+    let env = Env::new().with_git().commits().script(json!({"turns": turns, "text": asked}));
+    env.run(&["--max-cost", "0.25"]).exits(1);
+    assert_eq!(env.commits_made()[0], "run: iteration 1 - Do it.");
+    assert_eq!(env.questions().len(), 0);
 }
 
 #[test]
@@ -448,7 +492,7 @@ fn the_record_of_a_commit_comes_before_it() {
 fn a_message_cannot_break_the_call_of_git() {
     let env = with_message(&json!([[{"bytes": b"Add\0 a \x1b[31mfile\x07\r\n"}]]));
     env.run(&[]).exits(0);
-    assert_eq!(env.commits_made(), ["Add a [31mfile", "first"]);
+    assert_eq!(env.commits_made(), ["run: iteration 1 - Do it.", "first"]);
 }
 
 #[test]

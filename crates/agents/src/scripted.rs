@@ -10,6 +10,8 @@ pub(super) struct Scripted;
 pub const COMMAND: &str = "scripted-agent";
 /// The flag that asks it for the answer alone.
 pub const TEXT: &str = "--text";
+/// The variable that says what an agent is started for, where it is not the work: `message`, the words of a commit.
+pub const ROLE: &str = "RALPH_ROLE";
 
 impl Adapter for Scripted {
     fn name(&self) -> &'static str {

@@ -1,5 +1,7 @@
 //! What a turn is told: the base prompt, what the gates found, and how far the run is.
 
+pub mod message;
+
 use serde::{Deserialize, Serialize};
 
 use crate::fail_action::FailAction;
@@ -127,37 +129,6 @@ pub fn slug(command: &str) -> String {
     if slug.is_empty() { "gate".to_owned() } else { slug }
 }
 
-/// The commit message in an agent's answer: what a `response` tag holds, else the first line that says
-/// anything. A line of an agent's structured stream is not a message.
-pub fn commit_message(answer: &str) -> Option<String> {
-    let tagged = crate::claim::first_tag(answer, "response").map(str::trim).filter(|text| !text.is_empty());
-    let message = match tagged {
-        Some(text) => text.to_owned(),
-        None => answer.lines().map(str::trim).find(|line| !line.is_empty())?.to_owned(),
-    };
-    let is_structured =
-        message.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(&message).is_ok();
-    let is_fence = message.starts_with("```");
-    // It becomes an argument, which cannot have a NUL, and is shown on terminals.
-    let is_text = |char: &char| !char.is_control() || matches!(char, '\n' | '\t');
-    (!is_structured && !is_fence).then(|| message.chars().filter(is_text).collect())
-}
-
-/// A commit message made from the task, for agents that do not give one.
-pub fn message_from_task(mode: &str, iteration: u32, task: &str) -> String {
-    let line = first_line(task);
-    let short: String = line.chars().take(60).collect();
-    let dots = if short.len() < line.len() { "..." } else { "" };
-    format!("{mode}: iteration {iteration} - {}{dots}", short.trim_end())
-}
-
-/// The first line that says something, without the marks of a heading and what would move the cursor.
-pub fn first_line(text: &str) -> String {
-    let lines = text.lines().map(|line| line.trim().trim_start_matches(['#', ' ']));
-    let line = lines.into_iter().find(|line| !line.trim_matches(['-', '=', '*']).is_empty());
-    line.unwrap_or("work in progress").chars().filter(|c| !c.is_control()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,29 +194,5 @@ mod tests {
         check(&"x".repeat(80), &"x".repeat(50));
         check(&format!("{} yy", "x".repeat(49)), &"x".repeat(49));
         check("über prüfen", "ber_pr_fen");
-    }
-
-    #[test]
-    fn commit_messages_are_words() {
-        #[track_caller]
-        fn check(answer: &str, expected: Option<&str>) {
-            assert_eq!(commit_message(answer).as_deref(), expected);
-        }
-        check("Add parser\n\nmore", Some("Add parser"));
-        check("\n \n  Add parser  ", Some("Add parser"));
-        check("Here you are:\n<response>Fix bug</response>", Some("Fix bug"));
-        check("<RESPONSE>\nFix bug\n\nBody.</RESPONSE>", Some("Fix bug\n\nBody."));
-        check("<response> </response>\nFix bug", Some("<response> </response>"));
-        check("", None);
-        check(" \n\t", None);
-        check(r#"{"type":"result","result":"x"}"#, None);
-        check("$(touch x) \"quoted\" 'and' `more`", Some("$(touch x) \"quoted\" 'and' `more`"));
-    }
-
-    #[test]
-    fn message_from_task_is_short() {
-        assert_eq!(message_from_task("run", 2, "# Add a parser\nmore"), "run: iteration 2 - Add a parser");
-        assert_eq!(message_from_task("run", 1, ""), "run: iteration 1 - work in progress");
-        assert!(message_from_task("run", 1, &"word ".repeat(50)).len() < 90);
     }
 }

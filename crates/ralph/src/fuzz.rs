@@ -16,7 +16,7 @@ use ralph_core::{
     duration::parse_duration,
     engine::{Action, decide, entry::Entry, event::Event, presets},
     message, plan_file,
-    prompt::{commit_message, slug, truncate},
+    prompt::{message::commit_message, slug, truncate},
     stories::{self, Budget, Mode, Review, Rules, Statistics, StoryTurn, TaskFile},
     template,
 };

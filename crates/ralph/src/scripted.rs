@@ -14,6 +14,7 @@ use std::{
     time::Duration,
 };
 
+use ralph_agents::scripted::ROLE;
 use ralph_sys::error::{Context, Error, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -24,7 +25,7 @@ use serde_json::{Value, json};
 struct Script {
     /// One list of steps per call.
     turns: Vec<Vec<Step>>,
-    /// What to answer when only text is wanted; does not count as a call.
+    /// What to answer when only a commit message is wanted; does not count as a call.
     #[serde(default)]
     text: Vec<Vec<Step>>,
 }
@@ -86,8 +87,9 @@ pub(crate) fn main(path: &Path, text_only: bool) -> Result<u8> {
     let text = fs_err::read_to_string(path)?;
     let script: Script =
         serde_json::from_str(&text).context(format!("{} is not a script", path.display()))?;
-    let (call, mut record) = next_call(path, if text_only { "text" } else { "prompt" })?;
-    let turns = if text_only { &script.text } else { &script.turns };
+    let is_question = text_only || std::env::var_os(ROLE).is_some_and(|role| role == "message");
+    let (call, mut record) = next_call(path, if is_question { "text" } else { "prompt" })?;
+    let turns = if is_question { &script.text } else { &script.turns };
     let Some(steps) = turns.get(call).or(turns.last()) else {
         return Err(Error::new(format!("{} has no such turn", path.display())));
     };

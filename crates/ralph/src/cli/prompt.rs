@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ralph_core::{engine::presets, prompt::first_line, setup::TaskFrom};
+use ralph_core::{engine::presets, prompt::message::first_line, setup::TaskFrom};
 use ralph_sys::{error::Result, files};
 
 use super::{

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use ralph_agents::{FirstSignal, Output, Request, hooking::Hooks};
+use ralph_agents::{FirstSignal, Output, Request, hooking::Hooks, scripted::ROLE};
 use ralph_core::{
     engine::plan::Plan,
     setup::{PromptVia, Setup},
@@ -31,9 +31,19 @@ pub(super) struct Agent {
     hooks: Option<Hooks>,
 }
 
+/// What the agent is started for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A turn of the loop.
+    Work,
+    /// The words of a commit.
+    Message,
+}
+
 /// How the agent is to be called for one turn.
 pub(super) struct Call<'a> {
     pub(super) prompt: &'a str,
+    pub(super) purpose: Purpose,
     /// Whether more messages follow the prompt.
     pub(super) streams_input: bool,
     pub(super) output: Output<'a>,
@@ -67,7 +77,7 @@ impl Agent {
         };
         let spec = Spec::new(&self.program, &site.setup.project)
             .args(adapter.arguments(&request))
-            .envs(self.environment(site, call.iteration, call.spool))
+            .envs(self.environment(site, &call))
             .prints(call.stdout, call.stderr)
             .ended_by(match adapter.first_signal() {
                 FirstSignal::Int => Signal::INT,
@@ -79,18 +89,20 @@ impl Agent {
         if by_argument { spec } else { spec.input(call.prompt) }
     }
 
-    fn environment(&self, site: &Site, iteration: u32, spool: &Path) -> Vec<(OsString, Option<OsString>)> {
+    fn environment(&self, site: &Site, call: &Call<'_>) -> Vec<(OsString, Option<OsString>)> {
         let plan = &site.run().plan;
         let set = |name: &str, value: String| (OsString::from(name), Some(OsString::from(value)));
         let mut env = vec![
-            set("RALPH_ITERATION", iteration.to_string()),
+            set("RALPH_ITERATION", call.iteration.to_string()),
             set("RALPH_MAX_ITERATIONS", plan.limits.iterations.to_string()),
             set("RALPH_MODE", plan.preset.clone()),
             // A Claude Code inside a Claude Code refuses to start.
             (OsString::from("CLAUDECODE"), None),
+            // A loop that a turn for a message starts does its own work.
+            (OsString::from(ROLE), (call.purpose == Purpose::Message).then(|| "message".into())),
         ];
         if self.hooks.is_some() {
-            env.extend(hooking::environment(&site.setup, spool));
+            env.extend(hooking::environment(&site.setup, call.spool));
         }
         env.extend(assigned::environment(site));
         env.extend(site.setup.agent.env.iter().map(|(name, value)| set(name, value.clone())));

@@ -69,11 +69,6 @@ impl Containment {
         self.sandbox.as_mut().filter(|_| setup.sandbox.gates == GatesRun::Inside)
     }
 
-    /// A folder that can be written inside and read outside.
-    pub(super) fn tmp(&self) -> Option<&Path> {
-        self.sandbox.as_ref().map(Sandbox::tmp)
-    }
-
     /// A turn is about to be recorded.
     pub(super) fn expect_turn(&self) {
         if let Some(sandbox) = &self.sandbox {

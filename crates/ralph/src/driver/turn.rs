@@ -16,7 +16,7 @@ use ralph_sys::{
 
 use super::{
     Driver,
-    agent::{Call, copied_to},
+    agent::{Call, Purpose, copied_to},
     assigned::Posts,
     budget::{keep_to_budget, time_left, warn_of_missing_figures},
     conversation,
@@ -45,6 +45,7 @@ impl Driver {
         let first = conversation::first_message(site, &prompt);
         let call = Call {
             prompt: first.as_deref().unwrap_or(&prompt),
+            purpose: Purpose::Work,
             streams_input: first.is_some(),
             output: Output::Stream,
             iteration: turn.iteration,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use ralph_core::{
-    prompt::first_line,
+    prompt::message::first_line,
     setup::{Assignment, PromptSource, Setup},
 };
 use ralph_sys::{

@@ -5,7 +5,7 @@ use std::{fmt::Write, path::Path};
 use clap::Args;
 use ralph_core::{
     engine::event::{Event, TurnEnd},
-    prompt::first_line,
+    prompt::message::first_line,
     session::{marker, status},
     setup::{InSession, PromptSource},
 };

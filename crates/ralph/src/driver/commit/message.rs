@@ -1,26 +1,26 @@
-//! Who words the message of a commit: the agent, or the task.
+//! Who words the message of a commit: the agent, in a turn that is metered like any other, or the task.
 
-use std::path::Path;
+use std::io;
 
-use ralph_agents::{Output, Usage};
+use ralph_agents::{AgentEvent, Output};
 use ralph_core::{
     duration::millis,
-    engine::event::Event,
-    prompt::{commit_message, message_from_task},
+    engine::{Run, budget::reached, event::Event},
+    prompt::message::{commit_message, message_from_task},
     setup::MessageFrom,
 };
 use ralph_sandbox::spool::FOLDER;
 use ralph_sys::{
-    calls::succeeded,
     error::Result,
-    files::Root,
-    process::{ProcessEvent, Sink},
+    process::{Control, Ended, ProcessEvent, Sink, Spec, Stream},
 };
 
 use super::{Committing, MAX_ANSWER_LEN};
 use crate::{
     driver::{
-        agent::{Call, copied_to},
+        agent::{Call, Purpose, copied_to},
+        budget::{keep_to_budget, worth},
+        listener::Listener,
         site::Site,
     },
     journal::hook_notes,
@@ -40,6 +40,9 @@ impl Committing<'_> {
         }
         let turns = if self.site.run().memory.misused_question { 0 } else { MESSAGE_TURNS };
         for asked in 1..=turns {
+            if is_spent(self.site.run()) {
+                break;
+            }
             if let Some(message) = self.ask_for_message(asked) {
                 return Ok(message);
             }
@@ -62,13 +65,12 @@ impl Committing<'_> {
     fn ask_for_message(&mut self, asked: u32) -> Option<String> {
         let (iteration, _) = self.site.run().state.position();
         let folder = self.site.turn_folder();
-        // Inside a sandbox the record cannot be written.
-        let writable = self.containment.tmp().unwrap_or(&folder).to_owned();
-        let answer = writable.join(format!("message-{asked}.txt"));
         let call = Call {
             prompt: MESSAGE_PROMPT,
+            purpose: Purpose::Message,
             streams_input: false,
-            output: Output::Text { answer: &answer.to_string_lossy() },
+            // Only the stream says what the turn used.
+            output: Output::Stream,
             iteration,
             spool: &folder.join(FOLDER),
             stdout: copied_to(&folder.join(format!("message-{asked}.out"))),
@@ -76,28 +78,90 @@ impl Committing<'_> {
         };
         let spec = self.agent.spec(self.site, call);
         let spec = self.containment.wrap(spec).ok()?;
-        let Site { supervisor, ledger, .. } = &mut *self.site;
-        let notice = &mut |happening: &ProcessEvent<'_>| ledger.notice(happening);
-        let Ok(captured) = supervisor.capture_and(spec, MAX_ANSWER_LEN, notice) else {
-            return None;
+        let mut listener = Listener::new(self.site.adapter(), &[], MESSAGE_PROMPT);
+        let mut answer = Answer::default();
+        let ended = hear_answer(self.site, spec, &mut listener, &mut answer);
+        let (has_succeeded, ms) = match &ended {
+            Ok(ended) => (ended.status.is_some_and(|status| status.success()), millis(ended.took)),
+            Err(_) => (false, 0),
         };
-        let said = written(&writable, &answer)
-            .unwrap_or_else(|| String::from_utf8_lossy(&captured.out).into_owned());
-        let message = if succeeded(&captured) { commit_message(&said) } else { None };
-        let ms = millis(captured.ended.took);
+        let is_answer = has_succeeded && listener.tally.failure.is_none();
+        let message = if is_answer { commit_message(&answer.words(&listener)) } else { None };
+        let usage = worth(&self.site.setup, &listener);
         self.containment.note_contacts(self.site);
         self.site.ledger.record_judgements(hook_notes::take(&folder.join(FOLDER)).calls);
-        self.site.ledger.record(Event::MessageAsked {
-            message: message.clone(),
-            usage: Usage::default(),
-            ms,
-        });
+        self.site.ledger.record(Event::MessageAsked { message: message.clone(), usage, ms });
         message
     }
 }
 
-/// What the agent wrote into its answer file, if it writes one.
-fn written(folder: &Path, answer: &Path) -> Option<String> {
-    let text = Root::new(folder).read(answer, MAX_ANSWER_LEN as u64).ok()?;
-    Some(String::from_utf8_lossy(&text).into_owned()).filter(|text| !text.trim().is_empty())
+/// Whether a budget of the run is used up: then the agent is not asked.
+fn is_spent(run: &Run) -> bool {
+    let spent = run.state.spent();
+    reached(&run.plan.limits, &spent.usage, &spent.iteration).is_some()
+}
+
+/// Runs the agent to its end, without showing what it says: its answer is shown as the commit's.
+fn hear_answer(
+    site: &mut Site,
+    spec: Spec,
+    listener: &mut Listener,
+    answer: &mut Answer,
+) -> io::Result<Ended> {
+    let Site { supervisor, ledger, setup, .. } = site;
+    let ended = supervisor.run(spec, &mut |happening| match happening {
+        ProcessEvent::Output(stream, bytes) => {
+            answer.keep(stream, bytes);
+            let heard = listener.on_output(stream, bytes, &mut |event| answer.take(event));
+            keep_to_budget(ledger, setup, listener, heard)
+        }
+        ProcessEvent::StopRequested | ProcessEvent::Tick => {
+            ledger.notice(&happening);
+            Control::Something
+        }
+    });
+    listener.finish(&mut |event| answer.take(event));
+    ended
+}
+
+/// What the agent answers: its last message, at most [`MAX_ANSWER_LEN`] bytes of it.
+#[derive(Default)]
+struct Answer {
+    message: String,
+    /// What it printed, for an agent that answers outside of its stream.
+    printed: Vec<u8>,
+}
+
+impl Answer {
+    fn keep(&mut self, stream: Stream, bytes: &[u8]) {
+        if stream == Stream::Out {
+            let room = MAX_ANSWER_LEN.saturating_sub(self.printed.len());
+            self.printed.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
+    }
+
+    fn take(&mut self, event: &AgentEvent) {
+        let (text, joins) = match event {
+            AgentEvent::Text { text, joins } => (text.as_str(), *joins),
+            AgentEvent::Result(result) => (result.text.as_deref().unwrap_or_default(), false),
+            _ => return,
+        };
+        if !joins {
+            // A result may repeat the answer, or say nothing.
+            if text.trim().is_empty() {
+                return;
+            }
+            self.message.clear();
+        }
+        let room = MAX_ANSWER_LEN.saturating_sub(self.message.len());
+        self.message.push_str(&text[..text.floor_char_boundary(room)]);
+    }
+
+    /// The words of the answer.
+    fn words(self, listener: &Listener) -> String {
+        if listener.tally.recognised == 0 {
+            return String::from_utf8_lossy(&self.printed).into_owned();
+        }
+        self.message
+    }
 }

@@ -99,6 +99,12 @@ impl Recap {
                     told.problem = Some("it changed nothing".to_owned());
                 }
             }
+            // The turns add up to what the run has used.
+            Event::MessageAsked { usage, .. } => {
+                if let Some(told) = self.turns.last_mut() {
+                    told.usage.add(*usage);
+                }
+            }
             Event::CommitEnded(CommitEnd::Failed { .. }) => self.failed_commits += 1,
             Event::WaitEnded { ms } => self.waited_ms = self.waited_ms.saturating_add(*ms),
             Event::RunResumed { .. } => self.resumes += 1,
