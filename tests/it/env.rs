@@ -365,8 +365,15 @@ impl Env {
         self.root.path().join("script.json")
     }
 
-    /// The prompts that the scripted agent was given, in order.
+    /// The prompts that the scripted agent was given, in order, without what ralph says about the end.
     pub(crate) fn prompts(&self) -> Vec<String> {
+        let prompts = self.whole_prompts().into_iter();
+        let own = |prompt: String| prompt.split("\n\n## How to finish\n").next().map(str::to_owned);
+        prompts.filter_map(own).collect()
+    }
+
+    /// The same, to the last word.
+    pub(crate) fn whole_prompts(&self) -> Vec<String> {
         self.received("prompt")
     }
 

@@ -302,7 +302,7 @@ fn a_large_prompt_arrives_whole() {
     env.write("task.md", &prompt);
     env.ralph(&["run", "-f", "task.md"]).exits(0);
     assert!(env.prompts()[0] == prompt, "it was changed on the way");
-    assert_eq!(env.read(".ralph/prompt_001.txt").len(), prompt.len());
+    assert!(env.read(".ralph/prompt_001.txt").starts_with(&prompt), "its copy is another");
 }
 
 #[test]
@@ -345,11 +345,11 @@ fn the_time_of_a_run_is_limited() {
 #[test]
 fn a_prompt_that_looks_like_a_command_reaches_the_agent() {
     let env = Env::new().turns(json!([[done()]]));
-    for prompt in ["--help", "-", "/help me", "@file"] {
+    for prompt in ["--help", "--", "/help me", "@file"] {
         env.ralph(&["run", &format!("--prompt={prompt}")]).exits(0);
     }
     let prompts = env.prompts();
-    assert!(prompts[0].ends_with("--help") && prompts[1].ends_with('-'), "{prompts:?}");
+    assert!(prompts[0].ends_with("--help") && prompts[1].ends_with("--"), "{prompts:?}");
     assert!(prompts[2].ends_with("/help me") && prompts[3].ends_with("@file"), "{prompts:?}");
 }
 
@@ -365,11 +365,4 @@ fn a_plain_program_that_repeats_its_prompt_claims_nothing() {
     env.ralph(&["run", "-m", "1", "-p", prompt]).exits(1);
     let env = Env::new().agent("parrot", "cat; echo; echo 'Did it.'; echo '<response>DONE</response>'");
     env.ralph(&["run", "-m", "1", "-p", prompt]).exits(0);
-}
-
-#[test]
-fn a_prompt_that_does_not_say_how_to_end_is_pointed_out() {
-    let env = Env::new().turns(json!([[done()]]));
-    env.run(&[]).exits(0).says("the prompt does not say how to end");
-    env.ralph(&["run", "-p", "- Say <response>DONE</response>"]).exits(0).says_not("does not say how to end");
 }

@@ -8,6 +8,7 @@ mod demo;
 mod doctor;
 mod env;
 mod faults;
+mod finish;
 mod guard;
 mod guarded;
 mod guardrails;

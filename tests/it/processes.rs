@@ -171,7 +171,7 @@ fn check_arguments(name: &str, expected: &str) {
     let flags = json!({"agent": {"flags": ["--model 'a b'", "--fast"]}});
     env.settings(flags).run_and(&["--retries", "0", "--no-guard"], |env| {
         assert_eq!(env.read("arguments").trim_end().replace('\n', "|"), expected);
-        assert_eq!(env.read("prompt"), "Do it.");
+        assert!(env.read("prompt").starts_with("Do it.\n\n## How to finish\n"));
     });
 }
 
@@ -209,8 +209,9 @@ fn a_prompt_may_be_an_argument() {
     let env = Env::new()
         .agent("somebody", "printf '%s' \"$2\" >prompt; echo '<response>DONE</response>'")
         .settings(json!({"agent": {"flags": ["-q"], "promptVia": "argument"}}));
-    env.ralph(&["run", "-p", "$(touch x) \"quoted\""]).exits(0);
-    assert_eq!(env.read("prompt"), "$(touch x) \"quoted\"");
+    let prompt = "$(touch x) \"quoted\" <response>DONE</response>";
+    env.ralph(&["run", "-p", prompt]).exits(0);
+    assert_eq!(env.read("prompt"), prompt);
     assert!(!env.path("x").exists());
 }
 
@@ -258,10 +259,10 @@ fn the_streams_of_an_agent_are_kept() {
     env.run(&[]).exits(0);
     let turn = env.newest_run().join("turns/0001.1");
     let read = |name: &str| lossy(&fs::read(turn.join(name)).expect("a record"));
-    assert_eq!(read("prompt.md"), "Do it.");
+    assert!(read("prompt.md").starts_with("Do it.\n\n## How to finish\n"));
     assert_eq!(read("stderr.log"), "a complaint\n");
     assert!(read("agent.ndjson").contains("<response>DONE</response>"));
-    assert_eq!(env.read(".ralph/prompt_001.txt"), "Do it.");
+    assert_eq!(env.read(".ralph/prompt_001.txt"), read("prompt.md"));
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn only_the_promise_itself_counts() {
         "<promise>done</promise>",
         "<promise> DONE </promise>",
         "<promise>DONE</promise",
-        "<response>DONE</response>",
+        "It works: <response>DONE</response>",
         "<promise>\nDONE</promise>",
     ] {
         let env = Env::new();
@@ -145,7 +145,11 @@ fn only_the_promise_itself_counts() {
         work(&env);
         assert!(stop(&env, says).is_some(), "{says}");
     }
-    for says in ["<promise>NO</promise> well, <promise>DONE</promise>", "```\n<promise>DONE</promise>\n```"] {
+    for says in [
+        "<promise>NO</promise> well, <promise>DONE</promise>",
+        "```\n<promise>DONE</promise>\n```",
+        "It works.\n\n<response>DONE</response>",
+    ] {
         let env = Env::new();
         start(&env, &[]);
         work(&env);

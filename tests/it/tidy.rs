@@ -45,7 +45,7 @@ const WRITING: [&str; 8] = [
     "NamedTempFile",
 ];
 
-/// Those who write where no agent's files are: records, ralph's own folders, files that the user names, the inside of a
+/// Those who write where no agent's files are: records, ralph's own folders, files that the user names or writes in an editor, the inside of a
 /// sandbox, a repository that was made just now.
 const WRITERS: &[&str] = &[
     "journal/run_dir.rs",
@@ -54,6 +54,7 @@ const WRITERS: &[&str] = &[
     "hooks/plugin/scopes.rs",
     "hooks/store.rs",
     "cli/demo.rs",
+    "cli/given_prompt.rs",
     "cli/man.rs",
     "cli/report.rs",
     "sandbox/embedded.rs",

@@ -3,9 +3,12 @@
 //! Invariant: memory is bounded by the longest tag that could match, whatever the agent says.
 
 pub mod echo;
+mod spelling;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use spelling::OtherSpelling;
 
 /// How a finished task is announced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +34,16 @@ pub enum Claim {
     TurnEnd,
 }
 
+impl Claim {
+    /// What the agent writes, where it claims in words.
+    pub fn marker(&self) -> Option<String> {
+        match self {
+            Self::Tag { name, text, .. } => Some(format!("<{name}>{text}</{name}>")),
+            Self::File { .. } | Self::StoriesApproved | Self::TurnEnd => None,
+        }
+    }
+}
+
 /// How strictly a tag is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -48,13 +61,14 @@ const MAX_CONTENT_LEN: usize = 64 * 1024;
 #[derive(Debug)]
 pub struct Scanner {
     tags: Vec<Tag>,
+    other: OtherSpelling,
 }
 
 impl Scanner {
     /// A scanner for those claims that are made in words.
     pub fn new(claims: &[Claim]) -> Self {
         let tags = claims.iter().filter_map(Tag::of).collect();
-        Self { tags }
+        Self { tags, other: OtherSpelling::than(claims) }
     }
 
     /// Takes the next piece of text. A tag may be cut between pieces that join, not between messages.
@@ -65,11 +79,13 @@ impl Scanner {
             }
             tag.push(text);
         }
+        self.other.push(text, joins);
     }
 
     /// Whether a claim was made.
     pub fn claimed(&self) -> bool {
         self.tags.iter().any(Tag::is_claimed)
+            || self.other.is_said() && !self.tags.iter().any(Tag::is_refused)
     }
 }
 
@@ -93,9 +109,7 @@ impl Tag {
     fn of(claim: &Claim) -> Option<Self> {
         let Claim::Tag { name, text, matching } = claim else { return None };
         Some(match matching {
-            Matching::Exact => {
-                Self::Exact { marker: format!("<{name}>{text}</{name}>"), tail: String::new(), found: false }
-            }
+            Matching::Exact => Self::Exact { marker: claim.marker()?, tail: String::new(), found: false },
             Matching::FirstIgnoringCase => Self::First {
                 name: name.to_ascii_lowercase(),
                 wanted: text.trim().to_lowercase(),
@@ -109,6 +123,11 @@ impl Tag {
             Self::Exact { found, .. } => *found,
             Self::First { state, .. } => matches!(state, First::Decided(true)),
         }
+    }
+
+    /// Whether the tag was there and said something else.
+    fn is_refused(&self) -> bool {
+        matches!(self, Self::First { state: First::Decided(false), .. })
     }
 
     fn forget_partial(&mut self) {

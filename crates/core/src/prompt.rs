@@ -1,5 +1,7 @@
 //! What a turn is told: the base prompt, what the gates found, and how far the run is.
 
+pub mod draft;
+pub mod finish;
 pub mod message;
 
 use serde::{Deserialize, Serialize};

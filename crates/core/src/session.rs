@@ -27,11 +27,7 @@ const ULTRAWORK: &str = "ULTRAWORK MODE: give this task everything you have. Use
 
 /// What the agent must say to be let go.
 pub fn marker(plan: &Plan) -> String {
-    let tags = plan.claims.iter().filter_map(|claim| match claim {
-        Claim::Tag { name, text, .. } => Some(format!("<{name}>{text}</{name}>")),
-        Claim::File { .. } | Claim::StoriesApproved | Claim::TurnEnd => None,
-    });
-    tags.collect::<Vec<_>>().join(" or ")
+    plan.claims.iter().filter_map(Claim::marker).collect::<Vec<_>>().join(" or ")
 }
 
 /// What the agent is told at the start.

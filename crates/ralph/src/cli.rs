@@ -7,6 +7,7 @@ mod completions;
 mod demo;
 mod display;
 mod doctor;
+mod given_prompt;
 mod guard;
 mod hook;
 mod init;

@@ -45,6 +45,9 @@ pub(crate) struct Settings {
     /// What the agent answers, in a `<response>` tag, when it is done.
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) completion_response: String,
+    /// Whether ralph ends a prompt that does not say how to finish with a paragraph that does: `auto`, or `off`.
+    #[schemars(schema_with = "schema::contract")]
+    pub(crate) contract: Contract,
     /// How many characters of a guardrail's output go into a prompt.
     pub(crate) output_truncate_chars: usize,
     /// Show the agent's output while it works.
@@ -106,6 +109,7 @@ impl Default for Settings {
         Self {
             maximum_iterations: None,
             completion_response: "DONE".to_owned(),
+            contract: Contract::Auto,
             output_truncate_chars: 5_000,
             stream_agent_output: true,
             include_iteration_count_in_prompt: false,
@@ -229,6 +233,22 @@ impl Default for Limits {
             stuck_after: Some(STUCK_AFTER),
         }
     }
+}
+
+/// Whether an agent is told how to finish.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Contract {
+    /// By ralph, unless the prompt says it.
+    #[default]
+    Auto,
+    /// By nobody but the prompt.
+    Off,
+}
+
+impl Contract {
+    /// Every choice with the name that settings use.
+    pub(crate) const NAMES: [(&str, Self); 2] = [("auto", Self::Auto), ("off", Self::Off)];
 }
 
 /// What happens to processes that an agent leaves behind.

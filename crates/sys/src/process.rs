@@ -7,6 +7,7 @@
 //! the [`guardian`] ends what is left.
 
 pub mod detach;
+pub mod foreground;
 pub mod guardian;
 mod launch;
 mod other_processes;

@@ -18,6 +18,9 @@ pub struct Plan {
     pub needs: Vec<Need>,
     /// How the agent announces that the task is done. Any one is enough; the gates then verify it.
     pub claims: Vec<Claim>,
+    /// When the agent may announce it, in words for the end of its prompt; nothing where ralph adds no such words.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub done_when: Option<String>,
     /// Ralph's own checks, in this order.
     pub gates: Vec<Gate>,
     /// What happens to the work of a turn that passed its gates.

@@ -25,6 +25,7 @@ pub fn run(completion_response: &str, gates: Vec<Gate>) -> Plan {
         work: Work::Prompt,
         needs: vec![],
         claims: vec![tag("response", completion_response, FirstIgnoringCase)],
+        done_when: Some("the whole task is done".to_owned()),
         gates,
         commit: CommitRule::IfChanged,
         failures: FailureRules {
@@ -49,6 +50,7 @@ pub fn plan() -> Plan {
     Plan {
         preset: "plan".to_owned(),
         claims: vec![tag("promise", "COMPLETE", Exact)],
+        done_when: Some("the plan covers every specification and nothing is left to add".to_owned()),
         commit: CommitRule::Required,
         failures: FailureRules { gate: RETRY, no_change: RETRY, ..run("", vec![]).failures },
         limits: limits(10, 0),
@@ -65,6 +67,7 @@ pub fn build(plan_file: &str, tests: Vec<Gate>) -> Plan {
             otherwise: "Implementation plan not found. Run 'ralph plan' first.".to_owned(),
         }],
         gates: tests,
+        done_when: Some("every task of the plan is finished and the tests pass".to_owned()),
         ..plan()
     }
 }
@@ -75,6 +78,7 @@ pub fn prompt() -> Plan {
     Plan {
         preset: "prompt".to_owned(),
         claims: vec![Claim::TurnEnd],
+        done_when: None,
         commit: CommitRule::IfChanged,
         failures: FailureRules { agent: once, commit: once, ..plan().failures },
         limits: limits(1, 0),
@@ -90,6 +94,8 @@ pub fn task(done_file: &str, pause_file: &str, children_ended: Vec<Gate>) -> Pla
     Plan {
         preset: "task".to_owned(),
         claims: vec![Claim::File { path: done_file.to_owned() }],
+        // The task and its folder are explained at length.
+        done_when: None,
         gates: children_ended,
         commit: CommitRule::Never,
         failures: FailureRules { agent: OnFailure::Ignore, ..run("", vec![]).failures },
@@ -113,6 +119,7 @@ pub fn job() -> Plan {
     Plan {
         preset: JOB.to_owned(),
         claims: vec![Claim::TurnEnd],
+        done_when: None,
         commit: CommitRule::Never,
         failures: FailureRules { agent: once, ..run("", vec![]).failures },
         limits: limits(1, 1),
@@ -140,6 +147,7 @@ pub fn stories(files: &[String], verify: &[String], verify_when: When) -> Plan {
         work: Work::Stories,
         needs: files.iter().map(need).collect(),
         claims: vec![tag("promise", "COMPLETE", Exact), Claim::StoriesApproved],
+        done_when: Some("every story of the list is done".to_owned()),
         gates,
         commit: CommitRule::Never,
         limits: limits(15, 1),
@@ -152,6 +160,8 @@ pub fn session(promise: &str, iterations: u32, proof_of_work: Vec<Gate>) -> Plan
     Plan {
         preset: "session".to_owned(),
         claims: vec![tag("promise", promise, Exact)],
+        // A conversation begins with its contract.
+        done_when: None,
         gates: proof_of_work,
         commit: CommitRule::Never,
         // The agent's own program waits and tries again; a hook cannot.

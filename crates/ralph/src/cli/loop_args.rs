@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, builder::PossibleValuesParser};
 use ralph_agents::{Permissions, hooking::Hooking};
 use ralph_core::{
     containment::{
@@ -21,7 +21,7 @@ use crate::{
     driver::fingerprints,
     journal::run_dir::RunDir,
     report::Reporter,
-    settings::{self, Leftovers, Loaded, Settings},
+    settings::{self, Contract, Leftovers, Loaded, Settings},
 };
 
 /// The flags that every loop has.
@@ -30,6 +30,10 @@ pub(super) struct LoopArgs {
     /// Run this agent: claude, codex, amp, gemini, opencode, qwen, copilot, pi, or any program that reads a prompt
     #[arg(short, long, value_name = "COMMAND")]
     agent: Option<String>,
+
+    /// Tell the agent how to finish where the prompt does not: auto (the default), off
+    #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(Contract::NAMES.map(|(name, _)| name)))]
+    contract: Option<String>,
 
     /// Try a failed iteration again this many times
     #[arg(long, value_name = "N")]
@@ -150,6 +154,7 @@ impl LoopArgs {
         }
         let valued = [
             ("agent", self.agent.clone()),
+            ("contract", self.contract.clone()),
             ("retries", self.retries.map(|it| it.to_string())),
             ("iteration-timeout", self.iteration_timeout.clone()),
             ("idle-timeout", self.idle_timeout.clone()),
@@ -190,6 +195,7 @@ impl LoopArgs {
             }
         };
         set("agent", self.agent.as_ref().map(|command| json!({"command": command})));
+        set("contract", self.contract.clone().map(Value::from));
         set("retries", self.retries.map(Value::from));
         for (key, value) in self.safety.layer() {
             set(key, value);
@@ -233,6 +239,7 @@ pub(super) fn tune(mut plan: Plan, settings: &Settings) -> Plan {
     limits.tokens = settings.limits.max_tokens;
     limits.iteration_cost_usd = settings.limits.iteration_cost_usd;
     limits.iteration_tokens = settings.limits.iteration_tokens;
+    plan.done_when = plan.done_when.filter(|_| settings.contract == Contract::Auto);
     plan.baseline &= settings.baseline;
     plan.stuck_after = plan.stuck_after.and(settings.limits.stuck_after);
     plan.failures = plan.failures.with_retries(settings.retries);

@@ -1,22 +1,24 @@
 //! `ralph run`: the guarded loop.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use ralph_core::{
+    claim::Claim,
     engine::{
         plan::{Check, CommitRule, Gate, Plan, When},
         presets,
     },
+    prompt::finish::names_tag,
     setup::PromptSource,
 };
-use ralph_sys::{
-    error::{Error, Result},
-    files,
-};
+use ralph_sys::{error::Result, files};
 use serde_json::{Map, Value, json};
 
-use super::loop_args::{LoopArgs, setup, tune};
+use super::{
+    given_prompt::PromptFlags,
+    loop_args::{LoopArgs, setup, tune},
+};
 use crate::{driver::Start, settings::Settings};
 
 /// Run the agent in a loop until it says that it is done and every guardrail passes
@@ -25,17 +27,11 @@ use crate::{driver::Start, settings::Settings};
 /// next iteration. When they pass, the work is committed (if the settings say so), and a completion response
 /// of the agent ends the loop.
 ///
-/// Example: ralph run --agent claude --guardrail "make test" -p "Make the tests pass. Say
-/// `<response>DONE</response>` when they do."
+/// Example: ralph run --agent claude --guardrail "make test" "Make the tests pass"
 #[derive(Args, Debug, Default)]
 pub(super) struct RunArgs {
-    /// What the agent shall do
-    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
-    prompt: Option<String>,
-
-    /// Read the prompt from this file, again before each iteration
-    #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "prompt")]
-    prompt_file: Option<PathBuf>,
+    #[command(flatten)]
+    prompt: PromptFlags,
 
     /// End after this many iterations
     #[arg(short, long, visible_alias = "max-iterations", value_name = "N")]
@@ -55,39 +51,29 @@ pub(super) struct RunArgs {
 
 /// Runs the loop.
 pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
-    let prompt = prompt(args)?;
+    // What is wrong with the settings is said before anybody writes a prompt.
     let loaded = args.common.load(project, layer(args))?;
+    let given = args.prompt.read()?;
     let reporters = args.common.reporters(&loaded, project)?;
-    let warnings = endless_prompt(&prompt, &loaded.settings.completion_response).into_iter().collect();
     let plan = args.common.limit(plan(&loaded.settings));
-    let setup = setup(&loaded, prompt, project);
-    Start { plan, setup, run: None, drafts: Vec::new(), reporters, warnings, settled: None }.begin()?.drive()
+    let warnings = endless_prompt(&given.source, &plan).into_iter().collect();
+    let setup = setup(&loaded, given.source.clone(), project);
+    let start = Start { plan, setup, run: None, drafts: Vec::new(), reporters, warnings, settled: None };
+    start.begin().map_err(|error| given.keep(error))?.drive()
 }
 
-fn prompt(args: &RunArgs) -> Result<PromptSource> {
-    match (&args.prompt, &args.prompt_file) {
-        (Some(text), None) if text.trim().is_empty() => Err(Error::new("the prompt is empty")),
-        (Some(text), None) => Ok(PromptSource::Text(text.clone())),
-        (None, Some(path)) => Ok(PromptSource::File(std::path::absolute(path)?)),
-        (Some(_), Some(_)) => Err(Error::new("give either --prompt or --prompt-file, not both")),
-        (None, None) => Err(Error::new("there is no prompt")
-            .hint("say what to do: ralph run -p \"Make the tests pass. Say <response>DONE</response> when they do.\"")
-            .hint("or name a file: ralph run -f TASK.md")),
+/// An agent that no one tells how to finish works until the limit.
+fn endless_prompt(prompt: &PromptSource, plan: &Plan) -> Option<String> {
+    if plan.done_when.is_some() {
+        return None;
     }
-}
-
-/// An agent that is not told how to say that it is done works until the limit.
-fn endless_prompt(prompt: &PromptSource, response: &str) -> Option<String> {
     let text = match prompt {
         PromptSource::Text(text) => text.clone(),
         PromptSource::File(path) | PromptSource::Template(path) => files::read_text(path).unwrap_or_default(),
     };
-    (!text.to_lowercase().contains("<response>")).then(|| {
-        format!(
-            "the prompt does not say how to end: unless the agent knows it from elsewhere, the run goes on to its \
-             limit. Add to the prompt: Say <response>{response}</response> when it is done."
-        )
-    })
+    let marker = plan.claims.iter().find_map(Claim::marker)?;
+    (!names_tag(&text, &plan.claims))
+        .then(|| format!("the prompt never asks for `{marker}`; the run can only end at its limit"))
 }
 
 /// The flags of this loop as a layer of settings; only those that were given.

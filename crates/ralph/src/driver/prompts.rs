@@ -6,7 +6,7 @@ use jiff::Zoned;
 use ralph_core::{
     engine::event::Turn,
     plan_file::next_task,
-    prompt::{Count, Feedback, compose},
+    prompt::{Count, Feedback, compose, finish::told_how_to_finish},
     setup::{PROJECT_DIR, PlanFile, PromptSource, TaskFrom},
     template::fill,
 };
@@ -38,10 +38,10 @@ impl Prompts {
         if let Some(message) = conversation::next_message(site) {
             return Ok(message);
         }
-        let base = self.base(site, containment)?;
+        let own = self.base(site, containment)?;
         let base = match site.setup.prompt {
-            PromptSource::Template(_) => fill(&base, &variables(site, stories, turn)),
-            PromptSource::Text(_) | PromptSource::File(_) => base,
+            PromptSource::Template(_) => fill(&own, &variables(site, stories, turn)),
+            PromptSource::Text(_) | PromptSource::File(_) => own.clone(),
         };
         let limit = site.run().plan.limits.iterations;
         let base = match stories.and_then(|stories| stories.assignment(turn, limit)) {
@@ -58,7 +58,9 @@ impl Prompts {
         };
         let feedback: Vec<Feedback> = site.run().state.feedback().iter().map(harmless).collect();
         let count = site.setup.count_in_prompt.then_some(Count { iteration: turn.iteration, of: limit });
-        Ok(adapter.deliverable(compose(&base, &feedback, count)))
+        let (prompt, plan) = (compose(&base, &feedback, count), &site.run().plan);
+        let prompt = told_how_to_finish(prompt, &own, plan.done_when.as_deref(), &plan.claims);
+        Ok(adapter.deliverable(prompt))
     }
 
     /// The user's prompt. A file is read again each time; if it has gone, the last text stands.

@@ -16,8 +16,8 @@ use super::value::{
     whole_limit, words, wrong_type,
 };
 use super::{
-    AgentSettings, BuildSettings, Guardrail, Leftovers, Limits, Output, PlanSettings, PromptVia, Scm,
-    Settings, StoriesSettings, TaskSettings,
+    AgentSettings, BuildSettings, Contract, Guardrail, Leftovers, Limits, Output, PlanSettings, PromptVia,
+    Scm, Settings, StoriesSettings, TaskSettings,
 };
 use crate::term::ColorWhen;
 
@@ -45,6 +45,7 @@ fn read_settings(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     fields.take("$schema", |_| Ok(()));
     fields.set("maximumIterations", &mut settings.maximum_iterations, |node| positive(node).map(Some));
     fields.set("completionResponse", &mut settings.completion_response, |node| filled(node, "a response"));
+    fields.set("contract", &mut settings.contract, |node| choice(node, &Contract::NAMES));
     fields.set("outputTruncateChars", &mut settings.output_truncate_chars, whole);
     fields.set("streamAgentOutput", &mut settings.stream_agent_output, boolean);
     fields.set("includeIterationCountInPrompt", &mut settings.include_iteration_count_in_prompt, boolean);

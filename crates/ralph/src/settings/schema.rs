@@ -9,7 +9,9 @@ use ralph_core::containment::{level::Choice, wanted::GatesRun};
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
 use serde_json::{Map, Value, json};
 
-use super::{FailAction, Guard, Leftovers, PromptVia, SandboxSettings, Settings, read::PERMISSIONS};
+use super::{
+    Contract, FailAction, Guard, Leftovers, PromptVia, SandboxSettings, Settings, read::PERMISSIONS,
+};
 use crate::term::ColorWhen;
 
 /// The schema of a settings file.
@@ -92,6 +94,10 @@ pub(super) fn prompt_via(_: &mut SchemaGenerator) -> Schema {
 
 pub(super) fn permissions(_: &mut SchemaGenerator) -> Schema {
     choice(&PERMISSIONS)
+}
+
+pub(super) fn contract(_: &mut SchemaGenerator) -> Schema {
+    choice(&Contract::NAMES)
 }
 
 pub(super) fn leftovers(_: &mut SchemaGenerator) -> Schema {

@@ -1,0 +1,144 @@
+//! The spellings of the other loops: an agent that learnt one of them elsewhere is understood, where it cannot be
+//! anything but a claim.
+//!
+//! Invariant: memory is bounded, whatever the agent says.
+
+use super::{Claim, Matching, text_end};
+
+/// How the loops are ended, unless their users choose other words.
+const KNOWN: [(&str, &str, Matching); 3] = [
+    ("response", "DONE", Matching::FirstIgnoringCase),
+    ("promise", "COMPLETE", Matching::Exact),
+    ("promise", "DONE", Matching::Exact),
+];
+
+/// As much of a message as a last line with a tag can be, and some empty lines after it.
+const MAX_TAIL_LEN: usize = 512;
+
+/// Looks for another loop's tag, alone on the last line of the last message that says anything.
+#[derive(Debug)]
+pub(super) struct OtherSpelling {
+    accepted: Vec<Claim>,
+    /// The end of the last message.
+    tail: String,
+    /// The message is longer than that.
+    is_cut: bool,
+}
+
+impl OtherSpelling {
+    /// Those of other loops than the one that waits for `claims`. Who chose words of their own wants those.
+    pub(super) fn than(claims: &[Claim]) -> Self {
+        let known = KNOWN.map(|(name, text, matching)| Claim::Tag {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            matching,
+        });
+        let is_usual = claims.iter().any(|claim| known.contains(claim));
+        let accepted = known.into_iter().filter(|claim| is_usual && !claims.contains(claim)).collect();
+        Self { accepted, tail: String::new(), is_cut: false }
+    }
+
+    /// Takes the next piece of text.
+    pub(super) fn push(&mut self, text: &str, joins: bool) {
+        if self.accepted.is_empty() {
+            return;
+        }
+        if !joins {
+            // A message that says nothing is not the last one.
+            if text.trim_start().is_empty() {
+                return;
+            }
+            self.tail.clear();
+            self.is_cut = false;
+        }
+        let end = text_end(text, MAX_TAIL_LEN);
+        self.is_cut |= end.len() < text.len();
+        self.tail.push_str(end);
+        if MAX_TAIL_LEN < self.tail.len() {
+            super::keep_end(&mut self.tail, MAX_TAIL_LEN);
+            self.is_cut = true;
+        }
+    }
+
+    /// Whether the message ends with such a tag.
+    pub(super) fn is_said(&self) -> bool {
+        let said = self.tail.trim_end();
+        let line = match said.rsplit_once('\n') {
+            Some((_, line)) => line,
+            None if self.is_cut => return false,
+            None => said,
+        };
+        self.accepted.iter().any(|claim| is_alone(claim, line.trim()))
+    }
+}
+
+fn is_alone(claim: &Claim, line: &str) -> bool {
+    let Claim::Tag { name, text, matching } = claim else { return false };
+    match matching {
+        Matching::Exact => claim.marker().is_some_and(|marker| marker == line),
+        Matching::FirstIgnoringCase => {
+            let line = line.to_lowercase();
+            let content =
+                line.strip_prefix(&format!("<{name}>")).and_then(|it| it.strip_suffix(&format!("</{name}>")));
+            content.is_some_and(|content| content.trim() == text.to_lowercase())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Scanner;
+    use crate::engine::{plan::Plan, presets};
+
+    #[track_caller]
+    fn check(plan: &Plan, messages: &[&str], expected: bool) {
+        let mut whole = Scanner::new(&plan.claims);
+        let mut cut = Scanner::new(&plan.claims);
+        for message in messages {
+            whole.push(message, false);
+            for (at, letter) in message.char_indices() {
+                cut.push(&message[at..at + letter.len_utf8()], 0 < at);
+            }
+        }
+        assert_eq!((whole.claimed(), cut.claimed()), (expected, expected), "{} {messages:?}", plan.preset);
+    }
+
+    #[test]
+    fn another_spelling_counts_alone_on_the_last_line_of_the_last_message() {
+        let (run, build) = (presets::run("DONE", vec![]), presets::build("plan.md", vec![]));
+        let session = presets::session("DONE", 3, vec![]);
+        for (plan, other) in [
+            (&run, "<promise>COMPLETE</promise>"),
+            (&run, "<promise>DONE</promise>"),
+            (&build, "<response>DONE</response>"),
+            (&build, "<Response> done </Response>"),
+            (&build, "<promise>DONE</promise>"),
+            (&session, "<promise>COMPLETE</promise>"),
+            (&session, "<response>DONE</response>"),
+        ] {
+            check(plan, &[other], true);
+            check(plan, &["At work.", &format!("It works.\n\n  {other}  \n\n")], true);
+            check(plan, &[&format!("It works. {other}")], false);
+            check(plan, &[&format!("`{other}`")], false);
+            check(plan, &[&format!("{other}.")], false);
+            check(plan, &[&format!("{other}\nNot yet.")], false);
+            check(plan, &[other, "Not yet."], false);
+            check(plan, &[other, " \n"], true);
+            check(plan, &[&format!("{}{other}", "x".repeat(4096))], false);
+            check(plan, &[&format!("{}\n{other}", "x".repeat(4096))], true);
+            check(plan, &[&format!("{other}{}x", " ".repeat(4096))], false);
+        }
+        check(&build, &["<promise>complete</promise>"], false);
+        check(&session, &["<promise> DONE</promise>"], false);
+        // Its own spelling counts anywhere, as ever.
+        check(&run, &["It works. <response>DONE</response> Bye."], true);
+        // The first tag has decided.
+        check(&run, &["<response>no</response>\n<promise>COMPLETE</promise>"], false);
+        // Other words were chosen.
+        check(&presets::run("FERTIG", vec![]), &["<promise>COMPLETE</promise>"], false);
+        check(&presets::session("FERTIG", 3, vec![]), &["<promise>DONE</promise>"], false);
+        // Nothing is waited for in words.
+        check(&presets::task("DONE", "WAIT", vec![]), &["<response>DONE</response>"], false);
+        check(&presets::prompt(), &["<response>DONE</response>"], false);
+    }
+}
