@@ -96,14 +96,6 @@ impl Level {
         self != Self::None
     }
 
-    /// Whether the network is ralph's own proxy, which knows the list of hosts.
-    pub fn has_proxy(self) -> bool {
-        match self {
-            Self::Embedded | Self::Bwrap | Self::Landlock => true,
-            Self::Seatbelt | Self::Sbx | Self::Docker | Self::None => false,
-        }
-    }
-
     /// Whether this ralph can be called inside, as it can outside.
     pub fn has_ralph(self) -> bool {
         match self {
