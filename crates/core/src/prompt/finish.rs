@@ -4,9 +4,6 @@
 
 use crate::claim::{Claim, Matching};
 
-/// How an agent says that it cannot continue honestly, in every loop.
-const BLOCKED: &str = "<response>BLOCKED: reason</response>";
-
 /// The prompt with a last paragraph that says how to finish, unless the user's own words name the tag. Without
 /// `done_when`, and where nothing is waited for in words, it stays as it is.
 pub fn told_how_to_finish(prompt: String, own: &str, done_when: Option<&str>, claims: &[Claim]) -> String {
@@ -31,8 +28,7 @@ fn paragraph(done: &str, claims: &[Claim]) -> Option<String> {
     // One line with other words in it: a program that repeats its prompt claims nothing.
     Some(format!(
         "## How to finish\n\nWhen {done}, write {marker} as the last line of your last message, and not before: \
-         ralph checks the work itself. If you cannot continue honestly, because something is missing, contradictory \
-         or impossible, write {BLOCKED} as the last line instead."
+         ralph checks the work itself."
     ))
 }
 
@@ -83,30 +79,24 @@ mod tests {
         check(
             &run,
             "\n\n## How to finish\n\nWhen the whole task is done, write <response>DONE</response> as the last line of \
-             your last message, and not before: ralph checks the work itself. If you cannot continue honestly, \
-             because something is missing, contradictory or impossible, write <response>BLOCKED: reason</response> \
-             as the last line instead.",
+             your last message, and not before: ralph checks the work itself.",
         );
         check(
             &presets::plan(),
             "\n\n## How to finish\n\nWhen the plan covers every specification and nothing is left to add, write \
              <promise>COMPLETE</promise> as the last line of your last message, and not before: ralph checks the work \
-             itself. If you cannot continue honestly, because something is missing, contradictory or impossible, \
-             write <response>BLOCKED: reason</response> as the last line instead.",
+             itself.",
         );
         check(
             &presets::build("plan.md", vec![]),
             "\n\n## How to finish\n\nWhen every task of the plan is finished and the tests pass, write \
              <promise>COMPLETE</promise> as the last line of your last message, and not before: ralph checks the work \
-             itself. If you cannot continue honestly, because something is missing, contradictory or impossible, \
-             write <response>BLOCKED: reason</response> as the last line instead.",
+             itself.",
         );
         check(
             &stories,
             "\n\n## How to finish\n\nWhen every story of the list is done, write <promise>COMPLETE</promise> as the \
-             last line of your last message, and not before: ralph checks the work itself. If you cannot continue \
-             honestly, because something is missing, contradictory or impossible, write \
-             <response>BLOCKED: reason</response> as the last line instead.",
+             last line of your last message, and not before: ralph checks the work itself.",
         );
         // These wait for no words, or have a contract of their own.
         for plan in [presets::prompt(), presets::job(), presets::task("DONE", "WAIT", vec![]), session] {
