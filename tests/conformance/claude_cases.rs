@@ -85,7 +85,7 @@ pub(crate) fn keeps_to_the_budget(ground: Ground) {
     let expensive = Usage { input: 2_000_000, output: 1000, cache_read: 0, cache_write: 0 };
     let looks = Step::text("First a look.").and((ground.agent.shell)("echo one")).using(expensive);
     let mut world = ground.steps([looks, Step::text(DONE)]);
-    world.set("limits", json!({"iterationTimeout": "50s", "maxCostUsd": 0.5}));
+    world.set("limits", json!({"iterationTimeout": "50s", "maxCost": 0.5}));
     let outcome = world.run("Spend.");
     outcome.expect("exhausted", 1, 1);
     outcome.expect_failure("own_cap");

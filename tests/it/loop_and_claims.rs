@@ -185,7 +185,7 @@ fn ten_iterations_by_default() {
 fn cost_and_tokens_are_limited() {
     let used = json!({"result": {"total_cost_usd": 0.6, "usage": {"input_tokens": 600, "output_tokens": 1}}});
     let turns = json!([[say("Not yet."), used]]);
-    let env = Env::new().turns(turns.clone()).settings(json!({"limits": {"maxCostUsd": 1}}));
+    let env = Env::new().turns(turns.clone()).settings(json!({"limits": {"maxCost": 1}}));
     env.run(&[]).exits(1).prints("Maximum cost reached");
     assert_eq!(env.prompts().len(), 2);
     let env = Env::new().turns(turns.clone()).settings(json!({"limits": {"maxTokens": 1000}}));
@@ -337,7 +337,7 @@ fn a_usage_limit_is_waited_for_and_is_no_attempt() {
 fn the_time_of_a_run_is_limited() {
     let env = Env::new()
         .turns(json!([[{"sleep_ms": 60}, say("Hm.")]]))
-        .settings(json!({"limits": {"totalTime": "100ms"}}));
+        .settings(json!({"limits": {"maxTime": "100ms"}}));
     env.run(&[]).exits(1).prints("Maximum time reached");
     assert!(env.prompts().len() <= 2, "{}", env.prompts().len());
 }

@@ -192,10 +192,10 @@ fn a_turn_is_ended_when_it_has_used_enough() {
     // It would go on for ever.
     let turn = json!([spends("a", 400, 1), spends("a", 400, 99), spends("b", 400, 101), "hang"]);
     for (flags, limit, says) in [
-        (["--max-tokens", "1000"], "tokens", "Maximum number of tokens reached"),
+        (["--max-tokens", "1000"], "max_tokens", "Maximum number of tokens reached"),
         (
             ["--max-iteration-tokens", "900"],
-            "iteration_tokens",
+            "max_iteration_tokens",
             "Maximum number of tokens of an iteration reached",
         ),
     ] {
@@ -280,7 +280,7 @@ fn tokens_without_a_cost_are_priced() {
 fn the_time_of_a_run_ends_a_turn_that_hangs() {
     let env = Env::new().turns(json!([[write("half.txt", "half"), "hang"], [done()]]));
     env.run(&["--max-time", "300ms"]).exits(1).prints("Maximum time reached");
-    assert_eq!(env.events("turn_ended")[0]["end"], json!({"how": "over_budget", "limit": "time"}));
+    assert_eq!(env.events("turn_ended")[0]["end"], json!({"how": "over_budget", "limit": "max_time"}));
     assert_eq!(env.read("half.txt"), "half");
     env.nothing_left();
     env.ralph(&["status"]).exits(0).prints("--max-time");

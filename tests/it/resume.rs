@@ -113,7 +113,7 @@ fn a_resume_notices_that_the_agent_has_gone() {
 fn a_resume_may_raise_the_budget() {
     let used = json!({"result": {"total_cost_usd": 0.25, "usage": {"input_tokens": 10, "output_tokens": 5}}});
     let env = Env::new().turns(json!([[say("Hm."), used], [done(), used]]));
-    let env = env.settings(json!({"limits": {"maxCostUsd": 0.25, "maxTokens": 15}}));
+    let env = env.settings(json!({"limits": {"maxCost": 0.25, "maxTokens": 15}}));
     env.run(&[]).exits(1).prints("--max-cost 0.5");
     env.ralph(&["resume"]).exits(2).says("at its limit of cost");
     env.ralph(&["resume", "--max-cost", "1"]).exits(2).says("at its limit of tokens");

@@ -91,7 +91,7 @@ fn local_settings_are_merged_deeply() {
     assert_eq!(env.read("arguments"), "--local|base|local|");
     assert!(env.path("local-gate").exists() && !env.path("base-gate").exists());
     let plan = &env.events("run_started")[0]["plan"];
-    assert_eq!(plan["limits"]["iterations"], 1);
+    assert_eq!(plan["limits"]["max_iterations"], 1);
 }
 
 #[test]

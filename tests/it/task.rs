@@ -250,7 +250,7 @@ fn a_resumed_task_has_its_agent_and_its_flags() {
     let limits = |env: &Env| started(env)["plan"]["limits"].clone();
     assert_eq!(started(&env)["setup"]["agent"]["command"], "worker");
     assert_eq!(
-        (&limits(&env)["cost_usd"], &limits(&env)["iterations"], &limits(&env)["exit_code"]),
+        (&limits(&env)["max_cost"], &limits(&env)["max_iterations"], &limits(&env)["limit_exit_code"]),
         (&json!(5.0), &json!(7), &json!(9))
     );
     // What is said now wins, and is kept for the next time.
@@ -259,7 +259,7 @@ fn a_resumed_task_has_its_agent_and_its_flags() {
     env.ralph(&["task", "resume", "t", "--max-tokens", "1000"]).exits(0);
     assert_eq!(started(&env)["setup"]["agent"]["command"], "other");
     assert_eq!(
-        (&limits(&env)["cost_usd"], &limits(&env)["tokens"], &limits(&env)["iterations"]),
+        (&limits(&env)["max_cost"], &limits(&env)["max_tokens"], &limits(&env)["max_iterations"]),
         (&json!(6.0), &json!(1000), &json!(7))
     );
     // A task that is run and not resumed goes by the settings.

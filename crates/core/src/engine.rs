@@ -110,7 +110,7 @@ pub fn decide(plan: &Plan, state: &State) -> Action {
 /// How long a quota may still be waited for: waits have a limit of their own, and they are part of the run's time.
 fn patience_left(plan: &Plan, state: &State) -> u64 {
     let of_waits = plan.limits.max_wait_ms.saturating_sub(state.spent.quota_ms);
-    let of_time = plan.limits.total_ms.map(|limit| limit.saturating_sub(state.spent.ms));
+    let of_time = plan.limits.max_time_ms.map(|limit| limit.saturating_sub(state.spent.ms));
     of_time.map_or(of_waits, |of_time| of_time.min(of_waits))
 }
 
@@ -141,11 +141,11 @@ fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
 
 fn exhausted(plan: &Plan, state: &State) -> Option<Exhausted> {
     let (limits, spent) = (&plan.limits, &state.spent);
-    if state.attempt == 1 && limits.iterations < state.iteration {
-        return Some(Exhausted::Iterations);
+    if state.attempt == 1 && limits.max_iterations < state.iteration {
+        return Some(Exhausted::MaxIterations);
     }
-    if limits.total_ms.is_some_and(|limit| limit <= spent.ms) {
-        return Some(Exhausted::Time);
+    if limits.max_time_ms.is_some_and(|limit| limit <= spent.ms) {
+        return Some(Exhausted::MaxTime);
     }
     budget::reached(limits, &spent.usage, &spent.iteration)
 }

@@ -76,7 +76,7 @@ pub fn of_turn(plan: &Plan, state: &State, turn: &TurnEnded) -> Option<Note> {
         | Action::Commit
         | Action::Finish(_) => false,
     };
-    let (next, of) = (state.position().0, plan.limits.iterations);
+    let (next, of) = (state.position().0, plan.limits.max_iterations);
     match (goes_on, weight) {
         (true, _) if next <= of => {
             Some(Note { weight, text: format!("{how}, restarting (attempt {next}/{of})") })
@@ -91,9 +91,9 @@ pub fn of_turn(plan: &Plan, state: &State, turn: &TurnEnded) -> Option<Note> {
 pub fn of_end(plan: &Plan, outcome: &Outcome) -> Option<Note> {
     let (weight, text) = match outcome {
         Outcome::Done => return None,
-        Outcome::Exhausted { limit: Exhausted::Iterations } => (
+        Outcome::Exhausted { limit: Exhausted::MaxIterations } => (
             NoteSeverity::Error,
-            format!("Attempt {}: Max restarts exceeded, stopping", plan.limits.iterations),
+            format!("Attempt {}: Max restarts exceeded, stopping", plan.limits.max_iterations),
         ),
         Outcome::Exhausted { limit } => {
             (NoteSeverity::Error, format!("The limit of {} is reached, stopping", limit.name()))
@@ -187,7 +187,7 @@ mod tests {
         check(&task, 1, TurnEnd::Paused { reason: None }, Some(42), &[], None);
         // Other loops have other words.
         check(&presets::run("DONE", vec![]), 1, failed("x"), Some(1), &[], None);
-        let end = of_end(&task, &Outcome::Exhausted { limit: Exhausted::Iterations }).expect("words");
+        let end = of_end(&task, &Outcome::Exhausted { limit: Exhausted::MaxIterations }).expect("words");
         assert_eq!(
             (end.weight, &*end.text),
             (NoteSeverity::Error, "Attempt 100: Max restarts exceeded, stopping")

@@ -32,7 +32,7 @@ pub fn marker(plan: &Plan) -> String {
 
 /// What the agent is told at the start.
 pub fn contract(plan: &Plan, task: &str) -> String {
-    let (marker, turns) = (marker(plan), plan.limits.iterations);
+    let (marker, turns) = (marker(plan), plan.limits.max_iterations);
     format!(
         "You are working in a ralph loop. Whenever you try to stop before the task is complete, you are given the \
          task again, in at most {turns} turns.\n\nTask:\n{task}\n\nSTRICT REQUIREMENTS, DO NOT VIOLATE:\n- Only \

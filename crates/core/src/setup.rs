@@ -1,5 +1,7 @@
 //! What the rules of a run are applied to: the agent, the prompt and the project, resolved once.
 
+mod processes;
+
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -14,6 +16,8 @@ use crate::{
     containment::wanted::Wanted,
     stories::{Budget, Review},
 };
+
+pub use processes::{Leftovers, Timeouts};
 
 /// The files of ralph inside the project.
 pub const PROJECT_DIR: &str = ".ralph";
@@ -59,9 +63,11 @@ pub struct Setup {
     #[serde(default, skip_serializing_if = "is_default")]
     pub guard: Guard,
     /// Whether `Iteration 3 of 10, 7 remaining.` stands before the prompt.
-    pub count_in_prompt: bool,
+    #[serde(alias = "count_in_prompt")]
+    pub include_iteration_count_in_prompt: bool,
     /// How much of a gate's output the agent is told, in characters.
-    pub truncate_chars: usize,
+    #[serde(alias = "truncate_chars")]
+    pub output_truncate_chars: usize,
     /// How commits are made, when the plan wants them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub scm: Option<Scm>,
@@ -76,8 +82,9 @@ pub struct Setup {
     /// What contains the run.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sandbox: Wanted,
-    /// Whether processes that a turn leaves behind stay alive.
-    pub keep_leftovers: bool,
+    /// What happens to processes that a turn leaves behind.
+    #[serde(alias = "keep_leftovers", deserialize_with = "Leftovers::read")]
+    pub leftovers: Leftovers,
     /// What was not committed before the run, by path with a fingerprint: not the agent's work.
     pub dirty: BTreeMap<String, String>,
     /// The settings files that were read, with a fingerprint: a change is shown, not followed.
@@ -110,14 +117,14 @@ impl Setup {
             stories: None,
             session: None,
             guard: Guard::Off,
-            count_in_prompt: false,
-            truncate_chars: 0,
+            include_iteration_count_in_prompt: false,
+            output_truncate_chars: 0,
             scm: None,
             notify: None,
             prices: BTreeMap::new(),
             timeouts: Timeouts::default(),
             sandbox: Wanted::default(),
-            keep_leftovers: false,
+            leftovers: Leftovers::Kill,
             dirty: BTreeMap::new(),
             settings: BTreeMap::new(),
             invocation: Invocation::default(),
@@ -311,7 +318,8 @@ pub enum MessageFrom {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StoriesSetup {
     /// The folder of the task list, relative to the project.
-    pub dir: PathBuf,
+    #[serde(alias = "dir")]
+    pub ralph_dir: PathBuf,
     /// The branch that the work belongs on.
     pub branch: String,
     /// After how many reviews ralph approves.
@@ -352,17 +360,6 @@ fn git() -> String {
     "git".to_owned()
 }
 
-/// When a process has had enough time; nothing means never.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Timeouts {
-    /// For one turn.
-    pub turn_ms: Option<u64>,
-    /// For a turn that prints nothing.
-    pub idle_ms: Option<u64>,
-    /// For one gate.
-    pub gate_ms: Option<u64>,
-}
-
 /// What makes a run one of these: the conversation that it lives in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InSession {
@@ -400,14 +397,14 @@ mod tests {
         };
         let first = invocation(
             Some("a.json"),
-            json!({"agent": {"command": "claude"}, "limits": {"maxCostUsd": 5.0}, "guard": "off"}),
+            json!({"agent": {"command": "claude"}, "limits": {"maxCost": 5.0}, "guard": "off"}),
         );
-        let later = invocation(None, json!({"limits": {"maxCostUsd": 6.0, "maxTokens": 9}, "guard": null}));
+        let later = invocation(None, json!({"limits": {"maxCost": 6.0, "maxTokens": 9}, "guard": null}));
         assert_eq!(
             first.clone().with(later),
             invocation(
                 Some("a.json"),
-                json!({"agent": {"command": "claude"}, "limits": {"maxCostUsd": 6.0, "maxTokens": 9}, "guard": null})
+                json!({"agent": {"command": "claude"}, "limits": {"maxCost": 6.0, "maxTokens": 9}, "guard": null})
             )
         );
         assert_eq!(first.clone().with(Invocation::default()), first);

@@ -31,6 +31,8 @@ mod status;
 mod stop;
 mod stories;
 mod task;
+#[cfg(test)]
+mod tests;
 
 use std::{
     ffi::OsString,

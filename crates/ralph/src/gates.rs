@@ -79,7 +79,7 @@ pub(crate) fn check(
 
     let exit = exit(&ended, place.setup);
     let failure = (exit != GateExit::Code(0)).then(|| {
-        let output = beginning(&kept, place.setup.truncate_chars)
+        let output = beginning(&kept, place.setup.output_truncate_chars)
             .unwrap_or_else(|error| format!("(not kept: {error})"));
         failed(exit, output)
     });
@@ -90,7 +90,7 @@ pub(crate) fn check(
 /// How the command ended.
 fn exit(ended: &Ended, setup: &Setup) -> GateExit {
     match (ended.cause, ended.status) {
-        (Some(_), _) => GateExit::TimedOut { limit_ms: setup.timeouts.gate_ms.unwrap_or_default() },
+        (Some(_), _) => GateExit::TimedOut { limit_ms: setup.timeouts.gate_timeout_ms.unwrap_or_default() },
         (None, Some(status)) => status
             .code()
             .map_or_else(|| GateExit::Signal(status.signal().unwrap_or_default()), GateExit::Code),
@@ -115,7 +115,7 @@ pub(crate) fn log_name(gates: &[Gate], index: usize) -> String {
 /// The command prints straight into its log: whatever it prints passes no memory of ralph's, and whoever
 /// it leaves behind holds no pipe of ralph's.
 fn spec(command: &str, place: &GatePlace<'_>, log: io::Result<File>) -> io::Result<Spec> {
-    let Setup { project, timeouts, keep_leftovers, .. } = place.setup;
+    let Setup { project, timeouts, leftovers, .. } = place.setup;
     let (stdout, stderr) = match log {
         Ok(file) => (Sink::File(file.try_clone()?), Sink::File(file)),
         // A full disk loses the output, not the verdict.
@@ -125,8 +125,8 @@ fn spec(command: &str, place: &GatePlace<'_>, log: io::Result<File>) -> io::Resu
         .env("RALPH_ITERATION", place.iteration.to_string())
         .without("CLAUDECODE")
         .prints(stdout, stderr)
-        .within(timeouts.gate_ms.map(Duration::from_millis))
-        .leftovers(Leftovers::kept_if(*keep_leftovers)))
+        .within(timeouts.gate_timeout_ms.map(Duration::from_millis))
+        .leftovers(Leftovers::kept_if(leftovers.are_kept())))
 }
 
 /// What two failures for the same reason have in common. The end of an output says most; what is further away from it

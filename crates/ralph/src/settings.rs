@@ -21,7 +21,7 @@ use ralph_agents::Permissions;
 use ralph_core::engine::presets::STUCK_AFTER;
 use ralph_core::fail_action::FailAction;
 use ralph_core::setup::Price;
-use ralph_core::setup::{Guard, PromptVia, Scm};
+use ralph_core::setup::{Guard, Leftovers, PromptVia, Scm};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -30,7 +30,7 @@ use crate::term::ColorWhen;
 pub(crate) use load::{Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, inspect, load, of_bytes};
 pub(crate) use loops::{BuildSettings, PlanSettings, StoriesSettings, TaskSettings};
 #[cfg(test)]
-pub(crate) use read::keys;
+pub(crate) use read::{keys, renamed};
 pub(crate) use sandbox::SandboxSettings;
 pub(crate) use schema::schema;
 
@@ -194,7 +194,7 @@ pub(crate) struct Limits {
     /// How long the run may take.
     #[serde(serialize_with = "seconds_or_off")]
     #[schemars(schema_with = "schema::duration")]
-    pub(crate) total_time: Option<Duration>,
+    pub(crate) max_time: Option<Duration>,
     /// How long to wait for a quota to come back, all waits together. `0` leaves it at a day.
     #[serde(serialize_with = "seconds_or_off")]
     #[schemars(schema_with = "schema::duration")]
@@ -202,17 +202,17 @@ pub(crate) struct Limits {
     /// What the run may cost, in US dollars.
     #[serde(serialize_with = "or_zero")]
     #[schemars(range(min = 0.0))]
-    pub(crate) max_cost_usd: Option<f64>,
+    pub(crate) max_cost: Option<f64>,
     /// How many tokens the run may use, in and out.
     #[serde(serialize_with = "or_zero")]
     pub(crate) max_tokens: Option<u64>,
     /// What one iteration may cost, in US dollars, all its attempts together.
     #[serde(serialize_with = "or_zero")]
     #[schemars(range(min = 0.0))]
-    pub(crate) iteration_cost_usd: Option<f64>,
+    pub(crate) max_iteration_cost: Option<f64>,
     /// How many tokens one iteration may use, in and out, all its attempts together.
     #[serde(serialize_with = "or_zero")]
-    pub(crate) iteration_tokens: Option<u64>,
+    pub(crate) max_iteration_tokens: Option<u64>,
     /// After how many iterations without progress the agent is told to try something else; one more ends the run.
     #[serde(serialize_with = "or_zero")]
     pub(crate) stuck_after: Option<u32>,
@@ -224,12 +224,12 @@ impl Default for Limits {
             iteration_timeout: None,
             idle_timeout: Some(Duration::from_mins(30)),
             gate_timeout: None,
-            total_time: None,
+            max_time: None,
             max_wait: None,
-            max_cost_usd: None,
+            max_cost: None,
             max_tokens: None,
-            iteration_cost_usd: None,
-            iteration_tokens: None,
+            max_iteration_cost: None,
+            max_iteration_tokens: None,
             stuck_after: Some(STUCK_AFTER),
         }
     }
@@ -249,22 +249,6 @@ pub(crate) enum Contract {
 impl Contract {
     /// Every choice with the name that settings use.
     pub(crate) const NAMES: [(&str, Self); 2] = [("auto", Self::Auto), ("off", Self::Off)];
-}
-
-/// What happens to processes that an agent leaves behind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum Leftovers {
-    /// They are ended after the turn.
-    #[default]
-    Kill,
-    /// They go on.
-    Keep,
-}
-
-impl Leftovers {
-    /// Every choice with the name that settings use.
-    pub(crate) const NAMES: [(&str, Self); 2] = [("kill", Self::Kill), ("keep", Self::Keep)];
 }
 
 /// How things look on the terminal.

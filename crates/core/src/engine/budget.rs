@@ -38,12 +38,15 @@ pub fn is_metered(usage: &Usage) -> bool {
 pub fn reached(limits: &Limits, run: &Usage, iteration: &Usage) -> Option<Exhausted> {
     let cost = |usage: &Usage| usage.cost_usd.unwrap_or(0.0);
     let reached = [
-        (limits.cost_usd.is_some_and(|limit| limit <= cost(run)), Exhausted::Cost),
-        (limits.tokens.is_some_and(|limit| limit <= run.tokens()), Exhausted::Tokens),
-        (limits.iteration_cost_usd.is_some_and(|limit| limit <= cost(iteration)), Exhausted::IterationCost),
+        (limits.max_cost.is_some_and(|limit| limit <= cost(run)), Exhausted::MaxCost),
+        (limits.max_tokens.is_some_and(|limit| limit <= run.tokens()), Exhausted::MaxTokens),
         (
-            limits.iteration_tokens.is_some_and(|limit| limit <= iteration.tokens()),
-            Exhausted::IterationTokens,
+            limits.max_iteration_cost.is_some_and(|limit| limit <= cost(iteration)),
+            Exhausted::MaxIterationCost,
+        ),
+        (
+            limits.max_iteration_tokens.is_some_and(|limit| limit <= iteration.tokens()),
+            Exhausted::MaxIterationTokens,
         ),
     ];
     reached.into_iter().find_map(|(is_reached, limit)| is_reached.then_some(limit))
@@ -52,7 +55,7 @@ pub fn reached(limits: &Limits, run: &Usage, iteration: &Usage) -> Option<Exhaus
 /// What the next turn may cost; nothing where there is no such budget.
 pub fn cost_left(limits: &Limits, run: &Usage, iteration: &Usage) -> Option<f64> {
     let left = |limit: Option<f64>, usage: &Usage| limit.map(|limit| limit - usage.cost_usd.unwrap_or(0.0));
-    let left = [left(limits.cost_usd, run), left(limits.iteration_cost_usd, iteration)];
+    let left = [left(limits.max_cost, run), left(limits.max_iteration_cost, iteration)];
     left.into_iter().flatten().min_by(f64::total_cmp).map(|left| left.max(0.0))
 }
 
@@ -100,24 +103,24 @@ mod tests {
         let mut limits = presets::plan().limits;
         let (run, iteration) = (usage(Some(5.0), 900, 0, 100), usage(Some(1.0), 90, 0, 10));
         assert_eq!((reached(&limits, &run, &iteration), cost_left(&limits, &run, &iteration)), (None, None));
-        limits.cost_usd = Some(6.0);
-        limits.iteration_cost_usd = Some(1.5);
-        (limits.tokens, limits.iteration_tokens) = (Some(1001), Some(101));
+        limits.max_cost = Some(6.0);
+        limits.max_iteration_cost = Some(1.5);
+        (limits.max_tokens, limits.max_iteration_tokens) = (Some(1001), Some(101));
         assert_eq!(reached(&limits, &run, &iteration), None);
         assert_eq!(cost_left(&limits, &run, &iteration), Some(0.5));
         for (change, expected) in [
-            (usage(Some(1.0), 0, 0, 0), Exhausted::Cost),
-            (usage(Some(0.5), 0, 0, 0), Exhausted::IterationCost),
-            (usage(None, 1, 0, 0), Exhausted::Tokens),
+            (usage(Some(1.0), 0, 0, 0), Exhausted::MaxCost),
+            (usage(Some(0.5), 0, 0, 0), Exhausted::MaxIterationCost),
+            (usage(None, 1, 0, 0), Exhausted::MaxTokens),
         ] {
             let (mut run, mut iteration) = (run, iteration);
             run.add(change);
             iteration.add(change);
             assert_eq!(reached(&limits, &run, &iteration), Some(expected));
         }
-        limits.tokens = None;
+        limits.max_tokens = None;
         let more = usage(None, 91, 0, 10);
-        assert_eq!(reached(&limits, &run, &more), Some(Exhausted::IterationTokens));
+        assert_eq!(reached(&limits, &run, &more), Some(Exhausted::MaxIterationTokens));
         assert_eq!(cost_left(&limits, &usage(Some(7.0), 0, 0, 0), &iteration), Some(0.0));
     }
 }

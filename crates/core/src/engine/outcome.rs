@@ -40,34 +40,41 @@ pub enum Outcome {
     },
 }
 
-/// Which limit was reached.
+/// Which limit was reached. They are called as flags and settings are (`docs/design/names.md`); version 0.1 had other names
+/// in its journals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Exhausted {
     /// The number of iterations.
-    Iterations,
+    #[serde(alias = "iterations")]
+    MaxIterations,
     /// The time of the run.
-    Time,
+    #[serde(alias = "time")]
+    MaxTime,
     /// The cost of the run.
-    Cost,
+    #[serde(alias = "cost")]
+    MaxCost,
     /// The tokens of the run.
-    Tokens,
+    #[serde(alias = "tokens")]
+    MaxTokens,
     /// The cost of one iteration.
-    IterationCost,
+    #[serde(alias = "iteration_cost")]
+    MaxIterationCost,
     /// The tokens of one iteration.
-    IterationTokens,
+    #[serde(alias = "iteration_tokens")]
+    MaxIterationTokens,
 }
 
 impl Exhausted {
     /// What it limits.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Iterations => "iterations",
-            Self::Time => "time",
-            Self::Cost => "cost",
-            Self::Tokens => "tokens",
-            Self::IterationCost => "cost per iteration",
-            Self::IterationTokens => "tokens per iteration",
+            Self::MaxIterations => "iterations",
+            Self::MaxTime => "time",
+            Self::MaxCost => "cost",
+            Self::MaxTokens => "tokens",
+            Self::MaxIterationCost => "cost per iteration",
+            Self::MaxIterationTokens => "tokens per iteration",
         }
     }
 
@@ -79,16 +86,16 @@ impl Exhausted {
             (2.0 * limit.unwrap_or(1.0).max(usage.cost_usd.unwrap_or(0.0))).max(0.01)
         };
         match self {
-            Self::Iterations => format!("--max-iterations {}", limits.iterations.saturating_add(10)),
-            Self::Time => format!("--max-time {}s", double(limits.total_ms, spent.ms).div_ceil(1000)),
-            Self::Cost => format!("--max-cost {:.2}", double_cost(limits.cost_usd, &spent.usage)),
-            Self::Tokens => format!("--max-tokens {}", double(limits.tokens, spent.usage.tokens())),
-            Self::IterationCost => {
-                let cost = double_cost(limits.iteration_cost_usd, &spent.iteration);
+            Self::MaxIterations => format!("--max-iterations {}", limits.max_iterations.saturating_add(10)),
+            Self::MaxTime => format!("--max-time {}s", double(limits.max_time_ms, spent.ms).div_ceil(1000)),
+            Self::MaxCost => format!("--max-cost {:.2}", double_cost(limits.max_cost, &spent.usage)),
+            Self::MaxTokens => format!("--max-tokens {}", double(limits.max_tokens, spent.usage.tokens())),
+            Self::MaxIterationCost => {
+                let cost = double_cost(limits.max_iteration_cost, &spent.iteration);
                 format!("--max-iteration-cost {cost:.2}")
             }
-            Self::IterationTokens => {
-                let tokens = double(limits.iteration_tokens, spent.iteration.tokens());
+            Self::MaxIterationTokens => {
+                let tokens = double(limits.max_iteration_tokens, spent.iteration.tokens());
                 format!("--max-iteration-tokens {tokens}")
             }
         }
@@ -100,9 +107,9 @@ impl Outcome {
     pub fn exit_code(&self, plan: &Plan) -> u8 {
         match self {
             Self::Done => 0,
-            Self::Exhausted { limit: Exhausted::Iterations } => plan.limits.exit_code,
+            Self::Exhausted { limit: Exhausted::MaxIterations } => plan.limits.limit_exit_code,
             // For some loops the last iteration is an end like any other; a budget never is.
-            Self::Exhausted { .. } => plan.limits.exit_code.max(1),
+            Self::Exhausted { .. } => plan.limits.limit_exit_code.max(1),
             Self::Unready { .. } => 2,
             Self::GaveUp { cause: Cause::Gate, .. } => 3,
             Self::GaveUp { cause: Cause::Agent | Cause::NoChange, .. } => 4,

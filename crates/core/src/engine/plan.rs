@@ -114,9 +114,11 @@ pub enum Check {
     /// Runs that the agent started and left behind are waited for. What takes longer is named and left alone.
     ChildrenEnded {
         /// As long as that.
-        within_ms: u64,
+        #[serde(alias = "within_ms")]
+        child_wait_timeout_ms: u64,
         /// Looked at again after this time.
-        poll_ms: u64,
+        #[serde(alias = "poll_ms")]
+        poll_interval_ms: u64,
     },
     /// The turn changed the task list, and the files beside it, only as it may.
     TaskRules,
@@ -255,32 +257,36 @@ impl FailureRules {
     }
 }
 
-/// When a run ends though nothing is done.
+/// When a run ends though nothing is done. Fields are called as flags and settings are (`docs/design/names.md`); version
+/// 0.1 had other names in its journals.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limits {
     /// Iterations in all.
-    pub iterations: u32,
+    #[serde(alias = "iterations")]
+    pub max_iterations: u32,
     /// The exit code when a limit is reached.
-    pub exit_code: u8,
+    #[serde(alias = "exit_code")]
+    pub limit_exit_code: u8,
     /// Rest between iterations.
-    pub rest_ms: u64,
+    #[serde(alias = "rest_ms")]
+    pub restart_delay_ms: u64,
     /// How long all waits for usage limits may take together.
     pub max_wait_ms: u64,
     /// Turns, gates and waits together.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub total_ms: Option<u64>,
+    #[serde(alias = "total_ms", skip_serializing_if = "Option::is_none", default)]
+    pub max_time_ms: Option<u64>,
     /// In US dollars.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub cost_usd: Option<f64>,
+    #[serde(alias = "cost_usd", skip_serializing_if = "Option::is_none", default)]
+    pub max_cost: Option<f64>,
     /// Tokens in and out.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub tokens: Option<u64>,
+    #[serde(alias = "tokens", skip_serializing_if = "Option::is_none", default)]
+    pub max_tokens: Option<u64>,
     /// In US dollars, for one iteration in all its attempts.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub iteration_cost_usd: Option<f64>,
+    #[serde(alias = "iteration_cost_usd", skip_serializing_if = "Option::is_none", default)]
+    pub max_iteration_cost: Option<f64>,
     /// Tokens in and out, for one iteration in all its attempts.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub iteration_tokens: Option<u64>,
+    #[serde(alias = "iteration_tokens", skip_serializing_if = "Option::is_none", default)]
+    pub max_iteration_tokens: Option<u64>,
 }
 
 /// What happens to a promise that no work stands behind.

@@ -99,7 +99,7 @@ pub fn task(done_file: &str, pause_file: &str, children_ended: Vec<Gate>) -> Pla
         gates: children_ended,
         commit: CommitRule::Never,
         failures: FailureRules { agent: OnFailure::Ignore, ..run("", vec![]).failures },
-        limits: Limits { rest_ms: 1000, ..limits(100, 1) },
+        limits: Limits { restart_delay_ms: 1000, ..limits(100, 1) },
         pause_code: Some(42),
         pause_file: Some(pause_file.to_owned()),
         pause_message: Some("wait_without_restart".to_owned()),
@@ -177,16 +177,16 @@ fn tag(name: &str, text: &str, matching: crate::claim::Matching) -> Claim {
     Claim::Tag { name: name.to_owned(), text: text.to_owned(), matching }
 }
 
-fn limits(iterations: u32, exit_code: u8) -> Limits {
+fn limits(max_iterations: u32, limit_exit_code: u8) -> Limits {
     Limits {
-        iterations,
-        exit_code,
-        rest_ms: 0,
+        max_iterations,
+        limit_exit_code,
+        restart_delay_ms: 0,
         max_wait_ms: MAX_WAIT_MS,
-        total_ms: None,
-        cost_usd: None,
-        tokens: None,
-        iteration_cost_usd: None,
-        iteration_tokens: None,
+        max_time_ms: None,
+        max_cost: None,
+        max_tokens: None,
+        max_iteration_cost: None,
+        max_iteration_tokens: None,
     }
 }

@@ -271,12 +271,12 @@ impl State {
         let verdict = self.progress.settle(plan, self.iteration);
         self.iteration = self.iteration.saturating_add(1);
         self.attempt = 1;
-        self.phase = pause(plan.limits.rest_ms, Why::Rest);
+        self.phase = pause(plan.limits.restart_delay_ms, Why::Rest);
         match verdict {
             ProgressVerdict::GoOn => {}
             ProgressVerdict::Tell(text) => self.feedback.push(Feedback { action: FailAction::Append, text }),
             // At the limit the run ends anyway, in the way that the user chose.
-            ProgressVerdict::Stop(_) if plan.limits.iterations < self.iteration => {}
+            ProgressVerdict::Stop(_) if plan.limits.max_iterations < self.iteration => {}
             ProgressVerdict::Stop(standstill) => {
                 self.phase = Phase::Over(Outcome::Stopped(Stop::Stuck(standstill)));
             }

@@ -51,7 +51,7 @@ fn all() -> Vec<Plan> {
 }
 
 fn limited(iterations: u32, mut plan: Plan) -> Plan {
-    plan.limits.iterations = iterations;
+    plan.limits.max_iterations = iterations;
     plan
 }
 
@@ -106,7 +106,7 @@ fn turn_end(line: &str) -> TurnEnd {
         _ if line.contains("unguarded") => TurnEnd::Unguarded { changed: vec![] },
         _ if line.contains("pause") => TurnEnd::Paused { reason: None },
         _ if line.contains("cut") => TurnEnd::Interrupted,
-        _ if line.contains("spent") => TurnEnd::OverBudget { limit: Exhausted::Cost },
+        _ if line.contains("spent") => TurnEnd::OverBudget { limit: Exhausted::MaxCost },
         _ if line.contains("own cap") => failed(FailureKind::AgentBudget),
         _ if line.contains("quota") => failed(FailureKind::Limited { resets_at: Some(77) }),
         _ if line.contains("used up") => failed(FailureKind::Limited { resets_at: None }),
@@ -228,7 +228,11 @@ fn run_is_done_when_the_claim_holds() {
     let run = presets::run("DONE", every(&["lint", "test"]));
     check(&run, &["turn claim"], "Work1.1 g0 g1 c Done=0");
     check(&run, &["turn a", "turn claim"], "Work1.1 g0 g1 c Work2.1 g0 g1 c Done=0");
-    check(&limited(2, run.clone()), &["turn a"], "Work1.1 g0 g1 c Work2.1 g0 g1 c Exhausted(Iterations)=1");
+    check(
+        &limited(2, run.clone()),
+        &["turn a"],
+        "Work1.1 g0 g1 c Work2.1 g0 g1 c Exhausted(MaxIterations)=1",
+    );
     // A claim on the last allowed iteration counts.
     check(&limited(1, run), &["turn claim"], "Work1.1 g0 g1 c Done=0");
     // Nothing but the agent's word to go by.
@@ -241,7 +245,7 @@ fn run_checks_every_gate_and_tells_every_failure() {
     check(
         &run,
         &["turn a", "gate ok", "gate red", "gate bad", "gate ok"],
-        "Work1.1 g0 g1! g2! Work2.1<red|bad> g0 g1 g2 c Exhausted(Iterations)=1",
+        "Work1.1 g0 g1! g2! Work2.1<red|bad> g0 g1 g2 c Exhausted(MaxIterations)=1",
     );
     // A refuted claim is told as such, after the failures.
     check(
@@ -263,7 +267,7 @@ fn run_retries_a_failed_agent_with_back_off() {
     check(
         &limited(2, run.clone()),
         &["turn fail", "turn fail", "turn a", "turn fail", "turn a"],
-        "Work1.1 (Retry 1000) Work1.2 (Retry 2000) Work1.3 c Work2.1 (Retry 1000) Work2.2 c Exhausted(Iterations)=1",
+        "Work1.1 (Retry 1000) Work1.2 (Retry 2000) Work1.3 c Work2.1 (Retry 1000) Work2.2 c Exhausted(MaxIterations)=1",
     );
     check(&run, &["turn overload", "turn claim"], "Work1.1 (Retry 10000) Work1.2 c Done=0");
     // Not for ever longer.
@@ -284,7 +288,7 @@ fn the_gates_are_checked_before_the_first_iteration() {
     check(
         &run,
         &["base ok", "base red", "turn a"],
-        "b0 b1! Work1.1 g0 g1 c Work2.1 g0 g1 c Exhausted(Iterations)=1",
+        "b0 b1! Work1.1 g0 g1 c Work2.1 g0 g1 c Exhausted(MaxIterations)=1",
     );
     check(&run, &["base ^C"], "b0 Interrupted=130");
     let without = Plan { baseline: false, ..run.clone() };
@@ -295,7 +299,7 @@ fn the_gates_are_checked_before_the_first_iteration() {
     // Nothing is checked for a run that cannot begin, or that is done.
     let build = presets::build("plan.md", every(&["test"]));
     check(&build, &["look", "base ok"], "Unready=2");
-    check(&limited(0, run), &["base ok"], "Exhausted(Iterations)=1");
+    check(&limited(0, run), &["base ok"], "Exhausted(MaxIterations)=1");
 }
 
 #[test]

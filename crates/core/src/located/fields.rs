@@ -266,9 +266,18 @@ impl<'n> Fields<'n, '_> {
     }
 
     fn warn_of_unknown(&mut self) {
-        let old: BTreeSet<&str> = self.asked.iter().filter_map(|key| self.old_name(key)).collect();
+        let old: BTreeMap<&str, &str> =
+            self.asked.iter().filter_map(|key| Some((self.old_name(key)?, *key))).collect();
         for Member { key, position, .. } in self.object.members() {
-            if self.asked.contains(&key.as_str()) || old.contains(key.as_str()) {
+            if self.asked.contains(&key.as_str()) {
+                continue;
+            }
+            if let Some(new) = old.get(key.as_str()) {
+                if self.object.member(new).is_some() {
+                    let (old, new) = (member_path(self.path, key), member_path(self.path, new));
+                    self.report
+                        .warning(*position, format!("{old:?} is the old name of {new:?}, which counts"));
+                }
                 continue;
             }
             let mut text = format!("unknown key {:?}", member_path(self.path, key));

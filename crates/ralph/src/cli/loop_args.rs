@@ -21,7 +21,7 @@ use crate::{
     driver::fingerprints,
     journal::run_dir::RunDir,
     report::Reporter,
-    settings::{self, Contract, Leftovers, Loaded, Settings},
+    settings::{self, Contract, Loaded, Settings},
 };
 
 /// The flags that every loop has.
@@ -179,7 +179,7 @@ impl LoopArgs {
 
     /// The plan with the exit code that the flags want at a limit.
     pub(super) fn limit(&self, mut plan: Plan) -> Plan {
-        plan.limits.exit_code = self.limit_exit_code.unwrap_or(plan.limits.exit_code);
+        plan.limits.limit_exit_code = self.limit_exit_code.unwrap_or(plan.limits.limit_exit_code);
         plan
     }
 
@@ -211,14 +211,14 @@ impl LoopArgs {
             ("iterationTimeout", &self.iteration_timeout),
             ("idleTimeout", &self.idle_timeout),
             ("gateTimeout", &self.gate_timeout),
-            ("totalTime", &self.max_time),
+            ("maxTime", &self.max_time),
         ];
         let limits = limits.map(|(key, value)| (key, value.clone().map(Value::from)));
         let budgets = [
-            ("maxCostUsd", self.max_cost.map(Value::from)),
+            ("maxCost", self.max_cost.map(Value::from)),
             ("maxTokens", self.max_tokens.map(Value::from)),
-            ("iterationCostUsd", self.max_iteration_cost.map(Value::from)),
-            ("iterationTokens", self.max_iteration_tokens.map(Value::from)),
+            ("maxIterationCost", self.max_iteration_cost.map(Value::from)),
+            ("maxIterationTokens", self.max_iteration_tokens.map(Value::from)),
         ];
         let limits: Map<String, Value> = limits
             .into_iter()
@@ -232,13 +232,13 @@ impl LoopArgs {
 /// The plan with what the settings say for every loop.
 pub(super) fn tune(mut plan: Plan, settings: &Settings) -> Plan {
     let limits = &mut plan.limits;
-    limits.iterations = settings.maximum_iterations.unwrap_or(limits.iterations);
+    limits.max_iterations = settings.maximum_iterations.unwrap_or(limits.max_iterations);
     limits.max_wait_ms = settings.limits.max_wait.map_or(limits.max_wait_ms, millis);
-    limits.total_ms = settings.limits.total_time.map(millis);
-    limits.cost_usd = settings.limits.max_cost_usd;
-    limits.tokens = settings.limits.max_tokens;
-    limits.iteration_cost_usd = settings.limits.iteration_cost_usd;
-    limits.iteration_tokens = settings.limits.iteration_tokens;
+    limits.max_time_ms = settings.limits.max_time.map(millis);
+    limits.max_cost = settings.limits.max_cost;
+    limits.max_tokens = settings.limits.max_tokens;
+    limits.max_iteration_cost = settings.limits.max_iteration_cost;
+    limits.max_iteration_tokens = settings.limits.max_iteration_tokens;
     plan.done_when = plan.done_when.filter(|_| settings.contract == Contract::Auto);
     plan.baseline &= settings.baseline;
     plan.stuck_after = plan.stuck_after.and(settings.limits.stuck_after);
@@ -290,18 +290,18 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
         stories: None,
         session: None,
         guard: settings.guard,
-        count_in_prompt: settings.include_iteration_count_in_prompt,
-        truncate_chars: settings.output_truncate_chars,
+        include_iteration_count_in_prompt: settings.include_iteration_count_in_prompt,
+        output_truncate_chars: settings.output_truncate_chars,
         scm: settings.scm.clone(),
         notify: settings.notify.clone(),
         prices: settings.prices.clone(),
         timeouts: Timeouts {
-            turn_ms: settings.limits.iteration_timeout.map(millis),
-            idle_ms: settings.limits.idle_timeout.map(millis),
-            gate_ms: settings.limits.gate_timeout.map(millis),
+            iteration_timeout_ms: settings.limits.iteration_timeout.map(millis),
+            idle_timeout_ms: settings.limits.idle_timeout.map(millis),
+            gate_timeout_ms: settings.limits.gate_timeout.map(millis),
         },
         sandbox,
-        keep_leftovers: settings.leftovers == Leftovers::Keep,
+        leftovers: settings.leftovers,
         dirty: std::collections::BTreeMap::new(),
         settings: fingerprints(files.iter().map(PathBuf::as_path)),
         invocation: loaded.invocation.clone(),

@@ -60,15 +60,15 @@ pub(super) fn main(args: &ResumeArgs, project: &Path) -> Result<u8> {
         None => runs::newest(project)?,
     };
     let (iterations, time) = (args.maximum_iterations, args.max_time.map(millis));
-    let (cost_usd, tokens) = (args.max_cost, args.max_tokens);
-    let (iteration_cost, iteration_tokens) = (args.max_iteration_cost, args.max_iteration_tokens);
+    let (cost, tokens) = (args.max_cost, args.max_tokens);
+    let (iteration_cost, max_iteration_tokens) = (args.max_iteration_cost, args.max_iteration_tokens);
     let raise = move |limits: Limits| Limits {
-        iterations: iterations.unwrap_or(limits.iterations),
-        total_ms: changed(time, limits.total_ms),
-        cost_usd: changed(cost_usd, limits.cost_usd),
-        tokens: changed(tokens, limits.tokens),
-        iteration_cost_usd: changed(iteration_cost, limits.iteration_cost_usd),
-        iteration_tokens: changed(iteration_tokens, limits.iteration_tokens),
+        max_iterations: iterations.unwrap_or(limits.max_iterations),
+        max_time_ms: changed(time, limits.max_time_ms),
+        max_cost: changed(cost, limits.max_cost),
+        max_tokens: changed(tokens, limits.max_tokens),
+        max_iteration_cost: changed(iteration_cost, limits.max_iteration_cost),
+        max_iteration_tokens: changed(max_iteration_tokens, limits.max_iteration_tokens),
         ..limits
     };
     // Only how things look is taken from the settings of today; the run keeps to those it started with.

@@ -117,7 +117,7 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
         "agent": started.setup.agent.command,
         "iteration": iteration,
         "attempt": attempt,
-        "maxIterations": plan.limits.iterations,
+        "maxIterations": plan.limits.max_iterations,
         "turns": spent.turns,
         "ms": spent.ms,
         "tools": spent.tools,

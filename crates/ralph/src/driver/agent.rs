@@ -83,9 +83,9 @@ impl Agent {
                 FirstSignal::Int => Signal::INT,
                 FirstSignal::Term => Signal::TERM,
             })
-            .within(timeouts.turn_ms.map(Duration::from_millis))
-            .silent_for(timeouts.idle_ms.map(Duration::from_millis))
-            .leftovers(Leftovers::kept_if(site.setup.keep_leftovers));
+            .within(timeouts.iteration_timeout_ms.map(Duration::from_millis))
+            .silent_for(timeouts.idle_timeout_ms.map(Duration::from_millis))
+            .leftovers(Leftovers::kept_if(site.setup.leftovers.are_kept()));
         if by_argument { spec } else { spec.input(call.prompt) }
     }
 
@@ -94,7 +94,7 @@ impl Agent {
         let set = |name: &str, value: String| (OsString::from(name), Some(OsString::from(value)));
         let mut env = vec![
             set("RALPH_ITERATION", call.iteration.to_string()),
-            set("RALPH_MAX_ITERATIONS", plan.limits.iterations.to_string()),
+            set("RALPH_MAX_ITERATIONS", plan.limits.max_iterations.to_string()),
             set("RALPH_MODE", plan.preset.clone()),
             // A Claude Code inside a Claude Code refuses to start.
             (OsString::from("CLAUDECODE"), None),

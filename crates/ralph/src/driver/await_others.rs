@@ -20,9 +20,14 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Waits until everybody who works on the task has ended. The list is read again each time, so those count
 /// too who are started meanwhile. Who takes too long is named and left alone.
-pub(super) fn await_children(site: &mut Site, gate: usize, within_ms: u64, poll_ms: u64) {
+pub(super) fn await_children(
+    site: &mut Site,
+    gate: usize,
+    child_wait_timeout_ms: u64,
+    poll_interval_ms: u64,
+) {
     let started = Instant::now();
-    let limit = Duration::from_millis(within_ms);
+    let limit = Duration::from_millis(child_wait_timeout_ms);
     let mut announced = Vec::new();
     loop {
         let living = children(site);
@@ -44,7 +49,7 @@ pub(super) fn await_children(site: &mut Site, gate: usize, within_ms: u64, poll_
             announced = ids;
         }
         let left = limit.saturating_sub(started.elapsed());
-        let nap = Duration::from_millis(poll_ms.max(1)).min(left);
+        let nap = Duration::from_millis(poll_interval_ms.max(1)).min(left);
         let Site { supervisor, ledger, .. } = site;
         if supervisor.wait(Instant::now() + nap, &mut || ledger.tick()) == Waited::StopRequested {
             return ledger.stop_requested();

@@ -38,7 +38,7 @@ pub(super) fn keep_to_budget(
 
 /// How long the next turn may take before the time of the run is used up.
 pub(super) fn time_left(run: &Run) -> Option<Duration> {
-    let limit = run.plan.limits.total_ms?;
+    let limit = run.plan.limits.max_time_ms?;
     Some(Duration::from_millis(limit.saturating_sub(run.state.spent().ms)))
 }
 
@@ -62,7 +62,7 @@ pub(super) fn warn_of_missing_figures(ledger: &mut Ledger, turn: &TurnEnded) {
     if is_told || turn.end != TurnEnd::Finished {
         return;
     }
-    let limits_cost = limits.cost_usd.or(limits.iteration_cost_usd).is_some();
+    let limits_cost = limits.max_cost.or(limits.max_iteration_cost).is_some();
     if has_budget(limits) && !is_metered(&turn.usage) {
         unmetered(ledger);
     } else if limits_cost && turn.usage.cost_usd.is_none() {
@@ -83,8 +83,8 @@ fn unmetered(ledger: &mut Ledger) {
 }
 
 fn has_budget(limits: &Limits) -> bool {
-    let Limits { cost_usd, tokens, iteration_cost_usd, iteration_tokens, .. } = limits;
-    cost_usd.or(*iteration_cost_usd).is_some() || tokens.or(*iteration_tokens).is_some()
+    let Limits { max_cost, max_tokens, max_iteration_cost, max_iteration_tokens, .. } = limits;
+    max_cost.or(*max_iteration_cost).is_some() || max_tokens.or(*max_iteration_tokens).is_some()
 }
 
 /// What a turn has used so far, with its cost where that can be known.

@@ -16,8 +16,10 @@ use crate::gates;
 impl Driver {
     /// Checks a gate after a turn.
     pub(super) fn run_gate(&mut self, index: usize) {
-        if let Check::ChildrenEnded { within_ms, poll_ms } = self.site.run().plan.gates[index].check {
-            return await_children(&mut self.site, index, within_ms, poll_ms);
+        if let Check::ChildrenEnded { child_wait_timeout_ms, poll_interval_ms } =
+            self.site.run().plan.gates[index].check
+        {
+            return await_children(&mut self.site, index, child_wait_timeout_ms, poll_interval_ms);
         }
         if let Some(ended) = self.check_in_process(index) {
             return self.site.ledger.record(Event::GateEnded(ended));

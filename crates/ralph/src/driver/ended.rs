@@ -104,7 +104,7 @@ fn turn_end(site: &Site, ended: &Ended, listener: &Listener, posts: &Posts) -> T
     let over = match ended.cause {
         Some(Cause::Enough) => listener.over,
         Some(Cause::Timeout) if time_left(site.run()).is_some_and(|left| left <= ended.took) => {
-            Some(Exhausted::Time)
+            Some(Exhausted::MaxTime)
         }
         _ => None,
     };
@@ -140,8 +140,8 @@ fn exit(ended: &Ended, setup: &Setup) -> Option<Exit> {
     let limit = |ms: Option<u64>| Duration::from_millis(ms.unwrap_or_default());
     Some(match ended.cause {
         Some(Cause::Interrupt) => return None,
-        Some(Cause::Timeout) => Exit::TimedOut(limit(setup.timeouts.turn_ms)),
-        Some(Cause::Idle) => Exit::Idle(limit(setup.timeouts.idle_ms)),
+        Some(Cause::Timeout) => Exit::TimedOut(limit(setup.timeouts.iteration_timeout_ms)),
+        Some(Cause::Idle) => Exit::Idle(limit(setup.timeouts.idle_timeout_ms)),
         Some(Cause::Lingered) => Exit::Lingered,
         Some(Cause::Enough) | None => match ended.status {
             Some(status) => {

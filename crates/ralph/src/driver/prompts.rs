@@ -43,7 +43,7 @@ impl Prompts {
             PromptSource::Template(_) => fill(&own, &variables(site, stories, turn)),
             PromptSource::Text(_) | PromptSource::File(_) => own.clone(),
         };
-        let limit = site.run().plan.limits.iterations;
+        let limit = site.run().plan.limits.max_iterations;
         let base = match stories.and_then(|stories| stories.assignment(turn, limit)) {
             Some(assignment) => adapter.harmless(&assignment) + &base,
             None => base,
@@ -57,7 +57,10 @@ impl Prompts {
             text: adapter.harmless(&feedback.text),
         };
         let feedback: Vec<Feedback> = site.run().state.feedback().iter().map(harmless).collect();
-        let count = site.setup.count_in_prompt.then_some(Count { iteration: turn.iteration, of: limit });
+        let count = site
+            .setup
+            .include_iteration_count_in_prompt
+            .then_some(Count { iteration: turn.iteration, of: limit });
         let (prompt, plan) = (compose(&base, &feedback, count), &site.run().plan);
         let prompt = told_how_to_finish(prompt, &own, plan.done_when.as_deref(), &plan.claims);
         Ok(adapter.deliverable(prompt))
@@ -94,7 +97,7 @@ fn variables<'a>(site: &'a Site, stories: Option<&StoryKeeper>, turn: &Turn) -> 
     let mut variables = vec![
         ("MODE", plan.preset.clone()),
         ("ITERATION", turn.iteration.to_string()),
-        ("MAX_ITERATIONS", plan.limits.iterations.to_string()),
+        ("MAX_ITERATIONS", plan.limits.max_iterations.to_string()),
         ("TASK_DESCRIPTION", turn.task.clone().unwrap_or_default()),
         ("SPEC", turn.spec.clone().unwrap_or_else(|| "none is named".to_owned())),
         ("DATE", Zoned::now().strftime("%Y-%m-%d").to_string()),

@@ -157,7 +157,7 @@ impl Resume {
             limits = may_go_on(&known, &raise, &run)?;
         }
         // In case the guardian was killed too.
-        if !setup.keep_leftovers {
+        if !setup.leftovers.are_kept() {
             guardian::end_run(&run.id());
         }
         self_test::choose(&mut preflight.supervisor, &setup.sandbox)?;
@@ -180,10 +180,10 @@ fn may_go_on(known: &Run, raise: &dyn Fn(Limits) -> Limits, run: &RunDir) -> Res
     refuse_conversation(known, run)?;
     let had = known.plan.limits;
     let limits = raise(had);
-    if limits.iterations < had.iterations {
+    if limits.max_iterations < had.max_iterations {
         return Err(Error::new(format!(
             "the run may already have {} iterations; a resume can only raise that",
-            had.iterations
+            had.max_iterations
         )));
     }
     refuse_exhausted(known, limits, run)?;

@@ -75,7 +75,7 @@ impl StoryKeeper {
     pub(super) fn begin(setup: &Setup, pins: Vec<Pin>) -> Option<Self> {
         let stories = setup.stories.as_ref()?;
         remove_stale_marker(&setup.project);
-        Self::new(setup, pins, unjudged_turn::ranges(&setup.project, &stories.dir))
+        Self::new(setup, pins, unjudged_turn::ranges(&setup.project, &stories.ralph_dir))
     }
 
     /// Takes up what an earlier process of the run has left.
@@ -84,11 +84,11 @@ impl StoryKeeper {
         let Some(stories) = &setup.stories else { return Ok(None) };
         let pins = files::pinned(stories, run);
         remove_stale_marker(&setup.project);
-        let ranges = unjudged_turn::ranges(&setup.project, &stories.dir);
+        let ranges = unjudged_turn::ranges(&setup.project, &stories.ralph_dir);
         let Some(mut it) = Self::new(setup, pins, ranges) else { return Ok(None) };
         // A later run has judged it; what it says by now is not this run's business.
-        let is_ours =
-            known.state.is_unjudged() && !unjudged_turn::is_superseded(&setup.project, &stories.dir, run);
+        let is_ours = known.state.is_unjudged()
+            && !unjudged_turn::is_superseded(&setup.project, &stories.ralph_dir, run);
         if let Some(last) = known.memory.turn.as_ref().filter(|_| is_ours) {
             it.before = Some(files::snapshot(run, &last.turn)?);
         }
@@ -122,7 +122,7 @@ impl StoryKeeper {
     }
 
     fn shown(&self) -> String {
-        self.setup.dir.join(TASKS).display().to_string()
+        self.setup.ralph_dir.join(TASKS).display().to_string()
     }
 }
 
@@ -185,7 +185,7 @@ impl StoryKeeper {
         let active = Active {
             timestamp: jiff::Timestamp::now().to_string(),
             pid: std::process::id(),
-            max_iterations: site.run().plan.limits.iterations,
+            max_iterations: site.run().plan.limits.max_iterations,
             mode: self.setup.containment.clone(),
             skip_review: self.setup.skip_review,
             review_cap: self.setup.review_cap,
@@ -193,7 +193,7 @@ impl StoryKeeper {
             iteration: turn.iteration,
             iteration_mode: Some(turn.mode.name().to_owned()),
             story: turn.story.clone(),
-            ralph_dir: self.setup.dir.display().to_string(),
+            ralph_dir: self.setup.ralph_dir.display().to_string(),
             snapshot: story_files::snapshot(file.list()),
         };
         let marker = active.text();
@@ -220,7 +220,7 @@ impl StoryKeeper {
         let list = self.before.as_ref().map(|before| before.file.list());
         let story = turn.story.as_deref().and_then(|id| list?.story(id));
         let (id, title) = story.map(|story| (story.id.clone(), story.title.clone())).unwrap_or_default();
-        let dir = self.setup.dir.display().to_string();
+        let dir = self.setup.ralph_dir.display().to_string();
         vec![
             ("MODE", turn.mode.name().to_owned()),
             ("STORY_ID", id),

@@ -40,7 +40,7 @@ pub(crate) fn begin(ask: &Ask, conversation: &str, project: &Path) -> Result<Beg
     if let Some(earlier) = store.run() {
         cancel(&store, &earlier, "another loop was started in this conversation");
     }
-    let iterations = plan.limits.iterations;
+    let iterations = plan.limits.max_iterations;
     let contract = contract(&plan, &ask.task);
     let run = session::begin(plan, setup(ask, conversation, &project, &settings))?;
     store.bind(&run, &project)?;
@@ -114,12 +114,12 @@ fn settings_of(project: &Path) -> Result<Settings> {
 
 fn setup(ask: &Ask, conversation: &str, project: &Path, settings: &Settings) -> Setup {
     let timeouts = Timeouts {
-        gate_ms: settings.limits.gate_timeout.map(ralph_core::duration::millis),
+        gate_timeout_ms: settings.limits.gate_timeout.map(ralph_core::duration::millis),
         ..Timeouts::default()
     };
     Setup {
         session: Some(InSession { id: Some(conversation.to_owned()), ultrawork: ask.ultrawork }),
-        truncate_chars: settings.output_truncate_chars,
+        output_truncate_chars: settings.output_truncate_chars,
         timeouts,
         ..Setup::new(project, host(), PromptSource::Text(ask.task.clone()))
     }

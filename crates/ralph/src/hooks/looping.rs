@@ -56,7 +56,7 @@ fn judge(input: &Input<'_>, store: &Store, run: &RunDir) -> Result<Answer> {
         return Ok(Answer::allow());
     }
     let claimed = has_promised(input, &session);
-    let (turn, of) = (session.turn(), session.plan().limits.iterations);
+    let (turn, of) = (session.turn(), session.plan().limits.max_iterations);
     let calls = hook_notes::take(store.path()).calls;
     let verdict = session.stop(Stopped { end: TurnEnd::Finished, claimed, tools: store.tools(), calls })?;
     Ok(match verdict {

@@ -127,7 +127,7 @@ impl Reporter for Human {
             Event::RunStarted(started) => self.started(started),
             Event::RunResumed { .. } => {
                 let (iteration, _) = state.position();
-                self.line(&format!("Resumed at iteration {iteration} of {}.", plan.limits.iterations));
+                self.line(&format!("Resumed at iteration {iteration} of {}.", plan.limits.max_iterations));
             }
             Event::TurnStarted(turn) => self.iteration(plan, turn),
             Event::TurnEnded(turn) => {

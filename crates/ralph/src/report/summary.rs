@@ -22,16 +22,16 @@ pub(crate) fn outcome(outcome: &Outcome, plan: &Plan) -> String {
             format!("Complete: every story is done, and {} passed", gates(plan))
         }
         Outcome::Done => format!("Complete: the agent said so, and {} passed", gates(plan)),
-        Outcome::Exhausted { limit: Exhausted::Iterations } => {
-            format!("Maximum iterations reached ({})", plan.limits.iterations)
+        Outcome::Exhausted { limit: Exhausted::MaxIterations } => {
+            format!("Maximum iterations reached ({})", plan.limits.max_iterations)
         }
-        Outcome::Exhausted { limit: Exhausted::Time } => "Maximum time reached".to_owned(),
-        Outcome::Exhausted { limit: Exhausted::Cost } => "Maximum cost reached".to_owned(),
-        Outcome::Exhausted { limit: Exhausted::Tokens } => "Maximum number of tokens reached".to_owned(),
-        Outcome::Exhausted { limit: Exhausted::IterationCost } => {
+        Outcome::Exhausted { limit: Exhausted::MaxTime } => "Maximum time reached".to_owned(),
+        Outcome::Exhausted { limit: Exhausted::MaxCost } => "Maximum cost reached".to_owned(),
+        Outcome::Exhausted { limit: Exhausted::MaxTokens } => "Maximum number of tokens reached".to_owned(),
+        Outcome::Exhausted { limit: Exhausted::MaxIterationCost } => {
             "Maximum cost of an iteration reached".to_owned()
         }
-        Outcome::Exhausted { limit: Exhausted::IterationTokens } => {
+        Outcome::Exhausted { limit: Exhausted::MaxIterationTokens } => {
             "Maximum number of tokens of an iteration reached".to_owned()
         }
         Outcome::Stopped(stop) => format!("Stopped: {}", stop.reason()),
@@ -92,7 +92,7 @@ pub(crate) fn spent(state: &State) -> Vec<String> {
 
 /// What became of processes that a turn left behind.
 pub(crate) fn leftovers(setup: &Setup) -> &'static str {
-    if setup.keep_leftovers { "kept" } else { "ended" }
+    if setup.leftovers.are_kept() { "kept" } else { "ended" }
 }
 
 /// Two costs, either of which may be unknown.

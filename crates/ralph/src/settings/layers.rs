@@ -146,6 +146,25 @@ pub(super) fn expand(root: &mut Node, key: &str, member: &str) {
     }
 }
 
+/// Gives keys the names that they have now, so that layers with either name merge. What has both keeps the new one.
+pub(super) fn rename(root: &mut Node, renamed: &[(&str, &str)]) {
+    for (old, new) in renamed {
+        let (Some((above, old)), Some((_, new))) = (old.rsplit_once('.'), new.rsplit_once('.')) else {
+            continue;
+        };
+        let Content::Object(members) = &mut root.content else { return };
+        let Some(object) = members.iter_mut().find(|member| member.key == above) else { continue };
+        let has_both = object.value.member(new).is_some();
+        let Content::Object(members) = &mut object.value.content else { continue };
+        if has_both {
+            members.retain(|member| member.key != *old);
+        }
+        for member in members.iter_mut().filter(|member| member.key == *old) {
+            new.clone_into(&mut member.key);
+        }
+    }
+}
+
 /// Where the key at this path stands, or the nearest above it.
 pub(super) fn position_of(root: &Node, path: &[&str]) -> Position {
     let mut at = (root.position, root);

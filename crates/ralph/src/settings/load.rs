@@ -12,8 +12,8 @@ use serde_json::Value;
 use super::Settings;
 use super::error::{SettingsError, told};
 use super::json::{Parsed, Refused, parse};
-use super::layers::{Origin, Sources, merge, nothing, of_flags};
-use super::read::read;
+use super::layers::{Origin, Sources, merge, nothing, of_flags, rename};
+use super::read::{RENAMED, read};
 use super::sandbox;
 
 /// The settings of a project, below its directory.
@@ -154,6 +154,7 @@ impl Merge {
     fn layer(&mut self, mut node: Node, mut report: Report) {
         read(&node, &mut report);
         sandbox::as_object(&mut node);
+        rename(&mut node, &RENAMED);
         let (problems, warnings) = told(report, &self.sources);
         self.problems.extend(problems);
         self.warnings.extend(warnings);

@@ -24,7 +24,7 @@ pub(crate) struct PlanSettings {
 pub(crate) struct StoriesSettings {
     /// The folder of the task list, the PRD and the prompt.
     #[schemars(regex(pattern = r"\S"))]
-    pub(crate) dir: String,
+    pub(crate) ralph_dir: String,
     /// How often a story is reviewed; after that ralph approves it and keeps the concerns.
     #[schemars(range(min = 1))]
     pub(crate) review_cap: u32,
@@ -37,7 +37,7 @@ pub(crate) struct StoriesSettings {
 impl Default for StoriesSettings {
     fn default() -> Self {
         Self {
-            dir: "ralph".to_owned(),
+            ralph_dir: "ralph".to_owned(),
             review_cap: ralph_core::stories::REVIEW_CAP,
             skip_review: false,
             verify_each_turn: false,

@@ -25,8 +25,22 @@ pub(super) const PERMISSIONS: [(&str, Permissions); 2] =
     [("agent", Permissions::Agent), ("skip", Permissions::Skip)];
 
 /// A null takes a key away, and a key that nobody knows is a slip of the user's.
-pub(super) const MANNER: Manner =
-    Manner { null: Null::Absence, unknown: Unknown::Warning, at: At::Key, wrong: wrong_type, renamed: &[] };
+pub(super) const MANNER: Manner = Manner {
+    null: Null::Absence,
+    unknown: Unknown::Warning,
+    at: At::Key,
+    wrong: wrong_type,
+    renamed: &RENAMED,
+};
+
+/// Keys that had another name in version 0.1, each as the path of the old and of the new one. Both are read.
+pub(super) const RENAMED: [(&str, &str); 5] = [
+    ("limits.totalTime", "limits.maxTime"),
+    ("limits.maxCostUsd", "limits.maxCost"),
+    ("limits.iterationCostUsd", "limits.maxIterationCost"),
+    ("limits.iterationTokens", "limits.maxIterationTokens"),
+    ("stories.dir", "stories.ralphDir"),
+];
 
 /// Reads what is there; the rest keeps its default.
 pub(super) fn read(root: &Node, report: &mut Report) -> Settings {
@@ -35,10 +49,18 @@ pub(super) fn read(root: &Node, report: &mut Report) -> Settings {
     settings
 }
 
+/// Keys that had another name, each with its path then and its path now.
+#[cfg(test)]
+pub(crate) fn renamed() -> impl Iterator<Item = (&'static str, &'static str)> {
+    RENAMED.into_iter()
+}
+
 /// The paths of all settings, such as `agent.command` and `guardrails[].hint`.
 #[cfg(test)]
 pub(crate) fn keys() -> std::collections::BTreeSet<String> {
-    ralph_core::located::fields::keys(&MANNER, |fields| read_settings(fields, &mut Settings::default()))
+    let keys =
+        ralph_core::located::fields::keys(&MANNER, |fields| read_settings(fields, &mut Settings::default()));
+    keys.into_iter().chain(RENAMED.map(|(old, _)| old.to_owned())).collect()
 }
 
 fn read_settings(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
@@ -122,12 +144,12 @@ fn read_limits(fields: &mut Fields<'_, '_>, limits: &mut Limits) {
     fields.set("iterationTimeout", &mut limits.iteration_timeout, time_limit);
     fields.set("idleTimeout", &mut limits.idle_timeout, time_limit);
     fields.set("gateTimeout", &mut limits.gate_timeout, time_limit);
-    fields.set("totalTime", &mut limits.total_time, time_limit);
+    fields.set("maxTime", &mut limits.max_time, time_limit);
     fields.set("maxWait", &mut limits.max_wait, time_limit);
-    fields.set("maxCostUsd", &mut limits.max_cost_usd, dollar_limit);
+    fields.set("maxCost", &mut limits.max_cost, dollar_limit);
     fields.set("maxTokens", &mut limits.max_tokens, whole_limit);
-    fields.set("iterationCostUsd", &mut limits.iteration_cost_usd, dollar_limit);
-    fields.set("iterationTokens", &mut limits.iteration_tokens, whole_limit);
+    fields.set("maxIterationCost", &mut limits.max_iteration_cost, dollar_limit);
+    fields.set("maxIterationTokens", &mut limits.max_iteration_tokens, whole_limit);
     fields.set("stuckAfter", &mut limits.stuck_after, whole_limit);
 }
 
@@ -150,7 +172,7 @@ fn read_build(fields: &mut Fields<'_, '_>, build: &mut BuildSettings) {
 }
 
 fn read_stories(fields: &mut Fields<'_, '_>, stories: &mut StoriesSettings) {
-    fields.set("dir", &mut stories.dir, a_path);
+    fields.set("ralphDir", &mut stories.ralph_dir, a_path);
     fields.set("reviewCap", &mut stories.review_cap, positive);
     fields.set("skipReview", &mut stories.skip_review, boolean);
     fields.set("verifyEachTurn", &mut stories.verify_each_turn, boolean);

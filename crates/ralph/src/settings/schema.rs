@@ -10,7 +10,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, js
 use serde_json::{Map, Value, json};
 
 use super::{
-    Contract, FailAction, Guard, Leftovers, PromptVia, SandboxSettings, Settings, read::PERMISSIONS,
+    Contract, FailAction, Guard, Leftovers, PromptVia, SandboxSettings, Settings,
+    read::{PERMISSIONS, RENAMED},
 };
 use crate::term::ColorWhen;
 
@@ -21,6 +22,7 @@ pub(crate) fn schema() -> Value {
     schema["title"] = json!("Settings of ralph");
     schema["description"] = json!("`.ralph/settings.json` and `.ralph/settings.local.json` of a project.");
     schema["properties"]["$schema"] = json!({"description": "For editors. Ralph ignores it."});
+    add_old_names(&mut schema);
     close(&mut schema);
     schema
 }
@@ -142,6 +144,24 @@ fn choice<T>(names: &[(&str, T)]) -> Schema {
         {"enum": names},
         {"type": "string", "pattern": format!(r"^\s*({pattern})\s*$")},
     ]})
+}
+
+/// Describes keys by their old names too, so that editors accept what the reader does.
+fn add_old_names(schema: &mut Value) {
+    for (old, new) in RENAMED {
+        let (Some((above, old)), Some((_, new))) = (old.rsplit_once('.'), new.rsplit_once('.')) else {
+            continue;
+        };
+        let place = schema["properties"][above]["$ref"].as_str().map(|reference| reference[1..].to_owned());
+        let Some(object) = place.and_then(|place| schema.pointer_mut(&place)) else { continue };
+        let mut property = object["properties"][new].clone();
+        property["description"] = json!(format!("The old name of `{new}`."));
+        property["deprecated"] = json!(true);
+        if let Some(property) = property.as_object_mut() {
+            property.remove("default");
+        }
+        object["properties"][old] = property;
+    }
 }
 
 /// Lets every object have only the keys that it knows, and lets null stand for a key that is not there.

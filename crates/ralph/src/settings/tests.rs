@@ -90,8 +90,8 @@ fn every_new_key_is_read() {
         "retries": 0,
         "retryDelay": "500ms",
         "limits": {
-            "iterationTimeout": "1h30m", "idleTimeout": 0, "gateTimeout": 90, "totalTime": "2d", "maxWait": "1.5",
-            "maxCostUsd": 2.5, "maxTokens": 1_000_000, "iterationCostUsd": 0.5, "iterationTokens": 1000, "stuckAfter": 5
+            "iterationTimeout": "1h30m", "idleTimeout": 0, "gateTimeout": 90, "maxTime": "2d", "maxWait": "1.5",
+            "maxCost": 2.5, "maxTokens": 1_000_000, "maxIterationCost": 0.5, "maxIterationTokens": 1000, "stuckAfter": 5
         },
         "prices": {"gpt-5": {"input": 1.25, "cached": 0.125, "output": 10}, "x": null},
         "leftovers": "keep",
@@ -107,12 +107,12 @@ fn every_new_key_is_read() {
         iteration_timeout: Some(Duration::from_mins(90)),
         idle_timeout: None,
         gate_timeout: Some(Duration::from_secs(90)),
-        total_time: Some(Duration::from_hours(48)),
+        max_time: Some(Duration::from_hours(48)),
         max_wait: Some(Duration::from_millis(1_500)),
-        max_cost_usd: Some(2.5),
+        max_cost: Some(2.5),
         max_tokens: Some(1_000_000),
-        iteration_cost_usd: Some(0.5),
-        iteration_tokens: Some(1000),
+        max_iteration_cost: Some(0.5),
+        max_iteration_tokens: Some(1000),
         stuck_after: Some(5),
     };
     assert_eq!(settings.limits, limits);
@@ -128,9 +128,8 @@ fn every_new_key_is_read() {
 
 #[test]
 fn zero_switches_limits_off() {
-    let settings = load_json(
-        &json!({"limits": {"idleTimeout": "0s", "maxCostUsd": 0, "maxTokens": 0, "stuckAfter": 0}}),
-    );
+    let settings =
+        load_json(&json!({"limits": {"idleTimeout": "0s", "maxCost": 0, "maxTokens": 0, "stuckAfter": 0}}));
     assert_eq!(settings.limits, Limits { idle_timeout: None, stuck_after: None, ..Limits::default() });
 }
 

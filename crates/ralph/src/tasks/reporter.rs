@@ -140,7 +140,7 @@ impl Reporter for TaskReporter {
                 self.update(|record| record.turns += 1);
                 let text = match self.role {
                     Role::Root => {
-                        format!("Starting agent (attempt {}/{})", turn.iteration, plan.limits.iterations)
+                        format!("Starting agent (attempt {}/{})", turn.iteration, plan.limits.max_iterations)
                     }
                     Role::Child => format!("child run {} started", self.run),
                 };

@@ -25,8 +25,8 @@ fn usage_limits_cost_no_attempt() {
     );
     // Waits are part of the run's time.
     let mut short = run.clone();
-    short.limits.total_ms = Some(30_000);
-    check(&short, &["turn used up"], "Work1.1 (UsageLimit 29000) Exhausted(Time)=1");
+    short.limits.max_time_ms = Some(30_000);
+    check(&short, &["turn used up"], "Work1.1 (UsageLimit 29000) Exhausted(MaxTime)=1");
     impatient.limits.max_wait_ms = 100;
     check(&impatient, &["turn quota"], "Work1.1 (UsageLimit 77) Work1.1 (UsageLimit 77) Work1.1 Quota=6");
     // A service that never lets anything through is not waited for for ever.
@@ -76,18 +76,18 @@ fn a_quota_that_refuses_again_after_its_reset_is_waited_for_longer() {
 #[test]
 fn budgets_end_a_run_between_turns() {
     let mut run = presets::run("DONE", vec![]);
-    run.limits.cost_usd = Some(1.0);
-    check(&run, &["turn a"], "Work1.1 c Work2.1 c Exhausted(Cost)=1");
-    run.limits.cost_usd = None;
-    run.limits.tokens = Some(300);
-    check(&run, &["turn a"], "Work1.1 c Work2.1 c Work3.1 c Exhausted(Tokens)=1");
-    run.limits.tokens = None;
-    run.limits.total_ms = Some(1000);
-    check(&run, &["turn a"], "Work1.1 c Exhausted(Time)=1");
+    run.limits.max_cost = Some(1.0);
+    check(&run, &["turn a"], "Work1.1 c Work2.1 c Exhausted(MaxCost)=1");
+    run.limits.max_cost = None;
+    run.limits.max_tokens = Some(300);
+    check(&run, &["turn a"], "Work1.1 c Work2.1 c Work3.1 c Exhausted(MaxTokens)=1");
+    run.limits.max_tokens = None;
+    run.limits.max_time_ms = Some(1000);
+    check(&run, &["turn a"], "Work1.1 c Exhausted(MaxTime)=1");
     // No budget ends a loop as if it were complete, whatever its last iteration does.
     let mut plan = presets::plan();
-    plan.limits.cost_usd = Some(0.5);
-    check(&plan, &["turn a"], "Work1.1 c Exhausted(Cost)=1");
+    plan.limits.max_cost = Some(0.5);
+    check(&plan, &["turn a"], "Work1.1 c Exhausted(MaxCost)=1");
     // A claim that holds is done, whatever it cost.
     check(&run, &["turn claim"], "Work1.1 c Done=0");
 }
@@ -96,32 +96,32 @@ fn budgets_end_a_run_between_turns() {
 fn an_iteration_has_a_budget_for_all_its_attempts() {
     // Every turn costs half a dollar and 110 tokens.
     let mut build = presets::build("plan.md", every(&["test"]));
-    build.limits.iteration_cost_usd = Some(1.0);
+    build.limits.max_iteration_cost = Some(1.0);
     let script = ["look +plan.md", "turn a", "gate red", "gate ok", "gate red"];
-    check(&build, &script, "Work1.1 g0! Work1.2<red> g0 c Exhausted(IterationCost)=1");
+    check(&build, &script, "Work1.1 g0! Work1.2<red> g0 c Exhausted(MaxIterationCost)=1");
     // The next iteration has all of it again.
-    build.limits.iteration_cost_usd = Some(1.1);
+    build.limits.max_iteration_cost = Some(1.1);
     check(
         &build,
         &script,
-        "Work1.1 g0! Work1.2<red> g0 c Work2.1 g0! Work2.2<red> g0! Work2.3<red> g0! Exhausted(IterationCost)=1",
+        "Work1.1 g0! Work1.2<red> g0 c Work2.1 g0! Work2.2<red> g0! Work2.3<red> g0! Exhausted(MaxIterationCost)=1",
     );
-    build.limits.iteration_cost_usd = None;
-    build.limits.iteration_tokens = Some(100);
-    check(&build, &["look +plan.md", "turn a", "gate red"], "Work1.1 g0! Exhausted(IterationTokens)=1");
+    build.limits.max_iteration_cost = None;
+    build.limits.max_iteration_tokens = Some(100);
+    check(&build, &["look +plan.md", "turn a", "gate red"], "Work1.1 g0! Exhausted(MaxIterationTokens)=1");
     // What it did is judged and kept.
-    check(&build, &["look +plan.md", "turn a"], "Work1.1 g0 c Exhausted(IterationTokens)=1");
+    check(&build, &["look +plan.md", "turn a"], "Work1.1 g0 c Exhausted(MaxIterationTokens)=1");
     check(&build, &["look +plan.md", "turn claim"], "Work1.1 g0 c Done=0");
 }
 
 #[test]
 fn a_turn_that_is_ended_for_its_budget_is_not_tried_again() {
     let mut run = presets::run("DONE", every(&["test"]));
-    check(&run, &["turn spent"], "Work1.1 Exhausted(Cost)=1");
+    check(&run, &["turn spent"], "Work1.1 Exhausted(MaxCost)=1");
     // The agent kept to what was left of the budget.
-    run.limits.cost_usd = Some(1.0);
-    check(&run, &["turn a", "turn own cap"], "Work1.1 g0 c Work2.1 Exhausted(Cost)=1");
+    run.limits.max_cost = Some(1.0);
+    check(&run, &["turn a", "turn own cap"], "Work1.1 g0 c Work2.1 Exhausted(MaxCost)=1");
     // It kept to a limit of the user's own: the turn is over, and the next goes on.
-    run.limits.cost_usd = Some(5.0);
+    run.limits.max_cost = Some(5.0);
     check(&run, &["turn own cap", "turn claim"], "Work1.1 g0 c Work2.1 g0 c Done=0");
 }

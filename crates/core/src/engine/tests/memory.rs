@@ -109,10 +109,10 @@ fn setup() -> Setup {
         "project": "/home/ada/parser",
         "agent": {"command": "claude", "flags": [], "env": {}, "prompt_via": "stdin", "permissions": "agent"},
         "prompt": PromptSource::Text("Do it.".to_owned()),
-        "count_in_prompt": false,
-        "truncate_chars": 5000,
+        "include_iteration_count_in_prompt": false,
+        "output_truncate_chars": 5000,
         "timeouts": {},
-        "keep_leftovers": true,
+        "leftovers": "keep",
         "dirty": {},
         "settings": {},
     });

@@ -16,7 +16,7 @@ fn plan_and_build_want_changes() {
     check(
         &limited(1, build.clone()),
         &[PLAN, "gate red", "gate red", "gate red", "gate ok"],
-        "Work1.1 g0! Work1.2<red> g0! Work1.3<red> g0! Work1.4<red> g0 c Exhausted(Iterations)=0",
+        "Work1.1 g0! Work1.2<red> g0! Work1.3<red> g0! Work1.4<red> g0 c Exhausted(MaxIterations)=0",
     );
     check(
         &build,
@@ -24,7 +24,11 @@ fn plan_and_build_want_changes() {
         "Work1.1 g0 c Work1.2 g0 c Work1.3 g0 c Work1.4 g0 c GaveUp(NoChange)=4",
     );
     check(&build, &[PLAN, "turn claim", "commit none"], "Work1.1 g0 c Done=0");
-    check(&limited(1, presets::plan()), &["turn a", "commit already"], "Work1.1 c Exhausted(Iterations)=0");
+    check(
+        &limited(1, presets::plan()),
+        &["turn a", "commit already"],
+        "Work1.1 c Exhausted(MaxIterations)=0",
+    );
 }
 
 #[test]
@@ -45,12 +49,12 @@ fn task_goes_on_until_the_file_is_there() {
     );
     check(&task, &["turn a", "turn pause"], "Work1.1 (Rest 1000) Work2.1 AgentWaits=6");
     let two = limited(2, task.clone());
-    check(&two, &["turn fail"], "Work1.1 (Rest 1000) Work2.1 (Rest 1000) Exhausted(Iterations)=1");
+    check(&two, &["turn fail"], "Work1.1 (Rest 1000) Work2.1 (Rest 1000) Exhausted(MaxIterations)=1");
     // A file that does not hold up costs a turn, it does not spin.
     check(
         &two,
         &["look +DONE", "turn a +DONE", "gate busy"],
-        "g0! Work1.1<busy|You> g0! (Rest 1000) Work2.1<busy|You> g0! (Rest 1000) Exhausted(Iterations)=1",
+        "g0! Work1.1<busy|You> g0! (Rest 1000) Work2.1<busy|You> g0! (Rest 1000) Exhausted(MaxIterations)=1",
     );
     check(&task, &["turn bad key"], "Work1.1 GaveUp(Agent)=4");
 }
@@ -99,7 +103,7 @@ fn a_task_waits_for_others_before_its_first_turn() {
     check(
         &task,
         &["look", "look +other", "look +other +plan.md", "look", "turn a"],
-        "(other plan.md) (plan.md) Work1.1 (Rest 1000) Work2.1 (Rest 1000) Exhausted(Iterations)=1",
+        "(other plan.md) (plan.md) Work1.1 (Rest 1000) Work2.1 (Rest 1000) Exhausted(MaxIterations)=1",
     );
     // What is done already need not wait.
     check(&task, &["look +DONE"], "g0 Done=0");
@@ -133,7 +137,7 @@ fn stories_fix_before_they_review_before_they_implement() {
     check(
         &limited(2, stories.clone()),
         &["look +tasks.json", "turn claim", "gate ok", "gate ok", "gate open"],
-        "Implement1.1 g0 g1 g2! Implement2.1<open|You> g0! g1! Exhausted(Iterations)=1",
+        "Implement1.1 g0 g1 g2! Implement2.1<open|You> g0! g1! Exhausted(MaxIterations)=1",
     );
     check(&stories, &["look +tasks.json +blocked"], "NoStory=6");
     check(&stories, &["look"], "Unready=2");
@@ -159,7 +163,7 @@ fn no_turn_follows_one_that_nobody_judged() {
     check(
         &stories,
         &[look, "turn fail", "turn a", "judge no approval", "judge"],
-        "Implement1.1 j (Retry 1000) Implement1.2<The> g0 g1 Implement2.1 g0 g1 Exhausted(Iterations)=1",
+        "Implement1.1 j (Retry 1000) Implement1.2<The> g0 g1 Implement2.1 g0 g1 Exhausted(MaxIterations)=1",
     );
     check(&stories, &[look, "turn bad key"], "Implement1.1 j GaveUp(Agent)=4");
     check(&stories, &[look, "turn cut ^C"], "Implement1.1 j Interrupted=130");
@@ -168,7 +172,7 @@ fn no_turn_follows_one_that_nobody_judged() {
     check(
         &stories,
         &[look, "turn claim", "turn a", "judge no approval", "judge"],
-        "Implement1.1 g0 g1! Implement2.1<The|You> g0 g1 Exhausted(Iterations)=1",
+        "Implement1.1 g0 g1! Implement2.1<The|You> g0 g1 Exhausted(MaxIterations)=1",
     );
 }
 
@@ -190,6 +194,6 @@ fn what_was_broken_is_told_after_a_crash_too() {
 #[test]
 fn session_counts_turns() {
     let session = presets::session("DONE", 3, vec![gate("work", When::Claimed)]);
-    check(&session, &["turn a"], "Work1.1 Work2.1 Work3.1 Exhausted(Iterations)=1");
+    check(&session, &["turn a"], "Work1.1 Work2.1 Work3.1 Exhausted(MaxIterations)=1");
     check(&session, &["turn claim", "gate idle", "gate ok"], "Work1.1 g0! Work2.1<idle|You> g0 Done=0");
 }

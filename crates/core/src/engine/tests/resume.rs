@@ -46,7 +46,7 @@ fn a_resumed_run_goes_on_where_it_was() {
     assert_eq!(next_after_resume(&run, gave_up), Action::RunTurn(turn(3, 1)));
     // At the limit: goes on when it is raised.
     let limit = vec![started(10, 1), finished(), ok(0), ok(1), Event::CommitEnded(CommitEnd::Nothing)];
-    let at_limit = Action::Finish(Outcome::Exhausted { limit: Exhausted::Iterations });
+    let at_limit = Action::Finish(Outcome::Exhausted { limit: Exhausted::MaxIterations });
     assert_eq!(next_after_resume(&run, limit.clone()), at_limit);
     assert_eq!(next_after_resume(&limited(11, run.clone()), limit), Action::RunTurn(turn(11, 1)));
     // Killed in a wait: waits for the rest of it.

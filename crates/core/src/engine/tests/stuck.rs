@@ -8,20 +8,21 @@ fn a_run_that_gets_nowhere_is_told_so_and_ends() {
     let told = "Work1.1 g0! Work2.1<red> g0! Work3.1<red> g0! Work4.1<red|There> g0! Stuck=6";
     check(&run, &["turn a", "gate red"], told);
     // At the limit it ends as the user chose.
-    let four = "Work1.1 g0! Work2.1<red> g0! Work3.1<red> g0! Work4.1<red|There> g0! Exhausted(Iterations)=1";
+    let four =
+        "Work1.1 g0! Work2.1<red> g0! Work3.1<red> g0! Work4.1<red|There> g0! Exhausted(MaxIterations)=1";
     check(&limited(4, run.clone()), &["turn a", "gate red"], four);
     check(
         &limited(6, Plan { stuck_after: None, ..run.clone() }),
         &["turn a", "gate red"],
         "Work1.1 g0! Work2.1<red> g0! Work3.1<red> g0! Work4.1<red> g0! Work5.1<red> g0! Work6.1<red> g0! \
-         Exhausted(Iterations)=1",
+         Exhausted(MaxIterations)=1",
     );
     // Told, it tried something else.
     check(
         &limited(5, run),
         &["turn a", "gate red", "gate red", "gate red", "gate bad"],
         "Work1.1 g0! Work2.1<red> g0! Work3.1<red> g0! Work4.1<red|There> g0! Work5.1<bad> g0! \
-         Exhausted(Iterations)=1",
+         Exhausted(MaxIterations)=1",
     );
     // What is retried ends by its retries.
     let build = presets::build("plan.md", every(&["test"]));
@@ -33,7 +34,7 @@ fn a_run_that_gets_nowhere_is_told_so_and_ends() {
         &limited(5, task),
         &["look", "turn a +DONE", "gate busy"],
         "Work1.1 g0! (Rest 1000) Work2.1<busy|You> g0! (Rest 1000) Work3.1<busy|You> g0! (Rest 1000) \
-         Work4.1<busy|You> g0! (Rest 1000) Work5.1<busy|You> g0! (Rest 1000) Exhausted(Iterations)=1",
+         Work4.1<busy|You> g0! (Rest 1000) Work5.1<busy|You> g0! (Rest 1000) Exhausted(MaxIterations)=1",
     );
 }
 
@@ -44,13 +45,13 @@ fn a_stories_loop_that_gets_nowhere_ends_too() {
     check(
         &limited(1, stories.clone()),
         &["look +tasks.json", "base red", "turn +tasks.json"],
-        "b3! Implement1.1 g0 g1 g3 Exhausted(Iterations)=1",
+        "b3! Implement1.1 g0 g1 g3 Exhausted(MaxIterations)=1",
     );
     let whole = presets::stories(&["tasks.json".to_owned()], &["test".to_owned()], When::Claimed);
     check(
         &limited(1, whole),
         &["look +tasks.json", "base red", "turn +tasks.json"],
-        "Implement1.1 g0 g1 Exhausted(Iterations)=1",
+        "Implement1.1 g0 g1 Exhausted(MaxIterations)=1",
     );
     // The same rule broken again and again.
     check(

@@ -28,7 +28,7 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new(mut plan: Plan, rng: TestRng) -> Self {
-        plan.limits.iterations = 4;
+        plan.limits.max_iterations = 4;
         plan.stuck_after = plan.stuck_after.map(|_| 1);
         Self { plan, journal: Vec::new(), state: State::default(), rng, crashes: 0, lost: 0, turns: 0 }
     }
@@ -146,7 +146,10 @@ impl World {
                 Action::RunTurn(order) => {
                     assert!(self.may_start(), "a turn was started in spite of {:?}", self.journal.last());
                     let turn = Turn { tree: self.random_tree(), ..order.into() };
-                    assert!(turn.iteration <= self.plan.limits.iterations && turn.attempt <= 4, "{turn:?}");
+                    assert!(
+                        turn.iteration <= self.plan.limits.max_iterations && turn.attempt <= 4,
+                        "{turn:?}"
+                    );
                     self.record(Event::TurnStarted(turn));
                     if self.roll(12) == 0 {
                         self.crash();
@@ -307,7 +310,7 @@ proptest! {
             OnFailure::Retry { retries } => retries,
             OnFailure::Ignore | OnFailure::Continue => 3,
         };
-        let judged = world.plan.limits.iterations * (retries + 1);
+        let judged = world.plan.limits.max_iterations * (retries + 1);
         prop_assert!(world.turns <= (judged + 21) * (world.crashes + 1));
     }
 }

@@ -137,8 +137,8 @@ fn object(run: &RunDir, folded: &Folded) -> Value {
         "session": folded.run.started.setup.session.as_ref().and_then(|session| session.id.clone()),
         "run": run.id(),
         "status": word(run, folded),
-        "iteration": folded.run.state.position().0.min(folded.run.plan.limits.iterations),
-        "maxIterations": folded.run.plan.limits.iterations,
+        "iteration": folded.run.state.position().0.min(folded.run.plan.limits.max_iterations),
+        "maxIterations": folded.run.plan.limits.max_iterations,
         "promise": marker(&folded.run.plan),
         "toolCalls": folded.run.state.spent().tools,
         "task": task(folded),
@@ -151,7 +151,7 @@ fn object(run: &RunDir, folded: &Folded) -> Value {
 
 fn text(run: &RunDir, folded: &Folded) -> String {
     let session = folded.run.started.setup.session.as_ref().and_then(|session| session.id.as_deref());
-    let of = folded.run.plan.limits.iterations;
+    let of = folded.run.plan.limits.max_iterations;
     let turn = folded.run.state.position().0.min(of);
     let mut text = format!("{}  turn {turn} of {of}  {}\n", word(run, folded), run.id());
     let _ = writeln!(text, "  conversation: {}", one_line(session.unwrap_or("ralph's own")));

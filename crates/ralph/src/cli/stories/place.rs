@@ -31,7 +31,7 @@ impl StoriesPlace {
     /// As the flags and these settings say.
     pub(super) fn with(args: &PlaceArgs, project: PathBuf, settings: &Settings) -> Result<Self> {
         let stories = &settings.stories;
-        let named = args.ralph_dir.as_deref().unwrap_or_else(|| Path::new(&stories.dir));
+        let named = args.ralph_dir.as_deref().unwrap_or_else(|| Path::new(&stories.ralph_dir));
         // Given with a slash at its end, or as `./ralph`, it is still the same folder.
         let name: PathBuf =
             named.components().filter(|part| !matches!(part, std::path::Component::CurDir)).collect();

@@ -69,7 +69,7 @@ pub(super) fn main(args: &StoriesRunArgs, project: &Path) -> Result<u8> {
     let is_contained = setup.sandbox != Wanted::default();
     let mut setup = Setup {
         stories: Some(StoriesSetup {
-            dir: place.name.clone(),
+            ralph_dir: place.name.clone(),
             branch: list.branch_name.clone(),
             review_cap: place.cap,
             skip_review: loaded.settings.stories.skip_review,

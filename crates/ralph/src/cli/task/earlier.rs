@@ -32,7 +32,7 @@ impl Earlier {
         let mut runs = RunDir::of_project(project)?.into_iter().rev();
         let started = runs.find_map(|run| journal::started(&run.journal()).filter(|started| is_its(started)));
         Ok(started.map_or_else(Self::default, |started| Self {
-            limit_exit_code: Some(started.plan.limits.exit_code),
+            limit_exit_code: Some(started.plan.limits.limit_exit_code),
             invocation: with_agent(started.setup.invocation, &started.setup.agent),
         }))
     }

@@ -113,7 +113,7 @@ pub(super) fn begin(
     let reporters = args.common.reporters(&loaded, project)?;
     let settings = &loaded.settings;
     let mut tuned = with_task_limits(tune(plan(task, &settings.task), settings), &settings.task);
-    tuned.limits.exit_code = earlier.limit_exit_code.unwrap_or(tuned.limits.exit_code);
+    tuned.limits.limit_exit_code = earlier.limit_exit_code.unwrap_or(tuned.limits.limit_exit_code);
     let plan = args.common.limit(tuned);
     let mut warnings = Vec::new();
     let mut drafts = Vec::new();
@@ -171,8 +171,8 @@ fn new_id(text: &str) -> String {
 fn plan(task: &Task, settings: &TaskSettings) -> Plan {
     let file = |task: &str, name: &str| format!("{PROJECT_DIR}/tasks/{task}/{name}");
     let check = Check::ChildrenEnded {
-        within_ms: millis(settings.child_wait_timeout),
-        poll_ms: millis(settings.poll_interval),
+        child_wait_timeout_ms: millis(settings.child_wait_timeout),
+        poll_interval_ms: millis(settings.poll_interval),
     };
     let gate = Gate { check, when: When::Claimed, fail_action: FailAction::Append, hint: None };
     Plan {
@@ -183,8 +183,8 @@ fn plan(task: &Task, settings: &TaskSettings) -> Plan {
 
 /// How often a task is started has a setting of its own.
 fn with_task_limits(mut plan: Plan, settings: &TaskSettings) -> Plan {
-    plan.limits.iterations = settings.max_restarts;
-    plan.limits.rest_ms = millis(settings.restart_delay);
+    plan.limits.max_iterations = settings.max_restarts;
+    plan.limits.restart_delay_ms = millis(settings.restart_delay);
     plan
 }
 

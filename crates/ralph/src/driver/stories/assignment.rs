@@ -74,7 +74,7 @@ pub(super) fn unclean(changes: &[Change], setup: &StoriesSetup) -> Option<String
     if MAX_NAMED_FILES < changes.len() {
         lines.push(format!("- and {} more", changes.len() - MAX_NAMED_FILES));
     }
-    let dir = setup.dir.display();
+    let dir = setup.ralph_dir.display();
     (!lines.is_empty()).then(|| {
         format!(
             "The last iteration left changes that are not committed:\n{}\nBefore you stop:\n1. Write into \

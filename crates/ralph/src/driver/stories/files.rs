@@ -68,7 +68,7 @@ pub(super) fn hash(bytes: &[u8]) -> String {
 pub(super) fn pin(project: &Path, setup: &StoriesSetup, run: &RunDir) -> Result<Vec<Pin>> {
     let mut pins = Vec::new();
     for name in [PRD, PROMPT] {
-        let path = setup.dir.join(name);
+        let path = setup.ralph_dir.join(name);
         let whole = project.join(&path);
         let bytes = Root::around(project, &whole)
             .read(&whole, MAX_TEXT_LEN)
@@ -120,7 +120,7 @@ pub(super) struct StoryFiles<'a> {
 impl StoryFiles<'_> {
     /// The task list as it is now; nothing if it cannot be read.
     pub(super) fn list(&self) -> Option<TaskFile> {
-        let path = self.project.join(&self.setup.dir).join(TASKS);
+        let path = self.project.join(&self.setup.ralph_dir).join(TASKS);
         let bytes = Root::around(self.project, &path).read(&path, MAX_TEXT_LEN).ok()?;
         Some(TaskFile::new(String::from_utf8_lossy(&bytes)))
     }
@@ -144,7 +144,7 @@ impl StoryFiles<'_> {
             writes: Vec::new(),
         };
         if let Some(text) = judgement.text {
-            findings.writes.push((project.join(&setup.dir).join(TASKS), text.into_bytes()));
+            findings.writes.push((project.join(&setup.ralph_dir).join(TASKS), text.into_bytes()));
         }
         for Pin { path, bytes } in *pins {
             findings.pinned(project, path, bytes);

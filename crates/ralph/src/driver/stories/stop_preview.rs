@@ -51,7 +51,7 @@ fn broken_rules(
     turn: &Turn,
     was_right: bool,
 ) -> (Vec<String>, Option<String>) {
-    let shown = stories.dir.join(TASKS);
+    let shown = stories.ralph_dir.join(TASKS);
     let pins = files::pinned(stories, run);
     let files = StoryFiles { project: &setup.project, setup: stories, pins: &pins };
     let Some(list) = files.list() else {

@@ -66,7 +66,7 @@ pub(super) fn ranges(project: &Path, dir: &Path) -> Ranges {
         let mut is_ours = false;
         let _ = journal::read_from(&run.journal(), 0, &mut |entry| match &entry.event {
             Event::RunStarted(started) => {
-                is_ours = started.setup.stories.as_ref().is_some_and(|stories| stories.dir == dir);
+                is_ours = started.setup.stories.as_ref().is_some_and(|stories| stories.ralph_dir == dir);
             }
             Event::TurnStarted(turn) if is_ours => ranges.turn(turn),
             _ => {}
@@ -79,7 +79,7 @@ pub(super) fn ranges(project: &Path, dir: &Path) -> Ranges {
 fn last_loop(project: &Path, dir: &Path) -> Result<Option<(RunDir, Run)>> {
     for run in RunDir::of_project(project)?.into_iter().rev() {
         let Ok(Folded { run: known, entries }) = journal::fold(&run.journal()) else { continue };
-        let is_ours = known.started.setup.stories.as_ref().is_some_and(|stories| stories.dir == dir);
+        let is_ours = known.started.setup.stories.as_ref().is_some_and(|stories| stories.ralph_dir == dir);
         let touched = |event: &Event| matches!(event, Event::TurnStarted(_) | Event::TasksJudged(_));
         if is_ours && entries.iter().any(|entry| touched(&entry.event)) {
             return Ok(Some((run, known)));

@@ -52,7 +52,7 @@ impl Page<'_> {
         let spent = self.folded.run.state.spent();
         let mut figures = Vec::new();
         let mut add = |value: String, what: &str| figures.push((value, what.to_owned()));
-        let of = self.folded.run.plan.limits.iterations;
+        let of = self.folded.run.plan.limits.max_iterations;
         let iterations = story.turns.iter().map(|told| told.turn.iteration).max().unwrap_or(0);
         add(format!("{iterations} of {of}"), "iterations");
         if let (Some(first), Some(last)) = (entries.first(), entries.last()) {

@@ -32,7 +32,7 @@ impl Human {
         let facts = [
             title.clone(),
             format!("agent {}", one_line(&agent)),
-            format!("at most {}", summary::count(plan.limits.iterations.into(), "iteration")),
+            format!("at most {}", summary::count(plan.limits.max_iterations.into(), "iteration")),
             match &setup.assignment {
                 Some(assignment) => format!("task {}", assignment.task),
                 None => summary::count(plan.gates.len() as u64, "gate"),
@@ -55,7 +55,7 @@ impl Human {
         self.turn_started = Some(self.screen.now());
         let Palette { strong, accent, .. } = self.look.palette;
         let rule = self.look.marks.rule;
-        let of = plan.limits.iterations;
+        let of = plan.limits.max_iterations;
         let Turn { iteration, attempt, .. } = turn;
         let retry = if 1 < *attempt { format!(", attempt {attempt}") } else { String::new() };
         let about = Self::about(plan, turn);

@@ -62,7 +62,7 @@ impl Live {
     /// Takes in what was recorded.
     pub(super) fn event(&mut self, Run { plan, state, memory, .. }: &Run, entry: &Entry) {
         (self.started, self.stopping) = (Some(memory.began), state.is_stopping());
-        (self.position, self.of) = (state.position(), plan.limits.iterations);
+        (self.position, self.of) = (state.position(), plan.limits.max_iterations);
         self.cost = state.spent().usage.cost_usd;
         let doing = match &entry.event {
             Event::TurnStarted(_) => {

@@ -16,7 +16,7 @@ impl Human {
     pub(super) fn budget(&mut self, started: &RunStarted) {
         let Palette { warn, quiet, .. } = self.look.palette;
         let Some(stories) = &started.setup.stories else { return };
-        let allowed = started.plan.limits.iterations;
+        let allowed = started.plan.limits.max_iterations;
         let line = stories.budget.line(allowed);
         if stories.budget.needed() <= allowed {
             self.line(&format!("{quiet}{line}{quiet:#}"));

@@ -140,10 +140,10 @@ pub(crate) fn started(plan: &Plan) -> RunStarted {
         "project": "/home/ada/parser",
         "agent": {"command": "/usr/bin/claude", "flags": [], "env": {}, "prompt_via": "stdin", "permissions": "agent"},
         "prompt": PromptSource::Text("Do it.".to_owned()),
-        "count_in_prompt": false,
-        "truncate_chars": 5000,
+        "include_iteration_count_in_prompt": false,
+        "output_truncate_chars": 5000,
         "timeouts": {},
-        "keep_leftovers": false,
+        "leftovers": "kill",
         "dirty": {},
         "settings": {},
     });

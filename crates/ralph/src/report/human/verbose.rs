@@ -27,7 +27,7 @@ impl Human {
             Event::TurnStarted(turn) => {
                 let retry =
                     if 1 < turn.attempt { format!(", attempt {}", turn.attempt) } else { String::new() };
-                let of = plan.limits.iterations;
+                let of = plan.limits.max_iterations;
                 self.detail(&format!("Iteration {}/{of} starting{retry}", turn.iteration));
             }
             Event::TurnEnded(turn) => self.explain_turn(plan, turn),

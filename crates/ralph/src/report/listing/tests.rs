@@ -92,7 +92,7 @@ fn runs_are_listed() {
         ),
         (false, None, with(failing(), vec![turn(2)])),
         (false, None, folded(complete)),
-        (false, None, with(failing(), vec![ended(Outcome::Exhausted { limit: Exhausted::Iterations })])),
+        (false, None, with(failing(), vec![ended(Outcome::Exhausted { limit: Exhausted::MaxIterations })])),
         (false, None, folded(vec![turn(1), ended(Outcome::Interrupted)])),
         (false, None, folded(vec![ended(Outcome::GaveUp { cause, reason: "no\nkey".to_owned() })])),
         (false, None, folded(vec![ended(Outcome::Unready { reason: "there is no plan".to_owned() })])),

@@ -101,7 +101,7 @@ fn settings_as_json_are_settings_again() {
         "guardrails": [{"command": "make", "failAction": "prepend"}],
         "scm": {"tasks": ["commit"]},
         "retryDelay": "1.5s",
-        "limits": {"idleTimeout": 0, "gateTimeout": "340ms", "maxCostUsd": 0.1},
+        "limits": {"idleTimeout": 0, "gateTimeout": "340ms", "maxCost": 0.1},
         "output": {"color": "always"}
     }));
     let json = serde_json::to_value(&settings).expect("settings serialize");
@@ -181,4 +181,30 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn layers_merge_whichever_name_they_use() {
+    let max_time = |base: &str, local: &str| {
+        let files =
+            [(".ralph/settings.json", base.as_bytes()), (".ralph/settings.local.json", local.as_bytes())];
+        let loaded = load(project(&files).path(), None, json!({"agent": {"command": "claude"}}))
+            .expect("good settings");
+        assert_eq!(loaded.warnings, Vec::<String>::new(), "{base} {local}");
+        loaded.settings.limits.max_time.map(|time| time.as_secs())
+    };
+    let (old, new) = (r#"{"limits": {"totalTime": 1}}"#, r#"{"limits": {"maxTime": 2}}"#);
+    assert_eq!((max_time(old, new), max_time(new, old)), (Some(2), Some(1)));
+    assert_eq!(max_time(new, r#"{"limits": {"totalTime": null}}"#), None);
+    assert_eq!(max_time(old, r#"{"limits": {"maxTime": null}}"#), None);
+    // A problem names the key as it was written.
+    check(
+        r#"{"limits": {"totalTime": "x"}}"#,
+        "1: limits.totalTime: expected a duration such as 30m, 1h30m, 90s or a number of seconds, found \"x\"",
+    );
+    check_warnings(
+        r#"{"limits": {"totalTime": 1, "maxTime": 2}}"#,
+        &["1: \"limits.totalTime\" is the old name of \"limits.maxTime\", which counts"],
+    );
+    check_warnings(r#"{"limits": {"totaltime": 1}}"#, &["1: unknown key \"limits.totaltime\""]);
 }

@@ -60,17 +60,14 @@ fn wrong_types_are_named() {
     );
     check(r#"{"leftovers": "eat"}"#, r#"1: leftovers: expected kill or keep, found "eat""#);
     check(r#"{"output": {"color": true}}"#, "1: output.color: expected auto, always or never, found true");
-    check(
-        r#"{"limits": {"maxCostUsd": -1}}"#,
-        "1: limits.maxCostUsd: expected a number of US dollars, found -1",
-    );
+    check(r#"{"limits": {"maxCost": -1}}"#, "1: limits.maxCost: expected a number of US dollars, found -1");
     check(r#"{"limits": {"maxTokens": 0.5}}"#, "1: limits.maxTokens: expected a whole number, found 0.5");
 }
 
 #[test]
 fn wrong_durations_are_named() {
     let expected = "expected a duration such as 30m, 1h30m, 90s or a number of seconds";
-    for key in ["iterationTimeout", "idleTimeout", "gateTimeout", "totalTime", "maxWait"] {
+    for key in ["iterationTimeout", "idleTimeout", "gateTimeout", "maxTime", "maxWait"] {
         let text = format!(r#"{{"limits": {{"{key}": "ten"}}}}"#);
         check(&text, &format!(r#"1: limits.{key}: {expected}, found "ten""#));
     }

@@ -25,7 +25,8 @@ impl Validator<'_> {
             list(argument).iter().filter(|choice| self.accepts(choice, value)).count()
         };
         match keyword {
-            "$schema" | "$defs" | "title" | "description" | "default" | "examples" | "format" => true,
+            "$schema" | "$defs" | "title" | "description" | "default" | "examples" | "format"
+            | "deprecated" => true,
             "$ref" => {
                 let pointer = argument.as_str().and_then(|reference| reference.strip_prefix('#'));
                 let target = self.root.pointer(pointer.expect("a reference into this schema"));

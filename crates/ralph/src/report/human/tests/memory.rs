@@ -38,7 +38,7 @@ fn events() -> impl Strategy<Value = Event> {
         Just(TurnEnd::Finished),
         Just(TurnEnd::Finished),
         Just(TurnEnd::Interrupted),
-        Just(TurnEnd::OverBudget { limit: Exhausted::Cost }),
+        Just(TurnEnd::OverBudget { limit: Exhausted::MaxCost }),
     ];
     let left = proptest::collection::vec(Just("7 sleep 300".to_owned()), 0..2);
     let ended = (end, any::<bool>(), left).prop_map(|(end, claimed, left)| turn_ended(end, claimed, left));
@@ -57,7 +57,7 @@ fn events() -> impl Strategy<Value = Event> {
     let outcome = prop_oneof![
         Just(Outcome::Done),
         Just(Outcome::Interrupted),
-        Just(Outcome::Exhausted { limit: Exhausted::Iterations }),
+        Just(Outcome::Exhausted { limit: Exhausted::MaxIterations }),
     ];
     let story = StoryReviews { id: "US-1".to_owned(), reviews: 2, at_cap: false };
     let reviews = Statistics { cap: 5, stories: vec![story] };
@@ -88,7 +88,7 @@ proptest! {
         let mut first = plan();
         first.commit = if keeps { CommitRule::Required } else { CommitRule::IfChanged };
         let mut started = started(&first);
-        started.setup.keep_leftovers = keeps;
+        started.setup.leftovers = if keeps { ralph_core::setup::Leftovers::Keep } else { ralph_core::setup::Leftovers::Kill };
         let shown = || {
             let mut shown = Shown::new(80, |look| look.verbose = verbose);
             shown.run = Run::new(started.clone());

@@ -97,7 +97,7 @@ fn turns_end_in_many_ways() {
             TurnEnd::Paused { reason: None },
             TurnEnd::Tampered { changed: vec![".mcp.json".to_owned(), ".claude/settings.json".to_owned()] },
             TurnEnd::Unguarded { changed: vec![".claude/settings.json".to_owned()] },
-            TurnEnd::OverBudget { limit: Exhausted::IterationCost },
+            TurnEnd::OverBudget { limit: Exhausted::MaxIterationCost },
             TurnEnd::Interrupted,
             TurnEnd::Abandoned,
         ] {
@@ -106,7 +106,7 @@ fn turns_end_in_many_ways() {
             ended.denials = vec!["Bash".to_owned(), "Write".to_owned()];
             shown.event(turn(2, 3)).event(Event::TurnEnded(Box::new(ended)));
         }
-        shown.run.started.setup.keep_leftovers = true;
+        shown.run.started.setup.leftovers = ralph_core::setup::Leftovers::Keep;
         let mut ended = turn_ended(TurnEnd::Finished, false);
         ended.leftovers = vec!["make watch (pid 8)".to_owned()];
         shown.event(turn(3, 1)).event(Event::TurnEnded(Box::new(ended)));
@@ -158,12 +158,12 @@ fn stops() -> impl Iterator<Item = Stop> {
 fn every_outcome_is_told() {
     check("outcomes", |shown| {
         let limits = [
-            Exhausted::Iterations,
-            Exhausted::Time,
-            Exhausted::Cost,
-            Exhausted::Tokens,
-            Exhausted::IterationCost,
-            Exhausted::IterationTokens,
+            Exhausted::MaxIterations,
+            Exhausted::MaxTime,
+            Exhausted::MaxCost,
+            Exhausted::MaxTokens,
+            Exhausted::MaxIterationCost,
+            Exhausted::MaxIterationTokens,
         ];
         let causes = [Cause::Agent, Cause::Gate, Cause::NoChange, Cause::Commit];
         let reason = || "the last failure".to_owned();
