@@ -172,7 +172,7 @@ pub(crate) fn is_ended_at_its_tokens(ground: Ground) {
     let turn = outcome.turns()[0];
     assert_eq!(
         (&turn["end"]["how"], &turn["end"]["limit"]),
-        (&json!("over_budget"), &json!("tokens")),
+        (&json!("over_budget"), &json!("max_tokens")),
         "{outcome}"
     );
     assert!(

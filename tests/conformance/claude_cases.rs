@@ -88,8 +88,8 @@ pub(crate) fn keeps_to_the_budget(ground: Ground) {
     world.set("limits", json!({"iterationTimeout": "50s", "maxCost": 0.5}));
     let outcome = world.run("Spend.");
     outcome.expect("exhausted", 1, 1);
-    outcome.expect_failure("own_cap");
-    assert_eq!(outcome.of("run_ended")[0]["limit"], "cost", "{outcome}");
+    outcome.expect_failure("agent_budget");
+    assert_eq!(outcome.of("run_ended")[0]["limit"], "max_cost", "{outcome}");
     assert_eq!(world.server.calls().len(), 1, "{outcome}");
     let spent = outcome.turns()[0]["usage"]["cost_usd"].as_f64().unwrap_or(0.0);
     assert!(0.5 < spent, "{outcome}");

@@ -186,7 +186,8 @@ pub enum FailureKind {
         /// When the quota comes back, where the service says so.
         resets_at: Option<i64>,
     },
-    /// The agent's own limit on what a turn may cost is reached.
+    /// The agent's own limit on what a turn may cost is reached; version 0.1 called it `own_cap`.
+    #[serde(alias = "own_cap")]
     AgentBudget,
     /// No attempt will work before a person acts: bad key, no credit.
     Permanent,

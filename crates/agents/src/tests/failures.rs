@@ -270,3 +270,9 @@ fn cached_tokens_count_once() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn records_of_the_first_version_are_read() {
+    let recorded: FailureKind = serde_json::from_str(r#""own_cap""#).expect("a kind of failure");
+    assert_eq!(recorded, FailureKind::AgentBudget);
+}
