@@ -75,7 +75,7 @@ pub(crate) fn lengthen(place: &Place, iterations: u32) -> Result<PathBuf> {
     let (before, iteration) = rest.split_at(first.context("the run had no turn")?);
     ensure!(iteration.len() < 20, "an iteration has {} events", iteration.len());
     let mut start: Value = serde_json::from_str(start)?;
-    start["plan"]["limits"]["iterations"] = iterations.into();
+    start["plan"]["limits"]["max_iterations"] = iterations.into();
     let mut long = format!("{start}\n");
     for line in before {
         let _ = writeln!(long, "{line}");
