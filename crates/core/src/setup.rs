@@ -384,29 +384,4 @@ pub struct Price {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn what_is_typed_later_wins_key_by_key() {
-        let invocation = |config: Option<&str>, flags: Value| {
-            let Value::Object(flags) = flags else { panic!("flags are an object") };
-            Invocation { config: config.map(PathBuf::from), flags }
-        };
-        let first = invocation(
-            Some("a.json"),
-            json!({"agent": {"command": "claude"}, "limits": {"maxCost": 5.0}, "guard": "off"}),
-        );
-        let later = invocation(None, json!({"limits": {"maxCost": 6.0, "maxTokens": 9}, "guard": null}));
-        assert_eq!(
-            first.clone().with(later),
-            invocation(
-                Some("a.json"),
-                json!({"agent": {"command": "claude"}, "limits": {"maxCost": 6.0, "maxTokens": 9}, "guard": null})
-            )
-        );
-        assert_eq!(first.clone().with(Invocation::default()), first);
-    }
-}
+mod tests;

@@ -21,3 +21,25 @@ impl Contact {
         named.filter(|name| !is_address(name) && *name != "localhost").unwrap_or(&self.host)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_hosts_needs_the_name_alone_for_the_web() {
+        for (host, entry) in [
+            ("example.org:443", "example.org"),
+            ("example.org:80", "example.org"),
+            ("example.org:8443", "example.org:8443"),
+            ("example.org:22", "example.org:22"),
+            // A name opens the ports of the web; an address and this machine open nothing by themselves.
+            ("192.0.2.7:443", "192.0.2.7:443"),
+            ("2001:db8::7:443", "2001:db8::7:443"),
+            ("localhost:80", "localhost:80"),
+        ] {
+            let contact = Contact { host: host.to_owned(), refused: None };
+            assert_eq!(contact.entry(), entry);
+        }
+    }
+}

@@ -85,3 +85,30 @@ impl GatesRun {
     /// Every choice with the name that settings use.
     pub const NAMES: [(&str, Self); 2] = [("inside", Self::Inside), ("outside", Self::Outside)];
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_agent_adds_its_own_hosts_once() {
+        let own: Vec<Host> =
+            hosts::of_agent("claude").iter().filter_map(|host| Host::parse(host).ok()).collect();
+        assert!(!own.is_empty());
+        let mine = Host::parse("example.org").expect("a host");
+        let wanted = Wanted { hosts: vec![own[0].clone(), mine.clone()], processes: 7, ..Wanted::default() };
+        let once = wanted.for_agent("claude");
+        assert_eq!((once.hosts.len(), once.processes), (own.len() + 1, 7));
+        assert!(own.iter().chain([&mine]).all(|host| once.hosts.contains(host)));
+        let twice = once.clone().for_agent("claude");
+        assert_eq!(twice, once);
+    }
+
+    #[test]
+    fn nothing_is_contained_until_a_kind_is_known() {
+        let of = |level| Wanted { level, ..Wanted::default() }.level();
+        assert_eq!(of(Choice::Auto), Level::None);
+        assert_eq!(of(Choice::Level(Level::Docker)), Level::Docker);
+        assert_eq!(Wanted::default().level(), Level::None);
+    }
+}

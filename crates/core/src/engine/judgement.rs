@@ -54,3 +54,25 @@ pub struct HookReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<u8>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_says_what_was_refused_and_why() {
+        let call = |decision, asked: &str, rule: Option<&str>| Judgement {
+            tool: "Bash".to_owned(),
+            asked: asked.to_owned(),
+            decision,
+            rule: rule.map(str::to_owned),
+            found: None,
+        };
+        let blocked = call(Decision::Block, "rm -rf /", Some("delete-root"));
+        assert_eq!((blocked.is_refusal(), blocked.refusal().as_str()), (true, "Bash rm -rf / (delete-root)"));
+        assert_eq!(call(Decision::Block, "", Some("delete-root")).refusal(), "Bash (delete-root)");
+        assert_eq!(call(Decision::Block, "rm -rf /", None).refusal(), "Bash rm -rf /");
+        assert!(!call(Decision::Warn, "", None).is_refusal());
+        assert!(!call(Decision::Allow, "", None).is_refusal());
+    }
+}

@@ -3,6 +3,8 @@
 mod limits;
 mod memory;
 mod modes;
+mod outcome;
+mod preset_table;
 mod resume;
 mod stuck;
 mod worlds;
