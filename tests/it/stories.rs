@@ -4,6 +4,7 @@ mod cheats;
 mod commands;
 mod early;
 mod recovery;
+mod reviews;
 
 use serde_json::{Value, json};
 

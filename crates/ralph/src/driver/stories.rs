@@ -33,7 +33,7 @@ use crate::{
         story_files::{self, ACTIVE, Active, TASKS},
     },
 };
-use commits::Ranges;
+use commits::{Ranges, ReviewedCommits};
 use files::{Findings, Snapshot, StoryFiles};
 
 pub(super) use files::{Pin, hashes};
@@ -58,6 +58,8 @@ pub(super) struct StoryKeeper {
     /// What ralph wrote into the marker.
     active: Option<String>,
     ranges: Ranges,
+    /// What the turn that is about to begin reviews.
+    reviewed: ReviewedCommits,
     project: PathBuf,
 }
 
@@ -97,8 +99,18 @@ impl StoryKeeper {
 
     fn new(setup: &Setup, pins: Vec<Pin>, ranges: Ranges) -> Option<Self> {
         let (before, settled, active, now) = (None, None, None, Seen::Not);
-        let project = setup.project.clone();
-        Some(Self { setup: setup.stories.clone()?, pins, before, settled, active, ranges, project, now })
+        let (project, reviewed) = (setup.project.clone(), ReviewedCommits::default());
+        Some(Self {
+            setup: setup.stories.clone()?,
+            pins,
+            before,
+            settled,
+            active,
+            ranges,
+            reviewed,
+            project,
+            now,
+        })
     }
 
     /// The list; nothing if it cannot be read.
@@ -172,7 +184,7 @@ impl StoryKeeper {
     }
 
     /// Copies the list into the run's folder and says in the project which turn this is. Returns a hash of the list.
-    pub(super) fn before_turn(&mut self, site: &mut Site, turn: &Turn) -> Result<String> {
+    pub(super) fn before_turn(&mut self, site: &mut Site, git: Option<&Git>, turn: &Turn) -> Result<String> {
         let shown = self.shown();
         let file = self.list().ok_or_else(|| Error::new(format!("cannot read {shown}")))?.clone();
         let hash = files::hash(file.text().as_bytes());
@@ -182,6 +194,7 @@ impl StoryKeeper {
             site.ledger.warn(format!("the task list cannot be copied for this turn: {error}"));
         }
         self.ranges.turn(turn);
+        self.reviewed = self.commits_to_review(site, git, turn);
         let active = Active {
             timestamp: jiff::Timestamp::now().to_string(),
             pid: std::process::id(),
@@ -211,8 +224,19 @@ impl StoryKeeper {
     pub(super) fn assignment(&self, turn: &Turn, max_iterations: u32) -> Option<String> {
         let list = self.before.as_ref()?.file.list();
         let story = turn.story.as_deref().and_then(|id| list.story(id));
-        let ranges = story.map(|story| self.ranges.of(&story.id, turn.head.as_deref())).unwrap_or_default();
-        Some(assignment::text(turn, max_iterations, story, &ranges, &self.setup))
+        Some(assignment::text(turn, max_iterations, story, &self.reviewed, &self.setup))
+    }
+
+    /// The commits of the story that a turn reviews, as far as they are in the history of HEAD.
+    fn commits_to_review(&self, site: &mut Site, git: Option<&Git>, turn: &Turn) -> ReviewedCommits {
+        let (Some(git), Some(head), Some(story), Mode::Review) = (git, &turn.head, &turn.story, turn.mode)
+        else {
+            return ReviewedCommits::default();
+        };
+        let recorded = self.ranges.of(story, Some(head));
+        let merge_base =
+            |one: &str, other: &str| git.merge_base(&mut site.supervisor, one, other).unwrap_or_default();
+        ReviewedCommits::in_history(&recorded, head, merge_base)
     }
 
     /// The variables of the prompt that are about the story.

@@ -99,7 +99,7 @@ impl Driver {
         };
         let turn = Turn { head, task, spec, ..order.into() };
         let tasks = match stories {
-            Some(stories) => Some(stories.before_turn(site, &turn)?),
+            Some(stories) => Some(stories.before_turn(site, git.as_ref(), &turn)?),
             None => None,
         };
         Ok(Turn { tasks, tree: trees.now(site), ..turn })

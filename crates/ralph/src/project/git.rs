@@ -138,6 +138,17 @@ impl Git {
         Ok(succeeded(&self.call(supervisor, &["merge-base", "--is-ancestor", commit, of])?))
     }
 
+    /// The last commit that two have in common, if git knows one.
+    pub(crate) fn merge_base(
+        &self,
+        supervisor: &mut Supervisor,
+        one: &str,
+        other: &str,
+    ) -> io::Result<Option<String>> {
+        let captured = self.call(supervisor, &["merge-base", one, other])?;
+        Ok(succeeded(&captured).then(|| text(&captured.out)))
+    }
+
     /// The commits between two, oldest first: abbreviated id and subject.
     pub(crate) fn between(
         &self,

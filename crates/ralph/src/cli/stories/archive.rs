@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::Args;
-use jiff::Zoned;
+use jiff::{Timestamp, Zoned};
 use ralph_core::stories::{Review, Statistics, TaskList, read, status_name};
 use ralph_sys::{
     error::{Context, Error, Result},
@@ -24,6 +24,7 @@ use super::{
 use crate::{
     cli::print,
     project::{
+        archived,
         git::{self, Git},
         lock,
         story_files::{PRD, PROGRESS, PROMPT, TASKS},
@@ -68,6 +69,7 @@ pub(super) fn main(args: &ArchiveArgs, project: &Path) -> Result<u8> {
     Root::new(&place.project)
         .replace(folder.join("summary.md"), summary.as_bytes(), Readers::AsBefore)
         .context("cannot write the summary")?;
+    archived::note(&place.project, &place.name, Timestamp::now())?;
     renew(&place)?;
     let committed = match &git {
         Some(git) => commit(&mut supervisor, git, &place, &folder, &name)?,

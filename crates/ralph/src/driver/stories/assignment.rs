@@ -6,7 +6,7 @@ use ralph_core::{
     stories::{Mode, Story},
 };
 
-use super::commits::Range;
+use super::commits::ReviewedCommits;
 use crate::project::git::Change;
 
 /// How many files are named when the tree is not clean.
@@ -17,7 +17,7 @@ pub(super) fn text(
     turn: &Turn,
     of: u32,
     story: Option<&Story>,
-    ranges: &[Range],
+    commits: &ReviewedCommits,
     setup: &StoriesSetup,
 ) -> String {
     let mut lines = vec![
@@ -27,7 +27,7 @@ pub(super) fn text(
     match story {
         Some(story) => {
             lines.push(format!("Story: {} - {}", story.id, story.title));
-            lines.extend(of_story(turn, story, ranges, setup));
+            lines.extend(of_story(turn, story, commits, setup));
         }
         None => lines.push(
             "Story: none. Every story is done, but ralph's own checks did not pass; they stand at the end of this \
@@ -46,25 +46,35 @@ pub(super) fn text(
     format!("{}\n\n---\n\n", lines.join("\n"))
 }
 
-fn of_story(turn: &Turn, story: &Story, ranges: &[Range], setup: &StoriesSetup) -> Vec<String> {
+fn of_story(turn: &Turn, story: &Story, commits: &ReviewedCommits, setup: &StoriesSetup) -> Vec<String> {
     match turn.mode {
         Mode::Review => {
             let number = story.review_count + 1;
             let mut lines = vec![format!("This is review {number}; the cap is {}.", setup.review_cap)];
-            if ranges.is_empty() {
-                lines.push("Commits to review: not recorded; find them with git log.".to_owned());
-            } else {
-                lines.push("Commits to review:".to_owned());
-                let commands = ranges.iter().map(|(from, to)| {
-                    format!("- git log --oneline {from}..{to}, and their changes: git diff {from} {to}")
-                });
-                lines.extend(commands);
-            }
+            lines.extend(to_review(commits));
             lines
         }
         Mode::Fix => vec![format!("What the review wants changed:\n{}", story.review_feedback.trim())],
         Mode::Implement | Mode::Work => Vec::new(),
     }
+}
+
+/// Which commits a review is about.
+fn to_review(ReviewedCommits { ranges, lost }: &ReviewedCommits) -> Vec<String> {
+    let head = match (ranges.is_empty(), lost) {
+        (true, false) => "Commits to review: not recorded; find them with git log.",
+        (true, true) => "Commits to review: find them with git log.",
+        (false, _) => "Commits to review:",
+    };
+    let commands = ranges.iter().map(|(from, to)| {
+        format!("- git log --oneline {from}..{to}, and their changes: git diff {from} {to}")
+    });
+    let missing = lost.then(|| {
+        "Some commits that were recorded for this story are not in the history of HEAD: they were rebased, reset, or \
+         made on another branch. If they were replaced, review what replaced them."
+            .to_owned()
+    });
+    std::iter::once(head.to_owned()).chain(commands).chain(missing).collect()
 }
 
 /// What a turn is told that left something uncommitted.

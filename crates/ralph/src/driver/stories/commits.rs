@@ -1,4 +1,6 @@
 //! Which commits belong to a story: where HEAD was before and after the turns that worked on it.
+//!
+//! Invariant: a reviewer is shown commits that are in the history of HEAD, and no others.
 
 use std::collections::BTreeMap;
 
@@ -51,9 +53,60 @@ impl Ranges {
     }
 }
 
+/// The commits that a review is about.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct ReviewedCommits {
+    pub(super) ranges: Vec<Range>,
+    /// Some that were recorded are not in the history any more: rebased, reset, or on another branch.
+    pub(super) lost: bool,
+}
+
+impl ReviewedCommits {
+    /// What is left of these in the history of `head`. `merge_base` names the last commit that two have in common.
+    pub(super) fn in_history(
+        recorded: &[Range],
+        head: &str,
+        mut merge_base: impl FnMut(&str, &str) -> Option<String>,
+    ) -> Self {
+        let mut it = Self::default();
+        for (from, to) in recorded {
+            if merge_base(to, head).as_ref() != Some(to) {
+                it.lost = true;
+                continue;
+            }
+            // A turn that replaced the commits of an earlier one has done their work too.
+            let from = merge_base(from, to).unwrap_or_else(|| from.clone());
+            it.ranges.push((from, to.clone()));
+        }
+        it
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commits_that_were_replaced_are_reviewed_in_what_replaced_them() {
+        let pair = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+        // 1 - 2 - 4 is the history; 3 came after 1 and was replaced by 2.
+        let merge_base = |one: &str, other: &str| {
+            let history = |of: &str| if of == "3" { vec!["1", "3"] } else { vec!["1", "2", "4"] };
+            let (one, other) = (history(one).into_iter().take_while(|it| *it <= one), history(other));
+            one.filter(|it| other.contains(it)).last().map(str::to_owned)
+        };
+        let check = |recorded: &[Range], ranges: &[Range], lost: bool| {
+            let found = ReviewedCommits::in_history(recorded, "4", merge_base);
+            assert_eq!(found, ReviewedCommits { ranges: ranges.to_vec(), lost });
+        };
+        check(&[pair("1", "2"), pair("2", "4")], &[pair("1", "2"), pair("2", "4")], false);
+        check(&[pair("1", "3"), pair("3", "2")], &[pair("1", "2")], true);
+        check(&[pair("1", "3")], &[], true);
+        let unrelated = ReviewedCommits::in_history(&[pair("9", "4")], "4", |one, other| {
+            (one == other).then(|| one.to_owned())
+        });
+        assert_eq!(unrelated, ReviewedCommits { ranges: vec![pair("9", "4")], lost: false });
+    }
 
     fn turn(mode: Mode, story: &str, head: &str) -> Turn {
         Turn { mode, story: Some(story.to_owned()), head: Some(head.to_owned()), ..Turn::default() }

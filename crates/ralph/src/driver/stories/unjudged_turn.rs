@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use jiff::Timestamp;
 use ralph_core::engine::{
     Run,
     event::{Event, TasksJudged, Turn},
@@ -14,7 +15,7 @@ use super::{
 };
 use crate::{
     journal::{self, Folded, run_dir::RunDir},
-    project::{git::Git, lock},
+    project::{archived, git::Git, lock},
 };
 
 /// Judges the last turn of the project's last stories loop, if that was killed before it could. A cheat must not be
@@ -59,16 +60,18 @@ pub(super) fn is_superseded(project: &Path, dir: &Path, run: &RunDir) -> bool {
     last_loop(project, dir).ok().flatten().is_some_and(|(last, _)| run.id() < last.id())
 }
 
-/// The commits that the project's runs have made for each story.
+/// The commits that the project's runs have made for each story of the list, since the last one was put away.
 pub(super) fn ranges(project: &Path, dir: &Path) -> Ranges {
     let mut ranges = Ranges::default();
+    let archived = archived::when(project, dir);
+    let is_current = |at: Timestamp| archived.is_none_or(|archived| archived < at);
     for run in RunDir::of_project(project).unwrap_or_default() {
         let mut is_ours = false;
         let _ = journal::read_from(&run.journal(), 0, &mut |entry| match &entry.event {
             Event::RunStarted(started) => {
                 is_ours = started.setup.stories.as_ref().is_some_and(|stories| stories.ralph_dir == dir);
             }
-            Event::TurnStarted(turn) if is_ours => ranges.turn(turn),
+            Event::TurnStarted(turn) if is_ours && is_current(entry.at) => ranges.turn(turn),
             _ => {}
         });
     }
