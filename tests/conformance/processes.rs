@@ -28,7 +28,7 @@ pub(crate) fn of(root: &Path) -> Vec<Process> {
 
 /// Waits a little for processes that are on their way out, and returns those that stay.
 pub(crate) fn left(root: &Path) -> Vec<Process> {
-    let deadline = Instant::now() + Duration::from_secs(3);
+    let deadline = Instant::now() + Duration::from_mins(1);
     loop {
         let left = of(root);
         if left.is_empty() || Instant::now() > deadline {

@@ -1,6 +1,6 @@
 //! The demo: what a visitor sees first.
 
-use std::{fs, time::Duration};
+use std::fs;
 
 use crate::env::Env;
 
@@ -15,7 +15,6 @@ fn the_demo_shows_the_whole_loop() {
         .says("Committed")
         .prints("Complete")
         .prints("Greet the world when no name is given");
-    assert!(output.took < Duration::from_secs(10), "{:?}", output.took);
     let failed = output.stderr.find("Guardrail failed").expect("a failure");
     assert!(failed < output.stderr.find("Guardrail passed").expect("a success"));
     env.nothing_left();

@@ -4,11 +4,15 @@
 //! the system and not of the program under test. Whatever a failed test leaves is ended with its [`Env`].
 
 use std::{
+    cell::Cell,
     ffi::OsStr,
     fs,
     fs::File,
     io::Write,
-    os::unix::{fs::PermissionsExt, process::ExitStatusExt},
+    os::unix::{
+        fs::PermissionsExt,
+        process::{CommandExt, ExitStatusExt},
+    },
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     thread,
@@ -23,9 +27,9 @@ pub(crate) const RALPH: &str = env!("CARGO_BIN_EXE_ralph");
 /// Marks every process of a test.
 const MARK: &str = "RALPH_TEST_ROOT";
 /// No call of the program takes longer.
-const LONGEST: Duration = Duration::from_mins(1);
-/// Nothing that is waited for takes longer.
-const PATIENCE: Duration = Duration::from_secs(20);
+const LONGEST: Duration = Duration::from_mins(10);
+/// Nothing that is waited for takes longer, on a machine that is ten times slower and busy besides.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(4);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -97,6 +101,7 @@ pub(crate) struct Output {
     pub(crate) signal: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+    /// Since the last signal, or since the start where there was none: so a slow start is not held against an end.
     pub(crate) took: Duration,
 }
 
@@ -297,6 +302,7 @@ impl Env {
             .env(MARK, root)
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
+        hear_signals(&mut command);
         command
     }
 
@@ -313,7 +319,7 @@ impl Env {
         };
         let ((stdout, out), (stderr, err)) = (printed("stdout-"), printed("stderr-"));
         let child = command.stdout(stdout).stderr(stderr).spawn().expect("it starts");
-        Running { child, out, err, started: Instant::now() }
+        Running { child, out, err, since: Cell::new(Instant::now()) }
     }
 
     /// Runs ralph to its end.
@@ -472,7 +478,7 @@ pub(crate) struct Running {
     child: Child,
     out: PathBuf,
     err: PathBuf,
-    started: Instant,
+    since: Cell<Instant>,
 }
 
 impl Running {
@@ -481,6 +487,7 @@ impl Running {
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
+        self.since.set(Instant::now());
         kill(self.pid(), signal);
     }
 
@@ -503,7 +510,7 @@ impl Running {
             if let Some(status) = self.child.try_wait().expect("a child") {
                 return self.output(status);
             }
-            if LONGEST < self.started.elapsed() {
+            if LONGEST < self.since.get().elapsed() {
                 let _ = self.child.kill();
                 let status = self.child.wait().expect("a child");
                 panic!("did not end by itself: {:?}", self.output(status));
@@ -527,8 +534,22 @@ impl Running {
             signal: status.signal(),
             stdout: read(&self.out),
             stderr: read(&self.err),
-            took: self.started.elapsed(),
+            took: self.since.get().elapsed(),
         }
+    }
+}
+
+/// Has a program hear the signals that this one was started to ignore, as with `nohup`: what is tested is how ralph
+/// behaves, not who started the tests.
+fn hear_signals(command: &mut Command) {
+    // SAFETY: between fork and exec; signal(2) is safe there and touches no memory.
+    unsafe {
+        command.pre_exec(|| {
+            for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM] {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+            Ok(())
+        });
     }
 }
 

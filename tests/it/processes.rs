@@ -5,7 +5,7 @@ use std::{fs, time::Duration};
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::env::{Env, RALPH, done, kill, lossy, pid_in, poll, say, shell};
+use crate::env::{Env, PATIENCE, RALPH, done, kill, lossy, pid_in, poll, say, shell};
 
 /// A shell function that waits until a process is `sleep`: before that it has another name or none.
 const SLEEPS: &str =
@@ -39,17 +39,16 @@ fn an_agent_that_ignores_signals_is_killed() {
     let env = Env::new().turns(json!([["ignore_signals", say("You cannot end me."), "hang"]]));
     let output = env.run(&["--iteration-timeout", "100ms", "--retries", "0"]).exits(4);
     assert!(Duration::from_secs(5) <= output.took, "it had no time to clean up: {:?}", output.took);
-    assert!(output.took < Duration::from_secs(15), "{:?}", output.took);
     env.nothing_left();
 }
 
 #[test]
 fn a_grandchild_with_the_pipe_holds_nobody() {
     let env = Env::new()
-        .turns(json!([[shell("sleep 300 & echo $! >child.pid"), done()]]))
+        .turns(json!([[shell("sleep 600 & echo $! >child.pid"), done()]]))
         .guardrails(&["! kill -0 $(cat child.pid) 2>/dev/null"]);
     let output = env.run(&["-m", "1"]).exits(0).says("Left behind by the agent");
-    assert!(output.took < Duration::from_secs(10), "{:?}", output.took);
+    assert!(output.took < PATIENCE, "{:?}", output.took);
     env.nothing_left();
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::env::{Env, RALPH, done, meet, say, touch};
 
 /// Longer than anything here takes, in milliseconds.
-const PATIENCE: Option<u64> = Some(20_000);
+const PATIENCE: Option<u64> = Some(240_000);
 /// How the status line begins, after its mark.
 const STATUS: &str = " iteration 1 of 10";
 

@@ -56,7 +56,7 @@ pub(crate) enum Figures {
 
 /// Measures everything and prints the table.
 pub(crate) fn main(effort: Effort, figures: Figures) -> Result<ExitCode> {
-    let place = Place::new(cargo::release()?)?;
+    let place = Place::new(cargo::dist()?)?;
     let mut table = Table::default();
     table.note(format!("everything in {}", std::env::temp_dir().display()));
     for (what, measure) in [

@@ -1,149 +1,166 @@
 //! `cargo xtask ci`: every check of the project, in the order in which they are cheap to fail.
 //!
-//! It needs Rust and git; what else it needs it builds into the target folder. With npm it also installs the
-//! agents there that the tests run for real; without npm those tests are skipped by name, but not where `CI=true`.
-//! A browser, bubblewrap and valgrind it installs from the packages of Debian where it may. Where `CI=true` every
-//! kind of sandbox that is tested must work: embedded and landlock need only the kernel.
+//! It needs Rust and git; what else it needs it builds into the target folder. With npm it also installs the agents
+//! there that the tests run for real. A browser, bubblewrap and valgrind come from the packages of the system, and
+//! only `--install` adds some. What is missing is named, and its checks are skipped by name; where `CI=true`, nothing
+//! may be missing.
+
+mod estimate;
+mod steps;
 
 use std::{
-    path::Path,
-    process::{Command, ExitCode, ExitStatus, Stdio},
-    thread,
+    process::ExitCode,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail};
 
-use crate::{
-    agents,
-    cargo::{Tool, cargo, release, root},
-    debian, elf,
-    generate::{self, Stale},
-    instructions::{self, Then},
-    say,
-};
+use crate::{cargo::target_dir, debian::Missing, say};
+use estimate::{Times, minutes};
+use steps::{Done, STEPS, Step, When};
 
-const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
-/// How long the demo may take.
-const DEMO_LIMIT: Duration = Duration::from_secs(10);
+const USAGE: &str = "\
+usage: cargo xtask ci [--quick] [--install]
 
-/// One check.
-struct Step {
-    name: &'static str,
-    /// What to type to repeat it.
-    repeat: &'static str,
-    check: fn() -> Result<()>,
+  --quick    only what a change breaks most often: a few minutes where everything is built
+  --install  install the programs that checks need and that are not there (as root, with apt-get); without it
+             such checks are skipped by name, and fail where CI=true
+";
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Wanted {
+    is_quick: bool,
+    installs: bool,
 }
 
-const STEPS: [Step; 13] = [
-    Step {
-        name: "format",
-        repeat: "cargo fmt --all --check",
-        check: || run(cargo().args(["fmt", "--all", "--check"])),
-    },
-    Step {
-        name: "lint",
-        repeat: "cargo clippy --workspace --all-targets --locked -- -D warnings",
-        check: || {
-            let args = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-            run(cargo().args(args))
-        },
-    },
-    Step { name: "sandboxes", repeat: "apt-get install --yes bubblewrap", check: debian::prepare_sandboxes },
-    Step { name: "browser", repeat: "apt-get install --yes chromium", check: debian::prepare_browser },
-    Step { name: "agents", repeat: "cargo xtask agents --install-only", check: agents::install_usual },
-    Step {
-        name: "test",
-        repeat: "cargo test --workspace --locked",
-        check: || run(cargo().args(["test", "--workspace", "--locked"])),
-    },
-    Step { name: "generated", repeat: "cargo xtask generate --check", check: generated },
-    Step {
-        name: "document",
-        repeat: "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --document-private-items --locked",
-        check: || {
-            let args = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
-            run(cargo().args(args).env("RUSTDOCFLAGS", "-D warnings"))
-        },
-    },
-    Step { name: "dependencies", repeat: "cargo deny check licenses bans sources", check: dependencies },
-    Step { name: "build", repeat: "cargo build --release --locked", check: || release().map(drop) },
-    Step { name: "demo", repeat: "cargo run --release --locked -- demo", check: || demo(&release()?) },
-    Step { name: "instructions", repeat: "cargo xtask instructions", check: instructions },
-    Step { name: "static", repeat: "cargo xtask ci", check: || static_program(&release()?) },
-];
-
-/// Runs all checks.
-pub(crate) fn main() -> ExitCode {
-    let mut times = Vec::new();
-    let mut failure = None;
-    for Step { name, repeat, check } in STEPS {
-        say(&format!("\n== {name}: {repeat}\n"));
-        let started = Instant::now();
-        let result = check();
-        let verdict = if result.is_ok() { "ok" } else { "FAILED" };
-        times.push(format!("{name:<14}{verdict:<8}{:>7.1} s\n", started.elapsed().as_secs_f64()));
-        if let Err(error) = result {
-            failure = Some(format!("\n{name}: {error:#}\nto repeat it: {repeat}\n"));
-            break;
-        }
-    }
-    say(&format!("\n{}", times.concat()));
-    let Some(failure) = failure else { return ExitCode::SUCCESS };
-    say(&failure);
-    ExitCode::FAILURE
-}
-
-fn run(command: &mut Command) -> Result<()> {
-    let name = Path::new(command.get_program()).display().to_string();
-    let status = command.status().with_context(|| format!("cannot start `{name}`"))?;
-    ensure!(status.success(), "`{name}` ended with {status}");
-    Ok(())
-}
-
-fn generated() -> Result<()> {
-    let code = generate::main(Stale::Report)?;
-    ensure!(code == ExitCode::SUCCESS, "type `cargo xtask generate` and commit what it writes");
-    Ok(())
-}
-
-fn instructions() -> Result<()> {
-    let code = instructions::main(Then::Compare)?;
-    ensure!(
-        code == ExitCode::SUCCESS,
-        "ralph does more than it did; if it must: `cargo xtask instructions --save`"
-    );
-    Ok(())
-}
-
-fn dependencies() -> Result<()> {
-    run(Command::new(CARGO_DENY.find()?).args(["check", "licenses", "bans", "sources"]).current_dir(root()))
-}
-
-fn demo(program: &Path) -> Result<()> {
-    let mut child = Command::new(program).arg("demo").stdin(Stdio::null()).spawn()?;
-    let deadline = Instant::now() + DEMO_LIMIT;
-    let status: ExitStatus = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        if deadline < Instant::now() {
-            child.kill()?;
-            child.wait()?;
-            bail!("the demo did not end within {} s", DEMO_LIMIT.as_secs());
-        }
-        thread::sleep(Duration::from_millis(10));
+/// Runs all checks, or the quick ones.
+pub(crate) fn main(words: &[String]) -> Result<ExitCode> {
+    let Some(wanted) = parse(words)? else {
+        say(USAGE);
+        return Ok(ExitCode::SUCCESS);
     };
-    ensure!(status.success(), "the demo ended with {status}");
-    Ok(())
+    let path = target_dir().join("ci-times.json");
+    let mut times = Times::read(&path);
+    let steps: Vec<&Step> = STEPS.iter().filter(|step| wanted.has(step.when)).collect();
+    say(&estimate::announce(&steps, &times));
+    let report = run(&steps, wanted.missing(), &mut times);
+    // Where it cannot be written, the next estimate is as good as the one before.
+    let _ = times.write(&path);
+    say(&report.text());
+    Ok(if report.failure.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn static_program(program: &Path) -> Result<()> {
-    if !cfg!(target_os = "linux") {
-        say("only Linux programs are static\n");
-        return Ok(());
+fn parse(words: &[String]) -> Result<Option<Wanted>> {
+    let mut wanted = Wanted::default();
+    for word in words {
+        match word.as_str() {
+            "--quick" => wanted.is_quick = true,
+            "--install" => wanted.installs = true,
+            "-h" | "--help" => return Ok(None),
+            _ => bail!("unknown word `{word}`\n\n{USAGE}"),
+        }
     }
-    ensure!(elf::is_static(&fs_err::read(program)?)?, "{} needs a dynamic loader", program.display());
-    say(&format!("{} needs no dynamic loader\n", program.display()));
-    Ok(())
+    Ok(Some(wanted))
+}
+
+impl Wanted {
+    fn has(self, when: When) -> bool {
+        match when {
+            When::Always => true,
+            When::Whole => !self.is_quick,
+            When::Quick => self.is_quick,
+        }
+    }
+
+    fn missing(self) -> Missing {
+        if self.installs { Missing::Install } else { Missing::Name }
+    }
+}
+
+/// How it went.
+#[derive(Default)]
+struct Report {
+    lines: Vec<String>,
+    skipped: Vec<String>,
+    failure: Option<String>,
+}
+
+fn run(steps: &[&Step], missing: Missing, times: &mut Times) -> Report {
+    let mut report = Report::default();
+    let begun = Instant::now();
+    for (number, step) in (1..).zip(steps) {
+        let Step { name, repeat, .. } = step;
+        let about = minutes(times.of(step));
+        say(&format!("\n== {number} of {}: {name} (about {about}): {repeat}\n", steps.len()));
+        let started = Instant::now();
+        let result = (step.check)(missing);
+        let took = started.elapsed();
+        let verdict = match &result {
+            Ok(Done::All) => "ok",
+            Ok(Done::Without(_)) => "skipped",
+            Err(_) => "FAILED",
+        };
+        report.lines.push(line(name, verdict, took));
+        match result {
+            Ok(Done::All) => times.set(name, took),
+            Ok(Done::Without(why)) => {
+                say(&format!("{why}\n"));
+                report.skipped.push(format!("skipped: {name}: {why}\n"));
+            }
+            Err(error) => {
+                report.failure = Some(format!("\n{name}: {error:#}\nto repeat it: {repeat}\n"));
+                break;
+            }
+        }
+    }
+    report.lines.push(line("together", "", begun.elapsed()));
+    report
+}
+
+fn line(name: &str, verdict: &str, took: Duration) -> String {
+    format!("{name:<14}{verdict:<8}{:>7.1} s\n", took.as_secs_f64())
+}
+
+impl Report {
+    fn text(&self) -> String {
+        let (lines, skipped) = (self.lines.concat(), self.skipped.concat());
+        format!("\n{lines}{skipped}{}", self.failure.as_deref().unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_or_refused() {
+        let parse = |line: &str| parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(parse("").expect("words"), Some(Wanted::default()));
+        let both = Wanted { is_quick: true, installs: true };
+        assert_eq!(parse("--install --quick").expect("words"), Some(both));
+        assert_eq!(parse("--quick --help").expect("words"), None);
+        assert!(parse("--fast").is_err());
+    }
+
+    fn step(name: &'static str, check: fn(Missing) -> Result<Done>) -> Step {
+        Step { name, repeat: "cargo repeat", when: When::Always, cold_seconds: 1, check }
+    }
+
+    #[test]
+    fn the_first_failure_is_the_last_check() {
+        let steps = [
+            step("one", |_| Ok(Done::All)),
+            step("two", |_| Ok(Done::Without("there is no `valgrind`".to_owned()))),
+            step("three", |_| bail!("it broke")),
+            step("four", |_| Ok(Done::All)),
+        ];
+        let mut times = Times::default();
+        let text = run(&steps.iter().collect::<Vec<_>>(), Missing::Name, &mut times).text();
+        let words: Vec<&str> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!(words, ["one", "two", "three", "together", "skipped:", "three:", "to"], "{text}");
+        assert!(text.contains("skipped: two: there is no `valgrind`"), "{text}");
+        assert!(text.ends_with("three: it broke\nto repeat it: cargo repeat\n"), "{text}");
+        assert_eq!(times.of(&steps[1]), Duration::from_secs(1), "a check that was skipped took no time");
+    }
 }

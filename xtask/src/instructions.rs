@@ -18,8 +18,8 @@ use serde_json::json;
 
 use crate::{
     bench::{long, place::Place},
-    cargo::{release, root},
-    debian::VALGRIND,
+    cargo::{dist, root},
+    debian::{Missing, VALGRIND},
     say,
 };
 
@@ -60,7 +60,7 @@ pub(crate) fn main(then: Then) -> Result<ExitCode> {
         say(&format!("skipped: the counts were saved on {}\n", saved.processor));
         return Ok(ExitCode::SUCCESS);
     }
-    let counts = count(&VALGRIND.find()?)?;
+    let counts = count(&VALGRIND.find(Missing::Name)?)?;
     if then == Then::Save {
         let saved = Saved { processor: env::consts::ARCH.to_owned(), counts };
         fs_err::write(&path, format!("{}\n", serde_json::to_string_pretty(&saved)?))?;
@@ -100,7 +100,7 @@ fn millions(count: u64) -> f64 {
 
 /// The counts of all calls.
 fn count(valgrind: &Path) -> Result<BTreeMap<String, u64>> {
-    let place = Place::new(release()?)?;
+    let place = Place::new(dist()?)?;
     let mut counts = BTreeMap::new();
     let mut add = |name: &str, code: i32, args: &[&str]| -> Result<()> {
         counts.insert(name.to_owned(), instructions(&place, valgrind, code, args)?);

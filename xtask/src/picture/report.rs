@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::{
     cargo::{release, root},
-    debian::BROWSER,
+    debian::{BROWSER, Missing},
     say,
 };
 
@@ -21,7 +21,7 @@ const TASK: &str = "Make `sums` add, subtract, multiply and divide, one feature 
 
 /// Runs the night, writes the report and has a browser show it.
 pub(super) fn take() -> Result<()> {
-    let browser = BROWSER.find()?;
+    let browser = BROWSER.find(Missing::Name)?;
     let folder = tempfile::Builder::new().prefix("night-").tempdir()?;
     let project = folder.path().join("sums");
     fs_err::create_dir_all(project.join(".ralph"))?;

@@ -1,0 +1,246 @@
+//! The checks, and what to type to repeat one.
+
+use std::{
+    env,
+    path::Path,
+    process::{Command, ExitCode, ExitStatus, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::{
+    agents,
+    cargo::{Tool, cargo, dist, release, root},
+    debian::{BROWSER, BWRAP, Missing, Needed, VALGRIND},
+    elf,
+    generate::{self, Stale},
+    instructions::{self, Then},
+    say,
+};
+
+const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
+/// How long the demo may take: seconds on any machine that is used, and time enough on one that is ten times slower.
+const DEMO_TIMEOUT: Duration = Duration::from_mins(2);
+
+/// One check.
+pub(super) struct Step {
+    pub(super) name: &'static str,
+    /// What to type to repeat it.
+    pub(super) repeat: &'static str,
+    pub(super) when: When,
+    /// How long it takes on two cores that have built nothing yet.
+    pub(super) cold_seconds: u64,
+    pub(super) check: fn(Missing) -> Result<Done>,
+}
+
+/// Which runs have a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    Always,
+    /// Not in a quick run.
+    Whole,
+    /// Only in a quick run, for something of the whole one that takes longer.
+    Quick,
+}
+
+/// What became of a check that did not fail.
+#[derive(Debug)]
+pub(super) enum Done {
+    All,
+    /// The machine lacks something: what, and how to get it.
+    Without(String),
+}
+
+/// What the quick tests leave out: what is killed, stopped and walled off at every step takes most of the time.
+const QUICK_TESTS: [&str; 9] =
+    ["test", "--package", "ralph", "--test", "it", "--locked", "--", "--skip=faults::", "--skip=sandbox::"];
+
+pub(super) const STEPS: [Step; 15] = [
+    Step {
+        name: "format",
+        repeat: "cargo fmt --all --check",
+        when: When::Whole,
+        cold_seconds: 2,
+        check: |_| run(cargo().args(["fmt", "--all", "--check"])),
+    },
+    Step {
+        name: "lint",
+        repeat: "cargo clippy --workspace --all-targets --locked -- -D warnings",
+        when: When::Always,
+        cold_seconds: 80,
+        check: |_| {
+            let args = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+            run(cargo().args(args))
+        },
+    },
+    Step {
+        name: "sandboxes",
+        repeat: "apt-get install --yes bubblewrap",
+        when: When::Whole,
+        cold_seconds: 5,
+        check: |missing| have(&BWRAP, missing),
+    },
+    Step {
+        name: "browser",
+        repeat: "apt-get install --yes chromium",
+        when: When::Whole,
+        cold_seconds: 40,
+        check: |missing| have(&BROWSER, missing),
+    },
+    Step {
+        name: "agents",
+        repeat: "cargo xtask agents --install-only",
+        when: When::Whole,
+        cold_seconds: 30,
+        check: |_| agents::install_usual().map(|()| Done::All),
+    },
+    Step {
+        name: "units",
+        repeat: "cargo test --workspace --lib --bins --locked",
+        when: When::Quick,
+        cold_seconds: 150,
+        check: |_| run(cargo().args(["test", "--workspace", "--lib", "--bins", "--locked"])),
+    },
+    Step {
+        name: "programs",
+        repeat: "cargo test -p ralph --test it --locked -- --skip=faults:: --skip=sandbox::",
+        when: When::Quick,
+        cold_seconds: 150,
+        check: |_| run(cargo().args(QUICK_TESTS)),
+    },
+    Step {
+        name: "test",
+        repeat: "cargo test --workspace --locked",
+        when: When::Whole,
+        cold_seconds: 330,
+        check: |_| run(cargo().args(["test", "--workspace", "--locked"])),
+    },
+    Step {
+        name: "generated",
+        repeat: "cargo xtask generate --check",
+        when: When::Always,
+        cold_seconds: 5,
+        check: |_| generated(),
+    },
+    Step {
+        name: "document",
+        repeat: "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --document-private-items --locked",
+        when: When::Whole,
+        cold_seconds: 45,
+        check: |_| {
+            let args = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
+            run(cargo().args(args).env("RUSTDOCFLAGS", "-D warnings"))
+        },
+    },
+    Step {
+        name: "dependencies",
+        repeat: "cargo deny check licenses bans sources",
+        when: When::Whole,
+        cold_seconds: 120,
+        check: |_| {
+            let mut deny = Command::new(CARGO_DENY.find()?);
+            run(deny.args(["check", "licenses", "bans", "sources"]).current_dir(root()))
+        },
+    },
+    Step {
+        name: "build",
+        repeat: "cargo build --release --locked",
+        when: When::Whole,
+        cold_seconds: 110,
+        check: |_| release().map(|_| Done::All),
+    },
+    Step {
+        name: "demo",
+        repeat: "cargo run --release --locked -- demo",
+        when: When::Whole,
+        cold_seconds: 5,
+        check: |_| demo(&release()?),
+    },
+    Step {
+        name: "dist",
+        repeat: "cargo build --profile dist --locked",
+        when: When::Whole,
+        cold_seconds: 200,
+        check: |_| static_program(&dist()?),
+    },
+    Step {
+        name: "instructions",
+        repeat: "cargo xtask instructions",
+        when: When::Whole,
+        cold_seconds: 30,
+        check: instructions,
+    },
+];
+
+fn run(command: &mut Command) -> Result<Done> {
+    let name = Path::new(command.get_program()).display().to_string();
+    let status = command.status().with_context(|| format!("cannot start `{name}`"))?;
+    ensure!(status.success(), "`{name}` ended with {status}");
+    Ok(Done::All)
+}
+
+/// Has a program ready that tests look for. Without it they are skipped by name, but not where `CI=true`.
+fn have(needed: &Needed, missing: Missing) -> Result<Done> {
+    let found = needed.find(missing);
+    if let Ok(path) = &found {
+        say(&format!("{}\n", path.display()));
+    }
+    or_without(found.map(drop))
+}
+
+/// What is missing is a failure only where it is promised.
+fn or_without(found: Result<()>) -> Result<Done> {
+    match found {
+        Ok(()) => Ok(Done::All),
+        Err(error) if env::var("CI").is_ok_and(|ci| ci == "true") => Err(error),
+        Err(error) => Ok(Done::Without(format!("{error:#}"))),
+    }
+}
+
+fn generated() -> Result<Done> {
+    let code = generate::main(Stale::Report)?;
+    ensure!(code == ExitCode::SUCCESS, "type `cargo xtask generate` and commit what it writes");
+    Ok(Done::All)
+}
+
+fn instructions(missing: Missing) -> Result<Done> {
+    let done = have(&VALGRIND, missing)?;
+    if matches!(done, Done::Without(_)) {
+        return Ok(done);
+    }
+    let code = instructions::main(Then::Compare)?;
+    ensure!(
+        code == ExitCode::SUCCESS,
+        "ralph does more than it did; if it must: `cargo xtask instructions --save`"
+    );
+    Ok(Done::All)
+}
+
+fn demo(program: &Path) -> Result<Done> {
+    let mut child = Command::new(program).arg("demo").stdin(Stdio::null()).spawn()?;
+    let deadline = Instant::now() + DEMO_TIMEOUT;
+    let status: ExitStatus = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if deadline < Instant::now() {
+            child.kill()?;
+            child.wait()?;
+            bail!("the demo did not end within {} s", DEMO_TIMEOUT.as_secs());
+        }
+        thread::sleep(Duration::from_millis(10));
+    };
+    ensure!(status.success(), "the demo ended with {status}");
+    Ok(Done::All)
+}
+
+fn static_program(program: &Path) -> Result<Done> {
+    if !cfg!(target_os = "linux") {
+        return Ok(Done::Without("only Linux programs are static".to_owned()));
+    }
+    ensure!(elf::is_static(&fs_err::read(program)?)?, "{} needs a dynamic loader", program.display());
+    say(&format!("{} needs no dynamic loader\n", program.display()));
+    Ok(Done::All)
+}
