@@ -178,12 +178,29 @@ fn policies_for_promises_without_work() {
 }
 
 #[test]
+fn a_save_of_the_users_is_no_work_of_the_agents() {
+    for host in ["claude", "codex"] {
+        let env = Env::new().with_git();
+        start(&env, &[]);
+        env.write("notes.txt", "the user saves a file meanwhile\n");
+        let mut input = recorded(&format!("{host}-stop"), "a");
+        input["last_assistant_message"] = json!(PROMISE);
+        let told = held(&ask(&env, &["stop", "--in-loop-only"], &input)).expect(host);
+        assert!(told.starts_with("Promise detected, but no tool calls/work"), "{host}: {told}");
+        ask(&env, &["post-tool-use", "--in-loop-only"], &recorded(&format!("{host}-post-tool-use"), "a"));
+        assert_eq!(held(&ask(&env, &["stop", "--in-loop-only"], &input)), None, "{host}");
+    }
+}
+
+#[test]
 fn where_nobody_counts_a_changed_tree_is_work() {
     let env = Env::new().with_git();
     start(&env, &[]);
-    assert!(stop(&env, PROMISE).is_some());
+    let mut input = recorded("qwen-stop", "a");
+    input["last_assistant_message"] = json!(PROMISE);
+    assert!(held(&ask(&env, &["stop"], &input)).is_some());
     env.write("new.txt", "new\n");
-    assert_eq!(stop(&env, PROMISE), None);
+    assert_eq!(held(&ask(&env, &["stop"], &input)), None);
 }
 
 #[test]
@@ -334,23 +351,46 @@ fn line(seconds: i64, text: &str) -> String {
 }
 
 #[test]
-fn everything_said_in_the_turn_counts_and_nothing_before_it() {
+fn only_the_last_message_can_promise() {
     let env = Env::new();
-    let early = line(-100, PROMISE);
-    start(&env, &[]);
+    let announced = line(100, &format!("I will output {PROMISE} when finished."));
+    start(&env, &["--max-iterations", "9"]);
     work(&env);
     let mut input = recorded("claude-stop", "a");
     input["transcript_path"] = json!(env.path("transcript.jsonl"));
-    env.write("transcript.jsonl", &format!("{early}\nnot JSON\n{{\"timestamp\":\n"));
-    assert!(held(&ask(&env, &["stop"], &input)).is_some(), "a promise from before the loop");
-    env.write("transcript.jsonl", &format!("{early}\n{}\n{{\"torn", line(100, PROMISE)));
-    assert_eq!(held(&ask(&env, &["stop"], &input)), None, "a promise before the last message of the turn");
+    env.write("transcript.jsonl", &format!("{announced}\n{}\n", line(101, "Not yet.")));
+    assert!(held(&ask(&env, &["stop"], &input)).is_some(), "it was only announced");
+    env.write("transcript.jsonl", &format!("{announced}\n"));
+    input["last_assistant_message"] = json!("");
+    assert!(held(&ask(&env, &["stop"], &input)).is_some(), "the last message says nothing");
     // The last message alone is enough, whatever the transcript says.
-    start(&env, &[]);
-    work(&env);
     input["last_assistant_message"] = json!(PROMISE);
     input["transcript_path"] = json!("/nowhere");
     assert_eq!(held(&ask(&env, &["stop"], &input)), None);
+    assert_eq!(status(&env), "PROMISE_ACCEPTED");
+}
+
+/// Older programs do not hand it over.
+#[test]
+fn the_transcript_has_the_last_message_where_the_host_does_not_tell_it() {
+    let env = Env::new();
+    start(&env, &["--max-iterations", "9"]);
+    work(&env);
+    let mut input = recorded("claude-stop", "a");
+    input.as_object_mut().expect("an object").remove("last_assistant_message");
+    input["transcript_path"] = json!(env.path("transcript.jsonl"));
+    let (early, announced) = (line(-100, PROMISE), line(100, PROMISE));
+    for (transcript, why) in [
+        (format!("{early}\nnot JSON\n{{\"timestamp\":\n"), "a promise from before the loop"),
+        (format!("{early}\n{announced}\n{}\n", line(101, "Not yet.")), "a promise before the last message"),
+    ] {
+        env.write("transcript.jsonl", &transcript);
+        assert!(held(&ask(&env, &["stop"], &input)).is_some(), "{why}");
+    }
+    let long = "x".repeat(300_000);
+    let last = line(102, &format!("{long} {PROMISE}"));
+    env.write("transcript.jsonl", &format!("{early}\n{}\n{last}\n{{\"torn", line(101, "Not yet.")));
+    assert_eq!(held(&ask(&env, &["stop"], &input)), None, "the last message is the promise");
     assert_eq!(status(&env), "PROMISE_ACCEPTED");
 }
 
@@ -480,6 +520,28 @@ fn one_process_takes_one_message_after_the_other() {
         kept("0002.1/prompt.md").contains("did not output") && kept("0003.1/agent.ndjson").contains("DONE")
     );
     env.nothing_left();
+}
+
+#[test]
+fn a_promise_that_is_only_announced_ends_no_conversation() {
+    let said = |text: &str| {
+        let content = json!([{"type": "text", "text": text}]);
+        let message = json!({"role": "assistant", "content": content});
+        format!("echo '{}'\n", json!({"type": "assistant", "message": message, "parent_tool_use_id": null}))
+    };
+    let tool = r#"echo '{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{}}]},"parent_tool_use_id":null}'"#;
+    let script = format!(
+        "while read -r line; do\n{}{tool}\n{}{}\ndone\n",
+        said(&format!("I will output {PROMISE} when finished.")),
+        said("Not yet."),
+        r#"echo '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"Not yet.","usage":{"input_tokens":3,"output_tokens":2}}'"#,
+    );
+    let env = Env::new().agent("claude", &script);
+    env.ralph(&["session", "run", "-m", "2", "Fix it."]).exits(1);
+    assert_eq!(
+        env.events("turn_ended").iter().map(|turn| turn["claimed"].clone()).collect::<Vec<_>>(),
+        [json!(false), json!(false)]
+    );
 }
 
 #[test]

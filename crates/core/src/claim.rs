@@ -52,6 +52,8 @@ pub enum Matching {
     Exact,
     /// The first tag decides; case and surrounding white space do not matter.
     FirstIgnoringCase,
+    /// In the last message that says anything, to the letter: what was only announced before is no claim.
+    ExactInLastMessage,
 }
 
 /// A tag with more than this in it is not a claim.
@@ -75,7 +77,7 @@ impl Scanner {
     pub fn push(&mut self, text: &str, joins: bool) {
         for tag in &mut self.tags {
             if !joins {
-                tag.forget_partial();
+                tag.begin_message();
             }
             tag.push(text);
         }
@@ -91,10 +93,20 @@ impl Scanner {
 
 #[derive(Debug)]
 enum Tag {
-    /// Anywhere, to the letter; `tail` is the end of the text so far, shorter than the marker.
-    Exact { marker: String, tail: String, found: bool },
+    /// To the letter; `tail` is the end of the text so far, shorter than the marker.
+    Exact { marker: String, tail: String, found: bool, reach: ExactReach },
     /// The first tag decides.
     First { name: String, wanted: String, state: First },
+}
+
+/// Where an exact tag counts.
+#[derive(Debug)]
+enum ExactReach {
+    Anywhere,
+    /// A message that says nothing is not the last one.
+    LastMessage {
+        is_blank: bool,
+    },
 }
 
 #[derive(Debug)]
@@ -108,8 +120,13 @@ enum First {
 impl Tag {
     fn of(claim: &Claim) -> Option<Self> {
         let Claim::Tag { name, text, matching } = claim else { return None };
+        let exact = |reach| {
+            let (marker, tail) = (claim.marker()?, String::new());
+            Some(Self::Exact { marker, tail, found: false, reach })
+        };
         Some(match matching {
-            Matching::Exact => Self::Exact { marker: claim.marker()?, tail: String::new(), found: false },
+            Matching::Exact => exact(ExactReach::Anywhere)?,
+            Matching::ExactInLastMessage => exact(ExactReach::LastMessage { is_blank: true })?,
             Matching::FirstIgnoringCase => Self::First {
                 name: name.to_ascii_lowercase(),
                 wanted: text.trim().to_lowercase(),
@@ -130,18 +147,30 @@ impl Tag {
         matches!(self, Self::First { state: First::Decided(false), .. })
     }
 
-    fn forget_partial(&mut self) {
+    /// Another message begins.
+    fn begin_message(&mut self) {
         match self {
-            Self::Exact { tail, .. } => tail.clear(),
+            Self::Exact { tail, reach, .. } => {
+                tail.clear();
+                if let ExactReach::LastMessage { is_blank } = reach {
+                    *is_blank = true;
+                }
+            }
             Self::First { state: First::Decided(_), .. } => {}
             Self::First { state, .. } => *state = First::Looking(String::new()),
         }
     }
 
     fn push(&mut self, text: &str) {
+        if let Self::Exact { found, reach: ExactReach::LastMessage { is_blank }, .. } = self
+            && *is_blank
+            && !text.trim_start().is_empty()
+        {
+            (*found, *is_blank) = (false, false);
+        }
         match self {
             Self::Exact { found: true, .. } => {}
-            Self::Exact { marker, tail, found } => {
+            Self::Exact { marker, tail, found, .. } => {
                 // Only the seam can hide a marker that neither piece holds alone.
                 tail.push_str(&text[..text.floor_char_boundary(marker.len())]);
                 *found = tail.contains(marker.as_str()) || text.contains(marker.as_str());
@@ -246,6 +275,11 @@ mod tests {
         Claim::Tag { name, text, matching: Matching::Exact }
     }
 
+    fn last() -> Claim {
+        let (name, text) = ("promise".to_owned(), "COMPLETE".to_owned());
+        Claim::Tag { name, text, matching: Matching::ExactInLastMessage }
+    }
+
     fn claims(claim: Claim, pieces: &[&str]) -> bool {
         let mut scanner = Scanner::new(&[claim]);
         for piece in pieces {
@@ -298,6 +332,26 @@ mod tests {
         scanner.push("<response>DONE", false);
         scanner.push("</response>", true);
         assert!(scanner.claimed());
+    }
+
+    #[test]
+    fn a_later_message_takes_an_announcement_back() {
+        check(last(), "I will say <promise>COMPLETE</promise>.", true);
+        for (messages, expected) in [
+            (&["I will say <promise>COMPLETE</promise>.", "Not yet."][..], false),
+            (&["I will say <promise>COMPLETE</promise>.", " Not yet."], false),
+            (&["<promise>COMPLETE</promise>", " \n", ""], true),
+            (&["No.", "Yes. <promise>COMPLETE</promise>"], true),
+            (&["<promise>COMP", "LETE</promise>"], false),
+        ] {
+            let (mut whole, mut cut) = (Scanner::new(&[last()]), Scanner::new(&[last()]));
+            for message in messages {
+                whole.push(message, false);
+                cut.push("", false);
+                message.chars().for_each(|letter| cut.push(&letter.to_string(), true));
+            }
+            assert_eq!((whole.claimed(), cut.claimed()), (expected, expected), "{messages:?}");
+        }
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub struct Input<'a> {
     error: Option<Raw<'a>>,
     #[serde(borrow)]
     prompt: Option<Raw<'a>>,
+    #[serde(borrow)]
+    timestamp: Option<Raw<'a>>,
 }
 
 /// What a shell is about to do.
@@ -123,6 +125,12 @@ impl<'a> Input<'a> {
         self.error.and_then(Raw::text).unwrap_or_default()
     }
 
+    /// Whether this is an agent whose hooks count tool calls: Claude Code or Codex. The others that speak their
+    /// language (Gemini, Qwen, Copilot) say when they called, and those two do not.
+    pub fn counts_tools(&self) -> bool {
+        self.timestamp.is_none()
+    }
+
     /// What the user typed.
     pub fn prompt(&self) -> Option<String> {
         self.prompt.and_then(Raw::text)
@@ -141,6 +149,18 @@ mod tests {
         assert_eq!((input.session(), input.tool(), input.command()), (None, "", None));
         assert_eq!((input.last_message(), input.folder(), input.event()), (None, None, ""));
         assert!(!input.has_background_work());
+    }
+
+    #[test]
+    fn hosts_that_count_are_known() {
+        for (input, counts) in [
+            (&include_bytes!("../../fixtures/hooks/claude-stop.json")[..], true),
+            (&include_bytes!("../../fixtures/hooks/codex-stop.json")[..], true),
+            (&include_bytes!("../../fixtures/hooks/qwen-stop.json")[..], false),
+        ] {
+            let input = Input::read(input).expect("an object");
+            assert_eq!(input.counts_tools(), counts, "{:?}", input.transcript());
+        }
     }
 
     #[test]

@@ -33,8 +33,9 @@ impl OtherSpelling {
             text: text.to_owned(),
             matching,
         });
-        let is_usual = claims.iter().any(|claim| known.contains(claim));
-        let accepted = known.into_iter().filter(|claim| is_usual && !claims.contains(claim)).collect();
+        let is_waited_for = |other: &Claim| claims.iter().any(|claim| claim.marker() == other.marker());
+        let is_usual = known.iter().any(is_waited_for);
+        let accepted = known.into_iter().filter(|claim| is_usual && !is_waited_for(claim)).collect();
         Self { accepted, tail: String::new(), is_cut: false }
     }
 
@@ -75,7 +76,7 @@ impl OtherSpelling {
 fn is_alone(claim: &Claim, line: &str) -> bool {
     let Claim::Tag { name, text, matching } = claim else { return false };
     match matching {
-        Matching::Exact => claim.marker().is_some_and(|marker| marker == line),
+        Matching::Exact | Matching::ExactInLastMessage => claim.marker().is_some_and(|marker| marker == line),
         Matching::FirstIgnoringCase => {
             let line = line.to_lowercase();
             let content =

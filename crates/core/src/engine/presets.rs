@@ -3,7 +3,7 @@
 use super::plan::{Check, CommitRule, FailureRules, Gate, Limits, Need, OnFailure, Plan, When, Work};
 use crate::claim::{
     Claim,
-    Matching::{Exact, FirstIgnoringCase},
+    Matching::{Exact, ExactInLastMessage, FirstIgnoringCase},
 };
 use crate::fail_action::FailAction;
 
@@ -159,7 +159,7 @@ pub fn stories(files: &[String], verify: &[String], verify_when: When) -> Plan {
 pub fn session(promise: &str, iterations: u32, proof_of_work: Vec<Gate>) -> Plan {
     Plan {
         preset: "session".to_owned(),
-        claims: vec![tag("promise", promise, Exact)],
+        claims: vec![tag("promise", promise, ExactInLastMessage)],
         // A conversation begins with its contract.
         done_when: None,
         gates: proof_of_work,

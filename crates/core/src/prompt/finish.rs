@@ -35,7 +35,9 @@ fn paragraph(done: &str, claims: &[Claim]) -> Option<String> {
 /// Whether the text has this tag with the wanted words in it, or speaks of tag and words apart from each other.
 fn names(text: &str, name: &str, wanted: &str, matching: Matching) -> bool {
     let (text, name, wanted) = match matching {
-        Matching::Exact => (text.to_owned(), name.to_owned(), wanted.to_owned()),
+        Matching::Exact | Matching::ExactInLastMessage => {
+            (text.to_owned(), name.to_owned(), wanted.to_owned())
+        }
         Matching::FirstIgnoringCase => {
             (text.to_lowercase(), name.to_lowercase(), wanted.trim().to_lowercase())
         }
@@ -50,7 +52,7 @@ fn names(text: &str, name: &str, wanted: &str, matching: Matching) -> bool {
         return text.contains(&wanted);
     }
     contents.any(|content| match matching {
-        Matching::Exact => content == wanted,
+        Matching::Exact | Matching::ExactInLastMessage => content == wanted,
         Matching::FirstIgnoringCase => content.trim() == wanted,
     })
 }

@@ -40,10 +40,12 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 /// A turn that is over, as the hook knows it.
 pub(crate) struct Stopped {
     pub(crate) end: TurnEnd,
-    /// The agent made the promise since it last tried to stop.
+    /// The agent's last message has the promise in it.
     pub(crate) claimed: bool,
     /// Tool calls since the loop began.
     pub(crate) tools: u64,
+    /// Whether anybody counts them in this host.
+    pub(crate) is_counted: bool,
     /// What the guard thought of the calls of this turn.
     pub(crate) calls: Vec<Judgement>,
 }
@@ -67,6 +69,8 @@ pub(crate) struct SessionLoop {
     since: Timestamp,
     /// Where HEAD was when the loop began.
     head: Option<String>,
+    /// Whether anybody counts tool calls in this host.
+    is_counted: bool,
     supervisor: Option<Supervisor>,
 }
 
@@ -91,8 +95,9 @@ pub(crate) fn begin(plan: Plan, mut setup: Setup) -> Result<RunDir> {
         setup: setup.clone(),
     };
     let ledger = Ledger::begin(started, journal, Vec::new());
-    let (since, supervisor) = (Timestamp::now(), Some(supervisor));
-    let mut session = SessionLoop { ledger, setup, session, run: run.clone(), since, head, supervisor };
+    let (since, is_counted, supervisor) = (Timestamp::now(), true, Some(supervisor));
+    let mut session =
+        SessionLoop { ledger, setup, session, run: run.clone(), since, head, is_counted, supervisor };
     session.advance()?;
     Ok(run)
 }
@@ -111,7 +116,8 @@ impl SessionLoop {
         let since = known.memory.turn.as_ref().map_or_else(Timestamp::now, |last| last.began);
         let head = known.memory.first_head.clone();
         let ledger = Ledger::resume(known, journal, Vec::new());
-        Ok(Some(Self { ledger, setup, session, run: run.clone(), since, head, supervisor: None }))
+        let (run, is_counted, supervisor) = (run.clone(), true, None);
+        Ok(Some(Self { ledger, setup, session, run, since, head, is_counted, supervisor }))
     }
 
     /// When the current turn began.
@@ -131,6 +137,7 @@ impl SessionLoop {
 
     /// Judges a turn that is over.
     pub(crate) fn stop(mut self, stopped: Stopped) -> Result<Verdict> {
+        self.is_counted = stopped.is_counted;
         let verdict = self.end_turn(stopped);
         if let Some(supervisor) = self.supervisor.take() {
             supervisor.release();
@@ -226,8 +233,9 @@ impl SessionLoop {
         Ok(match &gate.check {
             Check::Work { tool_calls, otherwise } => {
                 let counted = self.ledger.run().state.spent().tools;
-                let is_enough =
-                    u64::from(*tool_calls) <= counted || (counted == 0 && self.tree_has_changed()?);
+                // Where calls are counted, a changed tree says nothing: the user saves files as well.
+                let is_evident = !self.is_counted && counted == 0 && self.tree_has_changed()?;
+                let is_enough = u64::from(*tool_calls) <= counted || is_evident;
                 let failure = work::judge(&mut self.ledger, is_enough, *otherwise);
                 let (ms, log) = (millis(started.elapsed()), String::new());
                 GateEnded { gate: index, failure, ms, log, signature: None }

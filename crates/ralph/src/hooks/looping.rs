@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use jiff::Timestamp;
 use ralph_agents::{
     Failure, FailureKind,
-    transcript::{Reach, said_since},
+    transcript::{Reach, last_message},
 };
 use ralph_core::{
     claim::Scanner,
@@ -58,7 +59,14 @@ fn judge(input: &Input<'_>, store: &Store, run: &RunDir) -> Result<Answer> {
     let claimed = has_promised(input, &session);
     let (turn, of) = (session.turn(), session.plan().limits.max_iterations);
     let calls = hook_notes::take(store.path()).calls;
-    let verdict = session.stop(Stopped { end: TurnEnd::Finished, claimed, tools: store.tools(), calls })?;
+    let stopped = Stopped {
+        end: TurnEnd::Finished,
+        claimed,
+        tools: store.tools(),
+        is_counted: input.counts_tools(),
+        calls,
+    };
+    let verdict = session.stop(stopped)?;
     Ok(match verdict {
         Verdict::GoOn(text) => {
             let found = if claimed { "the promise was refused" } else { "no promise" };
@@ -73,29 +81,25 @@ fn judge(input: &Input<'_>, store: &Store, run: &RunDir) -> Result<Answer> {
     })
 }
 
-/// Whether the promise stands in what the agent has said in this turn. Its last message is the truth even when the
-/// transcript does not have it yet.
+/// Whether the agent's last message has the promise in it. Hosts that tell the message are believed: their
+/// transcript may not have it yet.
 fn has_promised(input: &Input<'_>, session: &SessionLoop) -> bool {
+    let told = input.last_message();
+    let message = told.or_else(|| last_message_in(Path::new(&input.transcript()?), session.since()));
     let mut scanner = Scanner::new(&session.plan().claims);
-    if let Some(message) = input.last_message() {
-        scanner.push(&message, false);
-    }
-    if !scanner.claimed()
-        && let Some(path) = input.transcript()
-    {
-        search(Path::new(&path), session, &mut scanner);
-    }
+    scanner.push(&message.unwrap_or_default(), false);
     scanner.claimed()
 }
 
-fn search(path: &Path, session: &SessionLoop, scanner: &mut Scanner) {
-    let Ok(mut file) = files::open(path) else { return };
-    let length = file.metadata().map_or(0, |file| file.len());
+/// The last message of a transcript since the turn began.
+fn last_message_in(path: &Path, since: Timestamp) -> Option<String> {
+    let mut file = files::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
     let mut size = 256 * 1024;
-    while let Some(tail) = end_of(&mut file, length, size) {
-        let reach = said_since(&tail, session.since(), &mut |text| scanner.push(text, false));
+    loop {
+        let (message, reach) = last_message(&end_of(&mut file, length, size)?, since);
         if reach == Reach::Whole || length <= size || MAX_SEARCHED_LEN <= size {
-            return;
+            return Some(message);
         }
         size *= 8;
     }
@@ -107,7 +111,13 @@ pub(super) fn stop_failure(input: &Input<'_>) -> Result<Answer> {
     let Some(session) = SessionLoop::open(&run)? else { return Ok(Answer::allow()) };
     let failure = Failure { kind: FailureKind::Transient, message: input.error() };
     let calls = hook_notes::take(store.path()).calls;
-    let stopped = Stopped { end: TurnEnd::Failed(failure), claimed: false, tools: store.tools(), calls };
+    let stopped = Stopped {
+        end: TurnEnd::Failed(failure),
+        claimed: false,
+        tools: store.tools(),
+        is_counted: input.counts_tools(),
+        calls,
+    };
     if let Verdict::LetGo(_) = session.stop(stopped)? {
         store.unbind(&run);
     }

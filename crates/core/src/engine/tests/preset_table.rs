@@ -10,6 +10,7 @@ fn claim(claim: &Claim) -> String {
     match claim {
         Claim::Tag { name, text, matching: Matching::Exact } => format!("<{name}>={text}"),
         Claim::Tag { name, text, matching: Matching::FirstIgnoringCase } => format!("<{name}>~{text}"),
+        Claim::Tag { name, text, matching: Matching::ExactInLastMessage } => format!("last <{name}>={text}"),
         Claim::File { path } => format!("file {path}"),
         Claim::StoriesApproved => "stories".to_owned(),
         Claim::TurnEnd => "turn".to_owned(),
@@ -63,7 +64,7 @@ fn every_loop_has_the_rules_of_its_command() {
         "task | file DONE | never | icc3/1000ms | 100->1 | gates 1 | rest 1000ms | waits by 42 | by WAIT | by wait_without_restart",
         "job | turn | never | 0cc3/1000ms | 1->1 | waits by 42",
         "stories | <promise>=COMPLETE stories | never | 3cc3/1000ms | 15->1 | stories | needs 1 | gates 4 | baseline | stuck 3",
-        "session | <promise>=DONE | never | 3cc3/0ms | 3->1 | gates 1",
+        "session | last <promise>=DONE | never | 3cc3/0ms | 3->1 | gates 1",
     ];
     for (row, expected) in rows.iter().zip(expected) {
         assert_eq!(row, expected);
