@@ -339,8 +339,12 @@ impl Flattener<'_> {
         let mut texts = Some(String::new());
         let was = scope.is_endless;
         scope.is_endless |= MAX_LOOP_VALUES <= values.len();
-        for value in values.into_iter().take(MAX_LOOP_VALUES) {
-            scope.set_variable(name, value);
+        let mut values = values.into_iter();
+        // The last round is for all that are left at once: any of them may be the one that counts.
+        let rounds = values.by_ref().take(MAX_LOOP_VALUES).map(|value| vec![value]).collect::<Vec<_>>();
+        let rest = values.collect::<Vec<_>>();
+        for values in rounds.into_iter().chain((!rest.is_empty()).then_some(rest)) {
+            scope.variables.insert(name.to_owned(), values);
             let output = self.follow_list(body, scope);
             texts = texts.zip(output.text).map(|(before, after)| before + &after);
             all.programs.extend(output.programs);

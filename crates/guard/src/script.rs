@@ -81,6 +81,9 @@ const RUN_FUNCTIONS: [&str; 27] = [
     "$",
 ];
 
+/// How many characters are read to find what stands in brackets, brackets in brackets once for each.
+const MAX_STEPS: usize = 1_000_000;
+
 /// A call in code: the last part of its name, what stands before that, and the texts in its brackets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FunctionCall {
@@ -91,10 +94,10 @@ pub(crate) struct FunctionCall {
     pub(crate) inside: String,
 }
 
-/// The commands that code runs.
-pub(crate) fn commands_in_code(code: &str, program: &str) -> Vec<ScriptCommand> {
+/// The commands that code runs, unless there is too much of it to say.
+pub(crate) fn commands_in_code(code: &str, program: &str) -> Option<Vec<ScriptCommand>> {
     let mut commands = Vec::new();
-    let calls = function_calls(code);
+    let calls = function_calls(code)?;
     for call in &calls {
         if !RUN_FUNCTIONS.contains(&call.name.as_str()) || call.texts.is_empty() || runs_nothing(call) {
             continue;
@@ -130,15 +133,14 @@ pub(crate) fn commands_in_code(code: &str, program: &str) -> Vec<ScriptCommand> 
             code.split("do shell script").skip(1).filter_map(|rest| string_literals(rest).into_iter().next());
         commands.extend(texts.map(ScriptCommand::ShellText));
     }
-    commands.truncate(32);
-    commands
+    Some(commands)
 }
 
 /// Commands that Perl and Ruby run without brackets, by a list without a shell, or by opening a pipe.
 fn commands_without_brackets(code: &str, calls: &[FunctionCall]) -> Vec<ScriptCommand> {
     let mut commands = Vec::new();
     for word in ["system", "exec"] {
-        for rest in code.split(word).skip(1).filter(|rest| rest.starts_with([' ', '('])).take(32) {
+        for rest in code.split(word).skip(1).filter(|rest| rest.starts_with([' ', '('])) {
             let rest = rest.trim_start_matches([' ', '(']);
             let listed = rest.strip_prefix("qw").and_then(|rest| rest.split([')', ']', '}']).next());
             let texts = match listed.and_then(|words| words.get(1..)) {
@@ -204,14 +206,16 @@ fn runs_nothing(call: &FunctionCall) -> bool {
     generic && !call.receiver.is_empty() && !is_shell
 }
 
-/// The calls in code, from left to right.
-pub(crate) fn function_calls(code: &str) -> Vec<FunctionCall> {
-    let characters: Vec<char> = code.chars().take(16_384).collect();
+/// The calls in code, from left to right, unless there is too much of it: code that is read only in part would hide
+/// behind its beginning what it does at its end.
+pub(crate) fn function_calls(code: &str) -> Option<Vec<FunctionCall>> {
+    let characters: Vec<char> = code.chars().collect();
     let mut calls = Vec::new();
+    let mut steps_left = MAX_STEPS;
     for (at, next) in characters.iter().enumerate() {
         let follows_name =
             0 < at && (characters[at - 1].is_alphanumeric() || "_$!?".contains(characters[at - 1]));
-        if *next != '(' || !follows_name || 256 < calls.len() {
+        if *next != '(' || !follows_name {
             continue;
         }
         let is_part = |next: &&char| next.is_alphanumeric() || "_.$:!?'\"()/~*-".contains(**next);
@@ -224,10 +228,11 @@ pub(crate) fn function_calls(code: &str) -> Vec<FunctionCall> {
         }
         let receiver = whole[..whole.len() - name.len()].to_owned();
         let inside = text_in_brackets(&characters[at..]);
+        steps_left = steps_left.checked_sub(inside.len())?;
         let texts = string_literals(&inside);
         calls.push(FunctionCall { name, receiver, texts, inside });
     }
-    calls
+    Some(calls)
 }
 
 /// Calls without brackets, as Perl and Ruby have them: `unlink "x"`.
@@ -246,7 +251,7 @@ pub(crate) fn calls_without_brackets(code: &str) -> Vec<FunctionCall> {
         "delete",
         "read",
     ] {
-        for rest in code.split(name).skip(1).filter(|rest| rest.starts_with(' ')).take(16) {
+        for rest in code.split(name).skip(1).filter(|rest| rest.starts_with(' ')) {
             let inside = rest.split([';', '\n']).next().unwrap_or_default().to_owned();
             let texts = string_literals(&inside);
             calls.push(FunctionCall { name: name.to_owned(), receiver: String::new(), texts, inside });
@@ -258,7 +263,7 @@ pub(crate) fn calls_without_brackets(code: &str) -> Vec<FunctionCall> {
 /// What stands in the brackets that begin here.
 fn text_in_brackets(characters: &[char]) -> String {
     let (mut level, mut quote, mut escaped) = (0, None, false);
-    for (at, next) in characters.iter().enumerate().take(2048) {
+    for (at, next) in characters.iter().enumerate() {
         match (quote, *next) {
             _ if escaped => escaped = false,
             (Some(_), '\\') => escaped = true,
@@ -274,7 +279,7 @@ fn text_in_brackets(characters: &[char]) -> String {
             _ => {}
         }
     }
-    characters.iter().skip(1).take(2048).collect()
+    characters.iter().skip(1).collect()
 }
 
 /// The texts between quotes.

@@ -3,7 +3,7 @@
 use crate::shell::{Word, WordPart};
 
 /// No more words than this come out of one.
-const MAX_WORDS: usize = 128;
+const MAX_WORDS: usize = 256;
 
 /// No more characters than this are copied on the way.
 const MAX_COPIED_CHARS: usize = 20_000;
@@ -48,6 +48,10 @@ fn expand_units(units: &[Unit], left: &mut usize) -> Option<Vec<Vec<Unit>>> {
         }
     }
     let rest = expand_units(&units[close + 1..], left)?;
+    // Numbers that go on are all alike; a list may end with the one that counts.
+    if !commas.is_empty() && MAX_WORDS < choices.len().saturating_mul(rest.len()) {
+        return None;
+    }
     let mut words = Vec::new();
     for choice in &choices {
         for tail in rest.iter().take(MAX_WORDS.saturating_sub(words.len())) {

@@ -258,7 +258,7 @@ fn assign_stdin(command: &Command, scope: &mut Scope) {
     let names = command.operands(&["-p", "-d", "-t", "-n", "-N", "-u", "-a", "-O", "-s"]);
     let source = scope.stdin.programs.first().or(scope.stdin.file.as_ref()).cloned().unwrap_or_default();
     let lines: Vec<String> = match &scope.stdin.text {
-        Some(text) => text.lines().filter(|line| !line.is_empty()).take(16).map(str::to_owned).collect(),
+        Some(text) => text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect(),
         None => vec![text::unknown(&format!("$({source})"))],
     };
     match &names[..] {

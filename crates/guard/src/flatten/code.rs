@@ -65,7 +65,10 @@ impl Flattener<'_> {
         if !self.spend(1 + code.len() / 64) {
             return;
         }
-        for found in script::commands_in_code(code, &command.program) {
+        let Some(commands) = script::commands_in_code(code, &command.program) else {
+            return self.add_obstacle(super::Obstacle::TooMuch);
+        };
+        for found in commands {
             let mut inner = self.fork(scope);
             match found {
                 script::ScriptCommand::ShellText(text) => {

@@ -22,9 +22,12 @@ impl Flattener<'_> {
             return fields;
         };
         for word in words {
-            if fields.len() < MAX_FIELDS && self.spend(1) {
+            if self.spend(1) {
                 fields.extend(self.expand_one(&word, scope));
             }
+        }
+        if MAX_FIELDS < fields.len() {
+            self.add_obstacle(Obstacle::TooMuch);
         }
         fields
     }
@@ -52,10 +55,11 @@ impl Flattener<'_> {
     }
 
     fn finish_fields(&mut self, fields: Fields) -> Vec<String> {
-        if fields.is_too_long {
+        let is_too_long = fields.is_too_long;
+        let fields = fields.finish();
+        if is_too_long || MAX_FIELDS < fields.len() {
             self.add_obstacle(Obstacle::TooMuch);
         }
-        let fields = fields.finish();
         self.spend(fields.iter().map(String::len).sum::<usize>() / 512);
         fields
     }
@@ -163,6 +167,7 @@ impl Fields {
         self.is_quoted |= quoted && !values.is_empty();
         if quoted || !self.splits {
             let mut open = Vec::new();
+            self.is_too_long |= MAX_FIELDS < self.open.len().saturating_mul(values.len());
             for start in &self.open {
                 for value in values.iter().take(MAX_FIELDS.saturating_sub(open.len())) {
                     if MAX_VALUE_LEN < start.len() + value.len() && !start.is_empty() {
@@ -222,7 +227,6 @@ impl Fields {
     fn finish(mut self) -> Vec<String> {
         let keeps_empty = self.is_quoted && self.done.is_empty();
         self.done.extend(self.open.into_iter().filter(|text| keeps_empty || !text.is_empty()));
-        self.done.truncate(MAX_FIELDS);
         self.done
     }
 }

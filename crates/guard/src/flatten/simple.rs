@@ -182,7 +182,7 @@ pub(super) fn assign_variable(name: &str, values: Vec<String>, appends: bool, sc
         ([before], [after]) if before.len() + after.len() < MAX_COMMAND_LINE_LEN => {
             vec![format!("{before}{after}")]
         }
-        _ => old.iter().chain(&values).take(64).cloned().collect(),
+        _ => [old, values].concat(),
     };
     scope.variables.insert(name.to_owned(), joined);
 }

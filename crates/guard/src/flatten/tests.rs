@@ -122,3 +122,54 @@ fn what_cannot_be_followed() {
     assert_eq!(obstacles(&format!("{}ls", "eval ".repeat(10))), [Obstacle::TooDeep]);
     assert_eq!(obstacles(&"a;".repeat(30_000)), [Obstacle::TooMuch]);
 }
+
+/// A list that is cut hides its end: whatever comes first, the last command is found or the whole is refused.
+#[test]
+fn nothing_hides_behind_padding() {
+    type Form = (&'static str, fn(&str) -> String);
+    let forms: [Form; 10] = [
+        ("python", |pads| format!("python3 -c \"import os\n{pads}os.system('rm /x')\"")),
+        ("perl", |pads| format!("perl -e '{pads}system \"rm /x\";'")),
+        ("awk", |pads| format!("awk 'BEGIN {{ {pads} system(\"rm /x\") }}'")),
+        ("psql", |pads| format!("psql <<'E'\n{pads}\\! rm /x\nE")),
+        ("make", |pads| format!("printf 'all:\\n{pads}\\trm /x\\n' | make -f -")),
+        ("xargs", |pads| format!("echo {pads} /x | xargs rm")),
+        ("xargs -I", |pads| format!("echo {pads} /x | xargs -I@ rm @")),
+        ("read", |pads| format!("printf '{pads}/x\\n' | while read -r file; do rm \"$file\"; done")),
+        ("for", |pads| format!("for file in {pads} /x; do rm $file; done")),
+        ("braces", |pads| format!("rm {{{pads}/x}}")),
+    ];
+    let pads = [
+        "os.system('ls')\n",
+        "system \"ls\";",
+        "system(\"ls\");",
+        "\\! ls\n",
+        "\\tls\\n",
+        "a ",
+        "a ",
+        "a\\n",
+        "a ",
+        "a,",
+    ];
+    for ((name, form), pad) in forms.into_iter().zip(pads) {
+        for times in [0, 3, 5, 17, 33, 65, 129, 257, 1000] {
+            let line = form(&pad.repeat(times));
+            if obstacles(&line).contains(&Obstacle::TooMuch) {
+                assert!(17 < times, "{name} behind {times} is refused, not read");
+                continue;
+            }
+            let found = runs(&line);
+            let is_it = |command: &String| command.starts_with("rm ") && command.contains("/x");
+            assert!(found.iter().any(is_it), "{name} behind {times}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn brackets_in_brackets_are_too_much_at_some_depth() {
+    let line = |depth: usize| {
+        format!("python3 -c 'import os; os.system({}\"rm /x\"{})'", "f(".repeat(depth), ")".repeat(depth))
+    };
+    assert!(runs(&line(20)).iter().any(|command| command == "rm /x"));
+    assert_eq!(obstacles(&line(3_000)), [Obstacle::TooMuch]);
+}

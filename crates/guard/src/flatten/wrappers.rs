@@ -149,7 +149,7 @@ impl Flattener<'_> {
         let mut arguments = given;
         match &stdin.text {
             Some(text) => {
-                arguments.extend(text::split(text, " \t\n\0").into_iter().take(32).map(str::to_owned));
+                arguments.extend(text::split(text, " \t\n\0").into_iter().map(str::to_owned));
             }
             None if arguments.is_empty() => {
                 arguments.push(text::unknown(&format!("$({})", stdin.programs.join(" "))));
@@ -161,7 +161,7 @@ impl Flattener<'_> {
             && template.iter().any(|arg| arg.contains(&place));
         let mut args: Vec<String> = Vec::new();
         if has_place {
-            for value in arguments.iter().take(4) {
+            for value in &arguments {
                 let mut replaced: Vec<String> =
                     template.iter().map(|arg| arg.replace(&place, value)).collect();
                 if command.program == "parallel" && template.len() == 1 {

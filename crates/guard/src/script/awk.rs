@@ -20,7 +20,6 @@ pub(crate) fn commands_in_awk(code: &str) -> Vec<String> {
             commands.push(text.clone());
         }
     }
-    commands.truncate(32);
     commands
 }
 

@@ -11,7 +11,7 @@ const MAX_LINE_LEN: usize = 4096;
 pub(crate) fn commands_in_makefile(makefile: &str) -> Vec<String> {
     let mut variables: Vec<(String, String)> = Vec::new();
     let mut commands = Vec::new();
-    for line in makefile.replace("\\\n", " ").lines().take(256) {
+    for line in makefile.replace("\\\n", " ").lines() {
         if let Some(recipe) = line.strip_prefix('\t') {
             commands.push(recipe_command(recipe, &variables));
         } else if let Some((name, value)) = parse_assignment(line) {
@@ -25,7 +25,6 @@ pub(crate) fn commands_in_makefile(makefile: &str) -> Vec<String> {
         );
     }
     commands.retain(|command| !command.is_empty());
-    commands.truncate(64);
     commands
 }
 

@@ -213,7 +213,7 @@ fn texts_of_clients(command: &Command) -> Vec<String> {
     let read = command.stdin.text.iter().flat_map(|text| text.lines());
     let all = lines.into_iter().flat_map(str::lines).chain(read);
     let shells = all.filter_map(|line| marks.iter().find_map(|mark| line.trim_start().strip_prefix(mark)));
-    shells.map(|code| code.trim().to_owned()).filter(|code| !code.is_empty()).take(32).collect()
+    shells.map(|code| code.trim().to_owned()).filter(|code| !code.is_empty()).collect()
 }
 
 /// The commands for a shell that an editor starts with.
