@@ -1,6 +1,7 @@
 //! What the rules of a run are applied to: the agent, the prompt and the project, resolved once.
 
 mod processes;
+mod scm;
 
 use std::{
     collections::BTreeMap,
@@ -18,6 +19,7 @@ use crate::{
 };
 
 pub use processes::{Leftovers, Timeouts};
+pub use scm::{Scm, ScmTask};
 
 /// The files of ralph inside the project.
 pub const PROJECT_DIR: &str = ".ralph";
@@ -341,23 +343,6 @@ impl StoriesSetup {
     pub fn review(&self) -> Review {
         if self.skip_review { Review::Skipped } else { Review::Required }
     }
-}
-
-/// How commits are made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Scm {
-    /// The program.
-    #[serde(default = "git")]
-    #[schemars(regex(pattern = r"\S"))]
-    pub command: String,
-    /// What it does, in order, after all guardrails have passed: `["commit", "push"]`.
-    #[serde(default)]
-    #[schemars(inner(regex(pattern = r"\S")))]
-    pub tasks: Vec<String>,
-}
-
-fn git() -> String {
-    "git".to_owned()
 }
 
 /// What makes a run one of these: the conversation that it lives in.

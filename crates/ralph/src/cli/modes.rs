@@ -11,7 +11,7 @@ use clap::Args;
 use ralph_core::{
     engine::plan::Plan,
     plan_file::tasks,
-    setup::{MessageFrom, PROJECT_DIR, PlanFile, PromptSource, Scm, Setup, TaskFrom},
+    setup::{MessageFrom, PROJECT_DIR, PlanFile, PromptSource, Scm, ScmTask, Setup, TaskFrom},
 };
 use ralph_sys::{
     error::{Error, Result},
@@ -162,7 +162,7 @@ pub(super) fn template(
 
 /// These modes live by git's history; what else the settings do with a commit, they do too.
 fn git_of(settings: &Settings) -> Scm {
-    let commits = |scm: &Scm| scm.tasks.iter().any(|task| task.split_whitespace().next() == Some("commit"));
+    let commits = |scm: &Scm| scm.tasks.iter().any(ScmTask::commits);
     let wanted = settings.scm.as_ref().filter(|scm| is_git(&scm.command) && commits(scm));
-    wanted.cloned().unwrap_or_else(|| Scm { command: "git".to_owned(), tasks: vec!["commit".to_owned()] })
+    wanted.cloned().unwrap_or_else(|| Scm { command: "git".to_owned(), tasks: vec![ScmTask::Commit] })
 }

@@ -16,7 +16,7 @@ use ralph_core::{
         memory::Announced,
     },
     prompt::truncate,
-    setup::Scm,
+    setup::{Scm, ScmTask},
 };
 use ralph_sys::{
     calls::{refusal, succeeded, unattended},
@@ -60,8 +60,8 @@ impl Committing<'_> {
         };
         let mut end = CommitEnd::NotWanted;
         for task in &scm.tasks {
-            if task != "commit" {
-                self.run_task(&scm, task);
+            if let ScmTask::Command(words) = task {
+                self.run_task(&scm, words);
                 continue;
             }
             // A machine that cannot run git for the moment is a commit to try again, not the end of the run.

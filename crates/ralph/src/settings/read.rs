@@ -9,6 +9,7 @@ use ralph_core::located::{
 };
 use ralph_core::setup::Guard;
 use ralph_core::setup::Price;
+use ralph_core::setup::ScmTask;
 
 use super::sandbox;
 use super::value::{
@@ -136,7 +137,9 @@ fn read_guardrail(fields: &mut Fields<'_, '_>) -> Guardrail {
 fn read_scm(fields: &mut Fields<'_, '_>) -> Scm {
     Scm {
         command: fields.take("command", command).unwrap_or_else(|| "git".to_owned()),
-        tasks: fields.each("tasks", |node| filled(node, "a task such as commit")).unwrap_or_default(),
+        tasks: fields
+            .each("tasks", |node| filled(node, "a task such as commit").map(ScmTask::from))
+            .unwrap_or_default(),
     }
 }
 

@@ -78,7 +78,7 @@ fn a_whole_example_is_read() {
     assert_eq!(settings.agent.flags, ["--model", "opus", "--no-auto-compact"]);
     assert_eq!(settings.guardrails[0].hint.as_deref(), Some("Fix lint errors only."));
     assert_eq!(settings.guardrails[1].fail_action, FailAction::Replace);
-    assert_eq!(settings.scm.expect("scm").tasks, ["commit", "push"]);
+    assert_eq!(settings.scm.expect("scm").tasks, ["commit", "push"].map(|it| it.to_owned().into()));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The questions of `ralph init`, in their order.
 
-use ralph_core::setup::Scm;
+use ralph_core::setup::{Scm, ScmTask};
 
 use super::{
     ask::{Answer, Default, Terminal},
@@ -70,7 +70,7 @@ fn scm(terminal: &mut Terminal) -> Answer<Option<Scm>> {
         let tasks = parts(answer);
         if tasks.is_empty() { Err("  Please name at least one task.".to_owned()) } else { Ok(tasks) }
     })?;
-    Ok(Some(Scm { command, tasks }))
+    Ok(Some(Scm { command, tasks: tasks.into_iter().map(ScmTask::from).collect() }))
 }
 
 fn iterations(answer: &str) -> Result<u32, String> {

@@ -58,8 +58,8 @@ pub(super) fn find_git(supervisor: &mut Supervisor, plan: &Plan, setup: &Setup) 
             .hint("git config user.email you@example.com"));
     }
     for task in setup.scm.iter().flat_map(|scm| &scm.tasks) {
-        shell_words::split(task).map_err(|error| Error::new(format!("scm task `{task}`: {error}")))?;
-        let verb = task.split_whitespace().next().unwrap_or_default();
+        let (words, verb) = (task.words(), task.verb());
+        shell_words::split(words).map_err(|error| Error::new(format!("scm task `{words}`: {error}")))?;
         if !git.knows(supervisor, verb)? {
             let near = ["commit", "push"].into_iter().find(|known| 0.7 < strsim::jaro_winkler(known, verb));
             let error = Error::new(format!("scm.tasks: git has no command `{verb}`"));

@@ -1,0 +1,84 @@
+//! How commits are made, and what else the program that makes them does.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How commits are made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Scm {
+    /// The program.
+    #[serde(default = "git")]
+    #[schemars(regex(pattern = r"\S"))]
+    pub command: String,
+    /// What it does, in order, after all guardrails have passed: `["commit", "push"]`.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>", inner(regex(pattern = r"\S")))]
+    pub tasks: Vec<ScmTask>,
+}
+
+fn git() -> String {
+    "git".to_owned()
+}
+
+/// One thing that it does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum ScmTask {
+    /// Ralph commits what the iteration changed, with a message.
+    Commit,
+    /// Any other command of the program, with its arguments.
+    Command(String),
+}
+
+impl ScmTask {
+    /// The command as it is typed.
+    pub fn words(&self) -> &str {
+        match self {
+            Self::Commit => COMMIT,
+            Self::Command(words) => words,
+        }
+    }
+
+    /// The command without its arguments.
+    pub fn verb(&self) -> &str {
+        self.words().split_whitespace().next().unwrap_or_default()
+    }
+
+    /// Whether it makes a commit, by ralph or with arguments of the user's own.
+    pub fn commits(&self) -> bool {
+        self.verb() == COMMIT
+    }
+}
+
+const COMMIT: &str = "commit";
+
+impl From<String> for ScmTask {
+    fn from(words: String) -> Self {
+        if words == COMMIT { Self::Commit } else { Self::Command(words) }
+    }
+}
+
+impl From<ScmTask> for String {
+    fn from(task: ScmTask) -> Self {
+        task.words().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_are_read_and_written_as_words() {
+        #[track_caller]
+        fn check(words: &str, task: &ScmTask, verb: &str, commits: bool) {
+            let read: ScmTask = serde_json::from_value(words.into()).expect("a word");
+            assert_eq!(read, *task);
+            assert_eq!(serde_json::to_value(&read).expect("JSON"), words);
+            assert_eq!((read.words(), read.verb(), read.commits()), (words, verb, commits));
+        }
+        check("commit", &ScmTask::Commit, "commit", true);
+        check("commit -s", &ScmTask::Command("commit -s".to_owned()), "commit", true);
+        check("push origin", &ScmTask::Command("push origin".to_owned()), "push", false);
+    }
+}
