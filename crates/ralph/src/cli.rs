@@ -16,6 +16,7 @@ mod logs;
 mod loop_args;
 mod man;
 mod modes;
+mod named;
 mod plan;
 mod plugin;
 mod prompt;

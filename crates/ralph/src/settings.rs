@@ -4,6 +4,7 @@
 //! the reference and people's editors say about its key, through the schema.
 
 mod error;
+pub(crate) mod flags;
 pub(crate) mod guard;
 mod json;
 mod layers;
@@ -17,6 +18,7 @@ mod value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use clap::ValueEnum;
 use ralph_agents::Permissions;
 use ralph_core::engine::presets::STUCK_AFTER;
 use ralph_core::fail_action::FailAction;
@@ -236,13 +238,13 @@ impl Default for Limits {
 }
 
 /// Whether an agent is told how to finish.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Contract {
-    /// By ralph, unless the prompt says it.
+    /// By ralph, unless the prompt says it
     #[default]
     Auto,
-    /// By nobody but the prompt.
+    /// By no one but the prompt
     Off,
 }
 
@@ -284,7 +286,10 @@ fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S
 
 /// Off is zero, because null would mean the default.
 #[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
-fn seconds_or_off<S: Serializer>(limit: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn seconds_or_off<S: Serializer>(
+    limit: &Option<Duration>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     seconds(&limit.unwrap_or_default(), serializer)
 }
 

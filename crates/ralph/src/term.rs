@@ -8,6 +8,7 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
+use clap::ValueEnum;
 use serde::Serialize;
 
 /// The styles of ralph's output; all empty without colour.
@@ -128,15 +129,15 @@ pub(crate) fn printable(text: &str) -> std::borrow::Cow<'_, str> {
 }
 
 /// When there is colour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum ColorWhen {
-    /// On a terminal, unless `NO_COLOR` is set.
+    /// On a terminal, unless `NO_COLOR` is set
     #[default]
     Auto,
-    /// Everywhere.
+    /// Everywhere
     Always,
-    /// Nowhere.
+    /// Nowhere
     Never,
 }
 

@@ -102,8 +102,8 @@ fn a_request_cannot_widen_what_the_caller_may_do() {
     let answer = "cat \"$RALPH_SPOOL/../answers/$1\"";
     let by_hand = format!(
         "ask() {{ echo $1 >\"$RALPH_SPOOL/requests\"; while ! test -e \"$RALPH_SPOOL/../answers/$1\"; do sleep 0.01; done; {answer} >>said; echo >>said; }}
-         echo '{{\"prompt\":\"x\",\"flags\":[[\"no-sandbox\",null]]}}' >\"$RALPH_SPOOL/a\"; ask a
-         echo '{{\"prompt\":\"x\",\"flags\":[[\"agent\",\"./worker\"]]}}' >\"$RALPH_SPOOL/b\"; ask b
+         echo '{{\"prompt\":\"x\",\"flags\":[\"--no-sandbox\"]}}' >\"$RALPH_SPOOL/a\"; ask a
+         echo '{{\"prompt\":\"x\",\"flags\":[\"--agent=./worker\"]}}' >\"$RALPH_SPOOL/b\"; ask b
          ln -s \"$PWD/said\" \"$RALPH_SPOOL/c\"; ask c
          mkfifo \"$RALPH_SPOOL/d\"; ask d
          echo ../../../x >\"$RALPH_SPOOL/requests\"; head -c 3000 /dev/zero >\"$RALPH_SPOOL/requests\"; echo >\"$RALPH_SPOOL/requests\"
@@ -118,8 +118,8 @@ fn a_request_cannot_widen_what_the_caller_may_do() {
         "--sandbox, --no-sandbox, --no-guard and --config cannot be given inside a sandbox",
         "takes the name of a program, not its path",
         "only be a part of the caller's own task, not of `other`",
-        "--no-sandbox cannot be given inside a sandbox",
-        "does not understand the request",
+        "inside a sandbox: unexpected argument '--no-sandbox' found",
+        "does not understand the request: it is not a plain file",
         "Read-only file system",
     ] {
         assert!(said.contains(text), "no {text:?} in:\n{said}");

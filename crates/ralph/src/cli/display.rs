@@ -1,11 +1,10 @@
-//! The flags that say how a run is shown.
+//! What the flags that say how a run is shown make of it.
 
 use std::{
     io::{self, Write},
     path::Path,
 };
 
-use clap::Args;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
@@ -16,36 +15,14 @@ use crate::{
         json::Json,
         style::{Marks, ReportStyle},
     },
-    settings::{self, Settings},
+    settings::{
+        self, Settings,
+        flags::{DisplayFlags, OutputFormat},
+    },
     term::{self, ColorWhen, Palette, Stream, Width},
 };
 
-/// How a run is shown.
-#[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Output")]
-pub(super) struct DisplayArgs {
-    /// Say what is done and why, in detail
-    #[arg(short = 'V', long)]
-    verbose: bool,
-
-    /// Say nothing but warnings and errors; the summary stays
-    #[arg(short, long, conflicts_with = "verbose")]
-    quiet: bool,
-
-    /// When to use colour; `auto` means on a terminal, unless `NO_COLOR` is set
-    #[arg(long, value_name = "WHEN", value_parser = ["auto", "always", "never"])]
-    color: Option<String>,
-
-    /// Begin each line with the time
-    #[arg(long)]
-    timestamps: bool,
-
-    /// What to print on standard output: a summary for people, or the events of the run as JSON lines
-    #[arg(long, value_name = "FORMAT", value_parser = ["human", "json"], default_value = "human")]
-    output: String,
-}
-
-impl DisplayArgs {
+impl DisplayFlags {
     /// The reporters of a run: talk on standard error, data on standard output.
     pub(super) fn reporters(&self, settings: &Settings) -> Vec<Box<dyn Reporter>> {
         let palette = Palette::of(self.color(settings), &io::stderr());
@@ -58,15 +35,6 @@ impl DisplayArgs {
             reporters.push(Box::new(Json::default()));
         }
         reporters
-    }
-
-    /// The flags as they were typed, each with its value if it has one.
-    pub(super) fn flags(&self) -> Vec<(String, Option<String>)> {
-        let switches = [("verbose", self.verbose), ("quiet", self.quiet), ("timestamps", self.timestamps)];
-        let switches =
-            switches.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| (name.to_owned(), None));
-        let color = self.color.clone().map(|when| ("color".to_owned(), Some(when)));
-        switches.chain(color).chain([("output".to_owned(), Some(self.output.clone()))]).collect()
     }
 
     /// The reporter of a record: all of it is data.
@@ -97,12 +65,11 @@ impl DisplayArgs {
     }
 
     fn color(&self, settings: &Settings) -> ColorWhen {
-        let named = |name: &str| ColorWhen::NAMES.into_iter().find(|(known, _)| *known == name);
-        self.color.as_deref().and_then(named).map_or(settings.output.color, |(_, when)| when)
+        self.color.unwrap_or(settings.output.color)
     }
 
     pub(super) fn is_json(&self) -> bool {
-        self.output == "json"
+        self.output == OutputFormat::Json
     }
 }
 

@@ -22,22 +22,31 @@ use tempfile::NamedTempFile;
 /// Standard input, as an argument.
 const STDIN: &str = "-";
 
-/// What the agent shall do.
+/// What the agent shall do, as a flag.
 #[derive(Args, Debug, Default)]
 pub(super) struct PromptFlags {
+    /// What the agent shall do, also where it begins with a dash
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) prompt: Option<String>,
+
+    /// Read the prompt from this file
+    ///
+    /// A loop reads it again before each iteration.
+    #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "prompt")]
+    pub(super) prompt_file: Option<PathBuf>,
+}
+
+/// What the agent shall do, as a word or as a flag.
+#[derive(Args, Debug, Default)]
+pub(super) struct GivenPrompt {
     /// What the agent shall do; `-` reads it from standard input
     ///
     /// Without a prompt it is read from a pipe; in a terminal, $VISUAL or $EDITOR is opened to write it.
     #[arg(value_name = "PROMPT", conflicts_with_all = ["prompt", "prompt_file"])]
     words: Option<String>,
 
-    /// The same as PROMPT, also for a prompt that begins with a dash
-    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
-    prompt: Option<String>,
-
-    /// Read the prompt from this file, again before each iteration
-    #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "prompt")]
-    prompt_file: Option<PathBuf>,
+    #[command(flatten)]
+    flags: PromptFlags,
 }
 
 /// A prompt, and what it was written in.
@@ -56,14 +65,14 @@ impl Given {
     }
 }
 
-impl PromptFlags {
+impl GivenPrompt {
     /// The prompt, from where the user gives it.
     pub(super) fn read(&self) -> Result<Given> {
         let text = |text: String| Given { source: PromptSource::Text(text), draft: None };
-        if let Some(path) = &self.prompt_file {
+        if let Some(path) = &self.flags.prompt_file {
             return Ok(Given { source: PromptSource::File(std::path::absolute(path)?), draft: None });
         }
-        match self.words.as_ref().or(self.prompt.as_ref()) {
+        match self.words.as_ref().or(self.flags.prompt.as_ref()) {
             Some(words) if words == STDIN => Ok(text(from_stdin()?)),
             Some(words) if words.trim().is_empty() => Err(Error::new("the prompt is empty")),
             Some(words) if self.words.is_some() && is_file(words) => {

@@ -5,11 +5,7 @@
 
 mod inside;
 
-use std::{
-    env,
-    ffi::OsString,
-    path::{Path, PathBuf},
-};
+use std::{env, ffi::OsString, path::Path};
 
 use clap::Args;
 use ralph_agents::Permissions;
@@ -24,6 +20,7 @@ use ralph_sys::{
 use serde_json::json;
 
 use super::{
+    given_prompt::PromptFlags,
     loop_args::{LoopArgs, setup, tune},
     print,
 };
@@ -48,13 +45,8 @@ use crate::{
 /// Example: ralph job -p "Write the tests for greet.sh." --detach
 #[derive(Args, Debug)]
 pub(super) struct JobArgs {
-    /// What the agent shall do
-    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
-    prompt: Option<String>,
-
-    /// Read the prompt from this file
-    #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "prompt")]
-    prompt_file: Option<PathBuf>,
+    #[command(flatten)]
+    prompt: PromptFlags,
 
     /// The task that it is a part of; without it, the one that the caller works on
     #[arg(long, value_name = "ID", value_parser = parse_id)]
@@ -95,7 +87,7 @@ pub(super) fn main(args: &JobArgs, project: &Path) -> Result<u8> {
 }
 
 fn prompt(args: &JobArgs) -> Result<PromptSource> {
-    match (&args.prompt, &args.prompt_file) {
+    match (&args.prompt.prompt, &args.prompt.prompt_file) {
         (Some(text), _) if text.trim().is_empty() => Err(Error::new("the prompt is empty")),
         (Some(text), _) => Ok(PromptSource::Text(text.clone())),
         (None, Some(path)) => Ok(PromptSource::File(std::path::absolute(path)?)),

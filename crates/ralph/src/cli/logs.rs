@@ -18,16 +18,14 @@ use ralph_core::engine::{
 };
 use ralph_sys::error::{Error, Result};
 
-use super::{
-    display::{DisplayArgs, settings_of},
-    runs,
-};
+use super::{display::settings_of, runs};
 use crate::{
     journal::{
         self,
         run_dir::{AGENT_STREAM, RunDir},
     },
     report::Reporter,
+    settings::flags::DisplayFlags,
 };
 
 /// How often a followed run is looked at.
@@ -56,7 +54,7 @@ pub(super) struct LogsArgs {
     iteration: Option<u32>,
 
     #[command(flatten)]
-    look: DisplayArgs,
+    look: DisplayFlags,
 }
 
 /// Shows the run.

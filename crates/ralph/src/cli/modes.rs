@@ -24,7 +24,10 @@ use crate::{
     driver::{Driver, Start, fingerprints},
     project::git::is_git,
     report::summary::count,
-    settings::{Loaded, Settings},
+    settings::{
+        Loaded, Settings,
+        flags::{IterationFlags, layer},
+    },
 };
 
 const DEFAULT_PLAN: &str = "implementation_plan.md";
@@ -36,16 +39,14 @@ pub(super) struct CountArgs {
     #[arg(value_name = "N", conflicts_with = "max_iterations")]
     iterations: Option<u32>,
 
-    /// End after this many iterations
-    #[arg(short = 'm', long, visible_alias = "maximum-iterations", value_name = "N")]
-    max_iterations: Option<u32>,
+    #[command(flatten)]
+    flag: IterationFlags,
 }
 
 impl CountArgs {
     /// As a layer of settings.
     pub(super) fn layer(&self) -> Map<String, Value> {
-        let count = self.iterations.or(self.max_iterations);
-        count.map(|count| ("maximumIterations".to_owned(), count.into())).into_iter().collect()
+        layer(&IterationFlags { max_iterations: self.iterations.or(self.flag.max_iterations) })
     }
 }
 

@@ -13,13 +13,20 @@ use ralph_core::{
     setup::PromptSource,
 };
 use ralph_sys::{error::Result, files};
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::json;
 
 use super::{
-    given_prompt::PromptFlags,
+    given_prompt::GivenPrompt,
     loop_args::{LoopArgs, setup, tune},
 };
-use crate::{driver::Start, settings::Settings};
+use crate::{
+    driver::Start,
+    settings::{
+        Settings,
+        flags::{IterationFlags, is_unset, layer},
+    },
+};
 
 /// Run the agent in a loop until it says that it is done and every guardrail passes
 ///
@@ -31,28 +38,43 @@ use crate::{driver::Start, settings::Settings};
 #[derive(Args, Debug, Default)]
 pub(super) struct RunArgs {
     #[command(flatten)]
-    prompt: PromptFlags,
+    prompt: GivenPrompt,
 
-    /// End after this many iterations
-    #[arg(short, long, visible_alias = "max-iterations", value_name = "N")]
-    maximum_iterations: Option<u32>,
-
-    /// What the agent answers in a `<response>` tag when it is done
-    #[arg(short, long, value_name = "TEXT")]
-    completion_response: Option<String>,
-
-    /// Check the work with this shell command; may be given several times, and replaces those of the settings
-    #[arg(short, long, value_name = "COMMAND")]
-    guardrail: Vec<String>,
+    #[command(flatten)]
+    own: RunFlags,
 
     #[command(flatten)]
     common: LoopArgs,
 }
 
+/// The flags of this loop alone; as JSON they are a layer of settings.
+#[derive(Args, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RunFlags {
+    #[command(flatten)]
+    #[serde(flatten)]
+    count: IterationFlags,
+
+    /// What the agent answers in a `<response>` tag when it is done
+    #[arg(short, long, value_name = "TEXT")]
+    #[serde(skip_serializing_if = "is_unset")]
+    completion_response: Option<String>,
+
+    /// Check the work with this shell command; may be given several times, and replaces those of the settings
+    #[arg(short, long, value_name = "COMMAND")]
+    #[serde(rename = "guardrails", serialize_with = "commands", skip_serializing_if = "is_unset")]
+    guardrail: Vec<String>,
+}
+
+/// Each command as the settings have it.
+fn commands<S: Serializer>(commands: &[String], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_seq(commands.iter().map(|command| json!({"command": command})))
+}
+
 /// Runs the loop.
 pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
     // What is wrong with the settings is said before anybody writes a prompt.
-    let loaded = args.common.load(project, layer(args))?;
+    let loaded = args.common.load(project, layer(&args.own))?;
     let given = args.prompt.read()?;
     let reporters = args.common.reporters(&loaded, project)?;
     let plan = args.common.limit(plan(&loaded.settings));
@@ -74,21 +96,6 @@ fn endless_prompt(prompt: &PromptSource, plan: &Plan) -> Option<String> {
     let marker = plan.claims.iter().find_map(Claim::marker)?;
     (!names_tag(&text, &plan.claims))
         .then(|| format!("the prompt never asks for `{marker}`; the run can only end at its limit"))
-}
-
-/// The flags of this loop as a layer of settings; only those that were given.
-fn layer(args: &RunArgs) -> Map<String, Value> {
-    let mut layer = Map::new();
-    let mut set = |key: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            layer.insert(key.to_owned(), value);
-        }
-    };
-    set("maximumIterations", args.maximum_iterations.map(Value::from));
-    set("completionResponse", args.completion_response.clone().map(Value::from));
-    let guardrails: Vec<Value> = args.guardrail.iter().map(|command| json!({"command": command})).collect();
-    set("guardrails", (!guardrails.is_empty()).then(|| Value::from(guardrails)));
-    layer
 }
 
 /// The rules of the loop as the settings have them.

@@ -1,8 +1,13 @@
-//! The flags that say what keeps an agent from doing harm.
+//! The flags that say what keeps an agent from doing harm. A caller inside a sandbox cannot pass them on.
 
-use clap::{Args, builder::PossibleValuesParser};
-use ralph_core::containment::level::Choice;
-use serde_json::{Value, json};
+use clap::Args;
+use ralph_core::{
+    containment::level::{Choice, Level},
+    setup::Guard,
+};
+use serde_json::{Map, Value, json};
+
+use super::named::named;
 
 /// What keeps the agent of a loop from doing harm.
 #[derive(Args, Debug, Default)]
@@ -14,9 +19,9 @@ pub(super) struct SafetyArgs {
         num_args = 0..=1,
         require_equals = false,
         default_missing_value = "auto",
-        value_parser = PossibleValuesParser::new(Choice::NAMES.map(|(name, _)| name))
+        value_parser = named(&Choice::NAMES)
     )]
-    sandbox: Option<String>,
+    sandbox: Option<Choice>,
 
     /// Do not contain the agent
     #[arg(long, conflicts_with = "sandbox")]
@@ -30,15 +35,14 @@ pub(super) struct SafetyArgs {
 impl SafetyArgs {
     /// Whether any of these flags is there.
     pub(super) fn is_given(&self) -> bool {
-        self.layer().iter().any(|(_, value)| value.is_some())
+        !self.layer().is_empty()
     }
 
     /// The settings that these flags stand for.
-    pub(super) fn layer(&self) -> [(&'static str, Option<Value>); 2] {
-        let level = if self.no_sandbox { Some("none") } else { self.sandbox.as_deref() };
-        [
-            ("sandbox", level.map(|level| json!({"level": level}))),
-            ("guard", self.no_guard.then(|| "off".into())),
-        ]
+    pub(super) fn layer(&self) -> Map<String, Value> {
+        let level = if self.no_sandbox { Some(Choice::Level(Level::None)) } else { self.sandbox };
+        let sandbox = level.map(|level| ("sandbox".to_owned(), json!({"level": level})));
+        let guard = self.no_guard.then(|| ("guard".to_owned(), json!(Guard::Off)));
+        sandbox.into_iter().chain(guard).collect()
     }
 }

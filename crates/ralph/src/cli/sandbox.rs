@@ -20,7 +20,7 @@ use ralph_sys::{
 };
 use serde_json::json;
 
-use super::{display::settings_of, print};
+use super::{display::settings_of, named::named, print};
 use crate::{
     report::style::Marks,
     settings::{self, Settings},
@@ -52,8 +52,8 @@ enum SandboxCommand {
     /// Example: ralph sandbox exec -- sh -c 'touch /tmp/x'
     Exec {
         /// The kind of sandbox; without it, that of the settings, or else the first that works
-        #[arg(long, value_name = "LEVEL", value_parser = clap::builder::PossibleValuesParser::new(Choice::NAMES.map(|(name, _)| name)))]
-        level: Option<String>,
+        #[arg(long, value_name = "LEVEL", value_parser = named(&Choice::NAMES))]
+        level: Option<Choice>,
 
         /// The command
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "COMMAND")]
@@ -64,7 +64,8 @@ enum SandboxCommand {
 /// What ralph types to itself.
 #[derive(Args, Debug)]
 pub(super) struct OutsideArgs {
-    level: String,
+    #[arg(value_parser = named(&Choice::NAMES))]
+    level: Choice,
     rules: PathBuf,
     #[arg(long)]
     log: Option<PathBuf>,
@@ -74,9 +75,9 @@ pub(super) struct OutsideArgs {
 
 /// Runs a command inside, for ralph itself.
 pub(super) fn outside(args: &OutsideArgs) -> Result<u8> {
-    let level = match Choice::named(&args.level) {
-        Some(Choice::Level(level)) => level,
-        Some(Choice::Auto) | None => Level::None,
+    let level = match args.level {
+        Choice::Level(level) => level,
+        Choice::Auto => Level::None,
     };
     ralph_sandbox::outside::run(level, &args.rules, args.log.as_deref(), &args.command)
 }
@@ -85,7 +86,7 @@ pub(super) fn outside(args: &OutsideArgs) -> Result<u8> {
 pub(super) fn main(args: &SandboxArgs, project: &Path) -> Result<u8> {
     match &args.command {
         SandboxCommand::Check { json } => check(*json, project),
-        SandboxCommand::Exec { level, command } => exec(level.as_deref(), command, project),
+        SandboxCommand::Exec { level, command } => exec(*level, command, project),
     }
 }
 
@@ -137,13 +138,11 @@ fn check(as_json: bool, project: &Path) -> Result<u8> {
     Ok(if auto.is_some() { 0 } else { REFUSED })
 }
 
-fn exec(level: Option<&str>, command: &[OsString], project: &Path) -> Result<u8> {
+fn exec(level: Option<Choice>, command: &[OsString], project: &Path) -> Result<u8> {
     let settings = settings_for(project)?;
     let agent = ralph_agents::adapter(&settings.agent.command).name();
     let mut wanted = settings.sandbox.wanted(agent, Choice::Auto);
-    if let Some(choice) = level.and_then(Choice::named) {
-        wanted.level = choice;
-    }
+    wanted.level = level.unwrap_or(wanted.level);
     wanted.level = Choice::Level(self_test::choose(&mut Supervisor::new()?, &wanted)?);
     Ok(Sandbox::try_command(wanted, agent, project, command, &mut |text| super::warn(text))?)
 }

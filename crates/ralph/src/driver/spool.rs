@@ -24,6 +24,7 @@ use rustix::{
 
 use crate::{
     journal::run_dir::record,
+    settings::flags::LoopFlags,
     tasks::{Task, child, registration::short_title, reporter::others_running, store},
 };
 
@@ -114,7 +115,10 @@ impl Caller {
     fn begin(&self, requests: &Path, name: &str) -> Result<String> {
         let Self { project, task, run, agent } = self;
         let request = read(requests, name)?;
-        let flags = request.words(agent).map_err(Error::new)?;
+        if request.prompt.trim().is_empty() {
+            return Err(Error::new("the prompt is empty"));
+        }
+        let flags = LoopFlags::words_of_caller(&request.flags, agent).map_err(Error::new)?;
         if MAX_RUNS <= others_running(&store::all(task), run).len() {
             return Err(Error::new(format!("{MAX_RUNS} runs are at work on this task already"))
                 .hint("wait until one of them has ended"));
@@ -135,8 +139,7 @@ impl Caller {
             run.into(),
             "--prompt-file".into(),
         ];
-        let words: Vec<OsString> =
-            fixed.into_iter().chain([prompt.into()]).chain(flags.into_iter().map(OsString::from)).collect();
+        let words: Vec<OsString> = fixed.into_iter().chain([prompt.into()]).chain(flags).collect();
         child::start_beside(task, &id, &words, child::Logs::Apart)?;
         Ok(id)
     }
@@ -144,7 +147,9 @@ impl Caller {
 
 /// A request that is a plain file: a link could lead to what the caller must not see, a pipe could hold ralph.
 fn read(requests: &Path, name: &str) -> Result<JobRequest> {
-    let text = Root::new(requests).read(name, MAX_REQUEST_LEN).ok();
-    let request = text.and_then(|text| serde_json::from_slice(&text).ok());
-    request.ok_or_else(|| Error::new("ralph outside of the sandbox does not understand the request"))
+    let text = Root::new(requests).read(name, MAX_REQUEST_LEN);
+    let request = text.and_then(|text| Ok(serde_json::from_slice(&text)?));
+    request.map_err(|error| {
+        Error::new(format!("ralph outside of the sandbox does not understand the request: {error}"))
+    })
 }

@@ -1,6 +1,7 @@
 //! `ralph job` inside a sandbox: the ralph outside starts the run, and this process shows what it says.
 
 use std::{
+    env,
     fs::File,
     io::{self, Read, Write},
     path::Path,
@@ -8,14 +9,16 @@ use std::{
     time::{Duration, Instant},
 };
 
+use clap::CommandFactory;
 use ralph_core::{job_request::JobRequest, setup::PromptSource};
 use ralph_sandbox::spool;
 use ralph_sys::error::{Error, Result};
 
 use super::JobArgs;
 use crate::{
-    cli::print,
+    cli::{Cli, print},
     journal::{self, run_dir::JOURNAL},
+    settings::flags::LoopFlags,
     tasks::{
         Task,
         child::{LOG, OUTPUT},
@@ -47,12 +50,21 @@ pub(super) fn ask(args: &JobArgs, task: &Task, prompt: &PromptSource) -> Result<
             String::from_utf8_lossy(&text).into_owned()
         }
     };
-    let run = spool::ask(&JobRequest { prompt, flags: args.common.flags_inside()? })?;
+    args.common.refuse_inside()?;
+    let run = spool::ask(&JobRequest { prompt, flags: typed() })?;
     if args.detach {
         print(&format!("{run}\n"))?;
         return Ok(0);
     }
     follow(task, &run)
+}
+
+/// The flags of this call, as the ralph outside may be given them.
+fn typed() -> Vec<String> {
+    let whole = Cli::command().get_matches_from(env::args_os());
+    let words = whole.subcommand().map(|(_, typed)| LoopFlags::words(typed)).unwrap_or_default();
+    // Nothing else comes through: clap reads their values as texts and numbers.
+    words.iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// Shows what a run says until it has ended; returns its exit code.

@@ -5,10 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::{
-    Args,
-    builder::{PossibleValuesParser, TypedValueParser},
-};
+use clap::{Args, value_parser};
 use ralph_core::{
     engine::plan::NoWork,
     session::{
@@ -20,8 +17,9 @@ use ralph_sys::error::{Context, Error, Result};
 use serde_json::json;
 
 use crate::{
-    cli::{print, warn},
+    cli::{named::named, print, warn},
     hooks::begin::begin,
+    settings::flags::IterationFlags,
 };
 
 /// Put a conversation into a loop, and print what the agent must know
@@ -45,6 +43,7 @@ pub(super) struct StartArgs {
 
 /// What a loop is about, and its limits.
 #[derive(Args, Debug)]
+#[command(mut_arg("max_iterations", |arg| arg.required(true).value_parser(value_parser!(u32).range(1..))))]
 pub(super) struct AskArgs {
     /// What the agent shall do
     #[arg(value_name = "TASK", allow_hyphen_values = true)]
@@ -54,9 +53,8 @@ pub(super) struct AskArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "task")]
     task_file: Option<PathBuf>,
 
-    /// Let the agent go after this many turns
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    max_iterations: u32,
+    #[command(flatten)]
+    count: IterationFlags,
 
     /// What the agent says in a `<promise>` tag when it is done
     #[arg(long, value_name = "TEXT", default_value = PROMISE, value_parser = promise)]
@@ -67,7 +65,7 @@ pub(super) struct AskArgs {
     min_tool_calls: u32,
 
     /// What happens to a promise before that
-    #[arg(long, value_name = "POLICY", default_value = "reject", value_parser = no_work())]
+    #[arg(long, value_name = "POLICY", default_value = "reject", value_parser = named(&NoWork::NAMES))]
     on_promise_no_work: NoWork,
 
     /// Call for full effort each time the task is given again
@@ -79,20 +77,12 @@ pub(super) struct AskArgs {
     guardrails: bool,
 }
 
-/// Reads a policy by its name.
-fn no_work() -> impl TypedValueParser<Value = NoWork> {
-    PossibleValuesParser::new(NoWork::NAMES.map(|(name, _)| name)).map(|name| {
-        let named = NoWork::NAMES.into_iter().find(|(known, _)| *known == name);
-        named.map(|(_, policy)| policy).unwrap_or_default()
-    })
-}
-
 impl AskArgs {
     /// The loop that is asked for.
     pub(super) fn ask(&self) -> Result<Ask> {
         Ok(Ask {
             task: self.task()?,
-            max_iterations: Some(self.max_iterations),
+            max_iterations: self.count.max_iterations,
             promise: Some(self.completion_promise.clone()),
             min_tool_calls: Some(self.min_tool_calls),
             no_work: Some(self.on_promise_no_work),

@@ -13,34 +13,28 @@ use ralph_core::{
     stories::{Budget, TaskFile, TaskList},
 };
 use ralph_sys::error::{Error, Result};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use super::{PlaceArgs, place::StoriesPlace};
 use crate::{
     cli::loop_args::{LoopArgs, setup_with, tune},
     driver::{Start, settle},
     project::story_files::{PRD, PROMPT, TASKS},
-    settings::Settings,
+    settings::{
+        Settings,
+        flags::{IterationFlags, is_unset, layer},
+    },
 };
 
 /// Work through the stories; the same as without the word
 #[derive(Args, Debug, Default)]
 pub(super) struct StoriesRunArgs {
-    /// End after this many iterations
-    #[arg(short = 'n', long, visible_alias = "maximum-iterations", value_name = "N")]
-    max_iterations: Option<u32>,
+    #[command(flatten)]
+    own: StoriesFlags,
 
     /// Have the agent use this model
     #[arg(short, long, value_name = "MODEL")]
     model: Option<String>,
-
-    /// Do not review: a story is done when the turn that implements it says so
-    #[arg(long)]
-    skip_review: bool,
-
-    /// Review a story at most this often; then it is approved and the concerns are kept
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    review_cap: Option<u32>,
 
     #[command(flatten)]
     place: PlaceArgs,
@@ -49,10 +43,38 @@ pub(super) struct StoriesRunArgs {
     common: LoopArgs,
 }
 
+/// The flags of this loop alone; as JSON they are a layer of settings. Here `-m` is the model.
+#[derive(Args, Debug, Default, Serialize)]
+#[command(mut_arg("max_iterations", |arg| arg.short('n')))]
+struct StoriesFlags {
+    #[command(flatten)]
+    #[serde(flatten)]
+    count: IterationFlags,
+
+    #[command(flatten)]
+    #[serde(skip_serializing_if = "is_unset")]
+    stories: ReviewFlags,
+}
+
+/// How stories are reviewed.
+#[derive(Args, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReviewFlags {
+    /// Do not review: a story is done when the turn that implements it says so
+    #[arg(long)]
+    #[serde(skip_serializing_if = "is_unset")]
+    skip_review: bool,
+
+    /// Review a story at most this often; then it is approved and the concerns are kept
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[serde(skip_serializing_if = "is_unset")]
+    review_cap: Option<u32>,
+}
+
 /// Runs the loop.
 pub(super) fn main(args: &StoriesRunArgs, project: &Path) -> Result<u8> {
     let project = args.place.project(project)?;
-    let loaded = args.common.load(&project, layer(args))?;
+    let loaded = args.common.load(&project, layer(&args.own))?;
     let place = StoriesPlace::with(&args.place, project, &loaded.settings)?;
     let files = [TASKS, PRD, PROMPT].map(|name| place.shown(name));
     if let Some(missing) = files.iter().find(|file| !place.project.join(file).is_file()) {
@@ -108,23 +130,4 @@ fn good_list(place: &StoriesPlace) -> Result<TaskList> {
 fn plan(files: &[String], list: &TaskList, settings: &Settings) -> Plan {
     let when = if settings.stories.verify_each_turn { When::ChangedOrClaimed } else { When::Claimed };
     presets::stories(files, &list.verify_commands, when)
-}
-
-/// The flags of this loop as a layer of settings; only those that were given.
-fn layer(args: &StoriesRunArgs) -> Map<String, Value> {
-    let mut layer = Map::new();
-    if let Some(iterations) = args.max_iterations {
-        layer.insert("maximumIterations".to_owned(), iterations.into());
-    }
-    let mut stories = Map::new();
-    if args.skip_review {
-        stories.insert("skipReview".to_owned(), true.into());
-    }
-    if let Some(cap) = args.review_cap {
-        stories.insert("reviewCap".to_owned(), cap.into());
-    }
-    if !stories.is_empty() {
-        layer.insert("stories".to_owned(), json!(stories));
-    }
-    layer
 }

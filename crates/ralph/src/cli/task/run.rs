@@ -1,14 +1,11 @@
 //! `ralph task run`: starts a task, or goes on with it.
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-};
+use std::{env, path::Path, time::Duration};
 
 use clap::Args;
 use jiff::Zoned;
 use ralph_core::{
-    duration::millis,
+    duration::{millis, parse_duration},
     engine::{
         plan::{Check, Gate, Plan, When},
         presets,
@@ -22,15 +19,22 @@ use ralph_sys::{
     files,
     process::guardian::RUN_VARIABLE,
 };
-use serde_json::{Map, Value};
+use serde::Serialize;
 
 use super::{
-    super::loop_args::{LoopArgs, duration, setup, tune},
+    super::{
+        given_prompt::PromptFlags,
+        loop_args::{LoopArgs, setup, tune},
+    },
     earlier::Earlier,
 };
 use crate::{
     driver::{Driver, Start},
-    settings::TaskSettings,
+    settings::{
+        TaskSettings,
+        flags::{is_unset, layer},
+        seconds_or_off,
+    },
     tasks::{DONE, MARKER, Task, Tasks, parse_id, store},
 };
 
@@ -48,13 +52,8 @@ pub(super) struct TaskRunArgs {
     #[arg(long, value_name = "ID", value_parser = parse_id)]
     task: Option<String>,
 
-    /// What the agent shall do
-    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
-    prompt: Option<String>,
-
-    /// Take the task's text from this file
-    #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "prompt")]
-    prompt_file: Option<PathBuf>,
+    #[command(flatten)]
+    prompt: PromptFlags,
 
     /// Wait until this other task is done; may be given several times
     #[arg(long, value_name = "TASK", value_parser = parse_id)]
@@ -67,20 +66,39 @@ pub(super) struct TaskRunArgs {
 /// How an agent is kept going.
 #[derive(Args, Debug)]
 pub(super) struct GoingArgs {
-    /// Start the agent so many times in all
-    #[arg(long, value_name = "N")]
-    max_restarts: Option<u32>,
-
-    /// Wait so long before it is started again
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    restart_delay: Option<String>,
-
-    /// Wait so long for the runs that it started when the task is done
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    child_wait_timeout: Option<String>,
+    #[command(flatten)]
+    own: TaskFlags,
 
     #[command(flatten)]
     common: LoopArgs,
+}
+
+/// The flags of this loop alone; as JSON they are a layer of settings.
+#[derive(Args, Debug, Default, Serialize)]
+struct TaskFlags {
+    #[command(flatten)]
+    #[serde(skip_serializing_if = "is_unset")]
+    task: RestartFlags,
+}
+
+/// How often the agent is started, and what is waited for.
+#[derive(Args, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RestartFlags {
+    /// Start the agent so many times in all
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "is_unset")]
+    max_restarts: Option<u32>,
+
+    /// Wait so long before it is started again
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
+    restart_delay: Option<Duration>,
+
+    /// Wait so long for the runs that it started when the task is done
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
+    child_wait_timeout: Option<Duration>,
 }
 
 /// Runs the loop.
@@ -109,7 +127,7 @@ pub(super) fn begin(
     project: &Path,
     earlier: Earlier,
 ) -> Result<Driver> {
-    let loaded = args.common.load_again(project, earlier.invocation, layer(args))?;
+    let loaded = args.common.load_again(project, earlier.invocation, layer(&args.own))?;
     let reporters = args.common.reporters(&loaded, project)?;
     let settings = &loaded.settings;
     let mut tuned = with_task_limits(tune(plan(task, &settings.task), settings), &settings.task);
@@ -146,7 +164,7 @@ pub(super) fn begin(
 }
 
 fn given_text(args: &TaskRunArgs) -> Result<Option<String>> {
-    let text = match (&args.prompt, &args.prompt_file) {
+    let text = match (&args.prompt.prompt, &args.prompt.prompt_file) {
         (Some(text), _) => text.clone(),
         (None, Some(path)) => {
             let bytes = std::fs::read(path).map_err(|error| {
@@ -192,15 +210,4 @@ fn with_task_limits(mut plan: Plan, settings: &TaskSettings) -> Plan {
 fn previous(task: &Task) -> Option<String> {
     let records = store::all(task);
     records.into_values().rfind(|record| record.role == Role::Root).map(|record| record.run)
-}
-
-fn layer(args: &GoingArgs) -> Map<String, Value> {
-    let settings = [
-        ("maxRestarts", args.max_restarts.map(Value::from)),
-        ("restartDelay", args.restart_delay.clone().map(Value::from)),
-        ("childWaitTimeout", args.child_wait_timeout.clone().map(Value::from)),
-    ];
-    let given = settings.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
-    let task: Map<String, Value> = given.collect();
-    if task.is_empty() { Map::new() } else { [("task".to_owned(), Value::from(task))].into_iter().collect() }
 }

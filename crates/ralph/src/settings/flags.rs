@@ -1,0 +1,260 @@
+//! The flags that several commands share, each written once: clap reads them here, and as JSON they are a layer of
+//! settings. A caller inside a sandbox hands the words of `LoopFlags` to the ralph outside, which reads them again.
+//!
+//! Invariant: what can be handed over is what `LoopFlags` has; nothing else is read. So nothing that widens what the
+//! caller may do belongs there: see `cli::safety_args`.
+
+use std::{ffi::OsString, time::Duration};
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum, parser::ValueSource};
+use ralph_core::duration::parse_duration;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::{Contract, seconds_or_off};
+use crate::term::ColorWhen;
+
+/// The flags of a loop.
+#[derive(Args, Clone, Debug, Default, PartialEq)]
+pub(crate) struct LoopFlags {
+    #[command(flatten)]
+    pub(crate) settings: SettingFlags,
+
+    /// Exit with this code when a limit is reached
+    #[arg(long, value_name = "CODE")]
+    pub(crate) limit_exit_code: Option<u8>,
+
+    #[command(flatten)]
+    pub(crate) display: DisplayFlags,
+}
+
+/// Flags that stand for settings: as JSON they are a layer of these.
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SettingFlags {
+    #[command(flatten)]
+    #[serde(skip_serializing_if = "is_unset")]
+    pub(crate) agent: AgentFlags,
+
+    /// Tell the agent how to finish where the prompt does not
+    #[arg(long, value_name = "WHEN")]
+    #[serde(skip_serializing_if = "is_unset")]
+    contract: Option<Contract>,
+
+    /// Try a failed iteration again this many times
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "is_unset")]
+    retries: Option<u32>,
+
+    #[command(flatten)]
+    #[serde(skip_serializing_if = "is_unset")]
+    limits: LimitFlags,
+
+    /// Do not run the guardrails before the first iteration
+    #[arg(long)]
+    #[serde(rename = "baseline", serialize_with = "off", skip_serializing_if = "is_unset")]
+    no_baseline: bool,
+
+    #[command(flatten)]
+    #[serde(skip_serializing_if = "is_unset")]
+    stream_agent_output: StreamFlags,
+}
+
+/// Which agent.
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AgentFlags {
+    /// Run this agent: claude, codex, amp, gemini, opencode, qwen, copilot, pi, or any program that reads a prompt
+    #[arg(id = "agent", short = 'a', long = "agent", value_name = "COMMAND")]
+    #[serde(skip_serializing_if = "is_unset")]
+    pub(crate) command: Option<String>,
+}
+
+/// Where things end without being done.
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LimitFlags {
+    /// End a turn of the agent after this time, such as 30m
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
+    iteration_timeout: Option<Duration>,
+
+    /// End a turn of the agent that prints nothing for this time
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
+    idle_timeout: Option<Duration>,
+
+    /// End a guardrail after this time
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
+    gate_timeout: Option<Duration>,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    budget: BudgetFlags,
+}
+
+/// What a run may use before it ends.
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "a field is called like its flag")]
+pub(crate) struct BudgetFlags {
+    /// End when this much was spent, in US dollars; 0 is no limit
+    ///
+    /// Budgets are looked at between turns, and inside a turn where the agent says meanwhile what it uses.
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    #[serde(skip_serializing_if = "is_unset")]
+    pub(crate) max_cost: Option<f64>,
+
+    /// End when this many tokens were used, in and out; 0 is no limit
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "is_unset")]
+    pub(crate) max_tokens: Option<u64>,
+
+    /// End when one iteration has cost this much, in US dollars; 0 is no limit
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    #[serde(skip_serializing_if = "is_unset")]
+    pub(crate) max_iteration_cost: Option<f64>,
+
+    /// End when one iteration has used this many tokens, in and out; 0 is no limit
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "is_unset")]
+    pub(crate) max_iteration_tokens: Option<u64>,
+
+    /// End after this time of work and waiting, such as 8h; 0 is no limit
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
+    pub(crate) max_time: Option<Duration>,
+}
+
+/// How many iterations there may be; as JSON a layer of settings.
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct IterationFlags {
+    /// End after this many iterations
+    #[arg(short, long, visible_alias = "maximum-iterations", value_name = "N")]
+    #[serde(rename = "maximumIterations", skip_serializing_if = "is_unset")]
+    pub(crate) max_iterations: Option<u32>,
+}
+
+/// Whether the agent's output is shown: two flags for one setting.
+#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[serde(into = "bool")]
+pub(crate) struct StreamFlags {
+    /// Show what the agent does (the default)
+    #[arg(long, overrides_with = "no_stream_agent_output")]
+    stream_agent_output: bool,
+
+    /// Show only what ralph does
+    #[arg(long)]
+    no_stream_agent_output: bool,
+}
+
+impl From<StreamFlags> for bool {
+    fn from(flags: StreamFlags) -> Self {
+        !flags.no_stream_agent_output
+    }
+}
+
+/// How a run is shown.
+#[derive(Args, Clone, Debug, Default, PartialEq)]
+pub(crate) struct DisplayFlags {
+    /// Say what is done and why, in detail
+    #[arg(short = 'V', long, help_heading = "Output")]
+    pub(crate) verbose: bool,
+
+    /// Say nothing but warnings and errors; the summary stays
+    #[arg(short, long, conflicts_with = "verbose", help_heading = "Output")]
+    pub(crate) quiet: bool,
+
+    /// When to use colour
+    #[arg(long, value_name = "WHEN", help_heading = "Output")]
+    pub(crate) color: Option<ColorWhen>,
+
+    /// Begin each line with the time
+    #[arg(long, help_heading = "Output")]
+    pub(crate) timestamps: bool,
+
+    /// What to print on standard output
+    #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output")]
+    pub(crate) output: OutputFormat,
+}
+
+/// What is printed on standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// A summary for people
+    #[default]
+    Human,
+    /// The events of the run as JSON lines
+    Json,
+}
+
+impl LoopFlags {
+    /// The flags that were typed, as words of a command line.
+    pub(crate) fn words(typed: &ArgMatches) -> Vec<OsString> {
+        let command = Self::augment_args(Command::default());
+        let is_typed =
+            |arg: &&Arg| typed.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+        command.get_arguments().filter(is_typed).filter_map(|arg| word(arg, typed)).collect()
+    }
+
+    /// The flags of a caller inside a sandbox that works as `own_agent`, if it may give them.
+    pub(crate) fn words_of_caller(given: &[String], own_agent: &str) -> Result<Vec<OsString>, String> {
+        let command = Self::augment_args(Command::default().no_binary_name(true).disable_help_flag(true));
+        let refused = |error: clap::Error| {
+            let why = error.to_string();
+            let why = why.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            format!("inside a sandbox: {why}")
+        };
+        let typed = command.try_get_matches_from(given).map_err(refused)?;
+        let flags = Self::from_arg_matches(&typed).map_err(refused)?;
+        // Ralph looks at an agent's program before it is contained, so it must not be one that the caller wrote.
+        if flags.settings.agent.command.is_some_and(|it| it.contains('/') && it != own_agent) {
+            return Err("inside a sandbox --agent takes the name of a program, not its path".to_owned());
+        }
+        match given.iter().find(|word| word.contains('\0')) {
+            Some(word) => Err(format!("inside a sandbox: {word:?} is no flag")),
+            None => Ok(Self::words(&typed)),
+        }
+    }
+}
+
+/// A flag with its value as one word, so that no value can be taken for a flag.
+fn word(arg: &Arg, typed: &ArgMatches) -> Option<OsString> {
+    let mut word = OsString::from(format!("--{}", arg.get_long()?));
+    if !matches!(arg.get_action(), ArgAction::SetTrue) {
+        word.push("=");
+        word.push(typed.get_raw(arg.get_id().as_str())?.next_back()?);
+    }
+    Some(word)
+}
+
+/// What flags say, as a layer of settings; only those that were given.
+pub(crate) fn layer(flags: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(flags) {
+        Ok(Value::Object(members)) => members,
+        // Flags are structures of plain values.
+        Ok(_) | Err(_) => Map::new(),
+    }
+}
+
+/// Whether a flag was not given.
+pub(crate) fn is_unset<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Reads an amount of US dollars.
+pub(crate) fn dollars(text: &str) -> Result<f64, String> {
+    let amount = text.trim_start_matches('$').parse().ok();
+    let amount = amount.filter(|amount: &f64| amount.is_finite() && 0.0 <= *amount);
+    amount.ok_or_else(|| "expected a number such as 2.50".to_owned())
+}
+
+/// A flag `--no-…` as the setting that it switches off.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
+fn off<S: Serializer>(is_given: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(!is_given)
+}
+
+#[cfg(test)]
+mod tests;
