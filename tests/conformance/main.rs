@@ -14,6 +14,8 @@ mod outcome;
 mod processes;
 mod session_cases;
 mod story_cases;
+mod terminal;
+mod terminal_cases;
 mod world;
 
 use std::fs::OpenOptions;
@@ -94,6 +96,9 @@ conformance! {
         crate::session_cases::other_prompts_start_nothing as other_prompts_start_nothing,
         crate::session_cases::goes_on_with_one_conversation as goes_on_with_one_conversation,
         crate::session_cases::guardrails_check_the_promise as guardrails_check_the_promise,
+        crate::terminal_cases::a_cancel_that_waits_in_the_queue_ends_the_loop as a_cancel_that_waits_in_the_queue_ends_the_loop,
+        crate::terminal_cases::a_cancel_that_is_taken_back_ends_nothing as a_cancel_that_is_taken_back_ends_nothing,
+        crate::terminal_cases::esc_and_cancel_end_the_loop_at_once as esc_and_cancel_end_the_loop_at_once,
     }
     codex {
         cases::plans_and_builds as plans_and_builds,

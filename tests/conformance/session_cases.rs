@@ -14,7 +14,7 @@ const PRINT: [&str; 5] =
 
 /// How the newest loop stands.
 #[track_caller]
-fn newest(world: &World) -> Value {
+pub(crate) fn newest(world: &World) -> Value {
     let printed = world.ralph(&["session", "status", "--json"]);
     serde_json::from_str(printed.lines().next().expect("a loop")).expect("JSON")
 }

@@ -127,6 +127,15 @@ impl World {
     pub(crate) fn agent(&self, args: &[&str], prompt: &str) -> String {
         let input = self.path.join("prompt.txt");
         fs::write(&input, prompt).expect("a prompt");
+        let mut command = self.agent_command(args);
+        let output = command.stdin(File::open(input).expect("a prompt")).output().expect("the agent");
+        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(output.status.success(), "{}\n{}", said(&output.stdout), said(&output.stderr));
+        said(&output.stdout)
+    }
+
+    /// A call of the agent itself, with ralph on its path.
+    pub(crate) fn agent_command(&self, args: &[&str]) -> Command {
         let ralph = Path::new(env!("CARGO_BIN_EXE_ralph")).parent().expect("a folder");
         let usual = std::env::var_os("PATH").unwrap_or_default();
         let path = std::iter::once(ralph.to_owned()).chain(std::env::split_paths(&usual));
@@ -134,18 +143,13 @@ impl World {
         let flags = self.settings["agent"]["flags"].as_array().expect("agents have flags");
         let flags =
             flags.iter().filter_map(Value::as_str).flat_map(|flag| shell_words::split(flag).expect("words"));
-        let output = self
-            .command(&self.program.file)
+        let mut command = self.command(&self.program.file);
+        command
             .args(args)
             .args(flags)
             .env("PATH", std::env::join_paths(path).expect("a path"))
-            .envs(variables.iter().map(|(name, value)| (name, value.as_str().expect("a text"))))
-            .stdin(File::open(input).expect("a prompt"))
-            .output()
-            .expect("the agent");
-        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        assert!(output.status.success(), "{}\n{}", said(&output.stdout), said(&output.stderr));
-        said(&output.stdout)
+            .envs(variables.iter().map(|(name, value)| (name, value.as_str().expect("a text"))));
+        command
     }
 
     /// Calls ralph and returns what it prints. The agent is on its path.
@@ -203,13 +207,24 @@ impl World {
 
     /// Waits for something to become true.
     #[track_caller]
-    pub(crate) fn wait_for(&self, what: &str, mut is_so: impl FnMut(&Self) -> bool) {
+    pub(crate) fn wait_for(&self, what: &str, is_so: impl FnMut(&Self) -> bool) {
+        let stderr = || fs::read_to_string(self.path.join("stderr")).unwrap_or_default();
+        self.wait_for_or(&|| format!("{what}\n{}", stderr()), is_so);
+    }
+
+    /// Waits for something to become true; says this if it does not.
+    #[track_caller]
+    pub(crate) fn wait_for_or(&self, what: &dyn Fn() -> String, mut is_so: impl FnMut(&Self) -> bool) {
         let deadline = Instant::now() + self.agent.patience;
         while !is_so(self) {
-            let stderr = || fs::read_to_string(self.path.join("stderr")).unwrap_or_default();
-            assert!(Instant::now() < deadline, "waited too long for {what}\n{}", stderr());
+            assert!(Instant::now() < deadline, "waited too long for {}", what());
             thread::sleep(PAUSE);
         }
+    }
+
+    /// The folder that the agent takes for its user's.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.path.join("home")
     }
 
     /// Checks that no process of the test is left.

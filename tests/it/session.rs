@@ -430,7 +430,10 @@ fn what_the_user_types_starts_and_cancels() {
     assert!(told.contains("Task:\nFix `the` $(touch pwned)\nLLAMA.\n"), "{told}");
     assert!(told.contains("<promise>FIXED</promise>"), "{told}");
     let said = answer["systemMessage"].as_str().expect("a note");
-    assert!(said.contains("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=0"), "{said}");
+    for note in ["CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=0", "/cancel-ralph ends it", "Esc stops the agent at once"]
+    {
+        assert!(said.contains(note), "{said}");
+    }
     assert!(!env.path("pwned").exists());
     let told = stop(&env, PROMISE).expect("another promise");
     assert!(told.contains("<promise>FIXED</promise>") && told.ends_with("LLAMA."), "{told}");
@@ -443,6 +446,50 @@ fn what_the_user_types_starts_and_cancels() {
     // The other command asks for full effort each time.
     typed("/ralph:ulw-loop --max-iterations 3 Fix it.");
     assert!(stop(&env, "Bye.").expect("it goes on").starts_with("ULTRAWORK MODE"));
+}
+
+/// An operation of Claude Code's queue, so many seconds from now.
+fn queued(seconds: i64, operation: &str, content: &str) -> String {
+    let at = Timestamp::now() + seconds.seconds();
+    let mut line =
+        json!({"type": "queue-operation", "operation": operation, "timestamp": format!("{at:.3}")});
+    if !content.is_empty() {
+        line["content"] = json!(content);
+    }
+    format!("{line}\n")
+}
+
+#[test]
+fn a_cancel_in_the_hosts_queue_ends_the_loop_at_the_next_stop() {
+    let env = Env::new();
+    start(&env, &["--max-iterations", "9"]);
+    work(&env);
+    let mut input = recorded("claude-stop", "a");
+    input["transcript_path"] = json!(env.path("transcript.jsonl"));
+    for (queue, why) in [
+        (queued(-100, "enqueue", "/cancel-ralph"), "it was meant for an earlier loop"),
+        (queued(1, "enqueue", "Do not type /cancel-ralph."), "it is only spoken of"),
+        (queued(1, "enqueue", "/cancel-ralph") + &queued(2, "popAll", "/cancel-ralph"), "it was taken back"),
+        (queued(1, "enqueue", "/cancel-ralph") + &queued(2, "dequeue", ""), "it was read already"),
+    ] {
+        env.write("transcript.jsonl", &queue);
+        assert!(held(&ask(&env, &["stop"], &input)).is_some(), "{why}");
+    }
+    env.write("transcript.jsonl", &queued(1, "enqueue", "/ralph:cancel-ralph"));
+    // Also where the agent promises at the same time, or something runs in the background.
+    input["last_assistant_message"] = json!(PROMISE);
+    input["background_tasks"] = json!([{"id": "x", "status": "running"}]);
+    let answer = ask(&env, &["stop"], &input);
+    assert_eq!(held(&answer), None);
+    assert!(answer["systemMessage"].as_str().expect("a note").contains("CANCELLED"), "{answer}");
+    assert_eq!(status(&env), "CANCELLED");
+    // Then the host reads the command, which was obeyed already; a second one was not.
+    let mut typed = recorded("claude-user-prompt-submit", "a");
+    (typed["prompt"], typed["cwd"]) = (json!("/cancel-ralph"), json!(env.project()));
+    for told in ["is cancelled", "There is no ralph loop"] {
+        let answer = ask(&env, &["user-prompt-submit", "--in-loop-only"], &typed);
+        assert!(answer["systemMessage"].as_str().expect("a note").contains(told), "{answer}");
+    }
 }
 
 #[test]

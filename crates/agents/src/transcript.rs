@@ -3,6 +3,8 @@
 //! Invariant: only the agent's own words. Lines that cannot be read are passed over; tool output, subagents and
 //! the program's own messages say nothing.
 
+pub mod queue;
+
 use jiff::Timestamp;
 use memchr::memmem;
 use serde::Deserialize;

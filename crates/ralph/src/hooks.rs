@@ -9,6 +9,7 @@ mod judge;
 mod looping;
 pub(crate) mod plugin;
 pub(crate) mod store;
+mod transcripts;
 
 use std::{
     env,

@@ -125,6 +125,11 @@ impl SessionLoop {
         self.since
     }
 
+    /// When the loop began.
+    pub(crate) fn began(&self) -> Timestamp {
+        self.ledger.run().memory.began
+    }
+
     /// The rules of the loop.
     pub(crate) fn plan(&self) -> &Plan {
         &self.ledger.run().plan

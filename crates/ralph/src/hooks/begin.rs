@@ -44,8 +44,9 @@ pub(crate) fn begin(ask: &Ask, conversation: &str, project: &Path) -> Result<Beg
     let contract = contract(&plan, &ask.task);
     let run = session::begin(plan, setup(ask, conversation, &project, &settings))?;
     store.bind(&run, &project)?;
-    let mut notes =
-        vec![format!("the loop has begun, with at most {iterations} turns; /cancel-ralph ends it")];
+    let mut notes = vec![format!(
+        "the loop has begun, with at most {iterations} turns; /cancel-ralph ends it when the agent next stops, Esc stops the agent at once"
+    )];
     if host() == "claude" && USUAL_CAP < iterations && env::var_os(CAP_VARIABLE).is_none() {
         notes.push(format!(
             "Claude Code lets an agent go after {USUAL_CAP} stops in a row without a tool call between them; start \

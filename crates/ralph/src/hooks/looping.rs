@@ -1,12 +1,6 @@
 //! The hooks of a conversation that is in a loop: it begins, is held, is let go, and never outlives the conversation.
 
-use std::path::Path;
-
-use jiff::Timestamp;
-use ralph_agents::{
-    Failure, FailureKind,
-    transcript::{Reach, last_message},
-};
+use ralph_agents::{Failure, FailureKind};
 use ralph_core::{
     claim::Scanner,
     engine::event::TurnEnd,
@@ -15,24 +9,20 @@ use ralph_core::{
         status,
     },
 };
-use ralph_sys::{
-    error::{Error, Result},
-    files,
-};
+use ralph_sys::error::{Error, Result};
 
 use super::{
-    Answer, Input, begin,
-    context::end_of,
-    project,
+    Answer, Input, begin, project,
     store::{self, Store},
+    transcripts,
 };
 use crate::{
     driver::session::{SessionLoop, Stopped, Verdict},
     journal::{hook_notes, run_dir::RunDir},
 };
 
-/// How much of a transcript is searched for what was said in a turn.
-const MAX_SEARCHED_LEN: u64 = 16 * 1024 * 1024;
+/// What the agent is told about a loop that its user has cancelled.
+const CANCELLED: &str = "The ralph loop of this conversation is cancelled. Do not go on with its task.";
 
 /// The agent tries to stop.
 pub(super) fn stop(input: &Input<'_>) -> Result<Answer> {
@@ -52,6 +42,13 @@ fn judge(input: &Input<'_>, store: &Store, run: &RunDir) -> Result<Answer> {
         store.unbind(run);
         return Ok(Answer::allow());
     };
+    if is_cancelled_meanwhile(input, &session) {
+        let turn = session.turn();
+        session.cancel("cancelled by the user")?;
+        store.unbind(run);
+        store.expect_cancel()?;
+        return Ok(Answer::allow().telling_user(&format!("ralph loop: CANCELLED in turn {turn}")));
+    }
     // What runs in the background wakes the agent when it is done; then there will be another stop.
     if input.has_background_work() {
         return Ok(Answer::allow());
@@ -81,28 +78,21 @@ fn judge(input: &Input<'_>, store: &Store, run: &RunDir) -> Result<Answer> {
     })
 }
 
+/// Whether the user has typed the command while the agent worked. It waits in the host's queue until the turn has
+/// ended, which is what the loop prevents.
+fn is_cancelled_meanwhile(input: &Input<'_>, session: &SessionLoop) -> bool {
+    let waiting = input.transcript().map(|path| transcripts::waiting_since(&path, session.began()));
+    waiting.into_iter().flatten().any(|prompt| typed(&prompt) == Some(Typed::Cancel))
+}
+
 /// Whether the agent's last message has the promise in it. Hosts that tell the message are believed: their
 /// transcript may not have it yet.
 fn has_promised(input: &Input<'_>, session: &SessionLoop) -> bool {
     let told = input.last_message();
-    let message = told.or_else(|| last_message_in(Path::new(&input.transcript()?), session.since()));
+    let message = told.or_else(|| transcripts::last_message_since(&input.transcript()?, session.since()));
     let mut scanner = Scanner::new(&session.plan().claims);
     scanner.push(&message.unwrap_or_default(), false);
     scanner.claimed()
-}
-
-/// The last message of a transcript since the turn began.
-fn last_message_in(path: &Path, since: Timestamp) -> Option<String> {
-    let mut file = files::open(path).ok()?;
-    let length = file.metadata().ok()?.len();
-    let mut size = 256 * 1024;
-    loop {
-        let (message, reach) = last_message(&end_of(&mut file, length, size)?, since);
-        if reach == Reach::Whole || length <= size || MAX_SEARCHED_LEN <= size {
-            return Some(message);
-        }
-        size *= 8;
-    }
 }
 
 /// The agent stopped because the service failed: the same turn again, when the user goes on.
@@ -153,11 +143,14 @@ pub(super) fn user_prompt(input: &Input<'_>) -> Result<Answer> {
     match typed(&prompt) {
         None => Ok(Answer::allow()),
         Some(Typed::Cancel) => {
+            let store = input.session().map(|session| Store::of(&session)).transpose()?;
+            let is_obeyed = store.is_some_and(|store| store.take_expected_cancel());
             let text = match bound(input)? {
                 Some((store, run)) => {
                     end(&store, &run, "cancelled by the user")?;
-                    "The ralph loop of this conversation is cancelled. Do not go on with its task."
+                    CANCELLED
                 }
+                None if is_obeyed => CANCELLED,
                 None => "There is no ralph loop in this conversation to cancel.",
             };
             Ok(Answer::tell_agent(input.event(), text).telling_user(&format!("ralph: {text}")))

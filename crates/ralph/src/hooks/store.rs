@@ -22,6 +22,9 @@ use crate::journal::run_dir::RunDir;
 /// The longest that is written about the context: a number of percent.
 const MAX_LEVEL_LEN: u64 = 16;
 
+/// There is one if a loop was cancelled by a command that waits in the host's queue.
+const OBEYED: &str = "obeyed";
+
 /// The folder of one conversation.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
@@ -66,6 +69,7 @@ impl Store {
     pub(crate) fn bind(&self, run: &RunDir, project: &Path) -> io::Result<()> {
         self.make()?;
         let _ = fs::remove_file(self.path.join("tools"));
+        let _ = fs::remove_file(self.path.join(OBEYED));
         // A hook that looks at the same moment sees the old loop or the new one.
         let lines = format!("{}\n{}\n", run.path().display(), project.display());
         self.root().replace("loop", lines.as_bytes(), Readers::AsBefore)
@@ -82,6 +86,16 @@ impl Store {
     /// Takes the conversation out of a loop whose record cannot be read.
     pub(crate) fn give_up(&self) {
         let _ = fs::remove_file(self.path.join("loop"));
+    }
+
+    /// Takes note that the command to cancel was obeyed before the host has read it.
+    pub(crate) fn expect_cancel(&self) -> io::Result<()> {
+        self.root().replace(OBEYED, b"", Readers::AsBefore)
+    }
+
+    /// Whether that command is still to come; it comes once.
+    pub(crate) fn take_expected_cancel(&self) -> bool {
+        fs::remove_file(self.path.join(OBEYED)).is_ok()
     }
 
     /// Counts one tool call: a byte each, so that calls at the same moment all count.

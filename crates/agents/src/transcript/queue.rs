@@ -1,0 +1,100 @@
+//! What the user has typed while the agent worked, and what still waits to be read: Claude Code writes down when a
+//! prompt enters its queue and when it leaves it.
+//!
+//! Invariant: lines that cannot be read are passed over, and an operation that nobody knows takes nothing away.
+
+use std::collections::VecDeque;
+
+use jiff::Timestamp;
+use memchr::memmem;
+use serde::Deserialize;
+
+use crate::raw::{Raw, word};
+
+/// The prompts that were typed after `since` and wait, the first first. The first line of `tail` may be cut.
+pub fn waiting(tail: &[u8], since: Timestamp) -> VecDeque<String> {
+    let mut waiting = VecDeque::new();
+    for line in tail.split(|byte| *byte == b'\n') {
+        if memmem::find(line, b"\"queue-operation\"").is_none() {
+            continue;
+        }
+        let Ok(line) = serde_json::from_slice::<Line<'_>>(line) else { continue };
+        let at = line.timestamp.and_then(Raw::word).and_then(|at| at.parse::<Timestamp>().ok());
+        if word(line.kind) == "queue-operation" && at.is_some_and(|at| since <= at) {
+            line.apply(&mut waiting);
+        }
+    }
+    waiting
+}
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Raw<'a>>,
+    #[serde(borrow)]
+    timestamp: Option<Raw<'a>>,
+    #[serde(borrow)]
+    operation: Option<Raw<'a>>,
+    #[serde(borrow)]
+    content: Option<Raw<'a>>,
+}
+
+impl Line<'_> {
+    fn apply(&self, waiting: &mut VecDeque<String>) {
+        let content = self.content.and_then(Raw::text);
+        match (word(self.operation), content) {
+            ("enqueue", Some(content)) => waiting.push_back(content),
+            // Read by the agent: the first that waits, or the one that is named.
+            ("dequeue", None) => {
+                waiting.pop_front();
+            }
+            // `popAll` gives each back to the user to be edited; `remove` names what was read in between.
+            (_, Some(content)) => {
+                if let Some(at) = waiting.iter().position(|waits| *waits == content) {
+                    waiting.remove(at);
+                }
+            }
+            (_, None) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(operations: &[(&str, &str)], expected: &[&str]) {
+        let lines: Vec<String> = operations
+            .iter()
+            .map(|(operation, content)| {
+                let content =
+                    if content.is_empty() { String::new() } else { format!(",\"content\":\"{content}\"") };
+                format!(
+                    r#"{{"type":"queue-operation","operation":"{operation}","timestamp":"2026-01-01T10:00:00Z"{content}}}"#
+                )
+            })
+            .collect();
+        let text = format!("torn\"queue-operation\"}}\n{}\n", lines.join("\n{}\n"));
+        let since = |moment: &str| moment.parse().expect("a moment");
+        let found = waiting(text.as_bytes(), since("2026-01-01T10:00:00Z"));
+        assert_eq!(found, expected, "{operations:?}");
+        assert!(waiting(text.as_bytes(), since("2026-01-01T10:00:01Z")).is_empty());
+    }
+
+    #[test]
+    fn what_was_put_in_waits_until_it_is_taken_out() {
+        check(&[], &[]);
+        check(&[("enqueue", "a"), ("enqueue", "/cancel-ralph")], &["a", "/cancel-ralph"]);
+        check(&[("enqueue", "a"), ("enqueue", "b"), ("dequeue", "")], &["b"]);
+        check(&[("enqueue", "a"), ("enqueue", "b"), ("remove", "b")], &["a"]);
+        check(&[("enqueue", "a"), ("enqueue", "b"), ("popAll", "a"), ("popAll", "b")], &[]);
+        check(&[("dequeue", ""), ("remove", "x"), ("enqueue", "a"), ("polish", "")], &["a"]);
+    }
+
+    #[test]
+    fn what_others_say_about_a_queue_is_no_operation() {
+        let said = r#"{"type":"assistant","timestamp":"2026-01-01T10:00:00Z","operation":"enqueue","content":"/cancel-ralph","note":["queue-operation"]}"#;
+        assert!(waiting(said.as_bytes(), Timestamp::UNIX_EPOCH).is_empty());
+    }
+}
