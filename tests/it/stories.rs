@@ -118,7 +118,7 @@ fn a_story_is_implemented_reviewed_mended_and_approved() {
     assert!(prompts[0].contains("Mode: implement\nStory: US-1 - Title of US-1"), "{}", prompts[0]);
     assert!(prompts[0].contains("Work on US-1 (Title of US-1) in mode implement, 1."), "{}", prompts[0]);
     assert!(prompts[2].contains("Mode: review-fix"), "{}", prompts[2]);
-    assert!(prompts[2].contains("What the review wants changed:\nWeek 53 is missing."), "{}", prompts[2]);
+    assert!(prompts[2].contains("What the review wants changed:\n> Week 53 is missing."), "{}", prompts[2]);
     assert!(!env.path(".ralph-active").exists());
     // The reviews name what was committed in the turns that worked on the story.
     let head = |revision: &str| env.git(&["rev-parse", revision]).trim().to_owned();

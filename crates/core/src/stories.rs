@@ -9,6 +9,7 @@ mod edit;
 mod invariants;
 mod judge;
 mod mode;
+mod quoted;
 mod schema;
 mod select;
 mod statistics;
@@ -20,8 +21,9 @@ mod transitions;
 mod tests;
 
 pub use budget::Budget;
-pub use judge::{ListJudgement, Rules, StoryTurn, Undone, idle, judge};
+pub use judge::{DroppedCriterion, ListJudgement, Rules, StoryTurn, Undone, idle, judge};
 pub use mode::Mode;
+pub use quoted::{MAX_ID_LEN, MAX_TITLE_LEN, one_line, quoted_lines};
 pub use schema::{Problem, Reading, keys, read};
 pub use select::{Selected, blocked, select};
 pub use statistics::{Statistics, StoryReviews};

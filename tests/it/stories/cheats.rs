@@ -54,7 +54,7 @@ fn approving_in_a_fix() {
     caught(
         &before,
         &[with("US-1", &json!({"reviewStatus": "needs_review", "reviewCount": 1, "reviewFeedback": "no"}))],
-        "needs_review",
+        "submitted story US-1 but left its reviewFeedback in place",
     );
 }
 
@@ -65,6 +65,15 @@ fn reviewing_without_counting_or_more_than_one() {
     let after = [approved("US-1", 1), approved("US-2", 1)];
     let left = [approved("US-1", 1), submitted("US-2", 0)];
     caught_in(project(&list(&before)), &leaves(&list(&after)), &left, "may only modify one story");
+}
+
+#[test]
+fn careless_edits_do_not_end_the_night() {
+    let before = [approved("US-1", 1), story("US-2"), with("US-3", &json!({"dependsOn": ["US-2"]}))];
+    let silent = with("US-1", &json!({"reviewCount": 1, "notes": ""}));
+    caught(&before, &[silent, before[1].clone(), before[2].clone()], "approved → null");
+    let waiting = with("US-2", &json!({"dependsOn": ["US-3"]}));
+    caught(&before, &[before[0].clone(), waiting, before[2].clone()], "US-2 -> US-3 -> US-2");
 }
 
 #[test]

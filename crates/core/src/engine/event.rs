@@ -18,7 +18,7 @@ use super::{
 use crate::{
     containment::{contact::Contact, level::Level},
     setup::Setup,
-    stories::{Mode, Statistics, Undone},
+    stories::{DroppedCriterion, Mode, Statistics, Undone},
 };
 
 /// One line of the journal.
@@ -253,6 +253,9 @@ pub struct TasksJudged {
     /// Stories that ralph approved because there had been enough reviews.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub capped: Vec<String>,
+    /// Acceptance criteria that were given up when a story was split: allowed, but shown.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub dropped: Vec<DroppedCriterion>,
 }
 
 /// How a turn ended and what it used.

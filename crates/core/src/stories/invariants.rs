@@ -16,10 +16,22 @@ pub(super) fn problems(list: &TaskList, review: Review, cap: u32) -> Vec<Problem
     }
 }
 
+/// The way from a story back to itself, if there is one.
+pub(super) fn circle(list: &TaskList) -> Option<Vec<String>> {
+    let graph = waiting(list);
+    graph.keys().find_map(|id| cycle(&graph, id))
+}
+
+/// What the stories wait for that are not done.
+fn waiting(list: &TaskList) -> Graph {
+    let open = list.user_stories.iter().filter(|story| !story.passes);
+    open.map(|story| (story.id.clone(), story.depends_on.clone())).collect()
+}
+
 /// Stories that wait for their own end, each circle once.
 pub(super) fn circles(list: &TaskList) -> Vec<Problem> {
     let open = list.user_stories.iter().filter(|story| !story.passes);
-    let graph: Graph = open.clone().map(|story| (story.id.clone(), story.depends_on.clone())).collect();
+    let graph = waiting(list);
     let mut told = BTreeSet::new();
     let mut problems = Vec::new();
     for story in open {

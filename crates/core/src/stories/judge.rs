@@ -1,5 +1,6 @@
 //! Judges what a turn did to the task list: what is wrong, what is put back, what the list says then.
 
+mod order;
 mod review;
 mod scope;
 
@@ -53,6 +54,15 @@ pub struct Undone {
     pub now: String,
 }
 
+/// An acceptance criterion that was given up when a story was split: allowed, but for a person to see.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DroppedCriterion {
+    /// The story that demanded it.
+    pub story: String,
+    /// What it demanded.
+    pub criterion: String,
+}
+
 /// What a turn did to the list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListJudgement {
@@ -62,6 +72,8 @@ pub struct ListJudgement {
     pub undone: Vec<Undone>,
     /// The stories that ralph approved because there had been enough reviews.
     pub capped: Vec<String>,
+    /// What no story demands any more since one was split.
+    pub dropped: Vec<DroppedCriterion>,
     /// The list as it must be written, if it is not as the turn left it.
     pub text: Option<String>,
 }
@@ -94,6 +106,7 @@ pub fn judge(
     }
     bench.scope_is_kept();
     bench.verify_commands_are_kept();
+    bench.nobody_waits_for_ever();
     bench.cap_is_applied();
     if turn.finished && rules.review == Review::Required {
         bench.duty_was_done();

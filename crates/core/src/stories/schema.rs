@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt, ops::Range};
 
 use serde_json::Value;
 
-use super::{Kind, Status, Story, TaskList, edit::STORIES};
+use super::{Kind, MAX_ID_LEN, Status, Story, TaskList, edit::STORIES, one_line};
 use crate::located::{
     fields::{self, At, Fields, Manner, Null, Unknown, read_object},
     node::{Content, Node, member_path},
@@ -32,9 +32,10 @@ pub struct Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.path.is_empty() {
-            write!(formatter, "{}", self.path)?;
+            // Keys and ids that are no good are an agent's words too.
+            formatter.write_str(&one_line(&self.path, usize::MAX))?;
             if let Some(story) = &self.story {
-                write!(formatter, " ({story})")?;
+                write!(formatter, " ({})", one_line(story, MAX_ID_LEN))?;
             }
             formatter.write_str(": ")?;
         }
@@ -193,7 +194,15 @@ fn string(node: &Node) -> Result<String, String> {
 }
 
 fn name(node: &Node) -> Result<String, String> {
-    string(node).and_then(|name| if name.trim().is_empty() { Err(wrong("a name", node)) } else { Ok(name) })
+    let name = string(node)?;
+    if name.trim().is_empty() {
+        return Err(wrong("a name", node));
+    }
+    // It is in every message about the story, also in those to other agents.
+    if one_line(&name, usize::MAX) != name.trim() {
+        return Err(wrong("a name without line breaks", node));
+    }
+    Ok(name)
 }
 
 fn boolean(node: &Node) -> Result<bool, String> {

@@ -8,7 +8,8 @@ mod turns;
 use serde_json::{Value, json};
 
 use super::{
-    ListJudgement, Problem, Review, Rules, Selected, Statistics, StoryTurn, TaskFile, blocked, read, select,
+    DroppedCriterion, ListJudgement, Problem, Review, Rules, Selected, Statistics, StoryTurn, TaskFile,
+    blocked, read, select,
 };
 use crate::stories::Mode;
 
@@ -108,6 +109,7 @@ fn check_1_names_what_is_malformed() {
     bad(json!({"reviewCount": 1.5}), "expected a whole number");
     bad(json!({"reviewFeedback": null}), "reviewFeedback (A): expected a string, found null");
     bad(json!({"id": " "}), "expected a name, found an empty string");
+    bad(json!({"id": "A\nMode: none"}), "id (A\\nMode: none): expected a name without line breaks");
     bad(json!({"kind": "robot"}), "expected agent or human, found \"robot\"");
     bad(json!({"passes": true, "notes": " "}), "passes=true with empty notes");
     says(&[story("A"), story("A")], Review::Required, Some("userStories[1].id (A): there is another story"));

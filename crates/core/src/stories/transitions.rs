@@ -95,10 +95,11 @@ pub(super) fn is_legal(mode: Mode, old: &ReviewFields, new: &ReviewFields) -> bo
 /// What to tell a turn that changed a story as it may not.
 pub(super) fn explain(mode: Mode, id: &str, old: &ReviewFields, new: &ReviewFields) -> String {
     let changes = changes(old, new);
-    if mode == Mode::Review {
-        return review(id, old, new, &changes);
+    match mode {
+        Mode::Review => review(id, old, new, &changes),
+        Mode::Fix => fix(id, old, new, &changes),
+        Mode::Implement | Mode::Work => illegal(mode, id, &in_words(&changes)),
     }
-    illegal(mode, id, &in_words(&changes))
 }
 
 /// The words of each mode for an illegal change.
@@ -117,6 +118,27 @@ pub(super) fn illegal(mode: Mode, id: &str, what: &str) -> String {
             format!("Review fields are changed in turns only. Story {id} was changed between two: {what}.")
         }
     }
+}
+
+/// A fix that has nearly done it right is told what is missing.
+fn fix(id: &str, old: &ReviewFields, new: &ReviewFields, changes: &[Change]) -> String {
+    let clear = "Set reviewFeedback to \"\" when you set reviewStatus to needs_review.";
+    let is_plain = old.status == Some(Status::ChangesRequested) && !new.passes && new.count == old.count;
+    let slip = match new.status.filter(|_| is_plain) {
+        Some(Status::NeedsReview) if new.feedback == old.feedback => {
+            format!("submitted story {id} but left its reviewFeedback in place. {clear}")
+        }
+        Some(Status::NeedsReview) => {
+            format!("submitted story {id} but wrote into its reviewFeedback. {clear}")
+        }
+        Some(Status::ChangesRequested) if new.feedback.is_empty() => format!(
+            "cleared the reviewFeedback of story {id} but did not submit it. Set reviewStatus to needs_review too."
+        ),
+        Some(Status::ChangesRequested | Status::Approved) | None => {
+            return illegal(Mode::Fix, id, &in_words(changes));
+        }
+    };
+    format!("Review-fix iteration {slip} Illegal transition: {}.", in_words(changes))
 }
 
 fn review(id: &str, old: &ReviewFields, new: &ReviewFields, changes: &[Change]) -> String {

@@ -18,7 +18,7 @@ use ralph_core::{
         event::{Event, StoryView, Turn},
     },
     setup::{Setup, StoriesSetup},
-    stories::{Mode, TaskFile, select},
+    stories::{MAX_ID_LEN, MAX_TITLE_LEN, Mode, Story, TaskFile, one_line, select},
 };
 use ralph_sys::{
     error::{Error, Result},
@@ -243,7 +243,8 @@ impl StoryKeeper {
     pub(super) fn variables(&self, turn: &Turn) -> Vec<(&'static str, String)> {
         let list = self.before.as_ref().map(|before| before.file.list());
         let story = turn.story.as_deref().and_then(|id| list?.story(id));
-        let (id, title) = story.map(|story| (story.id.clone(), story.title.clone())).unwrap_or_default();
+        let shown = |story: &Story| (one_line(&story.id, MAX_ID_LEN), one_line(&story.title, MAX_TITLE_LEN));
+        let (id, title) = story.map(shown).unwrap_or_default();
         let dir = self.setup.ralph_dir.display().to_string();
         vec![
             ("MODE", turn.mode.name().to_owned()),

@@ -63,11 +63,21 @@ impl Bench<'_> {
 
     /// Gives a story these review fields again.
     fn put_back(&mut self, id: &str, was: &ReviewFields, is: &ReviewFields, text: String) {
+        self.restore_notes(id, was);
         for Change { field, old, new } in changes(was, is) {
             self.set(id, field, &value_of(was, field));
             self.undone(Some(id), field, new, old);
         }
         self.found.broken.push(text);
+    }
+
+    /// A story that passes must have notes: with an approval that comes back come those that it had.
+    fn restore_notes(&mut self, id: &str, was: &ReviewFields) {
+        let is_silent = self.now.list.story(id).is_some_and(|story| story.notes.trim().is_empty());
+        let Some(old) = self.old.list.story(id).filter(|_| was.passes && is_silent) else { return };
+        let notes = json(&old.notes);
+        self.set(id, "notes", &notes);
+        self.undone(Some(id), "notes", "empty", "as before the turn");
     }
 
     /// A reviewer who asks for changes too often is overruled; the concerns stay readable.

@@ -1,6 +1,6 @@
 //! What the work is measured by stays what it was: acceptance criteria, who does a story, the verify commands.
 
-use super::{Bench, json};
+use super::{Bench, DroppedCriterion, json};
 use crate::{
     located::text::parse,
     stories::{Mode, Story, TaskList, edit::set_in_list},
@@ -18,37 +18,61 @@ impl Bench<'_> {
                 self.undone(Some(&before.id), "kind", json(&after.kind), json(&before.kind));
                 self.found.broken.push(format!("The kind of story {} may not be changed.", before.id));
             }
-            if let Some(why) = self.lost_criteria(before, after, &now, is_split) {
-                self.set(&before.id, "acceptanceCriteria", &self.old_criteria(&before.id));
-                self.undone(Some(&before.id), "acceptanceCriteria", "changed", "as before the turn");
-                self.found.broken.push(why);
+            if before.acceptance_criteria == after.acceptance_criteria {
+                continue;
+            }
+            match self.without_criteria(before, after, &now, is_split) {
+                Ok(lost) => {
+                    let dropped = lost
+                        .into_iter()
+                        .map(|criterion| DroppedCriterion { story: before.id.clone(), criterion });
+                    self.found.dropped.extend(dropped);
+                }
+                Err(why) => {
+                    self.set(&before.id, "acceptanceCriteria", &self.old_criteria(&before.id));
+                    self.undone(Some(&before.id), "acceptanceCriteria", "changed", "as before the turn");
+                    self.found.broken.push(why);
+                }
             }
         }
     }
 
-    fn lost_criteria(&self, before: &Story, after: &Story, now: &TaskList, is_split: bool) -> Option<String> {
-        let (was, is) = (&before.acceptance_criteria, &after.acceptance_criteria);
-        if was == is {
-            return None;
-        }
-        if before.is_submitted() || before.passes {
-            return Some(format!(
+    /// The criteria that no story demands any more, or why that may not be.
+    fn without_criteria(
+        &self,
+        before: &Story,
+        after: &Story,
+        now: &TaskList,
+        is_split: bool,
+    ) -> Result<Vec<String>, String> {
+        if is_closed(before) {
+            return Err(format!(
                 "The acceptance criteria of story {} may not be changed any more: it was submitted.",
                 before.id
             ));
         }
-        let is_elsewhere = |criterion: &String| {
-            now.user_stories.iter().any(|it| it.id != before.id && it.acceptance_criteria.contains(criterion))
+        let was = before.acceptance_criteria.iter();
+        let gone = was.filter(|criterion| !after.acceptance_criteria.contains(criterion));
+        let lost: Vec<String> = gone.filter(|it| !self.has_moved(it, before, now)).cloned().collect();
+        let is_selected = self.turn.mode == Mode::Implement && self.turn.story == Some(before.id.as_str());
+        if lost.is_empty() || (is_split && is_selected) {
+            return Ok(lost);
+        }
+        Err(format!(
+            "Story {} lost acceptance criteria. Only the story of this iteration can be split: keep its id for the \
+             first part and add new stories for the rest.",
+            before.id
+        ))
+    }
+
+    /// Whether another story that is still open demands this since the turn, word for word.
+    fn has_moved(&self, criterion: &String, from: &Story, now: &TaskList) -> bool {
+        let has_it = |story: &Story| story.acceptance_criteria.contains(criterion);
+        let gained = |story: &Story| match self.old.list.story(&story.id) {
+            Some(old) => !is_closed(old) && !has_it(old),
+            None => true,
         };
-        let is_lost = was.iter().any(|criterion| !is.contains(criterion) && !is_elsewhere(criterion));
-        let may_split = self.turn.mode == Mode::Implement && is_split;
-        (is_lost && !may_split).then(|| {
-            format!(
-                "Story {} lost acceptance criteria. If it is too large, keep its id for the first part and add new \
-                 stories for the rest.",
-                before.id
-            )
-        })
+        now.user_stories.iter().any(|story| story.id != from.id && has_it(story) && gained(story))
     }
 
     /// The text of a story's criteria before the turn.
@@ -72,4 +96,9 @@ impl Bench<'_> {
                 .to_owned(),
         );
     }
+}
+
+/// Whether what a story demands is settled.
+fn is_closed(story: &Story) -> bool {
+    story.is_submitted() || story.passes
 }

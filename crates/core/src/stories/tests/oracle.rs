@@ -56,6 +56,8 @@ enum Edit {
     Spoil(usize),
     Swap(usize, usize),
     Weaken(usize),
+    Silence(usize),
+    Await(usize, usize),
 }
 
 fn edits() -> impl Strategy<Value = Vec<Edit>> {
@@ -75,6 +77,8 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
         1 => (0..5_usize).prop_map(Edit::Spoil),
         1 => (0..5_usize, 0..5_usize).prop_map(|(one, other)| Edit::Swap(one, other)),
         1 => (0..5_usize).prop_map(Edit::Weaken),
+        1 => (0..5_usize).prop_map(Edit::Silence),
+        1 => (0..5_usize, 0..5_usize).prop_map(|(one, other)| Edit::Await(one, other)),
     ];
     prop::collection::vec(edit, 0..4)
 }
@@ -102,6 +106,10 @@ fn edited(before: &[Value], edits: &[Edit], mode: Mode) -> Vec<Value> {
             Edit::Spoil(at) if 0 < many => stories[at % many]["passes"] = json!("certainly"),
             Edit::Swap(one, other) if 0 < many => stories.swap(one % many, other % many),
             Edit::Weaken(at) if 0 < many => stories[at % many]["acceptanceCriteria"] = json!(["less"]),
+            Edit::Silence(at) if 0 < many => stories[at % many]["notes"] = json!(""),
+            Edit::Await(one, other) if 0 < many => {
+                stories[one % many]["dependsOn"] = json!([stories[other % many]["id"]]);
+            }
             _ => {}
         }
     }

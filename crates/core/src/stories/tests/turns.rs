@@ -133,11 +133,25 @@ fn fix_turns_submit_again() {
          transition: passes false → true",
     );
     undone(Fix, &before, &to(json!({"reviewStatus": "needs_review", "reviewCount": 2})), "reviewCount 1 → 2");
+    // Each slip is named.
     undone(
         Fix,
         &before,
         &to(json!({"reviewStatus": "needs_review", "reviewFeedback": "mend it"})),
-        "needs_review",
+        "Review-fix iteration submitted story A but left its reviewFeedback in place. Set reviewFeedback to \"\" when \
+         you set reviewStatus to needs_review.",
+    );
+    undone(
+        Fix,
+        &before,
+        &to(json!({"reviewStatus": "needs_review", "reviewFeedback": "done"})),
+        "submitted story A but wrote into its reviewFeedback. Set reviewFeedback to \"\"",
+    );
+    undone(
+        Fix,
+        &before,
+        &to(json!({"reviewStatus": "changes_requested"})),
+        "cleared the reviewFeedback of story A but did not submit it. Set reviewStatus to needs_review",
     );
     undone(Fix, &before, &to(json!({"reviewStatus": null})), "reviewStatus changes_requested → null");
     undone(
@@ -190,6 +204,33 @@ fn holes_are_closed() {
 }
 
 #[test]
+fn what_is_put_back_is_a_list_that_can_be_worked_on() {
+    use Mode::{Fix, Implement};
+    let usable = |judgement: &ListJudgement| {
+        let text = judgement.text.as_deref().expect("a repair");
+        assert_eq!(check(text, Review::Required, 5), [], "{text}");
+    };
+    let before = [sent_back("A"), approved("B"), submitted("C")];
+    let careless = with("B", &json!({"reviewCount": 1, "notes": ""}));
+    for mode in [Implement, Mode::Review, Fix] {
+        let judgement = judged(mode, Some("A"), &before, &[sent_back("A"), careless.clone(), submitted("C")]);
+        usable(&judgement);
+        assert_eq!(judgement.text, Some(list(&before)), "the notes come back with the approval");
+    }
+    // Stories that were made to wait for each other.
+    let waits = |id: &str, on: &[&str]| with(id, &json!({"dependsOn": on}));
+    let before = [story("A"), waits("B", &["A"])];
+    let circle = judged(Implement, Some("A"), &before, &[waits("A", &["B"]), waits("B", &["A"])]);
+    usable(&circle);
+    assert_eq!(circle.text, Some(list(&before)));
+    assert!(circle.broken[0].contains("wait for each other: A -> B -> A"), "{circle:#?}");
+    assert_eq!(circle.undone[0].field, "dependsOn");
+    let born = judged(Implement, Some("A"), &before, &[story("A"), waits("B", &["A"]), waits("N", &["N"])]);
+    usable(&born);
+    assert_eq!(born.text, Some(list(&[story("A"), waits("B", &["A"]), story("N")])));
+}
+
+#[test]
 fn files_that_are_no_lists_are_put_back() {
     let before = list(&[story("A")]);
     let commands = ["make test".to_owned()];
@@ -222,7 +263,25 @@ fn a_split_keeps_the_parent_and_loses_nothing() {
     let whole = with("A", &json!({"acceptanceCriteria": ["one", "two"]}));
     let first = with("A", &json!({"acceptanceCriteria": ["one"], "reviewStatus": "needs_review"}));
     let rest = with("A2", &json!({"acceptanceCriteria": ["the other"]}));
-    legal(Mode::Implement, std::slice::from_ref(&whole), &[first.clone(), rest]);
+    let split =
+        judged(Mode::Implement, Some("A"), std::slice::from_ref(&whole), &[first.clone(), rest.clone()]);
+    assert!(split.broken.is_empty() && split.undone.is_empty() && split.text.is_none(), "{split:#?}");
+    // What neither part demands any more is shown to the user.
+    assert_eq!(split.dropped, [DroppedCriterion { story: "A".to_owned(), criterion: "two".to_owned() }]);
+    // It unlocks the story that was selected, and no other.
+    let judgement =
+        judged(Mode::Implement, Some("B"), &[whole.clone(), story("B")], &[first.clone(), story("B"), rest]);
+    assert!(judgement.broken[0].contains("Story A lost acceptance criteria"), "{judgement:#?}");
+    assert_eq!(judgement.dropped, []);
+    // A criterion can move to an open story, but another that has it already is no reason to lose it.
+    let moved =
+        |b: Value| judged(Mode::Implement, Some("B"), &[whole.clone(), story("B")], &[first.clone(), b]);
+    let gained = moved(with("B", &json!({"acceptanceCriteria": ["it works", "two"]})));
+    assert_eq!((gained.broken.as_slice(), gained.dropped.as_slice()), (&[] as &[String], &[][..]));
+    let shared = with("B", &json!({"acceptanceCriteria": ["it works", "two"]}));
+    let both = [whole.clone(), shared.clone()];
+    let judgement = judged(Mode::Implement, Some("A"), &both, &[first.clone(), shared]);
+    assert!(judgement.broken[0].contains("Story A lost acceptance criteria"), "{judgement:#?}");
     // Without a new story for the rest, criteria have just been dropped.
     let judgement = judged(Mode::Implement, Some("A"), std::slice::from_ref(&whole), &[first]);
     assert!(judgement.broken[0].contains("lost acceptance criteria"), "{judgement:#?}");

@@ -3,7 +3,7 @@
 use ralph_core::{
     engine::event::Turn,
     setup::StoriesSetup,
-    stories::{Mode, Story},
+    stories::{MAX_ID_LEN, MAX_TITLE_LEN, Mode, Story, one_line, quoted_lines},
 };
 
 use super::commits::ReviewedCommits;
@@ -26,7 +26,8 @@ pub(super) fn text(
     ];
     match story {
         Some(story) => {
-            lines.push(format!("Story: {} - {}", story.id, story.title));
+            let (id, title) = (one_line(&story.id, MAX_ID_LEN), one_line(&story.title, MAX_TITLE_LEN));
+            lines.push(format!("Story: {id} - {title}"));
             lines.extend(of_story(turn, story, commits, setup));
         }
         None => lines.push(
@@ -54,7 +55,9 @@ fn of_story(turn: &Turn, story: &Story, commits: &ReviewedCommits, setup: &Stori
             lines.extend(to_review(commits));
             lines
         }
-        Mode::Fix => vec![format!("What the review wants changed:\n{}", story.review_feedback.trim())],
+        Mode::Fix => {
+            vec![format!("What the review wants changed:\n{}", quoted_lines(&story.review_feedback))]
+        }
         Mode::Implement | Mode::Work => Vec::new(),
     }
 }
@@ -79,7 +82,10 @@ fn to_review(ReviewedCommits { ranges, lost }: &ReviewedCommits) -> Vec<String> 
 
 /// What a turn is told that left something uncommitted.
 pub(super) fn unclean(changes: &[Change], setup: &StoriesSetup) -> Option<String> {
-    let named = changes.iter().take(MAX_NAMED_FILES).map(|change| format!("- {}", change.path.display()));
+    let named = changes.iter().take(MAX_NAMED_FILES).map(|change| {
+        let path = change.path.to_string_lossy();
+        format!("- {}", one_line(&path, usize::MAX))
+    });
     let mut lines: Vec<String> = named.collect();
     if MAX_NAMED_FILES < changes.len() {
         lines.push(format!("- and {} more", changes.len() - MAX_NAMED_FILES));

@@ -138,6 +138,7 @@ impl StoryFiles<'_> {
                 broken: judgement.broken,
                 undone: judgement.undone,
                 capped: judgement.capped,
+                dropped: judgement.dropped,
             },
             file: judgement.text.clone().map(TaskFile::new).or(after.cloned()).unwrap_or_default(),
             replaced: judgement.text.as_ref().and(after).map(|after| after.text().to_owned()),
@@ -157,7 +158,7 @@ impl StoryFiles<'_> {
         let turn = stories::StoryTurn { mode: before.mode, story: before.story.as_deref(), finished: true };
         let is_idle = self.setup.review() == stories::Review::Required;
         let broken = stories::idle(turn).filter(|_| is_idle).into_iter().collect();
-        let judged = TasksJudged { run: None, broken, undone: Vec::new(), capped: Vec::new() };
+        let judged = TasksJudged { broken, ..TasksJudged::default() };
         let mut findings = Findings { judged, file: TaskFile::default(), replaced: None, writes: Vec::new() };
         for Pin { path, bytes } in self.pins {
             findings.pinned(self.project, path, bytes);

@@ -5,11 +5,11 @@ use ralph_core::{
         event::{GateEnded, RunStarted, TasksJudged, Turn},
         plan::{Gate, Plan},
     },
-    stories::Undone,
+    stories::{DroppedCriterion, Undone},
 };
 
 use super::Human;
-use crate::term::{Palette, printable};
+use crate::term::{Palette, fit::one_line, printable};
 
 impl Human {
     /// What the list will take, and whether it is allowed.
@@ -45,6 +45,10 @@ impl Human {
             let story = story.as_ref().map(|story| format!("{story} ")).unwrap_or_default();
             let text = format!("{story}{field}: {was}, put back to {now}");
             self.alert(&format!("{warn}Undone:{warn:#} {}", printable(&text)));
+        }
+        for DroppedCriterion { story, criterion } in &judged.dropped {
+            let text = format!("{story} no longer demands: {criterion}");
+            self.alert(&format!("{warn}Split:{warn:#} {}", one_line(&text)));
         }
         for story in &judged.capped {
             let mark = self.look.marks.good;
