@@ -1,7 +1,11 @@
 //! What a user typed to start or to cancel a loop: `/ralph-loop "TASK" --max-iterations 10`.
 //!
-//! Invariant: the text is data. Nothing in it is expanded, and what is no known option at the beginning or the
-//! end (of the whole, or of the first line) belongs to the task, line breaks included.
+//! Invariant: the text is data. Nothing in it is expanded, and what is no option at the beginning or the end (of the
+//! whole, or of the first line) belongs to the task, line breaks included.
+
+mod unknown_option;
+
+use unknown_option::UnknownOption;
 
 use crate::engine::plan::NoWork;
 
@@ -73,6 +77,9 @@ pub fn ask(words: &str, ultrawork: bool) -> Result<Ask, String> {
     while let Some(rest) = ask.option(text)? {
         text = rest.trim_start();
     }
+    if let Some((unknown, _)) = UnknownOption::at_the_start_of(text) {
+        return Err(unknown.complaint());
+    }
     let (first, others) = text.split_once('\n').map_or((text, None), |(first, rest)| (first, Some(rest)));
     let task = match others {
         Some(others) => format!("{}\n{others}", ask.options_at_the_end(first)?),
@@ -92,25 +99,52 @@ impl Ask {
         let starts = starts.filter(|at| text[..*at].chars().next_back().is_none_or(char::is_whitespace));
         let mut problem = None;
         for at in starts {
+            let (before, end) = text.split_at(at);
             let mut with = self.clone();
-            let mut rest = text[at..].trim();
-            loop {
-                match with.option(rest) {
-                    Ok(Some(after)) => rest = after.trim_start(),
-                    Ok(None) => break,
-                    Err(error) => {
-                        // On the last line a known option with a wrong value is a slip, not a part of the task.
-                        problem = (!rest.contains('\n')).then_some(error);
-                        break;
-                    }
+            match with.options_to_the_end(before.trim_end(), end.trim()) {
+                End::Options => {
+                    *self = with;
+                    return Ok(before.trim_end());
                 }
-            }
-            if rest.is_empty() {
-                *self = with;
-                return Ok(text[..at].trim_end());
+                End::Slip(error) => return Err(error),
+                End::WrongValue(error) => problem = Some(error),
+                End::Task => {}
             }
         }
         problem.map_or(Ok(text), Err)
+    }
+
+    /// Takes options until nothing is left, if these are options.
+    fn options_to_the_end(&mut self, before: &str, end: &str) -> End {
+        let is_one_line = !end.contains('\n');
+        let can_slip = is_one_line && !is_inside_quotes(before);
+        let (mut rest, mut is_any_known, mut unknown) = (end, false, None);
+        while !rest.is_empty() {
+            rest = match self.option(rest) {
+                Ok(Some(after)) => {
+                    is_any_known = true;
+                    after.trim_start()
+                }
+                // On the last line a known option with a wrong value is a slip, not a part of the task.
+                Err(error) if !rest.contains('\n') => return End::WrongValue(error),
+                Err(_) => return End::Task,
+                Ok(None) => match UnknownOption::at_the_start_of(rest).filter(|_| can_slip) {
+                    Some((found, after)) => {
+                        unknown.get_or_insert(found);
+                        after.trim_start()
+                    }
+                    None => return End::Task,
+                },
+            };
+        }
+        match unknown {
+            None => End::Options,
+            // Alone at the end it may be what the task is about, unless that stands in quotation marks.
+            Some(unknown) if is_any_known || unknown.nearest().is_some() || unquoted(before) != before => {
+                End::Slip(unknown.complaint())
+            }
+            Some(_) => End::Task,
+        }
     }
 
     /// Takes the option that a text begins with, and returns what stands after it.
@@ -143,6 +177,18 @@ impl Ask {
     }
 }
 
+/// What the end of a text is.
+enum End {
+    /// Known options, all of them.
+    Options,
+    /// Options, one of which does not exist.
+    Slip(String),
+    /// An option whose value is wrong.
+    WrongValue(String),
+    /// A part of the task.
+    Task,
+}
+
 /// A promise that can stand in a tag.
 pub fn promise(text: &str) -> Result<String, String> {
     let text = text.trim();
@@ -159,6 +205,12 @@ fn value(text: &str) -> Option<(&str, &str)> {
         return text[1..].split_once(first);
     }
     Some(text.split_at(text.find(char::is_whitespace).unwrap_or(text.len())))
+}
+
+/// Whether a text that begins with a quotation mark has not come to the other one.
+fn is_inside_quotes(text: &str) -> bool {
+    let mark = text.chars().next().filter(|first| matches!(first, '"' | '\''));
+    mark.is_some_and(|mark| text.matches(mark).count() % 2 == 1)
 }
 
 /// A text without the quotation marks around it.
@@ -218,6 +270,19 @@ mod tests {
         check("first --max-iterations 3\nsecond\n---", "first\nsecond\n---", Some(3));
         check("explain the --max-iterations 3 option", "explain the --max-iterations 3 option", None);
         check("use --foo 3", "use --foo 3", None);
+        check("--max-iterations 3 make cargo test --release pass", "make cargo test --release pass", Some(3));
+        check("--max-iterations 3 use --foo", "use --foo", Some(3));
+        check(
+            "\"make npm test -- --coverage pass\" --max-iterations 3",
+            "make npm test -- --coverage pass",
+            Some(3),
+        );
+        check(
+            "use --foo, not --bar, and that soon --max-iterations 3",
+            "use --foo, not --bar, and that soon",
+            Some(3),
+        );
+        check("first\n--foo\n--max-iterations 3", "first\n--foo", Some(3));
         check(
             "\"explain --max-iterations to me\" --max-iterations 3",
             "explain --max-iterations to me",
@@ -238,6 +303,34 @@ mod tests {
             "fix --completion-promise <x>",
         ] {
             assert!(ask(words, false).is_err(), "{words}");
+        }
+    }
+
+    #[test]
+    fn unknown_options_are_named_with_the_nearest() {
+        for (words, said) in [
+            ("fix it --max-iteration 5", "`--max-iteration`; did you mean `--max-iterations`?"),
+            ("fix it --max-iterations 5 --guardrail", "`--guardrail`; did you mean `--guardrails`?"),
+            ("--max-iterations 5 fix it --Guardrails", "`--Guardrails`; did you mean `--guardrails`?"),
+            (
+                "--min-tool-call 2 fix it --max-iterations 5",
+                "`--min-tool-call`; did you mean `--min-tool-calls`?",
+            ),
+            (
+                "--min_tool_calls=2 --max-iterations 5 fix it",
+                "`--min_tool_calls`; did you mean `--min-tool-calls`?",
+            ),
+            (
+                "\"fix it\" --promise \"ALL GREEN\" --max-iterations 5",
+                "`--promise`; did you mean `--completion-promise`?",
+            ),
+            ("fix it --iterations 5", "`--iterations`; did you mean `--max-iterations`?"),
+            ("fix it --on-no-work=warn --max-iterations 5\nand more", "did you mean `--on-promise-no-work`?"),
+            ("\"fix it\" --model opus", "unknown option `--model`; if it belongs to the task"),
+            ("fix it --model opus --max-iterations 5", "unknown option `--model`; if it belongs to the task"),
+        ] {
+            let error = ask(words, false).expect_err(words);
+            assert!(error.contains("unknown option") && error.contains(said), "{words}: {error}");
         }
     }
 
