@@ -18,6 +18,7 @@ mod job;
 mod loop_and_claims;
 mod memory;
 mod modes;
+mod mute;
 mod nights;
 mod notify;
 mod obstacles;

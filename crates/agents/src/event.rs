@@ -65,6 +65,11 @@ pub enum AgentEvent {
     Result(TurnResult),
     /// What the service says about the user's quota.
     Limit(Limit),
+    /// A line of plain text in a stream of events: what an agent says that cannot begin, such as where to log in.
+    Stray {
+        /// The line, or its beginning.
+        text: String,
+    },
     /// A line that this version does not know.
     Unknown {
         /// The event's own type, or what kind of junk it was.

@@ -1,12 +1,15 @@
 //! Reads streams that carry one JSON event per line.
 //!
 //! Invariant: whatever the line is, the stream goes on; a line that cannot be read becomes
-//! [`AgentEvent::Unknown`].
+//! [`AgentEvent::Unknown`], or [`AgentEvent::Stray`] where it is text for people.
 
 use std::borrow::Cow;
 
 use super::lines::{Line, Lines};
 use super::{AgentEvent, Parser, Usage, summary};
+
+/// How much of a line of text is kept; a login address is shorter.
+const MAX_STRAY_LEN: usize = 4096;
 
 /// Where a reader puts the events that it finds.
 pub(super) type Emit<'a> = &'a mut dyn FnMut(AgentEvent);
@@ -63,7 +66,13 @@ fn take(reader: &mut impl Reader, line: &Line<'_>, emit: Emit<'_>) {
     match reader.read(&line, emit) {
         Ok(()) => {}
         Err(error) if error.is_data() => emit(unknown("JSON of an unknown shape")),
-        Err(_) => emit(unknown(format!("not JSON: {}", summary::short(&line)))),
+        // What begins like an event is one that was torn.
+        Err(_) if line.starts_with(['{', '[']) => {
+            emit(unknown(format!("not JSON: {}", summary::short(&line))));
+        }
+        Err(_) => {
+            emit(AgentEvent::Stray { text: line[..line.floor_char_boundary(MAX_STRAY_LEN)].to_owned() });
+        }
     }
 }
 

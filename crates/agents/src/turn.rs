@@ -37,13 +37,16 @@ pub struct Tally {
     pub recognised: u64,
     /// Lines that it does not.
     pub unknown: u64,
+    /// Of those, lines of plain text.
+    pub stray: u64,
 }
 
 impl Tally {
     /// Takes the next event.
     pub fn take(&mut self, event: &AgentEvent) {
-        if let AgentEvent::Unknown { .. } = event {
+        if let AgentEvent::Unknown { .. } | AgentEvent::Stray { .. } = event {
             self.unknown += 1;
+            self.stray += u64::from(matches!(event, AgentEvent::Stray { .. }));
             return;
         }
         self.recognised += 1;
@@ -72,6 +75,7 @@ impl Tally {
             AgentEvent::Todo { .. }
             | AgentEvent::Subagent { .. }
             | AgentEvent::Progress { .. }
+            | AgentEvent::Stray { .. }
             | AgentEvent::Unknown { .. } => {}
         }
     }
@@ -92,6 +96,8 @@ pub enum Exit {
     TimedOut(Duration),
     /// It printed nothing for this long and was ended.
     Idle(Duration),
+    /// It printed no event for this long after its start and was ended.
+    NoStart(Duration),
     /// It printed its result, did not exit, and was ended.
     Lingered,
 }
@@ -104,6 +110,14 @@ pub fn conclude(structured: bool, exit: Exit, tally: &Tally) -> Result<(), Failu
     let problem = match exit {
         Exit::TimedOut(limit) => format!("took longer than {limit:?}"),
         Exit::Idle(limit) => format!("printed nothing for {limit:?}"),
+        // Text instead of events is meant for a person: where to log in, what to accept. No attempt changes that.
+        Exit::NoStart(limit) if 0 < tally.stray => {
+            return Err(Failure {
+                kind: FailureKind::Permanent,
+                message: format!("did not begin within {limit:?}, and printed text for a person"),
+            });
+        }
+        Exit::NoStart(limit) => format!("did not begin within {limit:?}"),
         Exit::Signal(signal) => format!("was ended by signal {signal}"),
         Exit::Code(code) if code != 0 => format!("exited with code {code}"),
         Exit::Code(_) | Exit::Lingered if structured && tally.recognised == 0 => {

@@ -159,6 +159,7 @@ mod tests {
             tools: 0,
             tool_errors: 0,
             leftovers: vec![],
+            last_lines: Vec::new(),
             denials: vec![],
             session: None,
             hooks: None,

@@ -18,6 +18,7 @@ mod containment;
 mod conversation;
 mod ended;
 mod hooking;
+mod last_lines;
 mod ledger;
 mod listener;
 mod notify;

@@ -189,6 +189,10 @@ pub(crate) struct Limits {
     #[serde(serialize_with = "seconds_or_off")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) idle_timeout: Option<Duration>,
+    /// How long the agent may take to its first event. Programs that ralph does not know have no events.
+    #[serde(serialize_with = "seconds_or_off")]
+    #[schemars(schema_with = "schema::duration")]
+    pub(crate) start_timeout: Option<Duration>,
     /// How long one guardrail may take.
     #[serde(serialize_with = "seconds_or_off")]
     #[schemars(schema_with = "schema::duration")]
@@ -225,6 +229,7 @@ impl Default for Limits {
         Self {
             iteration_timeout: None,
             idle_timeout: Some(Duration::from_mins(30)),
+            start_timeout: Some(Duration::from_mins(2)),
             gate_timeout: None,
             max_time: None,
             max_wait: None,

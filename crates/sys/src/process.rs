@@ -62,6 +62,8 @@ pub enum ProcessEvent<'a> {
 pub enum Control {
     /// Nothing: it goes on.
     Something,
+    /// This is no beginning yet, whatever it is.
+    Noise,
     /// The process should go now.
     Result,
     /// The process must go now.
@@ -340,8 +342,12 @@ impl Supervisor {
             Some(Message::Output { serial, stream, bytes }) if serial == self.serial => {
                 watch.output(now);
                 match listener(ProcessEvent::Output(stream, &bytes)) {
-                    Control::Something => {}
-                    Control::Result => watch.result(),
+                    Control::Noise => {}
+                    Control::Something => watch.begun(),
+                    Control::Result => {
+                        watch.begun();
+                        watch.result();
+                    }
                     Control::Enough => return watch.enough(now),
                 }
             }

@@ -25,6 +25,8 @@ pub struct Limits {
     pub total: Option<Duration>,
     /// Without any output.
     pub idle: Option<Duration>,
+    /// Until the first output that counts as a beginning.
+    pub start: Option<Duration>,
 }
 
 /// Why a process was ended by ralph rather than by itself.
@@ -34,6 +36,8 @@ pub enum Cause {
     Timeout,
     /// It was silent for too long.
     Idle,
+    /// It did not begin.
+    NoStart,
     /// It had printed its result and did not go.
     Lingered,
     /// It has used what it may use.
@@ -72,6 +76,7 @@ pub struct Watch {
     limits: Limits,
     started: Instant,
     last_output: Instant,
+    has_begun: bool,
     has_result: bool,
     open_pipes: u8,
     phase: Phase,
@@ -87,6 +92,7 @@ impl Watch {
             limits,
             started: now,
             last_output: now,
+            has_begun: false,
             has_result: false,
             open_pipes,
             phase: Phase::Running,
@@ -101,6 +107,11 @@ impl Watch {
         if let Phase::Draining { until, at_the_latest } = &mut self.phase {
             *until = (now + QUIET_TIMEOUT).min(*at_the_latest);
         }
+    }
+
+    /// What the process printed shows that it has begun.
+    pub fn begun(&mut self) {
+        self.has_begun = true;
     }
 
     /// What the process printed is its result: it should go now.
@@ -167,6 +178,7 @@ impl Watch {
             (self.limits.total.map(|total| self.started + total), Cause::Timeout),
             (self.has_result.then_some(self.last_output + LINGER_TIMEOUT), Cause::Lingered),
             (self.limits.idle.map(|idle| self.last_output + idle), Cause::Idle),
+            (self.limits.start.filter(|_| !self.has_begun).map(|start| self.started + start), Cause::NoStart),
         ];
         let mut next = None;
         for (deadline, cause) in deadlines {
@@ -199,7 +211,17 @@ mod tests {
     /// Replays `(milliseconds, input)` pairs and renders every order that is not a wait.
     #[track_caller]
     fn check(script: &[(u64, &str)], expected: &str) {
-        let limits = Limits { total: Some(Duration::from_secs(100)), idle: Some(Duration::from_secs(40)) };
+        check_within(None, script, expected);
+    }
+
+    /// The same, with this many seconds to begin.
+    #[track_caller]
+    fn check_within(begin: Option<u64>, script: &[(u64, &str)], expected: &str) {
+        let limits = Limits {
+            total: Some(Duration::from_secs(100)),
+            idle: Some(Duration::from_secs(40)),
+            start: begin.map(Duration::from_secs),
+        };
         let start = Instant::now();
         let mut watch = Watch::new(limits, 2, start);
         let mut seen = Vec::new();
@@ -207,6 +229,10 @@ mod tests {
             let now = start + Duration::from_millis(ms);
             match input {
                 "out" => watch.output(now),
+                "begin" => {
+                    watch.output(now);
+                    watch.begun();
+                }
                 "result" => {
                     watch.output(now);
                     watch.result();
@@ -261,6 +287,18 @@ mod tests {
     fn silence_ends_a_process_and_output_saves_it() {
         check(&[(1000, "out"), (41_000, "")], "41000:Terminate Idle");
         check(&[(39_000, "out"), (78_000, "out")], "");
+    }
+
+    #[test]
+    fn a_process_that_does_not_begin_is_ended_whatever_it_prints() {
+        check_within(Some(20), &[(1000, "out"), (19_000, "out"), (20_000, "")], "20000:Terminate NoStart");
+        check_within(
+            Some(20),
+            &[(19_000, "begin"), (20_000, ""), (58_000, ""), (59_000, "")],
+            "59000:Terminate Idle",
+        );
+        // Time in which ralph was stopped does not count.
+        check_within(Some(20), &[(1000, "out"), (30_000, ""), (31_000, "begin")], "");
     }
 
     #[test]

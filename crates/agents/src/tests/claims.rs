@@ -201,7 +201,9 @@ fn what_is_not_understood_is_named() {
     assert_eq!(unknown("claude", r#"{"type":"system","subtype":"new_thing"}"#), "system/new_thing");
     assert_eq!(unknown("claude", r#"{"a":1}"#), "event without a type");
     assert_eq!(unknown("codex", r#"{"type":"item.started","item":{"type":"new_thing"}}"#), "item/new_thing");
-    assert_eq!(unknown("gemini", "Warning: hello"), "not JSON: Warning: hello");
+    assert_eq!(unknown("gemini", "{\"type\":\"mess"), "not JSON: {\"type\":\"mess");
+    let stray = [AgentEvent::Stray { text: "Warning: hello".to_owned() }];
+    assert_eq!(events("gemini", [&b" Warning: hello\r"[..]]), stray);
     assert_eq!(unknown("opencode", r#"{"type":"text","part":5}"#), "JSON of an unknown shape");
     let long = "x".repeat(33 * 1024 * 1024);
     assert_eq!(unknown("amp", &long), "line over 32 MiB");

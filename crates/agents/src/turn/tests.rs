@@ -39,6 +39,10 @@ fn tally(events: &[AgentEvent]) -> Tally {
     tally
 }
 
+fn stray() -> AgentEvent {
+    AgentEvent::Stray { text: "visit us".to_owned() }
+}
+
 /// An empty expectation is success.
 #[track_caller]
 fn check(exit: Exit, events: &[AgentEvent], expected: &str) {
@@ -62,6 +66,8 @@ fn turns_are_judged() {
     check(Exit::Signal(9), &[text("a")], "was ended by signal 9");
     check(Exit::TimedOut(MINUTE), &[text("a"), good("a")], "took longer than 60s");
     check(Exit::Idle(MINUTE), &[text("a")], "printed nothing for 60s");
+    check(Exit::NoStart(MINUTE), &[unknown()], "did not begin within 60s");
+    check(Exit::NoStart(MINUTE), &[stray()], "did not begin within 60s, and printed text for a person");
     check(Exit::Lingered, &[text("a"), good("a")], "");
     check(Exit::Lingered, &[good("")], "said nothing");
     for exit in [Exit::Code(0), Exit::Code(1), Exit::Signal(15), Exit::TimedOut(MINUTE), Exit::Lingered] {
@@ -91,6 +97,7 @@ fn events_are_counted() {
         AgentEvent::Judged,
         AgentEvent::ToolEnd { id: "2".to_owned(), ok: true, output: Excerpt::default() },
         unknown(),
+        stray(),
         AgentEvent::Limit(limit.clone()),
         result.clone(),
         result,
@@ -110,7 +117,8 @@ fn events_are_counted() {
         limit: Some(limit),
         denials: vec!["Bash".to_owned()],
         recognised: 8,
-        unknown: 1,
+        unknown: 2,
+        stray: 1,
     };
     assert_eq!(counted, expected);
 }

@@ -282,6 +282,9 @@ pub struct TurnEnded {
     /// Processes that the turn left behind and ralph ended (or kept, as the settings say).
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub leftovers: Vec<String>,
+    /// The last lines that it said to people, on standard error or as text among its events, if it failed.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub last_lines: Vec<String>,
     /// Tool calls that the agent's own permission rules refused.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub denials: Vec<String>,
@@ -309,6 +312,7 @@ impl TurnEnded {
             tools: 0,
             tool_errors: 0,
             leftovers: Vec::new(),
+            last_lines: Vec::new(),
             denials: Vec::new(),
             session: None,
             hooks: None,

@@ -68,6 +68,7 @@ fn ended(end: TurnEnd, line: &str) -> Event {
         tools: 1,
         tool_errors: 0,
         leftovers: vec![],
+        last_lines: Vec::new(),
         denials: vec![],
         session: None,
         hooks: None,

@@ -48,6 +48,9 @@ pub struct Timeouts {
     /// For a turn that prints nothing.
     #[serde(alias = "idle_ms")]
     pub idle_timeout_ms: Option<u64>,
+    /// For the first event of a turn.
+    #[serde(default)]
+    pub start_timeout_ms: Option<u64>,
     /// For one gate.
     #[serde(alias = "gate_ms")]
     pub gate_timeout_ms: Option<u64>,

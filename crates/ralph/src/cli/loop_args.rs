@@ -178,6 +178,7 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
         timeouts: Timeouts {
             iteration_timeout_ms: settings.limits.iteration_timeout.map(millis),
             idle_timeout_ms: settings.limits.idle_timeout.map(millis),
+            start_timeout_ms: settings.limits.start_timeout.map(millis),
             gate_timeout_ms: settings.limits.gate_timeout.map(millis),
         },
         sandbox,

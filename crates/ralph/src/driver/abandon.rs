@@ -7,7 +7,6 @@ use std::{
 
 use jiff::Timestamp;
 use ralph_core::engine::event::{Event, TurnEnd, TurnEnded};
-use ralph_sys::process::Stream;
 
 use super::{budget::worth, containment::Containment, listener::Listener, site::Site};
 use crate::journal::run_dir::AGENT_STREAM;
@@ -30,7 +29,7 @@ fn heard_of_turn(site: &Site) -> io::Result<TurnEnded> {
     loop {
         match stream.read(&mut piece)? {
             0 => break,
-            length => listener.on_output(Stream::Out, &piece[..length], &mut |_| {}),
+            length => listener.on_output(&piece[..length], &mut |_| {}),
         };
     }
     listener.finish(&mut |_| {});

@@ -6,10 +6,10 @@ use std::{
     time::Duration,
 };
 
-use ralph_agents::{FirstSignal, Output, Request, hooking::Hooks, scripted::ROLE};
+use ralph_agents::{Adapter, FirstSignal, Output, Request, hooking::Hooks, scripted::ROLE};
 use ralph_core::{
     engine::plan::Plan,
-    setup::{PromptVia, Setup},
+    setup::{PromptVia, Setup, Timeouts},
 };
 use ralph_sandbox::spool::FOLDER;
 use ralph_sys::process::{Leftovers, Sink, Spec};
@@ -59,6 +59,11 @@ impl Agent {
         Self { program, hooks: hooking::hooks(plan, setup) }
     }
 
+    /// Its program, if that is gone from where it was found.
+    pub(super) fn gone(&self) -> Option<&Path> {
+        (!self.program.exists()).then_some(&self.program)
+    }
+
     /// The process of a turn.
     pub(super) fn spec(&self, site: &Site, call: Call<'_>) -> Spec {
         let Setup { agent, timeouts, .. } = &site.setup;
@@ -85,6 +90,7 @@ impl Agent {
             })
             .within(timeouts.iteration_timeout_ms.map(Duration::from_millis))
             .silent_for(timeouts.idle_timeout_ms.map(Duration::from_millis))
+            .begins_within(begins_within(timeouts, adapter, call.output))
             .leftovers(Leftovers::kept_if(site.setup.leftovers.are_kept()));
         if by_argument { spec } else { spec.input(call.prompt) }
     }
@@ -122,6 +128,12 @@ impl Agent {
             hooking::notice_open_hooks(site, version);
         }
     }
+}
+
+/// How long the agent has to begin. Whoever prints nothing but an answer may do so at the end.
+fn begins_within(timeouts: &Timeouts, adapter: &dyn Adapter, output: Output<'_>) -> Option<Duration> {
+    let has_events = adapter.is_structured() && output == Output::Stream;
+    timeouts.start_timeout_ms.filter(|_| has_events).map(Duration::from_millis)
 }
 
 /// A pipe with a copy; without the copy if the disk refuses it.

@@ -73,10 +73,14 @@ pub(super) fn converse(
     let copy = record_into(&folder.join(AGENT_STREAM)).ok();
     let mut talk = Talk { ledger, setup, dir, adapter, sender, since, hooked, copy, sandbox };
     let ended = supervisor.converse(spec, more, &mut |happening| match happening {
-        ProcessEvent::Output(stream, bytes) => {
+        ProcessEvent::Output(Stream::Err, bytes) => {
             talk.ledger.reporters.moment(Timestamp::now());
-            talk.keep(stream, bytes);
-            let heard = listener.on_output(stream, bytes, &mut |event| talk.ledger.reporters.agent(event));
+            listener.on_complaint(bytes, &mut |line| talk.ledger.complaint(line))
+        }
+        ProcessEvent::Output(Stream::Out, bytes) => {
+            talk.ledger.reporters.moment(Timestamp::now());
+            talk.keep(bytes);
+            let heard = listener.on_output(bytes, &mut |event| talk.ledger.reporters.agent(event));
             let heard = if heard == Control::Result { talk.next(listener) } else { heard };
             talk.ledger.reporters.flush();
             keep_to_budget(talk.ledger, talk.setup, listener, heard)
@@ -108,8 +112,8 @@ struct Talk<'a> {
 
 impl Talk<'_> {
     /// Keeps what the agent prints with the turn it belongs to.
-    fn keep(&mut self, stream: Stream, bytes: &[u8]) {
-        if stream == Stream::Out && self.copy.as_mut().is_some_and(|copy| copy.write_all(bytes).is_err()) {
+    fn keep(&mut self, bytes: &[u8]) {
+        if self.copy.as_mut().is_some_and(|copy| copy.write_all(bytes).is_err()) {
             self.copy = None;
         }
     }
@@ -141,6 +145,7 @@ impl Talk<'_> {
             ms: millis(self.since.elapsed()),
             usage,
             leftovers: Vec::new(),
+            last_lines: Vec::new(),
             tally: Tally { session, ..tally },
         };
         let noticed = Noticed {

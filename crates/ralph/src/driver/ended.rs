@@ -1,6 +1,6 @@
 //! How a turn ended, by what its process did and said.
 
-use std::{io, os::unix::process::ExitStatusExt, time::Duration};
+use std::{io, os::unix::process::ExitStatusExt, path::Path, time::Duration};
 
 use ralph_agents::{
     Failure, FailureKind, Usage,
@@ -34,6 +34,8 @@ pub(super) struct Over {
     pub(super) ms: u64,
     pub(super) usage: Usage,
     pub(super) leftovers: Vec<String>,
+    /// What it said last to people, if it failed.
+    pub(super) last_lines: Vec<String>,
     pub(super) tally: Tally,
 }
 
@@ -51,9 +53,18 @@ pub(super) struct Noticed {
 }
 
 impl Over {
+    /// The same turn, of an agent whose program is gone: no attempt will find it.
+    pub(super) fn of_gone_program(mut self, program: &Path) -> Self {
+        if let TurnEnd::Failed(failure) = &mut self.end {
+            failure.kind = FailureKind::Permanent;
+            failure.message = format!("its program is gone: {}", program.display());
+        }
+        self
+    }
+
     /// The turn as it is recorded, after the tool calls that the guard judged in it.
     pub(super) fn recorded(self, noticed: Noticed) -> (Vec<Judgement>, TurnEnded) {
-        let Self { end, claimed, code, ms, usage, leftovers, tally } = self;
+        let Self { end, claimed, code, ms, usage, leftovers, last_lines, tally } = self;
         let Noticed { tampered, hooks, view, tree } = noticed;
         let Settled { report, calls, unguarded } = hooks.unwrap_or_default();
         let end = match (tampered, unguarded, end) {
@@ -76,6 +87,7 @@ impl Over {
             tools: tally.tools,
             tool_errors: tally.tool_errors,
             leftovers,
+            last_lines,
             denials: tally.denials.into_iter().filter(|tool| !is_ours(tool)).collect(),
             session: tally.session,
             hooks: report,
@@ -97,7 +109,8 @@ pub(super) fn over(site: &Site, ended: io::Result<Ended>, listener: Listener, po
     };
     let usage = worth(&site.setup, &listener);
     let claimed = listener.scanner.claimed();
-    Over { end, claimed, code, ms, usage, leftovers, tally: listener.tally }
+    let last_lines = if matches!(end, TurnEnd::Failed(_)) { listener.last_lines() } else { Vec::new() };
+    Over { end, claimed, code, ms, usage, leftovers, last_lines, tally: listener.tally }
 }
 
 fn turn_end(site: &Site, ended: &Ended, listener: &Listener, posts: &Posts) -> TurnEnd {
@@ -128,7 +141,7 @@ fn turn_end(site: &Site, ended: &Ended, listener: &Listener, posts: &Posts) -> T
             if let (FailureKind::Transient, Exit::Code(code)) = (failure.kind, exit) {
                 failure.kind = site.adapter().exit_means(code).unwrap_or(failure.kind);
             }
-            if let Some(complaint) = listener.last_complaint() {
+            if let Some(complaint) = listener.last_lines().pop() {
                 failure.message = format!("{} ({complaint})", failure.message);
             }
             TurnEnd::Failed(failure)
@@ -142,6 +155,7 @@ fn exit(ended: &Ended, setup: &Setup) -> Option<Exit> {
         Some(Cause::Interrupt) => return None,
         Some(Cause::Timeout) => Exit::TimedOut(limit(setup.timeouts.iteration_timeout_ms)),
         Some(Cause::Idle) => Exit::Idle(limit(setup.timeouts.idle_timeout_ms)),
+        Some(Cause::NoStart) => Exit::NoStart(limit(setup.timeouts.start_timeout_ms)),
         Some(Cause::Lingered) => Exit::Lingered,
         Some(Cause::Enough) | None => match ended.status {
             Some(status) => {

@@ -24,6 +24,11 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
+    /// Shows a line that the agent printed on standard error to whoever wants details.
+    pub(super) fn complaint(&mut self, line: &str) {
+        self.reporters.detail(&format!("stderr: {line}"));
+    }
+
     /// Begins the record of a run.
     pub(super) fn begin(started: RunStarted, journal: Journal, reporters: Vec<Box<dyn Reporter>>) -> Self {
         let event = Event::RunStarted(Box::new(started.clone()));

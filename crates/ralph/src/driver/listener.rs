@@ -7,10 +7,9 @@ use ralph_core::{
     claim::{Claim, Scanner, echo::Echo},
     engine::{budget::is_metered, outcome::Exhausted},
 };
-use ralph_sys::process::{Control, Stream};
+use ralph_sys::process::Control;
 
-/// How much of the end of standard error is kept for a failure's message.
-const STDERR_TAIL: usize = 2000;
+use super::last_lines::LastLines;
 
 /// Takes in what an agent prints during a turn.
 pub(super) struct Listener {
@@ -23,8 +22,8 @@ pub(super) struct Listener {
     pub(super) scanner: Scanner,
     /// For agents that do not mark which words are theirs.
     echo: Option<Echo>,
-    /// The end of standard error.
-    stderr: Vec<u8>,
+    /// The end of what it said to people: on standard error, or as text among its events.
+    last_lines: LastLines,
     /// Its last result was heard before the stream ended, and nothing was used after it.
     pub(super) has_result: bool,
     /// The budget that the turn has used up.
@@ -41,36 +40,33 @@ impl Listener {
             tally: Tally::default(),
             scanner: Scanner::new(claims),
             echo: (!adapter.is_structured()).then(|| Echo::of(prompt)),
-            stderr: Vec::new(),
+            last_lines: LastLines::default(),
             has_result: false,
             over: None,
         }
     }
 
-    /// Takes the next bytes and shows the events in them.
-    pub(super) fn on_output(
-        &mut self,
-        stream: Stream,
-        bytes: &[u8],
-        show: &mut dyn FnMut(&AgentEvent),
-    ) -> Control {
-        if stream == Stream::Err {
-            self.stderr.extend_from_slice(&bytes[bytes.len().saturating_sub(STDERR_TAIL)..]);
-            let excess = self.stderr.len().saturating_sub(STDERR_TAIL);
-            self.stderr.drain(..excess);
-            return Control::Something;
-        }
+    /// Takes the next bytes of standard error and shows the lines that they complete.
+    pub(super) fn on_complaint(&mut self, bytes: &[u8], show: &mut dyn FnMut(&str)) -> Control {
+        self.last_lines.push(bytes, show);
+        Control::Noise
+    }
+
+    /// Takes the next bytes of standard output and shows the events in them.
+    pub(super) fn on_output(&mut self, bytes: &[u8], show: &mut dyn FnMut(&AgentEvent)) -> Control {
         let mut heard = Control::Something;
-        let Self { parser, adapter, hooked, tally, scanner, echo, .. } = self;
+        let Self { parser, adapter, hooked, tally, scanner, echo, last_lines, .. } = self;
         parser.push(bytes, &mut |event| {
             take(tally, scanner, echo, &event);
+            last_lines.take(&event);
             tally.hooked_tools += u64::from(has_passed_hook(*adapter, hooked, &event));
             if matches!(event, AgentEvent::Result(_)) {
                 heard = Control::Result;
             }
             show(&event);
         });
-        heard
+        let has_begun = !self.structured || 0 < self.tally.recognised;
+        if has_begun { heard } else { Control::Noise }
     }
 
     /// Begins to count anew: another turn of the same process.
@@ -82,8 +78,9 @@ impl Listener {
     /// The stream has ended.
     pub(super) fn finish(&mut self, show: &mut dyn FnMut(&AgentEvent)) {
         self.has_result = 0 < self.tally.results && !is_metered(&self.running());
-        let Self { parser, tally, scanner, echo, .. } = self;
+        let Self { parser, tally, scanner, echo, last_lines, .. } = self;
         parser.finish(&mut |event| {
+            last_lines.take(&event);
             take(tally, scanner, echo, &event);
             show(&event);
         });
@@ -97,10 +94,9 @@ impl Listener {
         self.parser.running()
     }
 
-    /// The last thing said on standard error.
-    pub(super) fn last_complaint(&self) -> Option<String> {
-        let said = String::from_utf8_lossy(&self.stderr);
-        said.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    /// The last lines of what it said to people.
+    pub(super) fn last_lines(&self) -> Vec<String> {
+        self.last_lines.lines()
     }
 }
 
@@ -137,6 +133,7 @@ fn take(tally: &mut Tally, scanner: &mut Scanner, echo: &mut Option<Echo>, event
         | AgentEvent::Todo { .. }
         | AgentEvent::Progress { .. }
         | AgentEvent::Limit(_)
+        | AgentEvent::Stray { .. }
         | AgentEvent::Unknown { .. } => {}
     }
 }

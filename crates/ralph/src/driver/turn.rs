@@ -11,7 +11,7 @@ use ralph_core::engine::{
 use ralph_sandbox::spool::FOLDER;
 use ralph_sys::{
     error::Result,
-    process::{Control, Ended, ProcessEvent, Sink, Spec},
+    process::{Control, Ended, ProcessEvent, Sink, Spec, Stream},
 };
 
 use super::{
@@ -73,6 +73,10 @@ impl Driver {
         agent.notice_open_hooks(site, listener.tally.version.as_deref());
         if site.run().state.is_in_turn() {
             let over = over(site, ended, listener, &posts);
+            let over = match agent.gone() {
+                Some(program) => over.of_gone_program(program),
+                None => over,
+            };
             let hooks = hooked.map(|hooked| hooked.settle(&over.tally));
             let view = self.site.run().plan.looks().then(|| self.observe());
             let tree = self.trees.now(&mut self.site);
@@ -110,9 +114,13 @@ impl Driver {
 fn listen(site: &mut Site, spec: Spec, listener: &mut Listener) -> io::Result<Ended> {
     let Site { supervisor, ledger, setup, .. } = site;
     let mut attend = |happening: ProcessEvent<'_>| match happening {
-        ProcessEvent::Output(stream, bytes) => {
+        ProcessEvent::Output(Stream::Err, bytes) => {
             ledger.reporters.moment(Timestamp::now());
-            let heard = listener.on_output(stream, bytes, &mut |event| ledger.reporters.agent(event));
+            listener.on_complaint(bytes, &mut |line| ledger.complaint(line))
+        }
+        ProcessEvent::Output(Stream::Out, bytes) => {
+            ledger.reporters.moment(Timestamp::now());
+            let heard = listener.on_output(bytes, &mut |event| ledger.reporters.agent(event));
             ledger.reporters.flush();
             keep_to_budget(ledger, setup, listener, heard)
         }

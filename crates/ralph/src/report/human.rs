@@ -191,6 +191,9 @@ impl Reporter for Human {
         if self.look.live {
             self.live.agent(event, self.screen.now());
         }
+        if let AgentEvent::Stray { text } = event {
+            return self.stray(text);
+        }
         if !self.look.stream || self.look.quiet {
             return;
         }
@@ -226,7 +229,7 @@ impl Reporter for Human {
                     ));
                 }
             }
-            AgentEvent::Judged => {}
+            AgentEvent::Judged | AgentEvent::Stray { .. } => {}
             AgentEvent::Unknown { what } => self.detail(&format!("not understood: {what}")),
         }
     }

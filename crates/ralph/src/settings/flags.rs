@@ -84,6 +84,11 @@ pub(crate) struct LimitFlags {
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     idle_timeout: Option<Duration>,
 
+    /// End a turn of the agent that has not begun after this time
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
+    start_timeout: Option<Duration>,
+
     /// End a guardrail after this time
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]

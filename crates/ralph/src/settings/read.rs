@@ -146,6 +146,7 @@ fn read_scm(fields: &mut Fields<'_, '_>) -> Scm {
 fn read_limits(fields: &mut Fields<'_, '_>, limits: &mut Limits) {
     fields.set("iterationTimeout", &mut limits.iteration_timeout, time_limit);
     fields.set("idleTimeout", &mut limits.idle_timeout, time_limit);
+    fields.set("startTimeout", &mut limits.start_timeout, time_limit);
     fields.set("gateTimeout", &mut limits.gate_timeout, time_limit);
     fields.set("maxTime", &mut limits.max_time, time_limit);
     fields.set("maxWait", &mut limits.max_wait, time_limit);

@@ -90,7 +90,7 @@ fn every_new_key_is_read() {
         "retries": 0,
         "retryDelay": "500ms",
         "limits": {
-            "iterationTimeout": "1h30m", "idleTimeout": 0, "gateTimeout": 90, "maxTime": "2d", "maxWait": "1.5",
+            "iterationTimeout": "1h30m", "idleTimeout": 0, "startTimeout": "45s", "gateTimeout": 90, "maxTime": "2d", "maxWait": "1.5",
             "maxCost": 2.5, "maxTokens": 1_000_000, "maxIterationCost": 0.5, "maxIterationTokens": 1000, "stuckAfter": 5
         },
         "prices": {"gpt-5": {"input": 1.25, "cached": 0.125, "output": 10}, "x": null},
@@ -106,6 +106,7 @@ fn every_new_key_is_read() {
     let limits = Limits {
         iteration_timeout: Some(Duration::from_mins(90)),
         idle_timeout: None,
+        start_timeout: Some(Duration::from_secs(45)),
         gate_timeout: Some(Duration::from_secs(90)),
         max_time: Some(Duration::from_hours(48)),
         max_wait: Some(Duration::from_millis(1_500)),

@@ -48,7 +48,7 @@ impl Spec {
             stdout: Sink::Pipe { copy: None },
             stderr: Sink::Pipe { copy: None },
             first_signal: Signal::TERM,
-            limits: watch::Limits { total: None, idle: None },
+            limits: watch::Limits::default(),
             leftovers: Leftovers::Kill,
         }
     }
@@ -118,6 +118,13 @@ impl Spec {
     #[must_use]
     pub fn silent_for(mut self, idle: Option<Duration>) -> Self {
         self.limits.idle = idle;
+        self
+    }
+
+    /// Must begin within this time, if there is a limit.
+    #[must_use]
+    pub fn begins_within(mut self, start: Option<Duration>) -> Self {
+        self.limits.start = start;
         self
     }
 

@@ -234,6 +234,7 @@ fn record() -> Value {
         timeouts: Timeouts {
             iteration_timeout_ms: Some(1),
             idle_timeout_ms: Some(2),
+            start_timeout_ms: Some(4),
             gate_timeout_ms: Some(3),
         },
         leftovers: Leftovers::Keep,

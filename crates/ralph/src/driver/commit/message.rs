@@ -110,9 +110,10 @@ fn hear_answer(
 ) -> io::Result<Ended> {
     let Site { supervisor, ledger, setup, .. } = site;
     let ended = supervisor.run(spec, &mut |happening| match happening {
-        ProcessEvent::Output(stream, bytes) => {
-            answer.keep(stream, bytes);
-            let heard = listener.on_output(stream, bytes, &mut |event| answer.take(event));
+        ProcessEvent::Output(Stream::Err, _) => Control::Noise,
+        ProcessEvent::Output(Stream::Out, bytes) => {
+            answer.keep(bytes);
+            let heard = listener.on_output(bytes, &mut |event| answer.take(event));
             keep_to_budget(ledger, setup, listener, heard)
         }
         ProcessEvent::StopRequested | ProcessEvent::Tick => {
@@ -133,11 +134,9 @@ struct Answer {
 }
 
 impl Answer {
-    fn keep(&mut self, stream: Stream, bytes: &[u8]) {
-        if stream == Stream::Out {
-            let room = MAX_ANSWER_LEN.saturating_sub(self.printed.len());
-            self.printed.extend_from_slice(&bytes[..bytes.len().min(room)]);
-        }
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = MAX_ANSWER_LEN.saturating_sub(self.printed.len());
+        self.printed.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
     fn take(&mut self, event: &AgentEvent) {

@@ -54,6 +54,8 @@ pub(super) struct Recap {
     pub(super) turns: Vec<TurnRow>,
     pub(super) warnings: Vec<String>,
     pub(super) leftovers: Vec<String>,
+    /// What the agent said last to people when it failed last.
+    pub(super) last_lines: Vec<String>,
     pub(super) refusals: Vec<Refusal>,
     /// What contains the run.
     pub(super) sandbox: Option<Level>,
@@ -141,7 +143,10 @@ impl Recap {
         (told.ms, told.usage, told.tools, told.claimed) = (ended.ms, ended.usage, ended.tools, ended.claimed);
         told.problem = match &ended.end {
             TurnEnd::Finished => None,
-            TurnEnd::Failed(failure) => Some(failure.message.clone()),
+            TurnEnd::Failed(failure) => {
+                self.last_lines.clone_from(&ended.last_lines);
+                Some(failure.message.clone())
+            }
             TurnEnd::Paused { reason } => Some(match reason {
                 Some(reason) => format!("it waits: {reason}"),
                 None => "it waits for a person".to_owned(),

@@ -115,7 +115,9 @@ impl Page<'_> {
         }
         let failed = story.turns.iter().filter(|told| told.problem.is_some()).count();
         if 0 < failed {
-            concerns.push(format!("{} of the agent failed.", count(failed as u64, "turn")));
+            let said = escape(&story.last_lines.join("\n"));
+            let said = if said.is_empty() { said } else { format!(" It said last:<pre>{said}</pre>") };
+            concerns.push(format!("{} of the agent failed.{said}", count(failed as u64, "turn")));
         }
         if 0 < story.failed_commits {
             concerns.push(format!("{} could not be made.", count(story.failed_commits.into(), "commit")));

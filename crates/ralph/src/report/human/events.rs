@@ -77,6 +77,7 @@ impl Human {
             TurnEnd::Failed(failure) => {
                 let mark = self.look.marks.bad;
                 self.alert(&format!("{mark} {bad}The agent failed: {}{bad:#}", printable(&failure.message)));
+                self.last_lines(&turn.last_lines, &failure.message);
             }
             TurnEnd::Paused { .. } => self.line("The agent waits for a person."),
             TurnEnd::OverBudget { limit } => {
@@ -104,6 +105,20 @@ impl Human {
             self.alert(&format!(
                 "{warn}The agent's own permission rules refused: {tools}. To lift them: \"agent\": {{\"permissions\": \"skip\"}}{warn:#}"
             ));
+        }
+    }
+
+    /// What the agent said last, unless the message says all of it.
+    fn last_lines(&mut self, lines: &[String], message: &str) {
+        if let [only] = lines
+            && message.contains(only.as_str())
+        {
+            return;
+        }
+        let Palette { quiet, .. } = self.look.palette;
+        let mark = self.look.marks.output;
+        for line in lines {
+            self.alert(&format!("  {mark} {quiet}{}{quiet:#}", printable(line)));
         }
     }
 

@@ -131,6 +131,7 @@ impl Live {
             | AgentEvent::Judged
             | AgentEvent::Progress { .. }
             | AgentEvent::Limit(_)
+            | AgentEvent::Stray { .. }
             | AgentEvent::Unknown { .. } => {}
         }
     }

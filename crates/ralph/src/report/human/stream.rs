@@ -24,6 +24,12 @@ impl Human {
         self.screen.text(&printable(text));
     }
 
+    /// Text among the events, shown also to whoever does not want the agent's output: it may be meant for them.
+    pub(super) fn stray(&mut self, text: &str) {
+        let mark = self.look.marks.output;
+        self.line(&format!("{mark} {}", printable(text)));
+    }
+
     pub(super) fn tool_started(&mut self, id: &str, name: &str, summary: &str, parent: Option<&str>) {
         let (name, summary) = (one_line(name).into_owned(), one_line(summary).into_owned());
         let mark = self.look.marks.tool;

@@ -50,6 +50,7 @@ pub(crate) fn turn_ended(claimed: bool) -> Event {
         tools,
         tool_errors,
         leftovers,
+        last_lines: Vec::new(),
         denials,
         session: None,
         hooks: None,

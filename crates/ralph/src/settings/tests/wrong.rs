@@ -67,7 +67,7 @@ fn wrong_types_are_named() {
 #[test]
 fn wrong_durations_are_named() {
     let expected = "expected a duration such as 30m, 1h30m, 90s or a number of seconds";
-    for key in ["iterationTimeout", "idleTimeout", "gateTimeout", "maxTime", "maxWait"] {
+    for key in ["iterationTimeout", "idleTimeout", "startTimeout", "gateTimeout", "maxTime", "maxWait"] {
         let text = format!(r#"{{"limits": {{"{key}": "ten"}}}}"#);
         check(&text, &format!(r#"1: limits.{key}: {expected}, found "ten""#));
     }

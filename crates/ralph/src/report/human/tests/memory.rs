@@ -23,6 +23,7 @@ fn turn_ended(end: TurnEnd, claimed: bool, leftovers: Vec<String>) -> Event {
         tools: 3,
         tool_errors: 1,
         leftovers,
+        last_lines: Vec::new(),
         denials: Vec::new(),
         session: None,
         hooks: None,

@@ -33,6 +33,7 @@ pub(super) fn turn_ended(end: TurnEnd, claimed: bool) -> TurnEnded {
         tools: 3,
         tool_errors: 1,
         leftovers,
+        last_lines: Vec::new(),
         denials,
         tree: None,
     }
