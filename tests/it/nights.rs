@@ -306,21 +306,74 @@ fn an_iteration_that_was_too_expensive_is_the_last() {
 }
 
 #[test]
-fn a_budget_that_nobody_can_measure_is_pointed_out() {
+fn a_budget_that_nobody_can_measure_is_pointed_out_before_the_first_turn() {
     let unmetered = "warning: the agent is unmetered: it does not say what it uses";
-    let no_cost = "warning: the agent does not say what its tokens cost";
-    let env = replays(Env::new(), "codex", &["text"]);
+    let no_cost = "so the cost cannot end the run; say it in \"prices\"";
+    let before_the_first_turn = |env: &Env, text: &str| {
+        let kinds: Vec<String> = env.journal().iter().map(|it| it["event"].to_string()).collect();
+        let (warned, turn) = (position(&kinds, "warned"), position(&kinds, "turn_started"));
+        assert!(warned < turn, "{text}: {kinds:?}");
+    };
+    let env = replays(Env::new(), "amp", &["thinking"]);
     let output = env.run(&["-m", "2", "--max-cost", "1"]).exits(1).says_not(unmetered);
     assert_eq!(output.stderr.matches(no_cost).count(), 1, "{}", output.stderr);
-    env.run(&["-m", "1", "--max-tokens", "1000"]).exits(1).says_not(no_cost).says_not(unmetered);
-    // Any program, and a known one that says nothing.
+    before_the_first_turn(&env, no_cost);
+    env.run(&["-m", "1", "--max-tokens", "1000000"]).exits(1).says_not(no_cost).says_not(unmetered);
+    // Any program, and one that is known to say nothing.
     let plain = Env::new().agent("helper", "cat >/dev/null; echo Hm.");
-    let scripted = Env::new().turns(json!([[say("Hm.")]]));
-    for env in [plain, scripted] {
+    let copilot = replays(Env::new(), "copilot", &["text"]);
+    for env in [plain, copilot] {
         let output = env.run(&["-m", "2", "--max-iteration-cost", "1"]).exits(1).prints("2 unmetered turns");
         assert_eq!(output.stderr.matches(unmetered).count(), 1, "{}", output.stderr);
+        before_the_first_turn(&env, unmetered);
         env.run(&["-m", "1"]).exits(1).says_not(unmetered);
     }
+    // One that says it, as a rule.
+    let env = Env::new().turns(json!([[say("Hm.")]]));
+    env.run(&["-m", "2", "--max-cost", "1"]).exits(1).says(unmetered).prints("2 unmetered turns");
+}
+
+/// Where the first of this kind is.
+fn position(kinds: &[String], kind: &str) -> usize {
+    kinds.iter().position(|it| it.contains(kind)).unwrap_or(usize::MAX)
+}
+
+#[test]
+fn a_cost_is_estimated_by_the_list_where_the_agent_names_none() {
+    let completed = r#"{"type":"turn.completed","usage":{"input_tokens":1000000,"cached_input_tokens":0,"output_tokens":100000}}"#;
+    let said = r#"{"type":"item.completed","item":{"id":"1","type":"agent_message","text":"Hm."}}"#;
+    let codex = format!("cat >/dev/null; date +%N >work; echo '{said}'; echo '{completed}'");
+    let env = Env::new().agent("codex", &codex).settings(json!({"guard": "off"}));
+    // No one says which model answers: the dearest, and that is said.
+    let run =
+        env.run(&["--max-cost", "7", "-m", "3"]).exits(1).prints("Maximum cost reached").prints("~$8.00");
+    run.says("its cost is estimated as that of gpt-5.5 (2026-06)");
+    assert_eq!(env.events("turn_ended")[0]["usage"]["estimated"], true);
+    env.ralph(&["status"]).exits(0).prints("~$8.00");
+    // A model of the list.
+    let env = env.settings(json!({"agent": {"flags": ["-m gpt-5.4"]}}));
+    let run =
+        env.run(&["--max-cost", "7", "-m", "3"]).exits(1).prints("Maximum cost reached").prints("~$8.00");
+    run.says_not("estimated as");
+    assert_eq!(env.events("turn_ended").len(), 2);
+    // The user's own prices go before it.
+    let env = env.settings(json!({"prices": {"gpt-5.4": {"input": 1, "output": 10}}}));
+    let run = env.run(&["--max-cost", "7", "-m", "2"]).exits(1).prints("Maximum iterations").prints(" $4.00");
+    run.says_not("warning:");
+}
+
+#[test]
+fn what_a_killed_turn_cost_is_estimated() {
+    let init = r#"{"type":"system","subtype":"init","session_id":"s","model":"claude-opus-4-5-20251101"}"#;
+    let message = r#"{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"Hm."}],"usage":{"input_tokens":1000000,"output_tokens":40000}},"parent_tool_use_id":null}"#;
+    let script = format!("cat >/dev/null; echo '{init}'; echo '{message}'; exec sleep 600");
+    let env = Env::new().agent("claude", &script).settings(json!({"guard": "off"}));
+    env.run(&["--iteration-timeout", "500ms", "--retries", "0"]).exits(4).prints("~$6.00");
+    let usage = env.events("turn_ended")[0]["usage"].clone();
+    assert_eq!((usage["cost_usd"].as_f64(), &usage["estimated"]), (Some(6.0), &json!(true)));
+    // So a budget on cost acts inside the turn.
+    env.run(&["--max-cost", "5"]).exits(1).prints("Maximum cost reached").prints("~$6.00");
+    env.nothing_left();
 }
 
 #[test]

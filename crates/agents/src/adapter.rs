@@ -20,6 +20,10 @@ pub trait Adapter: Sync {
     fn is_structured(&self) -> bool {
         true
     }
+    /// What it says about what a turn uses.
+    fn metering(&self) -> Metering {
+        Metering::Tokens
+    }
     /// The signal that asks this agent to clean up after itself and go.
     fn first_signal(&self) -> FirstSignal {
         FirstSignal::Term
@@ -117,6 +121,17 @@ pub enum Permissions {
     Agent,
     /// Nobody: the agent's checks are skipped.
     Skip,
+}
+
+/// What an agent says about what a turn uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metering {
+    /// Nothing at all.
+    Nothing,
+    /// Its tokens.
+    Tokens,
+    /// Its tokens and what they cost.
+    Cost,
 }
 
 /// The first signal an agent gets when it must end.

@@ -6,7 +6,7 @@
 use serde::Deserialize;
 
 use super::conversation::Conversation;
-use super::messages::{Block, Envelope, outcome};
+use super::messages::{Block, Envelope, TokenUsage, outcome};
 use super::ndjson::{Emit, Ndjson, Reader, unknown};
 use super::raw::{Raw, word};
 use super::{
@@ -76,7 +76,9 @@ impl Reader for AmpReader {
             }
             ("result", _) => {
                 let line: ResultLine<'_> = serde_json::from_str(line)?;
-                let usage = std::mem::take(&mut self.usage);
+                let told = std::mem::take(&mut self.usage);
+                // A build that says it all at the end repeats what its messages said.
+                let usage = if told.tokens() == 0 { line.usage() } else { told };
                 emit(AgentEvent::Result(TurnResult { usage, ..line.result() }));
             }
             ("", _) => emit(unknown("event without a type")),
@@ -120,9 +122,15 @@ struct ResultLine<'a> {
     result: Option<Raw<'a>>,
     #[serde(borrow)]
     error: Option<Raw<'a>>,
+    #[serde(borrow)]
+    usage: Option<Raw<'a>>,
 }
 
 impl ResultLine<'_> {
+    fn usage(&self) -> Usage {
+        self.usage.and_then(Raw::read::<TokenUsage>).unwrap_or_default().into()
+    }
+
     fn result(&self) -> TurnResult {
         let failed =
             self.is_error.and_then(Raw::read).unwrap_or(false) || word(self.subtype).starts_with("error");

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::hooking::Hooking;
 use super::ndjson::Ndjson;
-use super::{Adapter, Output, Parser, Permissions, Request, flags};
+use super::{Adapter, Metering, Output, Parser, Permissions, Request, flags};
 use stream::ClaudeStream;
 
 /// Claude Code.
@@ -49,6 +49,10 @@ impl Adapter for Claude {
         arguments.extend(given.settings.iter().flat_map(|settings| ["--settings", settings]));
         arguments.extend(request.prompt.iter().flat_map(|prompt| ["--", prompt]));
         arguments.into_iter().map(str::to_owned).collect()
+    }
+
+    fn metering(&self) -> Metering {
+        Metering::Cost
     }
 
     fn parser(&self) -> Box<dyn Parser> {

@@ -7,7 +7,7 @@ mod events;
 mod stream;
 
 use super::ndjson::Ndjson;
-use super::{Adapter, Output, Parser, Permissions, Request, flags};
+use super::{Adapter, Metering, Output, Parser, Permissions, Request, flags};
 use stream::CopilotStream;
 
 /// GitHub Copilot CLI.
@@ -38,6 +38,10 @@ impl Adapter for Copilot {
         // equals sign keeps a prompt that begins with a dash from being an option.
         arguments.extend(request.prompt.map(|prompt| format!("--prompt={prompt}")));
         arguments
+    }
+
+    fn metering(&self) -> Metering {
+        Metering::Nothing
     }
 
     fn parser(&self) -> Box<dyn Parser> {

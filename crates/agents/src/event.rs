@@ -149,6 +149,9 @@ pub struct Usage {
     pub cached: u64,
     /// Tokens out.
     pub output: u64,
+    /// The cost is ralph's own estimate: from a list of prices, or because the turn ended before the agent said it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
 }
 
 impl Usage {
@@ -163,6 +166,7 @@ impl Usage {
             (None, None) => None,
             (a, b) => Some(a.unwrap_or(0.0) + b.unwrap_or(0.0)),
         };
+        self.estimated |= other.estimated;
         self.input = self.input.saturating_add(other.input);
         self.cached = self.cached.saturating_add(other.cached);
         self.output = self.output.saturating_add(other.output);

@@ -209,6 +209,12 @@ struct Stats {
 
 impl From<Stats> for Usage {
     fn from(stats: Stats) -> Self {
-        Self { cost_usd: None, input: stats.input_tokens, cached: stats.cached, output: stats.output_tokens }
+        Self {
+            cost_usd: None,
+            input: stats.input_tokens,
+            cached: stats.cached,
+            output: stats.output_tokens,
+            estimated: false,
+        }
     }
 }

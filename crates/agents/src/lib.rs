@@ -37,7 +37,7 @@ pub mod versions;
 #[cfg(test)]
 mod tests;
 
-pub use adapter::{Adapter, FirstSignal, Output, Parser, Permissions, Request};
+pub use adapter::{Adapter, FirstSignal, Metering, Output, Parser, Permissions, Request};
 pub use event::{AgentEvent, Excerpt, Failure, FailureKind, Limit, TodoItem, TodoState, TurnResult, Usage};
 
 /// The agents that are known by name, in the order in which they are offered.

@@ -96,6 +96,7 @@ impl From<TokenUsage> for Usage {
             input: tokens.input.saturating_add(tokens.cache_creation).saturating_add(tokens.cache_read),
             cached: tokens.cache_read,
             output: tokens.output,
+            estimated: false,
         }
     }
 }

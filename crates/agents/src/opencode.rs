@@ -9,8 +9,8 @@ use super::ndjson::{Emit, Ndjson, Reader, unknown};
 use super::raw::{Raw, word};
 use super::todos::Todos;
 use super::{
-    Adapter, AgentEvent, Failure, FailureKind, Output, Parser, Permissions, Request, TurnResult, Usage,
-    flags, status, summary,
+    Adapter, AgentEvent, Failure, FailureKind, Metering, Output, Parser, Permissions, Request, TurnResult,
+    Usage, flags, status, summary,
 };
 use crate::tool_input;
 
@@ -33,6 +33,10 @@ impl Adapter for Opencode {
         arguments.extend(request.flags.iter().map(String::as_str));
         arguments.extend(request.prompt.iter().flat_map(|prompt| ["--", prompt]));
         arguments.into_iter().map(str::to_owned).collect()
+    }
+
+    fn metering(&self) -> Metering {
+        Metering::Cost
     }
 
     fn parser(&self) -> Box<dyn Parser> {
@@ -192,6 +196,7 @@ impl Part<'_> {
             input: tokens.input.saturating_add(tokens.cache.read).saturating_add(tokens.cache.write),
             cached: tokens.cache.read,
             output: tokens.output.saturating_add(tokens.reasoning),
+            estimated: false,
         }
     }
 }

@@ -10,7 +10,9 @@ use super::conversation::note;
 use super::messages::Blocks;
 use super::ndjson::{Emit, Ndjson, Reader, unknown};
 use super::raw::{Raw, word};
-use super::{Adapter, AgentEvent, Failure, Output, Parser, Request, TurnResult, Usage, status, summary};
+use super::{
+    Adapter, AgentEvent, Failure, Metering, Output, Parser, Request, TurnResult, Usage, status, summary,
+};
 use crate::tool_input;
 
 /// pi.
@@ -32,6 +34,10 @@ impl Adapter for Pi {
             format!("{safe}{prompt}")
         }));
         arguments
+    }
+
+    fn metering(&self) -> Metering {
+        Metering::Cost
     }
 
     fn parser(&self) -> Box<dyn Parser> {
@@ -226,6 +232,7 @@ impl From<Tokens> for Usage {
             input: tokens.input.saturating_add(tokens.cache_read).saturating_add(tokens.cache_write),
             cached: tokens.cache_read,
             output: tokens.output,
+            estimated: false,
         }
     }
 }

@@ -242,6 +242,12 @@ struct QwenTokens {
 
 impl From<QwenTokens> for Usage {
     fn from(tokens: QwenTokens) -> Self {
-        Self { cost_usd: None, input: tokens.input, cached: tokens.cached, output: tokens.output }
+        Self {
+            cost_usd: None,
+            input: tokens.input,
+            cached: tokens.cached,
+            output: tokens.output,
+            estimated: false,
+        }
     }
 }

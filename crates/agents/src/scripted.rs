@@ -1,7 +1,7 @@
 //! Ralph's own scripted agent: `ralph scripted-agent SCRIPT`, for the demo and the tests. It speaks
 //! Claude Code's stream.
 
-use super::{Adapter, Output, Parser, Request, claude::Claude};
+use super::{Adapter, Metering, Output, Parser, Request, claude::Claude};
 
 /// The scripted agent.
 pub(super) struct Scripted;
@@ -26,6 +26,10 @@ impl Adapter for Scripted {
         arguments.extend(request.flags.iter().cloned());
         arguments.extend(request.prompt.map(str::to_owned));
         arguments
+    }
+
+    fn metering(&self) -> Metering {
+        Metering::Cost
     }
 
     fn parser(&self) -> Box<dyn Parser> {

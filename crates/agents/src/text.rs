@@ -2,7 +2,7 @@
 
 use super::lines::{Line, Lines};
 use super::ndjson::{Emit, unknown};
-use super::{Adapter, AgentEvent, Parser, Request};
+use super::{Adapter, AgentEvent, Metering, Parser, Request};
 
 /// An agent that ralph knows nothing about.
 pub(super) struct Text;
@@ -15,6 +15,10 @@ impl Adapter for Text {
     /// Nothing is inferred: the user's flags, and the prompt where it goes as an argument.
     fn arguments(&self, request: &Request<'_>) -> Vec<String> {
         request.flags.iter().map(String::as_str).chain(request.prompt).map(str::to_owned).collect()
+    }
+
+    fn metering(&self) -> Metering {
+        Metering::Nothing
     }
 
     fn parser(&self) -> Box<dyn Parser> {

@@ -14,6 +14,7 @@ pub mod outcome;
 mod phase;
 pub mod plan;
 pub mod presets;
+pub mod price_list;
 pub mod progress;
 mod run;
 mod seen;

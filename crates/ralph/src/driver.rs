@@ -85,7 +85,7 @@ impl Driver {
         if self.site.ledger.reporters.wants_ticks() {
             self.site.supervisor.ticking();
         }
-        budget::warn_of_plain_program(&mut self.site);
+        budget::warn_of_blind_budget(&mut self.site);
         loop {
             // Between operations nobody else takes notice of a signal.
             if self.site.supervisor.stop_requested() {

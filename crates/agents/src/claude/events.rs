@@ -123,6 +123,7 @@ impl From<ModelUsage> for Usage {
             input: tokens.input.saturating_add(tokens.cache_creation).saturating_add(tokens.cache_read),
             cached: tokens.cache_read,
             output: tokens.output,
+            estimated: false,
         }
     }
 }

@@ -105,6 +105,7 @@ impl ClaudeStream {
             input: total.input.saturating_sub(before.input),
             cached: total.cached.saturating_sub(before.cached),
             output: total.output.saturating_sub(before.output),
+            estimated: false,
         }
     }
 

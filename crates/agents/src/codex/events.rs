@@ -111,6 +111,12 @@ pub(super) struct CodexTokens {
 
 impl From<CodexTokens> for Usage {
     fn from(tokens: CodexTokens) -> Self {
-        Self { cost_usd: None, input: tokens.input, cached: tokens.cached, output: tokens.output }
+        Self {
+            cost_usd: None,
+            input: tokens.input,
+            cached: tokens.cached,
+            output: tokens.output,
+            estimated: false,
+        }
     }
 }

@@ -115,6 +115,7 @@ impl CodexStream {
             input: total.input.saturating_sub(self.total.input),
             cached: total.cached.saturating_sub(self.total.cached),
             output: total.output.saturating_sub(self.total.output),
+            estimated: false,
         };
         self.total = total;
         let denials = std::mem::take(&mut self.denials);

@@ -86,7 +86,7 @@ fn plain_text_needs_no_events() {
 
 #[test]
 fn events_are_counted() {
-    let usage = Usage { cost_usd: Some(0.5), input: 3, cached: 2, output: 1 };
+    let usage = Usage { cost_usd: Some(0.5), input: 3, cached: 2, output: 1, estimated: false };
     let denials = vec!["Bash".to_owned(), "Bash".to_owned()];
     let result = AgentEvent::Result(TurnResult { usage, denials, ..TurnResult::default() });
     let limit = Limit { refused: true, resets_at: Some(5), window: None };
@@ -108,7 +108,7 @@ fn events_are_counted() {
         tool_errors: 1,
         hooked_tools: 0,
         judged: 1,
-        usage: Usage { cost_usd: Some(1.0), input: 6, cached: 4, output: 2 },
+        usage: Usage { cost_usd: Some(1.0), input: 6, cached: 4, output: 2, estimated: false },
         model: Some("m".to_owned()),
         version: None,
         session: Some("s".to_owned()),

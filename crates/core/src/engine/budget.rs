@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ralph_agents::Usage;
 
 use crate::{
-    engine::{outcome::Exhausted, plan::Limits},
+    engine::{outcome::Exhausted, plan::Limits, price_list::Listed},
     setup::Price,
 };
 
@@ -27,6 +27,12 @@ pub fn priced(usage: Usage, price: Option<&Price>) -> Usage {
         + cost(usage.cached, price.cached.unwrap_or(price.input))
         + cost(usage.output, price.output);
     Usage { cost_usd: Some(cost_usd), ..usage }
+}
+
+/// What was used, with a cost by the list where neither the agent nor the settings have one; marked, because it may be wrong.
+pub fn estimated(usage: Usage, listed: Option<Listed>) -> Usage {
+    let (None, Some(listed)) = (usage.cost_usd, listed.filter(|_| 0 < usage.tokens())) else { return usage };
+    Usage { estimated: true, ..priced(usage, Some(&listed.price)) }
 }
 
 /// Whether anything was reported at all.
@@ -62,10 +68,10 @@ pub fn cost_left(limits: &Limits, run: &Usage, iteration: &Usage) -> Option<f64>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::presets;
+    use crate::engine::{presets, price_list};
 
     fn usage(cost_usd: Option<f64>, input: u64, cached: u64, output: u64) -> Usage {
-        Usage { cost_usd, input, cached, output }
+        Usage { cost_usd, input, cached, output, estimated: false }
     }
 
     fn prices() -> BTreeMap<String, Price> {
@@ -96,6 +102,20 @@ mod tests {
         assert_eq!(priced(used, None), used);
         let known = usage(Some(0.1), 3_000_000, 0, 0);
         assert_eq!(priced(known, Some(&price)), known);
+    }
+
+    #[test]
+    fn what_the_list_makes_of_tokens_is_an_estimate() {
+        let listed = price_list::of_model("gpt-5.5");
+        let used = usage(None, 1_000_000, 0, 100_000);
+        assert_eq!(estimated(used, listed), Usage { cost_usd: Some(8.0), estimated: true, ..used });
+        assert_eq!(estimated(used, None), used);
+        let known = usage(Some(0.1), 1_000_000, 0, 0);
+        assert_eq!(estimated(known, listed), known);
+        assert_eq!(estimated(Usage::default(), listed), Usage::default());
+        let mut sum = known;
+        sum.add(estimated(used, listed));
+        assert_eq!((sum.cost_usd, sum.estimated), (Some(8.1), true));
     }
 
     #[test]

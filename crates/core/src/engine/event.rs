@@ -147,7 +147,7 @@ pub enum Topic {
     },
     /// The agent does not say what it uses, and there is a budget.
     Unmetered,
-    /// The agent does not say what its tokens cost, and there is a limit on cost.
+    /// The agent does not say what its tokens cost, and there is a limit on cost: none, or an estimated one.
     Unpriced,
     /// The agent runs a tool when the hook before it fails.
     OpenHooks,

@@ -64,7 +64,7 @@ fn ended(end: TurnEnd, line: &str) -> Event {
         view: Some(view(line)),
         code: None,
         ms: 1000,
-        usage: Usage { cost_usd: Some(0.5), input: 100, cached: 0, output: 10 },
+        usage: Usage { cost_usd: Some(0.5), input: 100, cached: 0, output: 10, estimated: false },
         tools: 1,
         tool_errors: 0,
         leftovers: vec![],

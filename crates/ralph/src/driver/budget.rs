@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use ralph_agents::Usage;
+use ralph_agents::{Metering, Usage};
 use ralph_core::{
     engine::{
         Run,
-        budget::{self, is_metered, price, priced, reached},
+        budget::{self, estimated, is_metered, price, priced, reached},
         event::{Topic, TurnEnd, TurnEnded},
         plan::Limits,
+        price_list::{self, Listed},
     },
     setup::Setup,
 };
@@ -48,11 +49,36 @@ pub(super) fn cost_left(run: &Run) -> Option<f64> {
     budget::cost_left(&run.plan.limits, &spent.usage, &spent.iteration)
 }
 
-/// A budget that nobody can measure is none: says so once, before the first turn where that is known.
-pub(super) fn warn_of_plain_program(site: &mut Site) {
-    if !site.adapter().is_structured() && has_budget(&site.run().plan.limits) {
-        unmetered(&mut site.ledger);
+/// A budget that nobody can measure is none: says so before the first turn, where that is known.
+pub(super) fn warn_of_blind_budget(site: &mut Site) {
+    let limits = &site.run().plan.limits;
+    let (has_budget, limits_cost) = (has_budget(limits), limits_cost(limits));
+    match site.adapter().metering() {
+        Metering::Nothing if has_budget => unmetered(&mut site.ledger),
+        Metering::Tokens if limits_cost => warn_of_prices(site),
+        Metering::Nothing | Metering::Tokens | Metering::Cost => {}
     }
+}
+
+/// Says which price is taken for an agent that names none, where the user has not given one.
+fn warn_of_prices(site: &mut Site) {
+    let (agent, model) = (site.adapter().name(), model_flag(&site.setup.agent.flags));
+    let names: Vec<&str> = model.into_iter().chain([agent]).collect();
+    if price(&site.setup.prices, &names).is_some() || model.and_then(price_list::of_model).is_some() {
+        return;
+    }
+    let which = model.map_or("which model answers".to_owned(), |model| format!("what `{model}` costs"));
+    let remedy = "name it by -m in \"agent\".\"flags\", or its price in \"prices\"";
+    let text = match price_list::guess(agent) {
+        Some(Listed { model, .. }) => format!(
+            "ralph does not know {which}: until the agent says so, its cost is estimated as that of {model} ({}); {remedy}",
+            price_list::AS_OF
+        ),
+        None => format!(
+            "{agent} does not say what its tokens cost, so the cost cannot end the run; say it in \"prices\""
+        ),
+    };
+    site.ledger.warn_once(Topic::Unpriced, text);
 }
 
 /// The same after a turn that did not say what it used.
@@ -62,10 +88,9 @@ pub(super) fn warn_of_missing_figures(ledger: &mut Ledger, turn: &TurnEnded) {
     if is_told || turn.end != TurnEnd::Finished {
         return;
     }
-    let limits_cost = limits.max_cost.or(limits.max_iteration_cost).is_some();
     if has_budget(limits) && !is_metered(&turn.usage) {
         unmetered(ledger);
-    } else if limits_cost && turn.usage.cost_usd.is_none() {
+    } else if limits_cost(limits) && turn.usage.cost_usd.is_none() {
         ledger.warn_once(
             Topic::Unpriced,
             "the agent does not say what its tokens cost, so the cost cannot end the run; say it in \"prices\""
@@ -87,14 +112,24 @@ fn has_budget(limits: &Limits) -> bool {
     max_cost.or(*max_iteration_cost).is_some() || max_tokens.or(*max_iteration_tokens).is_some()
 }
 
-/// What a turn has used so far, with its cost where that can be known.
+fn limits_cost(limits: &Limits) -> bool {
+    limits.max_cost.or(limits.max_iteration_cost).is_some()
+}
+
+/// What a turn has used so far, with its cost where that can be known or estimated.
 pub(super) fn worth(setup: &Setup, listener: &Listener) -> Usage {
-    let mut usage = listener.tally.usage;
-    usage.add(listener.running());
     let agent = ralph_agents::adapter(&setup.agent.command).name();
-    let names = [listener.tally.model.as_deref(), model_flag(&setup.agent.flags), Some(agent)];
-    let names: Vec<&str> = names.into_iter().flatten().collect();
-    priced(usage, price(&setup.prices, &names))
+    let model = listener.tally.model.as_deref();
+    let names: Vec<&str> =
+        [model, model_flag(&setup.agent.flags), Some(agent)].into_iter().flatten().collect();
+    let price = price(&setup.prices, &names);
+    let listed =
+        names.iter().find_map(|name| price_list::of_model(name)).or_else(|| price_list::guess(agent));
+    let worth = |usage: Usage| estimated(priced(usage, price), listed);
+    // What came after the last result has no cost of the agent's, though the results before it may have one.
+    let mut usage = worth(listener.tally.usage);
+    usage.add(worth(listener.running()));
+    usage
 }
 
 /// The model that the user's flags name; not every agent says which one answers.

@@ -171,7 +171,7 @@ impl Listed<'_> {
         } else {
             Duration::from_secs(worked.as_secs())
         }));
-        facts.extend(state.spent().usage.cost_usd.map(|cost| format!("${cost:.2}")));
+        facts.extend(summary::cost(&state.spent().usage));
         if 0 < state.spent().commits {
             facts.push(summary::count(state.spent().commits.into(), "commit"));
         }

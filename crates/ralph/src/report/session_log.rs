@@ -104,12 +104,12 @@ impl SessionLog {
             }
         };
         let number = |number: u64| (0 < number).then(|| number.to_string());
-        let Usage { cost_usd, input, cached, output } = iteration.usage;
+        let Usage { input, cached, output, .. } = iteration.usage;
         optional("API Requests", number(iteration.requests));
         optional("Model", iteration.model);
         optional("Messages", number(iteration.messages));
         optional("Tokens", (0 < input || 0 < output).then(|| summary::tokens(input, cached, output)));
-        optional("Cost", cost_usd.map(|cost| format!("${cost:.2}")));
+        optional("Cost", summary::cost(&iteration.usage));
         optional("Retries", Some(iteration.retries.to_string()));
         optional("Status", Some(status.to_owned()));
         self.write(&format!("{text}{THICK}\n\n"));

@@ -1,5 +1,6 @@
 //! A run in a few lines: its end on the screen, and what `status` says.
 
+use ralph_agents::Usage;
 use ralph_core::{
     claim::Claim,
     duration::format_duration,
@@ -81,13 +82,17 @@ pub(crate) fn spent(state: &State) -> Vec<String> {
     if 0 < spent.usage.tokens() {
         parts.push(tokens(spent.usage.input, spent.usage.cached, spent.usage.output));
     }
-    if let Some(cost) = spent.usage.cost_usd {
-        parts.push(format!("${cost:.2}"));
-    }
+    parts.extend(cost(&spent.usage));
     if 0 < spent.unmetered {
         parts.push(count(spent.unmetered.into(), "unmetered turn"));
     }
     parts
+}
+
+/// A cost as people read it: `~` before what ralph estimated.
+pub(crate) fn cost(usage: &Usage) -> Option<String> {
+    let about = if usage.estimated { "~" } else { "" };
+    usage.cost_usd.map(|cost| format!("{about}${cost:.2}"))
 }
 
 /// What became of processes that a turn left behind.

@@ -61,7 +61,7 @@ impl Page<'_> {
             add(format_duration(whole(between(first.at, last.at))), &format!("{from} to {to}"));
         }
         let unknown = if 0 < spent.unmetered { "unmetered" } else { "not reported" };
-        let cost = spent.usage.cost_usd.map_or(unknown.to_owned(), |cost| format!("${cost:.2}"));
+        let cost = summary::cost(&spent.usage).unwrap_or(unknown.to_owned());
         add(cost, "cost");
         if 0 < spent.usage.tokens() {
             let Usage { input, cached, output, .. } = spent.usage;
@@ -209,7 +209,7 @@ impl Page<'_> {
             told.turn.iteration,
             told.at.to_zoned(self.zone.clone()).strftime("%H:%M:%S"),
             format_duration(Duration::from_millis(told.ms)),
-            told.usage.cost_usd.map_or("–".to_owned(), |cost| format!("${cost:.2}")),
+            summary::cost(&told.usage).unwrap_or("–".to_owned()),
             told.tools,
             escape(&says),
         )

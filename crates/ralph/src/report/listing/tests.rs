@@ -36,7 +36,7 @@ pub(crate) fn turn(iteration: u32) -> Event {
 }
 
 pub(crate) fn turn_ended(claimed: bool) -> Event {
-    let usage = Usage { cost_usd: Some(0.6), input: 12_000, cached: 9_000, output: 800 };
+    let usage = Usage { cost_usd: Some(0.6), input: 12_000, cached: 9_000, output: 800, estimated: false };
     let (leftovers, denials, end) = (Vec::new(), Vec::new(), TurnEnd::Finished);
     let (ms, tools, tool_errors) = (61_000, 3, 1);
     let view = None;

@@ -19,7 +19,7 @@ fn turn(iteration: u32, attempt: u32) -> Event {
 }
 
 pub(super) fn turn_ended(end: TurnEnd, claimed: bool) -> TurnEnded {
-    let usage = Usage { cost_usd: Some(1.2), input: 12_000, cached: 9_000, output: 800 };
+    let usage = Usage { cost_usd: Some(1.2), input: 12_000, cached: 9_000, output: 800, estimated: false };
     let (leftovers, denials) = (Vec::new(), Vec::new());
     TurnEnded {
         end,

@@ -22,7 +22,7 @@ fn say(text: &str, joins: bool) -> AgentEvent {
 }
 
 fn result(cost_usd: Option<f64>, failure: Option<Failure>) -> AgentEvent {
-    let usage = Usage { cost_usd, input: 1_200_000, cached: 850_000, output: 45_000 };
+    let usage = Usage { cost_usd, input: 1_200_000, cached: 850_000, output: 45_000, estimated: false };
     AgentEvent::Result(TurnResult { failure, usage, ..TurnResult::default() })
 }
 
