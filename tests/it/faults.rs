@@ -13,7 +13,7 @@ use crate::{
     env::{Env, Output, RALPH},
     task::{messages, records},
 };
-use presets::{BUILD, Cut, HOPELESS, JOB, PLAN, PROMPT, Preset, RUN, SESSION, STORIES, TASK};
+use presets::{BUILD, CHEATS, Cut, HOPELESS, JOB, PLAN, PROMPT, Preset, RUN, SESSION, STORIES, TASK};
 
 /// How many places are tried at the same time.
 const WORKERS: usize = 4;
@@ -267,6 +267,11 @@ fn session_survives_a_kill_at_every_event() {
 #[test]
 fn stories_survive_a_kill_at_every_event() {
     STORIES.check();
+}
+
+#[test]
+fn stories_of_a_cheat_survive_a_kill_at_every_event() {
+    CHEATS.check();
 }
 
 #[test]

@@ -37,6 +37,9 @@ use serde::{Deserialize, Serialize};
 /// What stands before the concerns of a reviewer who was overruled because the cap was reached.
 pub const AUTO_APPROVED: &str = "[AUTO-APPROVED AT CAP]";
 
+/// What stands before the reason why the approval of a review did not count.
+pub const UNCOUNTED: &str = "[APPROVAL NOT COUNTED]";
+
 /// How often a story is reviewed, unless the settings say otherwise.
 pub const REVIEW_CAP: u32 = 5;
 

@@ -58,7 +58,7 @@ use site::Site;
 use stories::StoryKeeper;
 
 pub(crate) use start::{Resume, Start, fingerprints};
-pub(crate) use stories::{preview, settle};
+pub(crate) use stories::{PendingJudgement, pending, preview, settle};
 
 /// One run on its way.
 pub(crate) struct Driver {

@@ -163,7 +163,7 @@ pub fn tasks(bytes: &[u8]) {
         let _ = Budget::of(list, review).needed();
         for mode in [Mode::Implement, Mode::Review, Mode::Fix] {
             let rules = Rules { review, cap: 2, verify_commands: &list.verify_commands };
-            let turn = StoryTurn { mode, story: Some("US-1"), finished: true };
+            let turn = StoryTurn { mode, story: Some("US-1"), finished: true, touched: &[] };
             for (before, after) in [(&good, &file), (&file, &good), (&file, &file)] {
                 let judged = stories::judge(before, Some(after), turn, rules);
                 let right = judged.text.map_or_else(|| after.clone(), TaskFile::new);

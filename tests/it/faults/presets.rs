@@ -222,3 +222,23 @@ pub(super) const STORIES: Preset = Preset {
     outcome: "done",
     cut: Cut::Counts,
 };
+
+/// An agent that approves its own story once, and a reviewer that once changes what it approves.
+pub(super) const CHEATS: Preset = Preset {
+    // It remembers outside of the project what it has done.
+    prepare: |env| (STORIES.prepare)(env.settings(json!({"sandbox": "none"}))),
+    agent: r#"
+        change() { sed -i "$1" ralph/tasks.json; }
+        once() { test ! -e "../$1" && touch "../$1"; }
+        approve='s/needs_review/approved/; s/"passes": false/"passes": true/'
+        case "$prompt" in
+            *"Mode: implement"*) did=implement
+                if once cheated; then change 's/null/"approved"/; s/"passes": false/"passes": true/; s/"reviewCount": 0/"reviewCount": 1/'
+                else echo code >code; change 's/null/"needs_review"/'; fi ;;
+            *"Mode: review"*) did=review
+                if once meddled; then echo better >code; change "$approve; "'s/"reviewCount": 0/"reviewCount": 1/'
+                else change "$approve; "'s/"reviewCount": 1/"reviewCount": 2/'; fi ;;
+        esac
+        git add -A && git commit --quiet -m "$did"; echo Well."#,
+    ..STORIES
+};

@@ -40,6 +40,38 @@ fn a_new_run_finds_the_cheat_of_the_last_one_first() {
 }
 
 #[test]
+fn commands_do_not_believe_what_a_killed_turn_left() {
+    let env = killed_after_a_cheat(&[json!([say("Well.")])]);
+    let warning = "was never judged; US-1 passes: true, put back to false";
+    let forged = env.read("ralph/tasks.json");
+    env.ralph(&["stories", "list"]).exits(0).says(warning).prints("Next: implement US-1");
+    let shown = env.ralph(&["stories", "list", "--json"]).exits(0).stdout;
+    let shown: Value = serde_json::from_str(&shown).expect("JSON");
+    assert_eq!((&shown["complete"], &shown["stories"][0]["passes"]), (&json!(false), &json!(false)));
+    let checked = env.ralph(&["stories", "check"]).exits(2).says(warning);
+    checked.prints("Implement iterations cannot set passes=true");
+    // Who only looks changes nothing.
+    assert_eq!(env.read("ralph/tasks.json"), forged);
+    env.ralph(&["stories", "archive", "--label", "x"]).exits(0).says(warning).prints("0 of 1 stories done");
+    let archived = env.sh("cat ralph-archive/*/tasks.json").exits(0).stdout;
+    assert!(!archived.contains("approved"), "{archived}");
+    // It is judged: what a person writes after that is not undone.
+    env.write("ralph/tasks.json", &list(&[story("US-7")]));
+    env.git(&["commit", "--quiet", "-am", "Plan"]);
+    env.ralph(&["stories", "-n", "1"]).exits(1).says_not("Undone");
+    assert_eq!(stories(&env), [story("US-7")]);
+}
+
+#[test]
+fn a_step_of_a_person_comes_after_the_judgement() {
+    let env = killed_after_a_cheat(&[leaves(&list(&[approved("US-1", 1)]))]);
+    env.ralph(&["stories", "submit", "US-1"]).exits(0).says("was never judged").prints("needs_review");
+    env.git(&["commit", "--quiet", "-am", "By hand"]);
+    env.ralph(&["resume"]).exits(0).says_not("Undone");
+    assert_eq!(turns(&env), ["implement US-1", "review US-1"]);
+}
+
+#[test]
 fn a_resume_finds_the_cheat_first() {
     let env = killed_after_a_cheat(&[
         leaves(&list(&[submitted("US-1", 0)])),

@@ -108,3 +108,68 @@ fn a_split_shows_what_is_given_up() {
     assert_eq!(super::stories(&env), [first, other, story("US-3")]);
     assert_eq!(env.events("tasks_judged")[0]["dropped"][0]["story"], "US-1");
 }
+
+/// A review that also changes this, and then approves.
+fn meddling(change: &str) -> serde_json::Value {
+    json!([
+        shell(change),
+        write("ralph/tasks.json", &list(&[approved("US-1", 1)])),
+        write("ralph/progress.txt", "Reviewed.\n"),
+        commit(),
+        say("Approved.")
+    ])
+}
+
+#[test]
+fn a_review_that_changes_anything_else_approves_nothing() {
+    let env = project(&list(&[story("US-1")])).turns(json!([
+        leaves(&list(&[submitted("US-1", 0)])),
+        meddling("echo mended >work.txt"),
+        leaves(&list(&[approved("US-1", 2)])),
+    ]));
+    env.ralph(&["stories"]).exits(0).says("Undone: US-1 reviewStatus: approved, put back to needs_review");
+    assert_eq!(super::turns(&env), ["implement US-1", "review US-1", "review US-1"]);
+    let prompt = &env.prompts()[2];
+    assert!(prompt.contains("its approval does not count: work.txt."), "{prompt}");
+    assert!(prompt.contains("This is review 2; the cap is 5."), "{prompt}");
+    assert!(prompt.contains("The last review of this story changed files itself"), "{prompt}");
+    // The reviewer's own commit is reviewed too.
+    let meddled = env.git(&["log", "--format=%H", "-1", "--", "work.txt"]);
+    let shown = env.git(&["log", "--format=%H", &format!("{}~1..HEAD", meddled.trim())]);
+    assert!(shown.lines().any(|commit| prompt.contains(commit)), "{prompt}");
+    assert_eq!(env.events("tasks_judged")[1]["review_changed"], json!(["work.txt"]));
+}
+
+#[test]
+fn whoever_commits_it_only_what_changed_counts() {
+    // The turn before has left a file, and the review commits it as it is.
+    let left = json!([
+        write("left.txt", "left"),
+        write("ralph/tasks.json", &list(&[submitted("US-1", 0)])),
+        shell("git add ralph && git commit --quiet -m work"),
+        say("Done.")
+    ]);
+    let run = |change: &str, code: i32| {
+        let env = project(&list(&[story("US-1")])).turns(json!([left, meddling(change)]));
+        env.ralph(&["stories", "-n", "2"]).exits(code);
+        super::stories(&env)[0]["reviewStatus"].clone()
+    };
+    assert_eq!(run("true", 0), "approved");
+    assert_eq!(run("echo more >>left.txt", 1), "needs_review");
+    assert_eq!(run("rm left.txt", 1), "needs_review");
+    assert_eq!(run("git rm --quiet .gitignore", 1), "needs_review");
+}
+
+#[test]
+fn a_review_that_was_killed_approves_nothing_either() {
+    let [there, go] = crate::env::meet("../reviewed");
+    let mut review = meddling("echo mended >work.txt");
+    review.as_array_mut().expect("steps").extend([there, go]);
+    let env = project(&list(&[submitted("US-1", 0)])).turns(json!([review, [say("Hm.")]]));
+    let running = env.start(&["stories", "-n", "1"]);
+    env.await_file("../reviewed");
+    running.kill_9();
+    env.nothing_left();
+    env.ralph(&["resume"]).exits(1).says("Undone: US-1 reviewStatus: approved, put back to needs_review");
+    assert_eq!(super::turns(&env), ["review US-1", "review US-1"]);
+}

@@ -256,6 +256,9 @@ pub struct TasksJudged {
     /// Acceptance criteria that were given up when a story was split: allowed, but shown.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub dropped: Vec<DroppedCriterion>,
+    /// What a review changed beside the files of the loop: its approval does not count.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub review_changed: Vec<String>,
 }
 
 /// How a turn ended and what it used.

@@ -38,6 +38,8 @@ pub struct StoryTurn<'a> {
     pub story: Option<&'a str>,
     /// Whether it came to its end, so that it can be blamed for what it did not do.
     pub finished: bool,
+    /// What it changed in the project beside the files of the loop.
+    pub touched: &'a [String],
 }
 
 /// Something that was put back.
@@ -103,6 +105,7 @@ pub fn judge(
     if rules.review == Review::Required {
         bench.review_fields_are_legal();
         bench.newborns_are_fresh();
+        bench.reviews_change_no_files();
     }
     bench.scope_is_kept();
     bench.verify_commands_are_kept();

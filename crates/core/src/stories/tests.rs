@@ -8,8 +8,8 @@ mod turns;
 use serde_json::{Value, json};
 
 use super::{
-    DroppedCriterion, ListJudgement, Problem, Review, Rules, Selected, Statistics, StoryTurn, TaskFile,
-    blocked, read, select,
+    AUTO_APPROVED, DroppedCriterion, ListJudgement, Problem, Review, Rules, Selected, Statistics, Status,
+    StoryTurn, TaskFile, UNCOUNTED, blocked, read, select,
 };
 use crate::stories::Mode;
 
@@ -68,7 +68,7 @@ fn check(text: &str, review: Review, cap: u32) -> Vec<Problem> {
 /// Judges a turn that finished, on a list that has `make test` to verify it.
 fn judged(mode: Mode, story: Option<&str>, before: &[Value], after: &[Value]) -> ListJudgement {
     let commands = ["make test".to_owned()];
-    let turn = StoryTurn { mode, story, finished: true };
+    let turn = StoryTurn { mode, story, finished: true, touched: &[] };
     judge(&list(before), Some(&list(after)), turn, rules(&commands))
 }
 

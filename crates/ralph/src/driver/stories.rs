@@ -8,6 +8,7 @@ mod checks;
 mod commits;
 mod files;
 pub(crate) mod stop_preview;
+mod touched;
 mod unjudged_turn;
 
 use std::path::{Path, PathBuf};
@@ -34,10 +35,11 @@ use crate::{
     },
 };
 use commits::{Ranges, ReviewedCommits};
-use files::{Findings, Snapshot, StoryFiles};
+use files::{Findings, Snapshot, StoryFiles, TurnOver};
+use touched::TreeBefore;
 
 pub(super) use files::{Pin, hashes};
-pub(crate) use unjudged_turn::{preview, settle};
+pub(crate) use unjudged_turn::{PendingJudgement, pending, preview, settle};
 
 /// The list before a turn, in the turn's folder.
 const SNAPSHOT: &str = "tasks.json";
@@ -92,7 +94,7 @@ impl StoryKeeper {
         let is_ours = known.state.is_unjudged()
             && !unjudged_turn::is_superseded(&setup.project, &stories.ralph_dir, run);
         if let Some(last) = known.memory.turn.as_ref().filter(|_| is_ours) {
-            it.before = Some(files::snapshot(run, &last.turn)?);
+            it.before = Some(files::snapshot(run, setup, &last.turn)?);
         }
         Ok(Some(it))
     }
@@ -214,7 +216,11 @@ impl StoryKeeper {
             site.ledger.warn(format!("{ACTIVE} cannot be written: {error}"));
         }
         self.active = Some(marker);
-        self.before = Some(Snapshot { file, mode: turn.mode, story: turn.story.clone() });
+        let tree = TreeBefore::keep(&mut site.supervisor, git, &site.dir, turn).unwrap_or_else(|error| {
+            site.ledger.warn(format!("what the review changed cannot be told: {error}"));
+            None
+        });
+        self.before = Some(Snapshot { file, mode: turn.mode, story: turn.story.clone(), tree });
         // From here on the agent has it.
         self.forget();
         Ok(hash)
@@ -261,12 +267,23 @@ impl StoryKeeper {
             return site.ledger.record(Event::TasksJudged(Box::default()));
         };
         let after = self.list().cloned();
-        let mut findings = self.files().judge(&before, after.as_ref(), finished);
+        let touched = match (&before.tree, git) {
+            (Some(tree), Some(git)) => {
+                tree.touched(&mut site.supervisor, git, &self.project.join(&self.setup.ralph_dir))
+            }
+            (Some(_), None) | (None, _) => Ok(Vec::new()),
+        };
+        let touched = touched.unwrap_or_else(|error| {
+            site.ledger.warn(format!("what the review changed cannot be told: {error}"));
+            Vec::new()
+        });
+        let mut findings = self.files().judge(&before, after.as_ref(), TurnOver { finished, touched });
         if let Some(marker) = &self.active {
             findings.marker(&self.project, marker);
         }
+        self.ranges.judged(&findings.judged);
+        self.put_right(site, git, &findings);
         site.ledger.record(Event::TasksJudged(Box::new(findings.judged.clone())));
-        self.repair(site, git, &findings);
     }
 
     /// Between two turns nobody changes review fields: not what a turn left running, nor anybody else.
@@ -277,15 +294,17 @@ impl StoryKeeper {
         if after.as_ref() == Some(&file) {
             return;
         }
-        let before = Snapshot { file, mode: Mode::Work, story: None };
-        let findings = self.files().judge(&before, after.as_ref(), false);
+        let before = Snapshot { file, mode: Mode::Work, story: None, tree: None };
+        let findings = self.files().judge(&before, after.as_ref(), TurnOver::default());
+        self.put_right(site, git, &findings);
         if !findings.judged.broken.is_empty() {
             site.ledger.record(Event::TasksJudged(Box::new(findings.judged.clone())));
         }
-        self.repair(site, git, &findings);
     }
 
-    fn repair(&mut self, site: &mut Site, git: Option<&Git>, findings: &Findings) {
+    /// Writes and commits what must be. Before the judgement is on record: who is killed in between judges again and
+    /// finds nothing, while a judgement on record would be believed though nothing was put right.
+    fn put_right(&mut self, site: &mut Site, git: Option<&Git>, findings: &Findings) {
         if let Some(after) = &findings.replaced {
             let _ = record(&site.turn_folder().join("tasks.after.json"), after.as_bytes());
         }

@@ -186,6 +186,24 @@ impl Git {
         Ok(lines.collect())
     }
 
+    /// The files that are not as this commit had them, in HEAD or in the tree; new ones that git does not know are
+    /// not among them.
+    pub(crate) fn changed_since(
+        &self,
+        supervisor: &mut Supervisor,
+        commit: &str,
+    ) -> io::Result<Vec<PathBuf>> {
+        let mut paths = Vec::new();
+        for args in since_commit(commit) {
+            let captured = supervisor.capture(self.spec(&args), MAX_CHANGES_LEN)?;
+            if !succeeded(&captured) {
+                return Err(io::Error::other(format!("git diff failed: {}", text(&captured.err))));
+            }
+            paths.extend(paths_in(&captured.out));
+        }
+        Ok(paths)
+    }
+
     /// Everything that is not as HEAD has it, new files included, ralph's own files not.
     pub(crate) fn changes(&self, supervisor: &mut Supervisor) -> io::Result<Vec<Change>> {
         let captured = supervisor.capture(self.spec(&STATUS), MAX_CHANGES_LEN)?;
@@ -293,6 +311,19 @@ fn is_own(path: &Path) -> bool {
         return false;
     }
     path == Path::new(".ralph-active") || path.components().any(|part| part.as_os_str() == ".ralph")
+}
+
+/// Names the files that differ from a commit in the tree, and in HEAD: the index can hide one from the other.
+fn since_commit(commit: &str) -> [Vec<&str>; 2] {
+    let diff =
+        ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty", commit];
+    [[diff.as_slice(), &["--"]].concat(), [diff.as_slice(), &["HEAD", "--"]].concat()]
+}
+
+/// The paths that git lists, ralph's own not.
+fn paths_in(listed: &[u8]) -> Vec<PathBuf> {
+    let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.map(|name| PathBuf::from(OsString::from_vec(name.to_vec()))).filter(|path| !is_own(path)).collect()
 }
 
 /// What of `changes` somebody did since `before` was recorded.

@@ -2,11 +2,15 @@
 
 use super::{Bench, StoryTurn, json};
 use crate::stories::{
-    AUTO_APPROVED, Mode, Status,
+    AUTO_APPROVED, Mode, Status, UNCOUNTED,
     change::{Change, ReviewFields, changes, in_words},
+    one_line,
     select::fits,
     transitions::{explain, illegal, is_legal},
 };
+
+/// How many of the files that a review changed are named.
+const MAX_NAMED_FILES: usize = 10;
 
 impl Bench<'_> {
     /// Check 2.5: only steps of the table, on stories that were due, and on one of them.
@@ -19,7 +23,9 @@ impl Bench<'_> {
             if was == is {
                 continue;
             }
-            if !is_legal(mode, &was, &is) {
+            if self.was_uncounted(&was, &is) {
+                self.moved.push(before.id.clone());
+            } else if !is_legal(mode, &was, &is) {
                 self.put_back(&before.id, &was, &is, explain(mode, &before.id, &was, &is));
             } else if !fits(&old, before, mode, self.rules.review) {
                 let what = format!("{}; it was not due", in_words(&changes(&was, &is)));
@@ -42,6 +48,14 @@ impl Bench<'_> {
             let what = format!("{}; a turn may only modify one story", in_words(&changes(&was, &is)));
             self.put_back(&id, &was, &is, illegal(mode, &id, &what));
         }
+    }
+
+    /// Whether this is what ralph made of an approval that did not count, before it was killed.
+    fn was_uncounted(&self, was: &ReviewFields, is: &ReviewFields) -> bool {
+        let is_meddling = self.turn.mode == Mode::Review && !self.turn.touched.is_empty();
+        let waits = (was.status, is.status) == (Some(Status::NeedsReview), Some(Status::NeedsReview));
+        let is_counted = was.count.checked_add(1) == Some(is.count);
+        is_meddling && waits && is_counted && !is.passes && is.feedback.starts_with(UNCOUNTED)
     }
 
     pub(super) fn newborns_are_fresh(&mut self) {
@@ -78,6 +92,37 @@ impl Bench<'_> {
         let notes = json(&old.notes);
         self.set(id, "notes", &notes);
         self.undone(Some(id), "notes", "empty", "as before the turn");
+    }
+
+    /// Who changes what they review ends up reviewing themselves: such an approval does not count, but the review does.
+    pub(super) fn reviews_change_no_files(&mut self) {
+        if self.turn.mode != Mode::Review || self.turn.touched.is_empty() {
+            return;
+        }
+        let list = self.list();
+        let moved = self.moved.clone();
+        let stories = moved.iter().filter_map(|id| list.story(id));
+        for story in stories.filter(|story| story.review_status == Some(Status::Approved)) {
+            let id = &story.id;
+            let why = format!(
+                "The review of story {id} changed files itself, so its approval does not count: {}.",
+                in_short(self.turn.touched)
+            );
+            let is_at_cap = u64::from(self.rules.cap) <= story.review_count;
+            let prefix = if is_at_cap { AUTO_APPROVED } else { UNCOUNTED };
+            self.set(id, "reviewFeedback", &json(&format!("{prefix} {why}")));
+            if is_at_cap {
+                self.found.capped.push(id.clone());
+                continue;
+            }
+            self.set(id, "reviewStatus", &json(&Status::NeedsReview));
+            self.set(id, "passes", "false");
+            self.undone(Some(id), "reviewStatus", Status::Approved.name(), Status::NeedsReview.name());
+            self.undone(Some(id), "passes", "true", "false");
+            self.found.broken.push(format!(
+                "{why} A review changes nothing but the files of the loop. The next review is about these changes too."
+            ));
+        }
     }
 
     /// A reviewer who asks for changes too often is overruled; the concerns stay readable.
@@ -124,6 +169,16 @@ pub fn idle(turn: StoryTurn<'_>) -> Option<String> {
         )),
         Mode::Implement | Mode::Work => None,
     }
+}
+
+/// The first of these names.
+fn in_short(files: &[String]) -> String {
+    let mut names: Vec<String> =
+        files.iter().take(MAX_NAMED_FILES).map(|it| one_line(it, usize::MAX)).collect();
+    if MAX_NAMED_FILES < files.len() {
+        names.push(format!("and {} more", files.len() - MAX_NAMED_FILES));
+    }
+    names.join(", ")
 }
 
 fn value_of(fields: &ReviewFields, field: &str) -> String {

@@ -204,7 +204,7 @@ proptest! {
         let commands = ["make test".to_owned()];
         let cap = u32::try_from(CAP).expect("small");
         let rules = Rules { review: Review::Required, cap, verify_commands: &commands };
-        let turn = StoryTurn { mode, story: Some(selected), finished: false };
+        let turn = StoryTurn { mode, story: Some(selected), finished: false, touched: &[] };
         let judgement = judge(&before_text, Some(&after_text), turn, rules);
         let end_text = judgement.text.clone().unwrap_or_else(|| after_text.clone());
 
@@ -245,7 +245,7 @@ proptest! {
         let before = list(&[story("A"), submitted("B")]);
         let commands = ["make test".to_owned()];
         let rules = Rules { review: Review::Required, cap: 5, verify_commands: &commands };
-        let turn = StoryTurn { mode, story: Some("A"), finished: true };
+        let turn = StoryTurn { mode, story: Some("A"), finished: true, touched: &[] };
         let cut = before.floor_char_boundary(cut);
         for after in [text.clone(), format!("{}{text}{}", &before[..cut], &before[cut..])] {
             let judgement = judge(&before, Some(&after), turn, rules);

@@ -116,6 +116,41 @@ fn review_turns_decide_about_one_story() {
 }
 
 #[test]
+fn a_review_that_changes_files_approves_nothing() {
+    let commands = ["make test".to_owned()];
+    let files: Vec<String> = ["src/a.rs", "b\nc"].map(str::to_owned).into();
+    let turn = StoryTurn { mode: Mode::Review, story: Some("A"), finished: true, touched: &files };
+    let before = list(&[submitted("A")]);
+    let judgement = judge(&before, Some(&list(&[approved("A")])), turn, rules(&commands));
+    let told = "The review of story A changed files itself, so its approval does not count: src/a.rs, b\\nc.";
+    assert!(judgement.broken[0].starts_with(told), "{judgement:#?}");
+    let story = read(judgement.text.as_deref().expect("a repair")).list.user_stories.remove(0);
+    assert_eq!(
+        (story.review_status, story.passes, story.review_count),
+        (Some(Status::NeedsReview), false, 1)
+    );
+    assert_eq!(story.review_feedback, format!("{UNCOUNTED} {told}"));
+    assert_eq!(judgement.undone.len(), 2, "{judgement:#?}");
+    // Who was killed after that judges again.
+    let judgement = judge(&before, judgement.text.as_deref(), turn, rules(&commands));
+    assert_eq!(judgement, ListJudgement::default());
+    // Sending it back is what a review is for, whatever else it did.
+    let judgement = judge(&before, Some(&list(&[sent_back("A")])), turn, rules(&commands));
+    assert_eq!(judgement, ListJudgement::default());
+    // At the cap the approval stays, with the reason to look.
+    let capped = judge(&before, Some(&list(&[approved("A")])), turn, Rules { cap: 1, ..rules(&commands) });
+    assert_eq!((capped.capped.as_slice(), capped.broken.as_slice()), (&["A".to_owned()][..], &[][..]));
+    let story = read(capped.text.as_deref().expect("a repair")).list.user_stories.remove(0);
+    assert!(story.is_done(Review::Required), "{story:?}");
+    assert_eq!(story.review_feedback, format!("{AUTO_APPROVED} {told}"));
+    // Other turns may change what they like.
+    let turn = StoryTurn { mode: Mode::Implement, ..turn };
+    let judgement =
+        judge(&list(&[super::story("A")]), Some(&list(&[submitted("A")])), turn, rules(&commands));
+    assert_eq!(judgement, ListJudgement::default());
+}
+
+#[test]
 fn fix_turns_submit_again() {
     use Mode::Fix;
     let before = [sent_back("A")];
@@ -173,7 +208,7 @@ fn a_turn_that_did_not_do_its_duty_is_told() {
     told(Mode::Fix, &[sent_back("A")], "left the feedback on story A standing");
     // One that was cut off is not blamed.
     let commands = ["make test".to_owned()];
-    let turn = StoryTurn { mode: Mode::Review, story: Some("A"), finished: false };
+    let turn = StoryTurn { mode: Mode::Review, story: Some("A"), finished: false, touched: &[] };
     let text = list(&[submitted("A")]);
     assert_eq!(judge(&text, Some(&text), turn, rules(&commands)), ListJudgement::default());
 }
@@ -234,7 +269,7 @@ fn what_is_put_back_is_a_list_that_can_be_worked_on() {
 fn files_that_are_no_lists_are_put_back() {
     let before = list(&[story("A")]);
     let commands = ["make test".to_owned()];
-    let turn = StoryTurn { mode: Mode::Implement, story: Some("A"), finished: true };
+    let turn = StoryTurn { mode: Mode::Implement, story: Some("A"), finished: true, touched: &[] };
     let no_project = before.replacen("\"project\"", "\"projekt\"", 1);
     let two_lists = before.replacen("\"project\"", "\"userStories\": [], \"project\"", 1);
     for after in [None, Some(""), Some("{"), Some("[]"), Some("{}"), Some(&*no_project), Some(&*two_lists)] {
@@ -248,7 +283,7 @@ fn files_that_are_no_lists_are_put_back() {
 fn verify_commands_are_kept() {
     let before = list(&[story("A")]);
     let commands = ["make test".to_owned()];
-    let turn = StoryTurn { mode: Mode::Implement, story: Some("A"), finished: true };
+    let turn = StoryTurn { mode: Mode::Implement, story: Some("A"), finished: true, touched: &[] };
     for other in ["[]", "[\"true\"]"] {
         let after = before.replacen("[\n    \"make test\"\n  ]", other, 1);
         assert_ne!(before, after);
@@ -295,7 +330,7 @@ fn a_split_keeps_the_parent_and_loses_nothing() {
 #[test]
 fn the_cap_is_applied_by_ralph() {
     let commands = ["make test".to_owned()];
-    let turn = StoryTurn { mode: Mode::Review, story: Some("A"), finished: true };
+    let turn = StoryTurn { mode: Mode::Review, story: Some("A"), finished: true, touched: &[] };
     let before = list(&[with("A", &json!({"reviewStatus": "needs_review", "reviewCount": 1, "notes": ""}))]);
     let rejected =
         json!({"reviewStatus": "changes_requested", "reviewCount": 2, "reviewFeedback": "no", "notes": ""});
@@ -315,7 +350,7 @@ fn the_cap_is_applied_by_ralph() {
 #[test]
 fn without_review_the_list_may_say_that_it_passes() {
     let commands = ["make test".to_owned()];
-    let turn = StoryTurn { mode: Mode::Implement, story: Some("A"), finished: true };
+    let turn = StoryTurn { mode: Mode::Implement, story: Some("A"), finished: true, touched: &[] };
     let rules = Rules { review: Review::Skipped, ..rules(&commands) };
     let before = list(&[story("A"), story("B")]);
     let passed = with("A", &json!({"passes": true}));
@@ -333,7 +368,7 @@ fn unknown_fields_and_the_layout_stay() {
                   \"reviewStatus\":null,\"reviewCount\":0,\"reviewFeedback\":\"\",\"extra\":{\"a\":null}}]}";
     let after =
         before.replace("\"reviewStatus\":null", "\"reviewStatus\":\"approved\"").replace("[1,2]", "[3]");
-    let turn = StoryTurn { mode: Mode::Implement, story: Some("A"), finished: true };
+    let turn = StoryTurn { mode: Mode::Implement, story: Some("A"), finished: true, touched: &[] };
     let judgement = judge(before, Some(&after), turn, rules(&[]));
     assert_eq!(judgement.text, Some(before.replace("[1,2]", "[3]")));
 }

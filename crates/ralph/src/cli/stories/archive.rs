@@ -50,6 +50,7 @@ pub(super) struct ArchiveArgs {
 /// Archives and commits.
 pub(super) fn main(args: &ArchiveArgs, project: &Path) -> Result<u8> {
     let place = StoriesPlace::of(&args.place, project)?;
+    place.settle()?;
     let text = place.tasks()?;
     let mut supervisor = Supervisor::new()?;
     let git = Git::find(&mut supervisor, &place.project)?;

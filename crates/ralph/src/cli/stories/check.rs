@@ -3,20 +3,23 @@
 use std::path::Path;
 
 use clap::Args;
-use ralph_core::stories::{Problem, TaskFile, blocked};
+use ralph_core::stories::{Problem, blocked};
 use ralph_sys::{
     error::{REFUSED, Result},
     process::guardian::RUN_VARIABLE,
 };
 use serde_json::json;
 
-use super::{PlaceArgs, place::StoriesPlace};
+use super::{
+    PlaceArgs,
+    place::{StoriesPlace, undone},
+};
 use crate::{cli::print, driver::preview, project::story_files::TASKS};
 
 /// Say what is wrong with the task list
 ///
 /// Checks what ralph checks after every turn: the shape of the file, and that review fields fit together; inside a
-/// turn also what the turn may do. Exits with 0 when all is well and with 2 when not.
+/// turn, and after a run that was killed inside one, also what the turn may do. Exits with 0 when all is well and with 2 when not.
 ///
 /// Example: ralph stories check
 #[derive(Args, Debug)]
@@ -32,7 +35,10 @@ pub(super) struct CheckArgs {
 /// Prints every problem with its line.
 pub(super) fn main(args: &CheckArgs, project: &Path) -> Result<u8> {
     let place = StoriesPlace::of(&args.place, project)?;
-    let tasks = TaskFile::new(place.tasks()?);
+    let (tasks, judged) = place.judged_tasks()?;
+    for line in judged.iter().flat_map(undone) {
+        crate::cli::warn(&line);
+    }
     let file = place.shown(TASKS);
     let problems = tasks.problems(place.review, place.cap);
     let list = tasks.list();
@@ -41,7 +47,7 @@ pub(super) fn main(args: &CheckArgs, project: &Path) -> Result<u8> {
         missing.map(|id| (story.line, format!("{} depends on {id}, which is not in the list", story.id)))
     });
     let notes: Vec<(usize, String)> = unknown.collect();
-    let broken = in_turn(&place);
+    let broken = judged.map_or_else(|| in_turn(&place), |judged| judged.broken);
     let is_good = problems.is_empty() && broken.is_empty();
     if args.json {
         let problem = |it: &Problem| json!({"file": file, "line": it.line, "path": it.path, "story": it.story, "text": it.text});

@@ -7,7 +7,10 @@ use ralph_core::stories::{Kind, Review, Statistics, Status, Story, TaskList, blo
 use ralph_sys::error::{Error, Result};
 use serde_json::{Value, json};
 
-use super::{PlaceArgs, place::StoriesPlace};
+use super::{
+    PlaceArgs,
+    place::{StoriesPlace, undone},
+};
 use crate::{
     cli::{display::settings_of, print},
     project::story_files::TASKS,
@@ -16,6 +19,8 @@ use crate::{
 };
 
 /// Show the stories: how far each is, how often it was reviewed, what it waits for
+///
+/// After a run that was killed inside a turn, this is the list as ralph puts it right when it judges that turn.
 ///
 /// Example: ralph stories list --json
 #[derive(Args, Debug)]
@@ -31,7 +36,11 @@ pub(super) struct StoryListArgs {
 /// Prints the table; when every story is done, also what the reviews say.
 pub(super) fn main(args: &StoryListArgs, project: &Path) -> Result<u8> {
     let place = StoriesPlace::of(&args.place, project)?;
-    let reading = read(&place.tasks()?);
+    let (tasks, judged) = place.judged_tasks()?;
+    for line in judged.iter().flat_map(undone) {
+        crate::cli::warn(&line);
+    }
+    let reading = read(tasks.text());
     if let Some(problem) = reading.problems.first().filter(|_| reading.list.user_stories.is_empty()) {
         return Err(Error::new(format!("{}:{}: {problem}", place.shown(TASKS), problem.line))
             .hint("`ralph stories check` shows everything that is wrong"));

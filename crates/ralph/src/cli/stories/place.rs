@@ -2,14 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use ralph_core::stories::Review;
+use ralph_core::{
+    engine::event::TasksJudged,
+    stories::{Review, TaskFile, Undone},
+};
 use ralph_sys::{
     error::{Context, Error, Result},
     files::{MAX_TEXT_LEN, Readers, Root},
 };
 
 use super::PlaceArgs;
-use crate::{cli::display::settings_of, project::story_files::TASKS, settings::Settings};
+use crate::{
+    cli::display::settings_of,
+    driver::{PendingJudgement, pending, settle},
+    project::story_files::TASKS,
+    settings::Settings,
+    term::fit::one_line,
+};
 
 /// A project with a folder for stories.
 pub(super) struct StoriesPlace {
@@ -68,6 +77,24 @@ impl StoriesPlace {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// The task list, as it is once a turn that was cut off with its ralph is judged, and what is found then.
+    pub(super) fn judged_tasks(&self) -> Result<(TaskFile, Option<TasksJudged>)> {
+        Ok(match pending(&self.project, &self.name)? {
+            Some(PendingJudgement { judged, list }) => (list, Some(judged)),
+            None => (TaskFile::new(self.tasks()?), None),
+        })
+    }
+
+    /// Judges a turn that was cut off with its ralph, and says what was put right.
+    pub(super) fn settle(&self) -> Result<()> {
+        if let Some(judged) = settle(&self.project, &self.name)? {
+            for line in undone(&judged) {
+                crate::cli::warn(&line);
+            }
+        }
+        Ok(())
+    }
+
     /// Replaces the task list.
     pub(super) fn write_tasks(&self, text: &str) -> Result<()> {
         self.write(TASKS, text)
@@ -83,6 +110,17 @@ impl StoriesPlace {
     pub(super) fn root(&self) -> Root {
         Root::around(&self.project, &self.path(TASKS))
     }
+}
+
+/// What was put back of a turn that was cut off, in lines.
+pub(super) fn undone(judged: &TasksJudged) -> Vec<String> {
+    let run = judged.run.as_deref().unwrap_or_default();
+    let line = |Undone { story, field, was, now }: &Undone| {
+        let story = story.as_ref().map(|story| format!("{story} ")).unwrap_or_default();
+        let text = format!("{story}{field}: {was}, put back to {now}");
+        format!("the last turn of run {run} was never judged; {}", one_line(&text))
+    };
+    judged.undone.iter().map(line).collect()
 }
 
 impl PlaceArgs {

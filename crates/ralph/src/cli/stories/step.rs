@@ -94,6 +94,9 @@ impl StoryArgs {
     fn take(&self, step: &Step, project: &Path) -> Result<u8> {
         let place = StoriesPlace::of(&self.place, project)?;
         let (mode, review) = turn(&place)?;
+        if mode.is_none() {
+            place.settle()?;
+        }
         let text = place.tasks()?;
         let changed = take_step(&text, &self.id, step, self.note.as_deref(), mode, review)
             .map_err(|refused| Error::new(refused.why).hint(refused.hint))?;

@@ -3,7 +3,7 @@
 use ralph_core::{
     engine::event::Turn,
     setup::StoriesSetup,
-    stories::{MAX_ID_LEN, MAX_TITLE_LEN, Mode, Story, one_line, quoted_lines},
+    stories::{MAX_ID_LEN, MAX_TITLE_LEN, Mode, Story, UNCOUNTED, one_line, quoted_lines},
 };
 
 use super::commits::ReviewedCommits;
@@ -53,6 +53,13 @@ fn of_story(turn: &Turn, story: &Story, commits: &ReviewedCommits, setup: &Stori
             let number = story.review_count + 1;
             let mut lines = vec![format!("This is review {number}; the cap is {}.", setup.review_cap)];
             lines.extend(to_review(commits));
+            if story.review_feedback.starts_with(UNCOUNTED) {
+                lines.push(
+                    "The last review of this story changed files itself, so its approval did not count. Review those \
+                     changes too, and change nothing."
+                        .to_owned(),
+                );
+            }
             lines
         }
         Mode::Fix => {

@@ -4,7 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use ralph_core::{engine::event::Turn, stories::Mode};
+use ralph_core::{
+    engine::event::{TasksJudged, Turn},
+    stories::Mode,
+};
 
 /// Commits after the first, up to the second.
 pub(super) type Range = (String, String);
@@ -15,6 +18,8 @@ pub(super) struct Ranges {
     of_story: BTreeMap<String, Vec<Range>>,
     /// The last turn that worked on a story, while it is not known where it ended.
     open: Option<(String, String)>,
+    /// The last turn, if it was a review.
+    review: Option<(String, String)>,
 }
 
 impl Ranges {
@@ -22,8 +27,18 @@ impl Ranges {
     pub(super) fn turn(&mut self, turn: &Turn) {
         let Some(head) = &turn.head else { return };
         self.close(head);
-        if let (Some(story), Mode::Implement | Mode::Fix) = (&turn.story, turn.mode) {
-            self.open = Some((story.clone(), head.clone()));
+        let this = turn.story.clone().map(|story| (story, head.clone()));
+        (self.open, self.review) = match turn.mode {
+            Mode::Implement | Mode::Fix => (this, None),
+            Mode::Review => (None, this),
+            Mode::Work => (None, None),
+        };
+    }
+
+    /// A turn was judged: a review that changed files has worked on its story.
+    pub(super) fn judged(&mut self, judged: &TasksJudged) {
+        if !judged.review_changed.is_empty() {
+            self.open = self.review.take();
         }
     }
 
@@ -127,5 +142,9 @@ mod tests {
         assert_eq!(ranges.of("A", Some("5")), [pair("1", "3")]);
         assert_eq!(ranges.of("B", Some("5")), [pair("4", "5")]);
         assert_eq!(ranges.of("C", Some("5")), []);
+        ranges.judged(&TasksJudged::default());
+        assert_eq!(ranges.of("A", Some("7")), [pair("1", "3")]);
+        ranges.judged(&TasksJudged { review_changed: vec!["x".to_owned()], ..TasksJudged::default() });
+        assert_eq!(ranges.of("A", Some("7")), [pair("1", "3"), pair("5", "7")]);
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use ralph_core::{
     engine::event::{TasksJudged, Turn},
-    setup::StoriesSetup,
+    setup::{Setup, StoriesSetup},
     stories::{self, Mode, Rules, TaskFile, Undone},
 };
 use ralph_sys::{
@@ -18,7 +18,7 @@ use ralph_sys::{
     process::{Spec, Supervisor},
 };
 
-use super::SNAPSHOT;
+use super::{SNAPSHOT, touched::TreeBefore};
 use crate::{
     journal::run_dir::{RunDir, record},
     project::{
@@ -47,6 +47,17 @@ pub(super) struct Snapshot {
     pub(super) file: TaskFile,
     pub(super) mode: Mode,
     pub(super) story: Option<String>,
+    /// The files of the project before a review.
+    pub(super) tree: Option<TreeBefore>,
+}
+
+/// A turn that is over, or would be if it ended now.
+#[derive(Default)]
+pub(super) struct TurnOver {
+    /// Whether it came to its end.
+    pub(super) finished: bool,
+    /// What a review changed beside the files of the loop.
+    pub(super) touched: Vec<String>,
 }
 
 /// What a turn did to the files, and what must be written to put them right.
@@ -95,7 +106,7 @@ pub(super) fn pinned(setup: &StoriesSetup, run: &RunDir) -> Vec<Pin> {
 }
 
 /// The list before this turn, as the record has it.
-pub(super) fn snapshot(run: &RunDir, turn: &Turn) -> Result<Snapshot> {
+pub(super) fn snapshot(run: &RunDir, setup: &Setup, turn: &Turn) -> Result<Snapshot> {
     let path = run.turn(turn.iteration, turn.attempt).join(SNAPSHOT);
     let bytes = std::fs::read(&path).unwrap_or_default();
     if turn.tasks.as_deref() != Some(&*hash(&bytes)) {
@@ -107,7 +118,8 @@ pub(super) fn snapshot(run: &RunDir, turn: &Turn) -> Result<Snapshot> {
         .hint(format!("when they are right, remove the record: rm -r {}", run.path().display())));
     }
     let file = TaskFile::new(String::from_utf8_lossy(&bytes));
-    Ok(Snapshot { file, mode: turn.mode, story: turn.story.clone() })
+    let tree = TreeBefore::recall(run, setup, turn);
+    Ok(Snapshot { file, mode: turn.mode, story: turn.story.clone(), tree })
 }
 
 /// The files of a stories loop, and what they are judged by.
@@ -126,9 +138,11 @@ impl StoryFiles<'_> {
     }
 
     /// Judges the list that is there by the one that was there before the turn, and the others by their copies.
-    pub(super) fn judge(&self, before: &Snapshot, after: Option<&TaskFile>, finished: bool) -> Findings {
+    pub(super) fn judge(&self, before: &Snapshot, after: Option<&TaskFile>, over: TurnOver) -> Findings {
         let Self { project, setup, pins } = self;
-        let turn = stories::StoryTurn { mode: before.mode, story: before.story.as_deref(), finished };
+        let TurnOver { finished, touched } = over;
+        let story = before.story.as_deref();
+        let turn = stories::StoryTurn { mode: before.mode, story, finished, touched: &touched };
         let rules =
             Rules { review: setup.review(), cap: setup.review_cap, verify_commands: &setup.verify_commands };
         let judgement = stories::judge(&before.file, after, turn, rules);
@@ -139,6 +153,7 @@ impl StoryFiles<'_> {
                 undone: judgement.undone,
                 capped: judgement.capped,
                 dropped: judgement.dropped,
+                review_changed: touched,
             },
             file: judgement.text.clone().map(TaskFile::new).or(after.cloned()).unwrap_or_default(),
             replaced: judgement.text.as_ref().and(after).map(|after| after.text().to_owned()),
@@ -155,7 +170,8 @@ impl StoryFiles<'_> {
 
     /// What is wrong with a turn that has left the list as it was, without reading the list: it was right then.
     pub(super) fn untouched(&self, before: &Snapshot) -> Vec<String> {
-        let turn = stories::StoryTurn { mode: before.mode, story: before.story.as_deref(), finished: true };
+        let story = before.story.as_deref();
+        let turn = stories::StoryTurn { mode: before.mode, story, finished: true, touched: &[] };
         let is_idle = self.setup.review() == stories::Review::Required;
         let broken = stories::idle(turn).filter(|_| is_idle).into_iter().collect();
         let judged = TasksJudged { broken, ..TasksJudged::default() };

@@ -9,7 +9,7 @@ use ralph_sys::error::Result;
 
 use super::{
     assignment,
-    files::{self, StoryFiles},
+    files::{self, Snapshot, StoryFiles, TurnOver},
 };
 use crate::{
     journal::{self, run_dir::RunDir},
@@ -57,24 +57,33 @@ fn broken_rules(
     let Some(list) = files.list() else {
         return (vec![format!("{} is gone.", shown.display())], None);
     };
-    let before = files::snapshot(run, turn);
+    let before = files::snapshot(run, setup, turn);
     if let Ok(before) = &before
         && was_right
         && before.file == list
     {
         return (files.untouched(before), None);
     }
+    let touched = before.as_ref().map(|before| touched_by_review(setup, stories, before)).unwrap_or_default();
     let problems = list.problems(stories.review(), stories.review_cap);
     let mut found: Vec<String> =
         problems.iter().map(|it| format!("{}:{}: {it}", shown.display(), it.line)).collect();
     match before {
         Ok(before) => {
-            found.extend(files.judge(&before, Some(&list), true).judged.broken);
+            found.extend(
+                files.judge(&before, Some(&list), TurnOver { finished: true, touched }).judged.broken,
+            );
             (found, None)
         }
         // Ralph has a copy of its own, and judges the turn by that.
         Err(error) => (found, Some(error.to_string())),
     }
+}
+
+/// What a review has changed beside the files of the loop; nothing if git does not say.
+pub(super) fn touched_by_review(setup: &Setup, stories: &StoriesSetup, before: &Snapshot) -> Vec<String> {
+    let Some((tree, git)) = before.tree.as_ref().zip(Git::near(&setup.project)) else { return Vec::new() };
+    tree.touched_at_once(&git, &setup.project.join(&stories.ralph_dir)).unwrap_or_default()
 }
 
 fn unclean_tree(setup: &Setup, stories: &StoriesSetup) -> Result<Option<String>> {

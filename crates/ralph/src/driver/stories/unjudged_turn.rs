@@ -3,23 +3,39 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use ralph_core::engine::{
-    Run,
-    event::{Event, TasksJudged, Turn},
+use ralph_core::{
+    engine::{
+        Run,
+        entry::Entry,
+        event::{Event, TasksJudged, Turn},
+    },
+    stories::TaskFile,
 };
-use ralph_sys::{error::Result, process::Supervisor};
+use ralph_sys::{
+    error::{Context, Result},
+    process::Supervisor,
+};
 
 use super::{
     commits::Ranges,
-    files::{StoryFiles, pinned, snapshot},
+    files::{Findings, StoryFiles, TurnOver, pinned, snapshot},
+    stop_preview::touched_by_review,
 };
 use crate::{
-    journal::{self, Folded, run_dir::RunDir},
+    journal::{self, Folded, Journal, run_dir::RunDir},
     project::{archived, git::Git, lock},
 };
 
-/// Judges the last turn of the project's last stories loop, if that was killed before it could. A cheat must not be
-/// laundered by starting anew.
+/// A turn that was cut off with its ralph, and what nobody has done about it yet.
+pub(crate) struct PendingJudgement {
+    /// What is found when it is judged.
+    pub(crate) judged: TasksJudged,
+    /// The list as it is then.
+    pub(crate) list: TaskFile,
+}
+
+/// Judges the last turn of the project's last stories loop, if that was killed before it could, and puts right what
+/// the turn may not have done. A cheat must not be laundered by starting anew.
 pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> {
     if last_loop(project, dir)?.is_none_or(|(_, known)| !known.state.is_unjudged()) {
         return Ok(None);
@@ -30,11 +46,8 @@ pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> 
     let _tree = lock::take(project, git.as_ref().map(Git::top))?;
     // Another process may have judged it until now; only what is read under the lock counts.
     let Some((run, known)) = last_loop(project, dir)? else { return Ok(None) };
-    let (Some(turn), Some(setup)) = (unjudged(&known), &known.started.setup.stories) else { return Ok(None) };
-    let before = snapshot(&run, turn)?;
-    let files = StoryFiles { project, setup, pins: &pinned(setup, &run) };
-    let mut findings = files.judge(&before, files.list().as_ref(), false);
-    findings.judged.run = Some(run.id());
+    let Some(findings) = findings(&run, &known)? else { return Ok(None) };
+    // Put right first: who is killed in between judges again, and finds nothing.
     if let Some(problem) = findings.write(project).into_iter().next() {
         return Err(ralph_sys::error::Error::new(problem));
     }
@@ -42,17 +55,47 @@ pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> 
         // What cannot be committed now is committed with the next turn's work.
         let _ = findings.commit(&mut supervisor, &git, &known.started.setup.dirty);
     }
+    let event = Event::TasksJudged(Box::new(TasksJudged { run: None, ..findings.judged.clone() }));
+    Journal::open(&run.journal())?
+        .append(&Entry { at: journal::now(), event })
+        .context(format!("cannot record that the last turn of run {} was judged", run.id()))?;
     Ok(Some(findings.judged))
+}
+
+/// What [`settle`] would find and leave; nothing if the last turn was judged, or its loop is alive.
+pub(crate) fn pending(project: &Path, dir: &Path) -> Result<Option<PendingJudgement>> {
+    let Some((run, known)) = last_loop(project, dir)?.filter(|(_, known)| known.state.is_unjudged()) else {
+        return Ok(None);
+    };
+    if journal::is_running(&run.journal()) {
+        return Ok(None);
+    }
+    let found = findings(&run, &known)?;
+    Ok(found.map(|Findings { judged, file, .. }| PendingJudgement { judged, list: file }))
+}
+
+/// Judges the last turn of a run that ended before it could.
+fn findings(run: &RunDir, known: &Run) -> Result<Option<Findings>> {
+    let whole = &known.started.setup;
+    let (Some(turn), Some(setup)) = (unjudged(known), &whole.stories) else { return Ok(None) };
+    let before = snapshot(run, whole, turn)?;
+    let files = StoryFiles { project: &whole.project, setup, pins: &pinned(setup, run) };
+    let touched = touched_by_review(whole, setup, &before);
+    let mut findings = files.judge(&before, files.list().as_ref(), TurnOver { finished: false, touched });
+    findings.judged.run = Some(run.id());
+    Ok(Some(findings))
 }
 
 /// What would be found if the running turn of this run were judged now; nothing if there is no such turn.
 pub(crate) fn preview(project: &Path, dir: &Path, run: &str) -> Option<TasksJudged> {
     let (run, known) = last_loop(project, dir).ok()?.filter(|(last, _)| last.id() == run)?;
     let turn = unjudged(&known)?;
-    let setup = known.started.setup.stories.as_ref()?;
-    let before = snapshot(&run, turn).ok()?;
+    let whole = &known.started.setup;
+    let setup = whole.stories.as_ref()?;
+    let before = snapshot(&run, whole, turn).ok()?;
     let files = StoryFiles { project, setup, pins: &pinned(setup, &run) };
-    Some(files.judge(&before, files.list().as_ref(), true).judged)
+    let touched = touched_by_review(whole, setup, &before);
+    Some(files.judge(&before, files.list().as_ref(), TurnOver { finished: true, touched }).judged)
 }
 
 /// Whether a later run has worked on the list since this one did.
@@ -72,6 +115,7 @@ pub(super) fn ranges(project: &Path, dir: &Path) -> Ranges {
                 is_ours = started.setup.stories.as_ref().is_some_and(|stories| stories.ralph_dir == dir);
             }
             Event::TurnStarted(turn) if is_ours && is_current(entry.at) => ranges.turn(turn),
+            Event::TasksJudged(judged) if is_ours && is_current(entry.at) => ranges.judged(judged),
             _ => {}
         });
     }

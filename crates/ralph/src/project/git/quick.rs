@@ -1,10 +1,13 @@
 //! Looks at a repository in the least time, for hooks: an agent waits for them.
 
-use std::{io, path::Path};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use ralph_sys::process::at_once;
 
-use super::{Change, Git, STATUS, text};
+use super::{Change, Git, STATUS, paths_in, since_commit, text};
 
 impl Git {
     /// The repository that `dir` is in: the nearest folder that looks like the top of one. Git is not asked.
@@ -20,5 +23,18 @@ impl Git {
             return Err(io::Error::other(format!("git status failed: {}", text(&said.stderr))));
         }
         Ok(self.changes_in(&said.stdout))
+    }
+
+    /// As [`Git::changed_since`], without anybody who watches over git.
+    pub(crate) fn changed_since_at_once(&self, commit: &str) -> io::Result<Vec<PathBuf>> {
+        let mut paths = Vec::new();
+        for args in since_commit(commit) {
+            let said = at_once(&self.spec(&args))?;
+            if !said.status.success() {
+                return Err(io::Error::other(format!("git diff failed: {}", text(&said.stderr))));
+            }
+            paths.extend(paths_in(&said.stdout));
+        }
+        Ok(paths)
     }
 }
