@@ -1,6 +1,7 @@
 //! The loop inside one conversation, in real agents.
 
 use std::fs;
+use std::thread;
 
 use scripted_model::{Script, Step};
 use serde_json::{Value, json};
@@ -12,6 +13,10 @@ const TASK: &str = "Feed the LLAMA `touch pwned`\n---\n$(touch pwned) and the AL
 const PRINT: [&str; 5] =
     ["-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"];
 
+/// Codex asks its user to review hooks first, which a test cannot.
+const EXEC: [&str; 4] =
+    ["exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"];
+
 /// How the newest loop stands.
 #[track_caller]
 pub(crate) fn newest(world: &World) -> Value {
@@ -19,10 +24,46 @@ pub(crate) fn newest(world: &World) -> Value {
     serde_json::from_str(printed.lines().next().expect("a loop")).expect("JSON")
 }
 
-/// Types a command into Claude Code, with the plugin of this repository.
+/// What was found at each stop.
+fn log(found: &Value) -> Vec<&str> {
+    found["log"].as_array().expect("a log").iter().filter_map(|it| it["found"].as_str()).collect()
+}
+
+/// Types a command into the agent, which has ralph's hooks as its user installs them.
 fn type_in(world: &World, prompt: &str) -> String {
-    let plugin = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugin");
-    world.agent(&[&PRINT[..], &["--plugin-dir", plugin]].concat(), prompt)
+    if world.agent.name != "claude" {
+        world.ralph(&["plugin", "install", "--agent", "codex"]);
+    }
+    type_with(world, concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugin"), prompt)
+}
+
+/// Types a command into Claude Code with this plugin, or into Codex with the hooks that are there.
+fn type_with(world: &World, plugin: &str, prompt: &str) -> String {
+    match world.agent.name {
+        "claude" => world.agent(&[&PRINT[..], &["--plugin-dir", plugin]].concat(), prompt),
+        // Codex calls skills with a dollar sign.
+        _ => world.agent(&EXEC, &prompt.replacen('/', "$", 1)),
+    }
+}
+
+/// Installs the hooks of the agent for a host that waits only so long for the one at a stop; says where the plugin is.
+fn install_impatient(world: &World, seconds: u64) -> String {
+    let plugin = world.state().join("plugin/plugin");
+    let file = if world.agent.name == "claude" {
+        world.ralph(&["plugin", "install"]);
+        plugin.join("hooks/hooks.json")
+    } else {
+        world.ralph(&["plugin", "install", "--agent", "codex"]);
+        world.home().join(".codex/hooks.json")
+    };
+    let mut hooks: Value = serde_json::from_slice(&fs::read(&file).expect("hooks")).expect("JSON");
+    let hook = &mut hooks["hooks"]["Stop"][0]["hooks"][0];
+    hook["timeout"] = json!(seconds);
+    let command = hook["command"].as_str().expect("a command");
+    let told = format!("--host-timeout {seconds}");
+    hook["command"] = json!(command.replace("--host-timeout 3600", &told));
+    fs::write(file, hooks.to_string()).expect("hooks");
+    plugin.to_string_lossy().into_owned()
 }
 
 /// An empty promise, no promise, work and the promise: the acceptance tests of such a loop in one conversation.
@@ -37,9 +78,7 @@ pub(crate) fn a_plugin_loop_stops_on_the_promise(ground: Ground) {
     type_in(&world, &format!("/ralph-loop \"{TASK}\" --max-iterations 5"));
     let found = newest(&world);
     assert_eq!((&found["status"], &found["task"]), (&json!("PROMISE_ACCEPTED"), &json!(TASK)), "{found}");
-    let log: Vec<&str> =
-        found["log"].as_array().expect("a log").iter().filter_map(|it| it["found"].as_str()).collect();
-    assert_eq!(log, ["promise rejected", "no promise", "promise accepted"], "{found}");
+    assert_eq!(log(&found), ["promise rejected", "no promise", "promise accepted"], "{found}");
     let calls = world.server.calls();
     assert!(calls[0].says("STRICT REQUIREMENTS"), "the contract did not reach the model");
     assert!(calls[0].says(TASK), "the task did not reach the model");
@@ -56,6 +95,47 @@ pub(crate) fn a_plugin_loop_ends_at_its_limit(ground: Ground) {
     let calls = world.server.calls();
     assert_eq!(calls.len(), 3);
     assert!(calls[1].says("ULTRAWORK MODE"));
+}
+
+/// The user saves a file while the agent does nothing, and the agent only announces its promise.
+pub(crate) fn neither_a_save_nor_an_announcement_ends_a_loop(ground: Ground) {
+    let shell = ground.agent.shell;
+    let world = ground.steps([
+        Step { delay_ms: 1500, ..Step::text(PROMISE) },
+        Step::text(format!("I will output {PROMISE} when finished.")).and(shell("echo fed")),
+        Step::text("Not yet."),
+        Step::text(format!("Now. {PROMISE}")),
+    ]);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            assert!(world.server.wait_for_requests(1, world.agent.patience), "the agent says nothing");
+            fs::write(world.project().join("saved.txt"), "mine\n").expect("a file");
+        });
+        type_in(&world, "/ralph-loop Feed the LLAMA. --max-iterations 5");
+    });
+    let found = newest(&world);
+    assert_eq!(found["status"], "PROMISE_ACCEPTED", "{found}");
+    assert_eq!(log(&found), ["promise rejected", "no promise", "promise accepted"], "{found}");
+}
+
+/// A host that waits no longer for the hook lets the agent stop.
+pub(crate) fn a_guardrail_without_end_refuses_the_promise(ground: Ground) {
+    let shell = ground.agent.shell;
+    let mut world = ground.steps([
+        Step::default().and(shell("echo fed")),
+        Step::text(PROMISE),
+        Step::default().and(shell("touch quick")),
+        Step::text(PROMISE),
+    ]);
+    world.set("guardrails", json!([{"command": "test -e quick || sleep 100"}]));
+    world.write_settings();
+    let plugin = install_impatient(&world, 8);
+    type_with(&world, &plugin, "/ralph-loop Feed the LLAMA. --max-iterations 4 --guardrails");
+    let found = newest(&world);
+    assert_eq!(found["status"], "PROMISE_ACCEPTED", "{found}");
+    assert_eq!(log(&found), ["promise rejected", "promise accepted"], "{found}");
+    assert!(world.server.calls()[2].says("was ended after its limit of"), "{found}");
+    world.expect_nothing_left();
 }
 
 /// Left to itself, Claude Code overrules a hook after eight times.
@@ -134,23 +214,4 @@ pub(crate) fn guardrails_check_the_promise(ground: Ground) {
     outcome.expect("done", 0, 2);
     let calls = world.server.calls();
     assert!(calls[2].says("the LLAMA is displeased") && calls[2].says("PELICAN"), "{outcome}");
-}
-
-/// Codex asks its user to review hooks first, which a test cannot.
-pub(crate) fn codex_is_held_by_its_hooks(ground: Ground) {
-    let shell = ground.agent.shell;
-    let world = ground.steps([
-        Step::text("I'm done."),
-        Step::default().and(shell("echo fed")),
-        Step::text(format!("Fed. {PROMISE}")),
-    ]);
-    world.ralph(&["plugin", "install", "--agent", "codex"]);
-    let args =
-        ["exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"];
-    world.agent(&args, "$ralph-loop Feed the LLAMA. --max-iterations 4");
-    let found = newest(&world);
-    assert_eq!(found["status"], "PROMISE_ACCEPTED", "{found}");
-    let calls = world.server.calls();
-    assert!(calls[0].says("STRICT REQUIREMENTS"), "the contract did not reach the model");
-    assert!(calls[1].says("you did not output the completion promise"), "{found}");
 }

@@ -176,10 +176,15 @@ impl World {
         self.start_loop(&["run", "--prompt-file", &task.to_string_lossy()])
     }
 
+    /// Writes the settings as they are set.
+    pub(crate) fn write_settings(&self) {
+        let path = self.project().join(".ralph/settings.json");
+        fs::write(path, self.settings.to_string()).expect("settings");
+    }
+
     /// Starts one of ralph's loops.
     pub(crate) fn start_loop(&self, args: &[&str]) -> Running<'_> {
-        let project = self.project();
-        fs::write(project.join(".ralph/settings.json"), self.settings.to_string()).expect("settings");
+        self.write_settings();
         let file = |name: &str| File::create(self.path.join(name)).expect("a file");
         let child = self
             .command(env!("CARGO_BIN_EXE_ralph"))
@@ -220,6 +225,11 @@ impl World {
             assert!(Instant::now() < deadline, "waited too long for {}", what());
             thread::sleep(PAUSE);
         }
+    }
+
+    /// Where ralph keeps what it knows.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.path.join("state")
     }
 
     /// The folder that the agent takes for its user's.

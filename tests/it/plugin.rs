@@ -31,7 +31,7 @@ fn it_is_installed_shown_and_taken_away() {
     assert_eq!(shown(&env)["claude"], json!({"folder": folder, "program": RALPH, "current": true}));
     env.ralph(&["plugin", "show"]).exits(0).prints("up to date");
     let hooks = fs::read_to_string(folder.join("plugin/hooks/hooks.json")).expect("hooks");
-    assert!(hooks.contains(&format!("exec {RALPH} hook stop --in-loop-only")), "{hooks}");
+    assert!(hooks.contains(&format!("exec {RALPH} hook stop --host-timeout 3600 --in-loop-only")), "{hooks}");
     fs::write(folder.join("plugin/README.md"), "old").expect("a file");
     env.ralph(&["plugin", "show"]).exits(0).prints("out of date");
     env.ralph(&["doctor"]).prints("is from another version of ralph");

@@ -1,6 +1,9 @@
 //! The loop inside one conversation, driven through its hooks.
 
-use std::fs;
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
@@ -513,6 +516,38 @@ fn guardrails_check_the_promise() {
     let env = Env::new();
     let args = ["session", "start", "--session-id", "a", "-m", "3", "--guardrails", "x"];
     env.ralph(&args).exits(2).says("the settings have no guardrails");
+}
+
+/// A host that waits no longer takes silence for consent.
+#[test]
+fn guardrails_are_ended_before_the_host_waits_no_longer() {
+    let env = Env::new().guardrails(&["echo slow; sleep 100", "echo never > never.txt"]);
+    start(&env, &["--guardrails"]);
+    work(&env);
+    let mut input = recorded("claude-stop", "a");
+    input["last_assistant_message"] = json!(PROMISE);
+    let began = Instant::now();
+    let answer = ask(&env, &["stop", "--host-timeout", "4", "--in-loop-only"], &input);
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    let told = held(&answer).expect("it goes on");
+    assert!(told.contains("was ended after its limit of") && told.contains("slow"), "{told}");
+    assert!(!env.path("never.txt").exists());
+    // No time is left at all.
+    let told = held(&ask(&env, &["stop", "--host-timeout", "0"], &input)).expect("it goes on");
+    assert!(told.contains("took all the time that the agent's program waits for ralph"), "{told}");
+    assert_eq!(status(&env), "ACTIVE");
+    env.nothing_left();
+}
+
+/// The host gives the command that starts a loop half a minute.
+#[test]
+fn no_guardrail_runs_at_the_start() {
+    let env = Env::new().guardrails(&["touch ran.txt"]);
+    start(&env, &["--guardrails"]);
+    assert!(!env.path("ran.txt").exists());
+    work(&env);
+    assert_eq!(stop(&env, PROMISE), None);
+    assert!(env.path("ran.txt").exists());
 }
 
 #[test]

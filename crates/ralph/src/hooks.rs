@@ -16,6 +16,7 @@ use std::{
     io::{self, Read},
     panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 
 use ralph_agents::hooking::{answer::Answer, input::Input};
@@ -67,11 +68,18 @@ pub(crate) enum Scope {
 /// How often an agent is held in one turn.
 const MAX_HOLDS: usize = 5;
 
+/// How long Claude Code and Codex wait for a hook that says nothing about it.
+pub(crate) const HOST_TIMEOUT: Duration = Duration::from_mins(10);
+
+/// As much of that time is kept to end a guardrail and to answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// More than any agent tells a hook.
 const MAX_INPUT_LEN: u64 = 256 * 1024 * 1024;
 
-/// Answers one call.
-pub(crate) fn answer(moment: HookEvent, scope: Scope) -> Answer {
+/// Answers one call, before the agent no longer waits for it.
+pub(crate) fn answer(moment: HookEvent, scope: Scope, host_timeout: Duration) -> Answer {
+    let deadline = Instant::now() + host_timeout.saturating_sub(ANSWER_TIMEOUT.min(host_timeout / 2));
     let mut bytes = Vec::new();
     let read = io::stdin().lock().take(MAX_INPUT_LEN).read_to_end(&mut bytes);
     let is_extra = scope == Scope::InLoopOnly && env::var_os(RUN_VARIABLE).is_some();
@@ -80,7 +88,7 @@ pub(crate) fn answer(moment: HookEvent, scope: Scope) -> Answer {
     }
     let answer = caught(|| {
         read?;
-        respond(moment, scope, &Input::read(&bytes)?)
+        respond(moment, scope, &Input::read(&bytes)?, deadline)
     });
     match answer {
         Ok(answer) => answer,
@@ -102,14 +110,14 @@ fn caught(work: impl FnOnce() -> Result<Answer>) -> Result<Answer> {
         .unwrap_or_else(|_| Err(Error::new("ralph itself failed; its message is above")))
 }
 
-fn respond(moment: HookEvent, scope: Scope, input: &Input<'_>) -> Result<Answer> {
+fn respond(moment: HookEvent, scope: Scope, input: &Input<'_>, deadline: Instant) -> Result<Answer> {
     match moment {
         HookEvent::PreToolUse => pre_tool_use(scope, input),
         HookEvent::PostToolUse => post_tool_use(scope, input),
-        HookEvent::Stop => stop(input),
+        HookEvent::Stop => stop(input, deadline),
         HookEvent::SessionStart => looping::session_start(input),
         HookEvent::UserPromptSubmit => looping::user_prompt(input),
-        HookEvent::StopFailure => looping::stop_failure(input),
+        HookEvent::StopFailure => looping::stop_failure(input, deadline),
         HookEvent::SessionEnd => looping::session_end(input),
     }
 }
@@ -163,7 +171,7 @@ fn starts_a_loop(input: &Input<'_>) -> bool {
 }
 
 /// The agent tries to stop: the checks of the loop it is in decide.
-fn stop(input: &Input<'_>) -> Result<Answer> {
+fn stop(input: &Input<'_>, deadline: Instant) -> Result<Answer> {
     if input.is_of_subagent() {
         return Ok(Answer::allow());
     }
@@ -175,7 +183,7 @@ fn stop(input: &Input<'_>) -> Result<Answer> {
             }
             Answer::block_stop(&reason)
         }
-        None => looping::stop(input)?,
+        None => looping::stop(input, deadline)?,
     };
     Ok(match warning {
         Some(text) => answer.telling_user(&format!("ralph: {text}")),

@@ -3,6 +3,7 @@
 use std::{
     ffi::OsString,
     io::{self, Write},
+    time::Duration,
 };
 
 use clap::{Args, ValueEnum};
@@ -25,12 +26,16 @@ pub(super) struct HookArgs {
     /// Have nothing to say outside of a loop, or in an agent that has ralph's hooks already
     #[arg(long)]
     in_loop_only: bool,
+
+    /// How long the agent waits for the answer, in seconds; guardrails are ended before
+    #[arg(long, value_name = "SECONDS", default_value_t = hooks::HOST_TIMEOUT.as_secs())]
+    host_timeout: u64,
 }
 
 /// Answers.
 pub(super) fn main(args: &HookArgs) -> Result<u8> {
     let scope = if args.in_loop_only { Scope::InLoopOnly } else { Scope::Always };
-    let answer = hooks::answer(args.event, scope);
+    let answer = hooks::answer(args.event, scope, Duration::from_secs(args.host_timeout));
     if let Some(reason) = answer.refusal() {
         writeln!(io::stderr(), "{reason}")?;
         return Ok(REFUSED);
@@ -47,5 +52,6 @@ pub(super) fn quick(args: &[OsString]) -> Option<HookArgs> {
         ["hook", event, "--in-loop-only"] | ["hook", "--in-loop-only", event] => (event, true),
         _ => return None,
     };
-    Some(HookArgs { event: HookEvent::from_str(event, false).ok()?, in_loop_only })
+    let event = HookEvent::from_str(event, false).ok()?;
+    Some(HookArgs { event, in_loop_only, host_timeout: hooks::HOST_TIMEOUT.as_secs() })
 }

@@ -19,6 +19,7 @@ use ralph_core::{
         outcome::Outcome,
         plan::{Check, Plan},
     },
+    gate_failure::{GateExit, GateFailure},
     session::reminder,
     setup::{InSession, PromptSource, Setup},
 };
@@ -71,6 +72,8 @@ pub(crate) struct SessionLoop {
     head: Option<String>,
     /// Whether anybody counts tool calls in this host.
     is_counted: bool,
+    /// When the host no longer waits for the verdict.
+    deadline: Option<Instant>,
     supervisor: Option<Supervisor>,
 }
 
@@ -95,9 +98,17 @@ pub(crate) fn begin(plan: Plan, mut setup: Setup) -> Result<RunDir> {
         setup: setup.clone(),
     };
     let ledger = Ledger::begin(started, journal, Vec::new());
-    let (since, is_counted, supervisor) = (Timestamp::now(), true, Some(supervisor));
-    let mut session =
-        SessionLoop { ledger, setup, session, run: run.clone(), since, head, is_counted, supervisor };
+    let mut session = SessionLoop {
+        ledger,
+        setup,
+        session,
+        run: run.clone(),
+        since: Timestamp::now(),
+        head,
+        is_counted: true,
+        deadline: None,
+        supervisor: Some(supervisor),
+    };
     session.advance()?;
     Ok(run)
 }
@@ -116,8 +127,17 @@ impl SessionLoop {
         let since = known.memory.turn.as_ref().map_or_else(Timestamp::now, |last| last.began);
         let head = known.memory.first_head.clone();
         let ledger = Ledger::resume(known, journal, Vec::new());
-        let (run, is_counted, supervisor) = (run.clone(), true, None);
-        Ok(Some(Self { ledger, setup, session, run, since, head, is_counted, supervisor }))
+        Ok(Some(Self {
+            ledger,
+            setup,
+            session,
+            run: run.clone(),
+            since,
+            head,
+            is_counted: true,
+            deadline: None,
+            supervisor: None,
+        }))
     }
 
     /// When the current turn began.
@@ -140,9 +160,9 @@ impl SessionLoop {
         self.ledger.run().state.position().0
     }
 
-    /// Judges a turn that is over.
-    pub(crate) fn stop(mut self, stopped: Stopped) -> Result<Verdict> {
-        self.is_counted = stopped.is_counted;
+    /// Judges a turn that is over, before the host no longer waits: then it would take the agent's word.
+    pub(crate) fn stop(mut self, stopped: Stopped, deadline: Instant) -> Result<Verdict> {
+        (self.is_counted, self.deadline) = (stopped.is_counted, Some(deadline));
         let verdict = self.end_turn(stopped);
         if let Some(supervisor) = self.supervisor.take() {
             supervisor.release();
@@ -250,20 +270,31 @@ impl SessionLoop {
             | Check::TaskRules
             | Check::CleanTree
             | Check::StoriesDone => {
+                let Some(setup) = self.setup_in_time() else { return Ok(not_run(index)) };
                 self.supervise(true)?;
-                let Self { ledger, setup, run, supervisor, .. } = self;
+                let Self { ledger, run, supervisor, .. } = self;
                 let (iteration, attempt) = ledger.run().state.position();
                 let gates = ledger.run().plan.gates.clone();
                 let (name, sandbox) = (gates::log_name(&gates, index), None);
                 let was_failing = ledger.run().state.baseline().still_fails(index);
-                let place =
-                    gates::GatePlace { setup, run, iteration, attempt, name: &name, was_failing, sandbox };
+                let (setup, name) = (&setup, name.as_str());
+                let place = gates::GatePlace { setup, run, iteration, attempt, name, was_failing, sandbox };
                 let mut notice = |happening: &ProcessEvent<'_>| ledger.notice(happening);
                 let supervisor = supervisor.as_mut();
                 let found = supervisor.and_then(|it| gates::check(it, &gates, index, place, &mut notice));
                 found.ok_or_else(|| Error::new("the check was interrupted"))?
             }
         })
+    }
+
+    /// The setup for a check that ends before the host no longer waits; nothing if there is no time left.
+    fn setup_in_time(&self) -> Option<Setup> {
+        let Some(deadline) = self.deadline else { return Some(self.setup.clone()) };
+        let left = millis(deadline.saturating_duration_since(Instant::now()));
+        let mut setup = self.setup.clone();
+        setup.timeouts.gate_timeout_ms =
+            Some(setup.timeouts.gate_timeout_ms.map_or(left, |limit| limit.min(left)));
+        (0 < left).then_some(setup)
     }
 
     /// Where nobody has counted tool calls, another tree or another HEAD is evidence of work.
@@ -295,6 +326,13 @@ impl SessionLoop {
         }
         Ok(())
     }
+}
+
+/// A check for which no time is left.
+fn not_run(gate: usize) -> GateEnded {
+    let output = "the checks before it took all the time that the agent's program waits for ralph".to_owned();
+    let failure = GateFailure { exit: GateExit::NotStarted, output, contained: None, was_failing: false };
+    GateEnded { gate, failure: Some(failure), ms: 0, log: String::new(), signature: None }
 }
 
 /// Opens the journal; another hook of the conversation may be at it for a moment.

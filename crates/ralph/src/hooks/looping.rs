@@ -1,5 +1,7 @@
 //! The hooks of a conversation that is in a loop: it begins, is held, is let go, and never outlives the conversation.
 
+use std::time::Instant;
+
 use ralph_agents::{Failure, FailureKind};
 use ralph_core::{
     claim::Scanner,
@@ -25,9 +27,9 @@ use crate::{
 const CANCELLED: &str = "The ralph loop of this conversation is cancelled. Do not go on with its task.";
 
 /// The agent tries to stop.
-pub(super) fn stop(input: &Input<'_>) -> Result<Answer> {
+pub(super) fn stop(input: &Input<'_>, deadline: Instant) -> Result<Answer> {
     let Some((store, run)) = bound(input)? else { return Ok(Answer::allow()) };
-    judge(input, &store, &run).or_else(|error| {
+    judge(input, &store, &run, deadline).or_else(|error| {
         // Better no loop than a conversation that cannot end.
         store.give_up();
         store::log(&format!("{}: {error}", run.path().display()));
@@ -37,7 +39,7 @@ pub(super) fn stop(input: &Input<'_>) -> Result<Answer> {
     })
 }
 
-fn judge(input: &Input<'_>, store: &Store, run: &RunDir) -> Result<Answer> {
+fn judge(input: &Input<'_>, store: &Store, run: &RunDir, deadline: Instant) -> Result<Answer> {
     let Some(session) = SessionLoop::open(run)? else {
         store.unbind(run);
         return Ok(Answer::allow());
@@ -63,7 +65,7 @@ fn judge(input: &Input<'_>, store: &Store, run: &RunDir) -> Result<Answer> {
         is_counted: input.counts_tools(),
         calls,
     };
-    let verdict = session.stop(stopped)?;
+    let verdict = session.stop(stopped, deadline)?;
     Ok(match verdict {
         Verdict::GoOn(text) => {
             let found = if claimed { "the promise was refused" } else { "no promise" };
@@ -96,7 +98,7 @@ fn has_promised(input: &Input<'_>, session: &SessionLoop) -> bool {
 }
 
 /// The agent stopped because the service failed: the same turn again, when the user goes on.
-pub(super) fn stop_failure(input: &Input<'_>) -> Result<Answer> {
+pub(super) fn stop_failure(input: &Input<'_>, deadline: Instant) -> Result<Answer> {
     let Some((store, run)) = bound(input)? else { return Ok(Answer::allow()) };
     let Some(session) = SessionLoop::open(&run)? else { return Ok(Answer::allow()) };
     let failure = Failure { kind: FailureKind::Transient, message: input.error() };
@@ -108,7 +110,7 @@ pub(super) fn stop_failure(input: &Input<'_>) -> Result<Answer> {
         is_counted: input.counts_tools(),
         calls,
     };
-    if let Verdict::LetGo(_) = session.stop(stopped)? {
+    if let Verdict::LetGo(_) = session.stop(stopped, deadline)? {
         store.unbind(&run);
     }
     Ok(Answer::allow())

@@ -124,6 +124,14 @@ mod tests {
     }
 
     #[test]
+    fn the_stop_hook_knows_how_long_its_host_waits() {
+        let hooks: Value = serde_json::from_str(HOOKS.1).expect("JSON");
+        let stop = &hooks["hooks"]["Stop"][0]["hooks"][0];
+        let told = format!("hook stop --host-timeout {} --in-loop-only", stop["timeout"]);
+        assert!(stop["command"].as_str().expect("a command").ends_with(&told), "{stop}");
+    }
+
+    #[test]
     fn versions_agree() {
         for (name, text) in [MARKETPLACE, FILES[1]] {
             let version = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));

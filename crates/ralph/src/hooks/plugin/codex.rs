@@ -3,6 +3,7 @@
 use std::{
     env,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use ralph_sys::{
@@ -19,9 +20,12 @@ const EVENTS: [(&str, &str); 6] = [
     ("UserPromptSubmit", "user-prompt-submit"),
     ("PreToolUse", "pre-tool-use"),
     ("PostToolUse", "post-tool-use"),
-    ("Stop", "stop"),
+    ("Stop", "stop --host-timeout 3600"),
     ("SessionEnd", "session-end"),
 ];
+
+/// How long Codex waits at a stop, where guardrails may run.
+const STOP_TIMEOUT: Duration = Duration::from_hours(1);
 
 /// A hooks file of Codex's.
 pub(crate) struct Codex {
@@ -54,7 +58,10 @@ impl Codex {
         let mut hooks = without_ours(self.read()?);
         let program = env::current_exe()?;
         for (event, name) in EVENTS {
-            let hook = json!({"type": "command", "command": command(&program, name)?});
+            let mut hook = json!({"type": "command", "command": command(&program, name)?});
+            if event == "Stop" {
+                hook["timeout"] = json!(STOP_TIMEOUT.as_secs());
+            }
             let entries = &mut hooks["hooks"][event];
             if !entries.is_array() {
                 *entries = json!([]);
