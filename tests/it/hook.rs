@@ -219,6 +219,18 @@ fn a_jump_gives_one_alert_and_no_older_ones_after_it() {
 }
 
 #[test]
+fn alerts_know_where_the_stories_are() {
+    let env = Env::new();
+    env.write("plan/work/tasks.json", "{}");
+    env.write(
+        ".ralph-active",
+        r#"{"timestamp": "", "pid": 1, "max_iterations": 1, "mode": "direct", "skipReview": false, "reviewCap": 5, "ralphDir": "plan/work"}"#,
+    );
+    let text = told(&env, 95).expect("an alert");
+    assert!(text.contains("create tasks in tasks.json"), "{text}");
+}
+
+#[test]
 fn a_conversation_rearms_only_itself() {
     let env = Env::new();
     let input = used(&env, "transcript.jsonl", 190_000);

@@ -21,13 +21,14 @@ mod transitions;
 mod tests;
 
 pub use budget::Budget;
+pub use invariants::past_the_cap;
 pub use judge::{DroppedCriterion, ListJudgement, Rules, StoryTurn, Undone, idle, judge};
 pub use mode::Mode;
 pub use quoted::{MAX_ID_LEN, MAX_TITLE_LEN, one_line, quoted_lines};
 pub use schema::{Problem, Reading, keys, read};
 pub use select::{Selected, blocked, select};
 pub use statistics::{Statistics, StoryReviews};
-pub use step::{Refused, Step, take_step};
+pub use step::{Refused, Step, is_unreviewed, reopen, take_step};
 pub use task_file::TaskFile;
 pub use transitions::{LEGAL, Transition};
 

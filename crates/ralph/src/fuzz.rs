@@ -159,7 +159,7 @@ pub fn tasks(bytes: &[u8]) {
     let (file, good) = (TaskFile::new(String::from_utf8_lossy(bytes)), TaskFile::new(BEFORE));
     let list = file.list();
     for review in [Review::Required, Review::Skipped] {
-        let _ = (file.problems(review, 3), stories::select(list, review));
+        let _ = (file.problems(review), stories::select(list, review));
         let _ = Budget::of(list, review).needed();
         for mode in [Mode::Implement, Mode::Review, Mode::Fix] {
             let rules = Rules { review, cap: 2, verify_commands: &list.verify_commands };

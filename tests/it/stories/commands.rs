@@ -26,8 +26,17 @@ fn init_writes_what_a_loop_begins_with() {
     env.write("ralph/prd.md", "mine");
     env.ralph(&["stories", "init"]).exits(2).says("already there: ralph/prd.md").says("--force");
     assert_eq!(env.read("ralph/prd.md"), "mine");
+    env.write("ralph/progress.txt", "mine");
+    env.ralph(&["stories", "init", "--force"])
+        .exits(0)
+        .says("ralph/prd.md is not the template any more and was kept");
+    assert_eq!(env.read("ralph/prd.md"), "mine");
+    assert_ne!(env.read("ralph/progress.txt"), "mine");
+    // One that nobody has filled in is nobody's.
+    std::fs::remove_file(env.path("ralph/prd.md")).expect("a file");
     env.ralph(&["stories", "init", "--force"]).exits(0);
-    assert_ne!(env.read("ralph/prd.md"), "mine");
+    env.ralph(&["stories", "init", "--force", "--name", "other"]).exits(0).says_not("was kept");
+    assert!(env.read("ralph/prd.md").starts_with("# other\n"));
     assert_eq!(env.read(".gitignore"), "target\n.ralph-active\n");
     // A list that nobody has filled in is no list.
     env.ralph(&["stories", "check"]).exits(2).prints("acceptanceCriteria (US-001): expected at least one");
@@ -101,6 +110,31 @@ fn steps_are_taken_only_when_they_are_legal() {
     assert_eq!(stories(&env)[0]["reviewFeedback"], "");
     env.ralph(&["stories", "submit", "US-1"]).exits(2).says("US-1 is approved already");
     env.ralph(&["stories", "submit", "US-9"]).exits(2).says("there is no story `US-9`").says("US-1");
+}
+
+#[test]
+fn from_no_reviews_back_to_reviews_there_is_a_command() {
+    let passed = with("US-1", &json!({"passes": true}));
+    let env = project(&list(&[story("US-1")]))
+        .turns(json!([super::leaves(&list(&[passed])), super::leaves(&list(&[approved("US-1", 1)])),]));
+    env.ralph(&["stories", "--skip-review"]).exits(0);
+    env.ralph(&["stories"]).exits(2).says("not 'approved'").says("ralph stories reopen");
+    env.ralph(&["stories", "reopen", "US-9"]).exits(2).says("there is no story `US-9`");
+    env.ralph(&["stories", "reopen"]).exits(0).prints("US-1: reviewStatus needs_review, passes false");
+    env.git(&["commit", "--quiet", "-am", "Review it"]);
+    env.ralph(&["stories"]).exits(0);
+    assert_eq!(super::turns(&env), ["review US-1"]);
+    env.ralph(&["stories", "reopen"]).exits(2).says("no story passed without a review");
+}
+
+#[test]
+fn a_cap_below_what_was_reviewed_is_explained() {
+    let env = project(&list(&[submitted("US-1", 4)]))
+        .settings(json!({"stories": {"reviewCap": 2}}))
+        .turns(json!([super::leaves(&list(&[sent_back("US-1", 5, "Still not.")]))]));
+    let told = "Story US-1 had 4 reviews and the review cap is 2";
+    env.ralph(&["stories", "check"]).exits(0).says(told);
+    env.ralph(&["stories"]).exits(0).says(told).says("Approved at the review cap: US-1");
 }
 
 #[test]

@@ -9,10 +9,10 @@ use crate::{
 };
 
 /// What is wrong with the review fields of a list.
-pub(super) fn problems(list: &TaskList, review: Review, cap: u32) -> Vec<Problem> {
+pub(super) fn problems(list: &TaskList, review: Review) -> Vec<Problem> {
     match review {
         Review::Skipped => Vec::new(),
-        Review::Required => list.user_stories.iter().flat_map(|story| of_story(story, cap)).collect(),
+        Review::Required => list.user_stories.iter().flat_map(of_story).collect(),
     }
 }
 
@@ -47,8 +47,24 @@ pub(super) fn circles(list: &TaskList) -> Vec<Problem> {
     problems
 }
 
-fn of_story(story: &Story, cap: u32) -> Vec<Problem> {
-    let Story { id, passes, review_status, review_count, review_feedback, .. } = story;
+/// Open stories that had as many reviews as the cap allows, or more: the cap was lowered since, or ralph was killed.
+/// Nothing is wrong with them, but a person should know what comes next.
+pub fn past_the_cap(list: &TaskList, cap: u32) -> Vec<(usize, String)> {
+    let open = list.user_stories.iter().filter(|story| !story.is_done(Review::Required));
+    open.filter(|story| u64::from(cap) <= story.review_count)
+        .map(|Story { id, review_count, line, .. }| {
+            let reviews = format!("{review_count} review{}", if *review_count == 1 { "" } else { "s" });
+            let text = format!(
+                "Story {id} had {reviews} and the review cap is {cap}: its next review is the last, and ralph approves \
+                 the story if that asks for changes"
+            );
+            (*line, text)
+        })
+        .collect()
+}
+
+fn of_story(story: &Story) -> Vec<Problem> {
+    let Story { id, passes, review_status, review_feedback, .. } = story;
     let approved = *review_status == Some(Status::Approved);
     let mut texts = Vec::new();
     if *passes && !approved {
@@ -68,11 +84,6 @@ fn of_story(story: &Story, cap: u32) -> Vec<Problem> {
         texts.push(format!(
             "Story {id} has reviewStatus 'changes_requested' but its reviewFeedback is empty: feedback is required, \
              so that the next iteration knows what to fix."
-        ));
-    }
-    if u64::from(cap) + 1 < *review_count {
-        texts.push(format!(
-            "Story {id} has reviewCount {review_count}, which is more than the review cap of {cap} plus one."
         ));
     }
     let problem = |text| Problem { line: story.line, path: String::new(), story: Some(id.clone()), text };

@@ -78,6 +78,43 @@ pub fn take_step(
     Ok(changed.fold(text.to_owned(), |text, (key, value)| set_in_story(&text, index, key, &value)))
 }
 
+/// Whether a story passes that no review has approved, as it does after a run without reviews.
+pub fn is_unreviewed(story: &Story) -> bool {
+    story.passes && story.review_status != Some(Status::Approved)
+}
+
+/// Submits for review what passed without one: these stories, or all of them when none is named. Returns the text of
+/// the list afterwards, and their ids.
+pub fn reopen(text: &str, ids: &[String]) -> Result<(String, Vec<String>), Refused> {
+    let reading = read(text);
+    let refuse = |why: String| {
+        let hint = "`ralph stories list` shows how far every story is".to_owned();
+        Err(Refused { why, hint })
+    };
+    for id in ids {
+        match reading.list.story(id) {
+            None => return refuse(format!("there is no story `{id}`")),
+            Some(story) if !is_unreviewed(story) => {
+                return refuse(format!("{id} did not pass without a review"));
+            }
+            Some(_) => {}
+        }
+    }
+    let (mut changed, mut reopened) = (text.to_owned(), Vec::new());
+    for (index, entry) in reading.entries.iter().enumerate() {
+        let Some(story) = entry.story.as_ref().filter(|story| is_unreviewed(story)) else { continue };
+        if ids.is_empty() || ids.contains(&story.id) {
+            changed = set_in_story(&changed, index, "reviewStatus", &json(&Status::NeedsReview));
+            changed = set_in_story(&changed, index, "passes", "false");
+            reopened.push(story.id.clone());
+        }
+    }
+    if reopened.is_empty() {
+        return refuse("no story passed without a review".to_owned());
+    }
+    Ok((changed, reopened))
+}
+
 fn modes(mode: Option<Mode>) -> Vec<Mode> {
     mode.map_or_else(|| vec![Mode::Implement, Mode::Review, Mode::Fix], |mode| vec![mode])
 }

@@ -31,10 +31,10 @@ impl TaskFile {
     }
 
     /// Checks 1 and 2: everything that is wrong with it, in the order of its lines.
-    pub fn problems(&self, review: Review, cap: u32) -> Vec<Problem> {
+    pub fn problems(&self, review: Review) -> Vec<Problem> {
         let Reading { list, problems, .. } = self.reading();
         let mut problems = problems.clone();
-        problems.extend(invariants::problems(list, review, cap));
+        problems.extend(invariants::problems(list, review));
         problems.extend(invariants::circles(list));
         problems.sort_by_key(|problem| problem.line);
         problems

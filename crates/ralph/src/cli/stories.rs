@@ -5,6 +5,7 @@ mod check;
 mod init;
 mod list;
 mod place;
+mod reopen;
 mod run;
 mod step;
 mod templates;
@@ -41,6 +42,7 @@ enum Command {
     Submit(step::SubmitArgs),
     Approve(step::ApproveArgs),
     RequestChanges(step::RequestChangesArgs),
+    Reopen(reopen::ReopenArgs),
     Archive(archive::ArchiveArgs),
 }
 
@@ -67,6 +69,7 @@ pub(super) fn main(args: &StoriesArgs, project: &Path) -> Result<u8> {
         Some(Command::Submit(args)) => args.main(project),
         Some(Command::Approve(args)) => args.main(project),
         Some(Command::RequestChanges(args)) => args.main(project),
+        Some(Command::Reopen(args)) => reopen::main(args, project),
         Some(Command::Archive(args)) => archive::main(args, project),
     }
 }

@@ -167,10 +167,10 @@ impl Drop for StoryKeeper {
 impl StoryKeeper {
     /// What the task list says about the next turn.
     pub(super) fn view(&mut self) -> StoryView {
-        let (review, cap, shown) = (self.setup.review(), self.setup.review_cap, self.shown());
+        let (review, shown) = (self.setup.review(), self.shown());
         let nothing = |why: String| StoryView { next: Err(why), story: None, all_approved: false };
         let Some(file) = self.list() else { return nothing(format!("{shown} is gone")) };
-        if let Some(problem) = file.problems(review, cap).first() {
+        if let Some(problem) = file.problems(review).first() {
             return nothing(format!("{shown}:{}: {problem}", problem.line));
         }
         if file.list().is_complete(review) {

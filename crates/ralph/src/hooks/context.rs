@@ -11,7 +11,10 @@ use ralph_agents::context::{Handover, Reading, alert, last_reading, level, windo
 use ralph_sys::{error::Result, files};
 
 use super::{Answer, Input, project, store::Store};
-use crate::journal::hook_notes::{self, Note};
+use crate::{
+    journal::hook_notes::{self, Note},
+    project::story_files::{Active, TASKS},
+};
 
 /// How much of the end is read: mostly the first is enough, but one line of a transcript may be long.
 const TAILS: [u64; 3] = [64 * 1024, 512 * 1024, 4 * 1024 * 1024];
@@ -29,9 +32,16 @@ pub(super) fn watch(input: &Input<'_>, store: &Store, spool: Option<&Path>) -> R
     if let Some(folder) = spool {
         let _ = hook_notes::add(folder, &Note::Context(level));
     }
-    let has_stories = project(input).is_some_and(|project| project.join("ralph/tasks.json").exists());
+    let has_stories = project(input).is_some_and(|project| has_stories(&project));
     let handover = if has_stories { Handover::Stories } else { Handover::Project };
     Ok(Answer::tell_agent(input.event(), &alert(level, tokens, window, handover)))
+}
+
+/// Whether a loop works through stories here, or could.
+fn has_stories(project: &Path) -> bool {
+    // The marker of a loop names its folder; it is good enough for advice.
+    let dir = Active::read(project).map(|active| active.ralph_dir).filter(|dir| !dir.is_empty());
+    project.join(dir.as_deref().unwrap_or("ralph")).join(TASKS).exists()
 }
 
 /// What a transcript says at its end. Nothing if it cannot be read.

@@ -209,7 +209,7 @@ proptest! {
         let end_text = judgement.text.clone().unwrap_or_else(|| after_text.clone());
 
         // Whatever was done, the list is a good one.
-        prop_assert_eq!(check(&end_text, Review::Required, cap + 9), [], "{}", end_text);
+        prop_assert_eq!(check(&end_text, Review::Required), [], "{}", end_text);
         let end: Value = serde_json::from_str(&end_text).expect("JSON");
         let stories = end["userStories"].as_array().expect("stories");
         for (id, fields) in expected(&before, &after, mode, Some(selected)) {
@@ -250,7 +250,7 @@ proptest! {
         for after in [text.clone(), format!("{}{text}{}", &before[..cut], &before[cut..])] {
             let judgement = judge(&before, Some(&after), turn, rules);
             let end = judgement.text.unwrap_or(after);
-            prop_assert_eq!(check(&end, Review::Required, 5), []);
+            prop_assert_eq!(check(&end, Review::Required), []);
             prop_assert!(read(&end).list.story("A").is_some() && read(&end).list.story("B").is_some());
         }
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    super::{Review, Step, read, take_step},
+    super::{Review, Step, past_the_cap, read, reopen, take_step},
     approved, list, sent_back, story, submitted, with,
 };
 use crate::stories::Mode;
@@ -17,7 +17,7 @@ fn check(from: &Value, step: &Step, mode: Option<Mode>, expected: Result<(&str, 
             let story = read(&after).list.user_stories.remove(0);
             let name = super::super::status_name(story.review_status);
             assert_eq!((name, story.review_count, story.passes), expected);
-            assert_eq!(super::super::TaskFile::new(after.as_str()).problems(Review::Required, 5), []);
+            assert_eq!(super::super::TaskFile::new(after.as_str()).problems(Review::Required), []);
         }
         (Err(refused), Err(expected)) => assert!(refused.why.contains(expected), "{refused:?}"),
         (found, _) => panic!("{found:?}"),
@@ -60,4 +60,32 @@ fn notes_are_added_and_skipped_reviews_pass() {
     let after = take_step(&text, "A", &Step::Submit, Some("did it"), Some(Mode::Implement), Review::Skipped);
     let story = read(&after.expect("a step")).list.user_stories.remove(0);
     assert_eq!((story.passes, story.review_status, story.notes.as_str()), (true, None, "did it"));
+}
+
+#[test]
+fn what_passed_without_a_review_is_submitted_for_one() {
+    let passed = |id: &str| with(id, &json!({"passes": true}));
+    let before = list(&[passed("A"), approved("B"), story("C"), passed("D")]);
+    let (after, ids) = reopen(&before, &[]).expect("a list");
+    assert_eq!(ids, ["A", "D"]);
+    assert_eq!(after, list(&[submitted("A"), approved("B"), story("C"), submitted("D")]));
+    assert_eq!(super::check(&after, Review::Required), []);
+    let (after, _) = reopen(&before, &["D".to_owned()]).expect("a list");
+    assert_eq!(after, list(&[passed("A"), approved("B"), story("C"), submitted("D")]));
+    for (id, why) in [("B", "B did not pass without a review"), ("Z", "there is no story `Z`")] {
+        assert_eq!(reopen(&before, &[id.to_owned()]).expect_err("refused").why, why);
+    }
+    let none = reopen(&list(&[story("C")]), &[]).expect_err("refused");
+    assert_eq!(none.why, "no story passed without a review");
+}
+
+#[test]
+fn a_lower_cap_is_explained() {
+    let many = with("A", &json!({"reviewStatus": "needs_review", "reviewCount": 4}));
+    let list = read(&list(&[many, approved("B"), story("C")])).list;
+    assert_eq!(past_the_cap(&list, 5), []);
+    let told = past_the_cap(&list, 2);
+    assert_eq!(told.len(), 1);
+    assert!(told[0].1.starts_with("Story A had 4 reviews and the review cap is 2: its next"), "{told:?}");
+    assert!(past_the_cap(&list, 1)[0].1.contains('A') && past_the_cap(&list, 0).len() == 2);
 }

@@ -243,7 +243,7 @@ fn what_is_put_back_is_a_list_that_can_be_worked_on() {
     use Mode::{Fix, Implement};
     let usable = |judgement: &ListJudgement| {
         let text = judgement.text.as_deref().expect("a repair");
-        assert_eq!(check(text, Review::Required, 5), [], "{text}");
+        assert_eq!(check(text, Review::Required), [], "{text}");
     };
     let before = [sent_back("A"), approved("B"), submitted("C")];
     let careless = with("B", &json!({"reviewCount": 1, "notes": ""}));
@@ -343,7 +343,7 @@ fn the_cap_is_applied_by_ralph() {
         let story = read(&text).list.user_stories.remove(0);
         assert!(story.is_done(Review::Required), "{story:?}");
         assert_eq!(story.review_feedback, "[AUTO-APPROVED AT CAP] no");
-        assert_eq!(check(&text, Review::Required, 5), []);
+        assert_eq!(check(&text, Review::Required), []);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use ralph_core::stories::{Problem, blocked};
+use ralph_core::stories::{Problem, Review, blocked, past_the_cap};
 use ralph_sys::{
     error::{REFUSED, Result},
     process::guardian::RUN_VARIABLE,
@@ -40,13 +40,14 @@ pub(super) fn main(args: &CheckArgs, project: &Path) -> Result<u8> {
         crate::cli::warn(&line);
     }
     let file = place.shown(TASKS);
-    let problems = tasks.problems(place.review, place.cap);
+    let problems = tasks.problems(place.review);
     let list = tasks.list();
     let unknown = list.user_stories.iter().flat_map(|story| {
         let missing = story.depends_on.iter().filter(|id| list.story(id).is_none());
         missing.map(|id| (story.line, format!("{} depends on {id}, which is not in the list", story.id)))
     });
-    let notes: Vec<(usize, String)> = unknown.collect();
+    let past_the_cap = past_the_cap(list, place.cap).into_iter().filter(|_| place.review == Review::Required);
+    let notes: Vec<(usize, String)> = unknown.chain(past_the_cap).collect();
     let broken = judged.map_or_else(|| in_turn(&place), |judged| judged.broken);
     let is_good = problems.is_empty() && broken.is_empty();
     if args.json {

@@ -1,7 +1,7 @@
 //! `ralph stories init`: writes the files that a loop begins with.
 
 use std::{
-    io::{Read, Write},
+    io::{self, Read, Write},
     path::Path,
 };
 
@@ -14,9 +14,15 @@ use ralph_sys::{
 use super::{
     PlaceArgs,
     place::StoriesPlace,
-    templates::{Feature, files},
+    templates::{Feature, PRD_TEMPLATE, files},
 };
-use crate::{cli::print, project::story_files::ACTIVE};
+use crate::{
+    cli::print,
+    project::{
+        archived,
+        story_files::{ACTIVE, PRD, TASKS},
+    },
+};
 
 /// Write the files of a stories loop: PRD, task list, progress log, prompt
 ///
@@ -27,7 +33,7 @@ pub(super) struct StoriesInitArgs {
     #[arg(long, value_name = "FEATURE")]
     name: Option<String>,
 
-    /// Replace files that are there
+    /// Replace files that are there, but never a PRD that somebody has written
     #[arg(long)]
     force: bool,
 
@@ -49,12 +55,34 @@ pub(super) fn main(args: &StoriesInitArgs, project: &Path) -> Result<u8> {
             .hint("put finished work away first: ralph stories archive")
             .hint("or replace them: ralph stories init --force"));
     }
-    for (name, text) in &files {
+    let kept = has_own_prd(&place).then_some(PRD);
+    let written: Vec<_> = files.into_iter().filter(|(name, _)| Some(*name) != kept).collect();
+    if place.path(TASKS).exists() {
+        // What was done for the stories that go was not done for those that come.
+        archived::note(&place.project, &place.name, jiff::Timestamp::now())?;
+    }
+    for (name, text) in &written {
         place.write(name, text)?;
     }
     ignore_marker(&place.project)?;
-    print(&next_steps(&place, &files))?;
+    if let Some(kept) = kept {
+        let kept = place.shown(kept);
+        crate::cli::warn(&format!(
+            "{kept} is not the template any more and was kept; `ralph stories archive` puts it away"
+        ));
+    }
+    print(&next_steps(&place, &written))?;
     Ok(0)
+}
+
+/// Whether there is a PRD that is not as `init` writes it. Only its title differs from feature to feature.
+fn has_own_prd(place: &StoriesPlace) -> bool {
+    let body = |text: &str| text.split_once('\n').map(|(_, body)| body.to_owned());
+    match place.root().read(place.path(PRD), MAX_TEXT_LEN) {
+        Ok(bytes) => body(&String::from_utf8_lossy(&bytes)) != body(PRD_TEMPLATE),
+        // What cannot be read is not ours to replace either.
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
 }
 
 /// Keeps the marker of a running loop out of git, for everybody who clones the project.

@@ -10,7 +10,7 @@ use ralph_core::{
         presets,
     },
     setup::{PromptSource, Setup, StoriesSetup},
-    stories::{Budget, TaskFile, TaskList},
+    stories::{Budget, Review, TaskFile, TaskList, is_unreviewed, past_the_cap},
 };
 use ralph_sys::error::{Error, Result};
 use serde::Serialize;
@@ -106,7 +106,9 @@ pub(super) fn main(args: &StoriesRunArgs, project: &Path) -> Result<u8> {
         setup.agent.flags.extend(["--model".to_owned(), model.clone()]);
     }
     let open = "the agent runs without a sandbox: nothing keeps it in the project".to_owned();
-    let warnings = if is_contained { Vec::new() } else { vec![open] };
+    let past_the_cap = past_the_cap(&list, place.cap).into_iter().map(|(_, text)| text);
+    let past_the_cap = past_the_cap.filter(|_| place.review == Review::Required);
+    let warnings = (!is_contained).then_some(open).into_iter().chain(past_the_cap).collect();
     Start { plan, setup, run: None, drafts: Vec::new(), reporters, warnings, settled }.begin()?.drive()
 }
 
@@ -114,10 +116,14 @@ pub(super) fn main(args: &StoriesRunArgs, project: &Path) -> Result<u8> {
 fn good_list(place: &StoriesPlace) -> Result<TaskList> {
     let tasks = TaskFile::new(place.tasks()?);
     let file = place.shown(TASKS);
-    let problems = tasks.problems(place.review, place.cap);
+    let problems = tasks.problems(place.review);
     if !problems.is_empty() {
         let lines: Vec<String> = problems.iter().map(|it| format!("{file}:{}: {it}", it.line)).collect();
-        return Err(Error::new(lines.join("\n")).hint("`ralph stories check` says whether it is right"));
+        let error = Error::new(lines.join("\n")).hint("`ralph stories check` says whether it is right");
+        let is_unreviewed =
+            place.review == Review::Required && tasks.list().user_stories.iter().any(is_unreviewed);
+        let hint = "stories that passed without a review: `ralph stories reopen` submits them for one";
+        return Err(if is_unreviewed { error.hint(hint) } else { error });
     }
     let list = tasks.list().clone();
     if list.user_stories.is_empty() {

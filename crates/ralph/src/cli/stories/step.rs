@@ -113,7 +113,7 @@ impl StoryArgs {
 
 /// The mode of the turn in which this is called, if it is called in one. What the marker says is only good for
 /// early advice: ralph judges by its own copy.
-fn turn(place: &StoriesPlace) -> Result<(Option<Mode>, Review)> {
+pub(super) fn turn(place: &StoriesPlace) -> Result<(Option<Mode>, Review)> {
     let Some(active) = Active::read(&place.project) else { return Ok((None, place.review)) };
     // In a turn of that loop it lives, though inside a sandbox it is not to be seen.
     let is_own = std::env::var_os(RUN_VARIABLE).is_some_and(|run| *run == *active.run);

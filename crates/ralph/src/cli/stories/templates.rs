@@ -10,6 +10,9 @@ use crate::project::story_files::{PRD, PROGRESS, PROMPT, TASKS};
 /// The name of a feature that nobody has named.
 const UNNAMED: &str = "feature-name";
 
+/// What a PRD begins as.
+pub(super) const PRD_TEMPLATE: &str = include_str!("../../../../../prompts/stories/prd.md");
+
 /// What a new loop is about.
 pub(super) struct Feature<'a> {
     pub(super) project: &'a Path,
@@ -30,7 +33,7 @@ pub(super) fn files(feature: &Feature<'_>) -> [(&'static str, String); 4] {
         (name, quoted[1..quoted.len() - 1].to_owned())
     });
     [
-        (PRD, fill(include_str!("../../../../../prompts/stories/prd.md"), &variables)),
+        (PRD, fill(PRD_TEMPLATE, &variables)),
         (TASKS, fill(include_str!("../../../../../prompts/stories/tasks.json"), &in_json)),
         (PROGRESS, fill(include_str!("../../../../../prompts/stories/progress.txt"), &variables)),
         (PROMPT, include_str!("../../../../../prompts/stories/prompt.md").to_owned()),

@@ -17,8 +17,8 @@ impl StoryKeeper {
         if let Some(broken) = site.run().state.broken() {
             return Some(broken.to_owned());
         }
-        let (review, cap, shown) = (self.setup.review(), self.setup.review_cap, self.shown());
-        let problems = self.list().cloned().unwrap_or_default().problems(review, cap);
+        let (review, shown) = (self.setup.review(), self.shown());
+        let problems = self.list().cloned().unwrap_or_default().problems(review);
         let lines: Vec<String> = problems.iter().map(|it| format!("- {shown}:{}: {it}", it.line)).collect();
         (!lines.is_empty()).then(|| format!("The task list is not in order:\n{}", lines.join("\n")))
     }

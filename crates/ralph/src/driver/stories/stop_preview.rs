@@ -65,7 +65,7 @@ fn broken_rules(
         return (files.untouched(before), None);
     }
     let touched = before.as_ref().map(|before| touched_by_review(setup, stories, before)).unwrap_or_default();
-    let problems = list.problems(stories.review(), stories.review_cap);
+    let problems = list.problems(stories.review());
     let mut found: Vec<String> =
         problems.iter().map(|it| format!("{}:{}: {it}", shown.display(), it.line)).collect();
     match before {
