@@ -116,11 +116,14 @@ conformance! {
         crate::hook_cases::a_turn_that_commits_nothing_is_held as a_turn_that_commits_nothing_is_held,
         crate::session_cases::goes_on_with_one_conversation as goes_on_with_one_conversation,
         crate::session_cases::guardrails_check_the_promise as guardrails_check_the_promise,
+        crate::session_cases::a_plugin_loop_stops_on_the_promise as a_plugin_loop_stops_on_the_promise,
         crate::session_cases::a_plugin_loop_ends_at_its_limit as a_plugin_loop_ends_at_its_limit,
         crate::session_cases::more_than_eight_stops_in_a_row_are_held as more_than_eight_stops_in_a_row_are_held,
         crate::session_cases::other_prompts_start_nothing as other_prompts_start_nothing,
         crate::session_cases::neither_a_save_nor_an_announcement_ends_a_loop as neither_a_save_nor_an_announcement_ends_a_loop,
         crate::session_cases::a_guardrail_without_end_refuses_the_promise as a_guardrail_without_end_refuses_the_promise,
+        crate::terminal_cases::a_cancel_typed_into_codex_ends_the_loop as a_cancel_typed_into_codex_ends_the_loop,
+        crate::terminal_cases::esc_and_cancel_end_the_loop_at_once as esc_and_cancel_end_the_loop_at_once,
     }
     copilot {
         cases::completes_a_loop_in_a_sandbox as completes_a_loop_in_a_sandbox,

@@ -83,7 +83,13 @@ pub(crate) fn a_plugin_loop_stops_on_the_promise(ground: Ground) {
     assert!(calls[0].says("STRICT REQUIREMENTS"), "the contract did not reach the model");
     assert!(calls[0].says(TASK), "the task did not reach the model");
     assert!(calls[1].says("Promise detected, but no tool calls/work were performed"), "{found}");
-    assert!(calls[2].says("you did not output the completion promise `<promise>DONE</promise>`"), "{found}");
+    // Codex gives the agent the words of a hook as XML, so it is told about that.
+    let is_escaped = world.agent.name == "codex";
+    let shown =
+        if is_escaped { "`&lt;promise&gt;DONE&lt;/promise&gt;`" } else { "`<promise>DONE</promise>`" };
+    let told = format!("you did not output the completion promise {shown}");
+    assert!(calls[2].says(&told), "{found}");
+    assert_eq!(calls[2].says("In the promise, write the characters themselves."), is_escaped, "{found}");
     assert!(!world.project().join("pwned").exists());
 }
 

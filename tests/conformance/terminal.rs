@@ -106,12 +106,17 @@ impl Drop for Terminal<'_> {
     }
 }
 
-/// Reads until nobody holds the other end.
+/// Reads until nobody holds the other end, and says where the cursor is when it is asked: Codex waits for that.
 fn read_into(mut terminal: File, screen: Arc<Mutex<Vec<u8>>>) {
+    const WHERE: &[u8] = b"\x1b[6n";
     thread::spawn(move || {
         let mut bytes = [0; 4096];
         while let Ok(count @ 1..) = terminal.read(&mut bytes) {
-            screen.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&bytes[..count]);
+            let read = &bytes[..count];
+            screen.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(read);
+            if read.windows(WHERE.len()).any(|part| part == WHERE) {
+                let _ = terminal.write_all(b"\x1b[1;1R");
+            }
         }
     });
 }

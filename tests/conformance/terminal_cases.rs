@@ -25,9 +25,17 @@ fn at_work(ground: Ground) -> World {
     world
 }
 
-/// What Claude Code asks its user before the first conversation is answered.
+/// What the agents ask their user before the first conversation is answered.
 fn furnish(world: &World) {
     let project = world.project().to_string_lossy().into_owned();
+    if world.agent.name == "codex" {
+        world.ralph(&["plugin", "install", "--agent", "codex"]);
+        let known = format!(
+            "[projects.\"{project}\"]\ntrust_level = \"trusted\"\n\n[notice.model_migrations]\n\"gpt-5.5\" = \"gpt-6-sol\"\n"
+        );
+        fs::write(world.home().join(".codex/config.toml"), known).expect("a file");
+        return;
+    }
     let known = json!({
         "hasCompletedOnboarding": true,
         "theme": "dark",
@@ -38,12 +46,19 @@ fn furnish(world: &World) {
     fs::write(world.home().join(".claude.json"), known.to_string()).expect("a file");
 }
 
+/// A user who has started a loop, and an agent at work in it.
 fn start(world: &World) -> Terminal<'_> {
-    let plugin = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugin");
-    let args = ["--plugin-dir", plugin, "--dangerously-skip-permissions"];
-    let mut terminal = Terminal::start(world, &args);
-    terminal.expect("bypass permissions on");
-    terminal.enter("/ralph-loop Feed the LLAMA. --max-iterations 3");
+    const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugin");
+    let (args, ready, command): (&[&str], _, _) = if world.agent.name == "codex" {
+        let args = &["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"];
+        (args, "Ask Codex to do anything", "$ralph-loop")
+    } else {
+        let args = &["--plugin-dir", PLUGIN, "--dangerously-skip-permissions"];
+        (args, "bypass permissions on", "/ralph-loop")
+    };
+    let mut terminal = Terminal::start(world, args);
+    terminal.expect(ready);
+    terminal.enter(&format!("{command} Feed the LLAMA. --max-iterations 3"));
     terminal.wait_for("the tool", |world| world.project().join("began").exists());
     terminal
 }
@@ -95,8 +110,21 @@ pub(crate) fn esc_and_cancel_end_the_loop_at_once(ground: Ground) {
     let world = at_work(ground);
     let mut terminal = start(&world);
     terminal.press("\u{1b}");
-    terminal.expect("Interrupted");
+    terminal.expect("nterrupted");
     assert_eq!(newest(&world)["status"], "ACTIVE");
-    terminal.enter("/cancel-ralph");
+    terminal.enter(if world.agent.name == "codex" { "$cancel-ralph " } else { "/cancel-ralph" });
     ends(&terminal, "CANCELLED");
+}
+
+/// Codex hands over what is typed at the next step of the agent, and calls the hook then.
+pub(crate) fn a_cancel_typed_into_codex_ends_the_loop(ground: Ground) {
+    let world = at_work(ground);
+    let mut terminal = start(&world);
+    // The space closes the list of skills, which would take the Enter.
+    terminal.enter("$cancel-ralph ");
+    fs::write(world.project().join("goon"), "").expect("a file");
+    ends(&terminal, "CANCELLED");
+    let told = "The ralph loop of this conversation is cancelled.";
+    terminal
+        .wait_for("the agent's last turn", |world| world.server.calls().iter().any(|call| call.says(told)));
 }

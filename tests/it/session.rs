@@ -235,6 +235,26 @@ fn codex_is_held_as_well() {
 }
 
 #[test]
+fn codex_is_addressed_as_codex() {
+    let env = Env::new();
+    let mut input = recorded("codex-user-prompt-submit", "a");
+    (input["prompt"], input["cwd"]) =
+        (json!("$ralph-loop Fix it. --max-iterations 12"), json!(env.project()));
+    let answer = ask(&env, &["user-prompt-submit", "--in-loop-only"], &input);
+    let said = answer["systemMessage"].as_str().expect("a note");
+    assert!(said.contains("$cancel-ralph ends it") && !said.contains("Claude Code"), "{said}");
+    assert_eq!(env.events("run_started")[0]["setup"]["agent"]["command"], "codex");
+    // Codex shows the agent the words of a hook as XML.
+    let told = held(&ask(&env, &["stop"], &recorded("codex-stop", "a"))).expect("it goes on");
+    assert!(told.ends_with("In the promise, write the characters themselves.)"), "{told}");
+    start(&env, &[]);
+    assert!(!stop(&env, "Hm.").expect("it goes on").contains("entities"));
+    input["prompt"] = json!("$cancel-ralph");
+    ask(&env, &["user-prompt-submit", "--in-loop-only"], &input);
+    assert_eq!(status(&env), "CANCELLED");
+}
+
+#[test]
 fn a_subagent_ends_nothing() {
     let env = Env::new();
     start(&env, &[]);

@@ -1,6 +1,7 @@
 //! The hooks that an agent can carry: which, and the language they speak.
 
 pub mod answer;
+pub mod host;
 pub mod input;
 
 /// Hooks for an agent.

@@ -5,6 +5,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::host::Host;
 use crate::raw::{Raw, word};
 
 /// What the agent tells, unread. Large fields that no hook looks at, such as a tool's output, are passed over.
@@ -38,6 +39,8 @@ pub struct Input<'a> {
     prompt: Option<Raw<'a>>,
     #[serde(borrow)]
     timestamp: Option<Raw<'a>>,
+    #[serde(borrow)]
+    turn_id: Option<Raw<'a>>,
 }
 
 /// What a shell is about to do.
@@ -125,10 +128,13 @@ impl<'a> Input<'a> {
         self.error.and_then(Raw::text).unwrap_or_default()
     }
 
-    /// Whether this is an agent whose hooks count tool calls: Claude Code or Codex. The others that speak their
-    /// language (Gemini, Qwen, Copilot) say when they called, and those two do not.
-    pub fn counts_tools(&self) -> bool {
-        self.timestamp.is_none()
+    /// The program that calls. Gemini, Qwen and Copilot say when they called, Codex which turn it is in.
+    pub fn host(&self) -> Host {
+        match (self.timestamp, self.turn_id) {
+            (Some(_), _) => Host::Other,
+            (None, Some(_)) => Host::Codex,
+            (None, None) => Host::Claude,
+        }
     }
 
     /// What the user typed.
@@ -152,14 +158,16 @@ mod tests {
     }
 
     #[test]
-    fn hosts_that_count_are_known() {
-        for (input, counts) in [
-            (&include_bytes!("../../fixtures/hooks/claude-stop.json")[..], true),
-            (&include_bytes!("../../fixtures/hooks/codex-stop.json")[..], true),
-            (&include_bytes!("../../fixtures/hooks/qwen-stop.json")[..], false),
+    fn hosts_are_known() {
+        for (input, host) in [
+            (&include_bytes!("../../fixtures/hooks/claude-stop.json")[..], Host::Claude),
+            (&include_bytes!("../../fixtures/hooks/claude-user-prompt-submit.json")[..], Host::Claude),
+            (&include_bytes!("../../fixtures/hooks/codex-stop.json")[..], Host::Codex),
+            (&include_bytes!("../../fixtures/hooks/codex-user-prompt-submit.json")[..], Host::Codex),
+            (&include_bytes!("../../fixtures/hooks/qwen-stop.json")[..], Host::Other),
         ] {
             let input = Input::read(input).expect("an object");
-            assert_eq!(input.counts_tools(), counts, "{:?}", input.transcript());
+            assert_eq!(input.host(), host, "{:?}", input.transcript());
         }
     }
 

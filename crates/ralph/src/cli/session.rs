@@ -47,7 +47,7 @@ pub(super) fn main(args: &SessionArgs, project: &Path) -> Result<u8> {
 
 /// The conversation that is meant: the one that is named, or the one that ralph was called from.
 fn conversation(named: Option<&str>) -> Option<String> {
-    named.map(str::to_owned).or_else(begin::conversation)
+    named.map(str::to_owned).or_else(|| begin::caller().map(|(conversation, _)| conversation))
 }
 
 /// The conversation whose loop goes on in this run.

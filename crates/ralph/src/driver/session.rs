@@ -77,16 +77,28 @@ pub(crate) struct SessionLoop {
     supervisor: Option<Supervisor>,
 }
 
-/// Begins a loop, up to the agent's first turn.
-pub(crate) fn begin(plan: Plan, mut setup: Setup) -> Result<RunDir> {
+/// What may show later that work was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    /// Counted tool calls alone.
+    ToolCalls,
+    /// A changed tree, too: it is looked at before.
+    Tree,
+}
+
+/// Begins a loop, up to the agent's first turn. The host waits half a minute for that, so nothing is done that takes
+/// longer the larger the project is, unless it must be.
+pub(crate) fn begin(plan: Plan, mut setup: Setup, evidence: Evidence) -> Result<RunDir> {
     let session = setup.session.clone().ok_or_else(|| Error::new("the loop has no conversation"))?;
     let mut supervisor = Supervisor::new()?;
     let mut head = None;
     // What the tree is like is only evidence, so a git that does not answer is none.
     if let Ok(Some(git)) = Git::find(&mut supervisor, &setup.project) {
         head = git.head(&mut supervisor).unwrap_or_default();
-        let changes = git.changes(&mut supervisor).unwrap_or_default();
-        setup.dirty = changes.into_iter().map(|change| (change.key(), change.fingerprint)).collect();
+        if evidence == Evidence::Tree {
+            let changes = git.changes(&mut supervisor).unwrap_or_default();
+            setup.dirty = changes.into_iter().map(|change| (change.key(), change.fingerprint)).collect();
+        }
     }
     let run = RunDir::create(&setup.project)?;
     let journal = Journal::open(&run.journal())?;

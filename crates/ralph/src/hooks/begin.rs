@@ -2,7 +2,7 @@
 
 use std::{env, path::Path};
 
-use ralph_agents::hooking::{CAP_VARIABLE, USUAL_CAP};
+use ralph_agents::hooking::{CAP_VARIABLE, USUAL_CAP, host::Host};
 use ralph_core::{
     engine::{
         plan::{Check, Gate, NoWork, Plan, When},
@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::store::Store;
 use crate::{
-    driver::session::{self, SessionLoop},
+    driver::session::{self, Evidence, SessionLoop},
     journal::run_dir::RunDir,
     settings::{self, Settings},
 };
@@ -31,10 +31,16 @@ pub(crate) struct Begun {
     pub(crate) notes: Vec<String>,
 }
 
-/// Begins a loop in a conversation. One that it was in ends.
-pub(crate) fn begin(ask: &Ask, conversation: &str, project: &Path) -> Result<Begun> {
+/// Begins a loop in a conversation. One that it was in ends. The host may not be known yet.
+pub(crate) fn begin(
+    ask: &Ask,
+    conversation: &str,
+    project: &Path,
+    known_host: Option<Host>,
+) -> Result<Begun> {
+    let host = known_host.unwrap_or(Host::Claude);
     let project = fs_err::canonicalize(project)?;
-    let settings = if ask.guardrails { settings_of(&project)? } else { Settings::default() };
+    let settings = if ask.guardrails { settings_of(&project, host)? } else { Settings::default() };
     let plan = plan(ask, &settings)?;
     let store = Store::of(conversation)?;
     if let Some(earlier) = store.run() {
@@ -42,12 +48,16 @@ pub(crate) fn begin(ask: &Ask, conversation: &str, project: &Path) -> Result<Beg
     }
     let iterations = plan.limits.max_iterations;
     let contract = contract(&plan, &ask.task);
-    let run = session::begin(plan, setup(ask, conversation, &project, &settings))?;
+    let is_counted = known_host.is_some_and(Host::counts_tools);
+    let evidence = if is_counted { Evidence::ToolCalls } else { Evidence::Tree };
+    let run = session::begin(plan, setup(ask, conversation, &project, &settings, host), evidence)?;
     store.bind(&run, &project)?;
     let mut notes = vec![format!(
-        "the loop has begun, with at most {iterations} turns; /cancel-ralph ends it when the agent next stops, Esc stops the agent at once"
+        "the loop has begun, with at most {iterations} turns; {}cancel-ralph ends it when the agent next stops, Esc stops \
+         the agent at once",
+        host.sign()
     )];
-    if host() == "claude" && USUAL_CAP < iterations && env::var_os(CAP_VARIABLE).is_none() {
+    if host == Host::Claude && USUAL_CAP < iterations && env::var_os(CAP_VARIABLE).is_none() {
         notes.push(format!(
             "Claude Code lets an agent go after {USUAL_CAP} stops in a row without a tool call between them; start \
              it with {CAP_VARIABLE}=0 to lift that"
@@ -92,20 +102,18 @@ pub(crate) fn plan(ask: &Ask, settings: &Settings) -> Result<Plan> {
     Ok(presets::session(ask.promise.as_deref().unwrap_or(PROMISE), iterations, gates))
 }
 
-/// The agent whose conversation this is, as far as its variables tell.
-fn host() -> &'static str {
-    if env::var_os("CODEX_SESSION_ID").is_some() { "codex" } else { "claude" }
+/// The conversation that this process was started from, and its host, as far as the agent's variables tell.
+pub(crate) fn caller() -> Option<(String, Host)> {
+    let known = [
+        ("CLAUDE_CODE_SESSION_ID", Host::Claude),
+        ("CODEX_SESSION_ID", Host::Codex),
+        ("CODEX_THREAD_ID", Host::Codex),
+    ];
+    known.into_iter().find_map(|(name, host)| Some((env::var(name).ok()?, host)))
 }
 
-/// The conversation that this process was started from, as far as the agent's variables tell.
-pub(crate) fn conversation() -> Option<String> {
-    ["CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "CODEX_THREAD_ID"]
-        .into_iter()
-        .find_map(|name| env::var(name).ok())
-}
-
-fn settings_of(project: &Path) -> Result<Settings> {
-    let agent = json!({"agent": {"command": host()}});
+fn settings_of(project: &Path, host: Host) -> Result<Settings> {
+    let agent = json!({"agent": {"command": host.name()}});
     let loaded = settings::load(project, None, agent).map_err(|error| {
         let hints = error.hints.clone();
         hints.into_iter().fold(Error::new(error), Error::hint)
@@ -113,7 +121,7 @@ fn settings_of(project: &Path) -> Result<Settings> {
     Ok(loaded.settings)
 }
 
-fn setup(ask: &Ask, conversation: &str, project: &Path, settings: &Settings) -> Setup {
+fn setup(ask: &Ask, conversation: &str, project: &Path, settings: &Settings, host: Host) -> Setup {
     let timeouts = Timeouts {
         gate_timeout_ms: settings.limits.gate_timeout.map(ralph_core::duration::millis),
         ..Timeouts::default()
@@ -122,6 +130,6 @@ fn setup(ask: &Ask, conversation: &str, project: &Path, settings: &Settings) -> 
         session: Some(InSession { id: Some(conversation.to_owned()), ultrawork: ask.ultrawork }),
         output_truncate_chars: settings.output_truncate_chars,
         timeouts,
-        ..Setup::new(project, host(), PromptSource::Text(ask.task.clone()))
+        ..Setup::new(project, host.name(), PromptSource::Text(ask.task.clone()))
     }
 }

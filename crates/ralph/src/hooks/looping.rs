@@ -62,14 +62,15 @@ fn judge(input: &Input<'_>, store: &Store, run: &RunDir, deadline: Instant) -> R
         end: TurnEnd::Finished,
         claimed,
         tools: store.tools(),
-        is_counted: input.counts_tools(),
+        is_counted: input.host().counts_tools(),
         calls,
     };
     let verdict = session.stop(stopped, deadline)?;
     Ok(match verdict {
         Verdict::GoOn(text) => {
             let found = if claimed { "the promise was refused" } else { "no promise" };
-            Answer::block_stop(&text)
+            let caution = input.host().caution().map(|caution| format!("\n\n{caution}")).unwrap_or_default();
+            Answer::block_stop(&format!("{text}{caution}"))
                 .telling_user(&format!("ralph loop: turn {turn} of {of} is over, {found}"))
         }
         Verdict::LetGo(outcome) => {
@@ -107,7 +108,7 @@ pub(super) fn stop_failure(input: &Input<'_>, deadline: Instant) -> Result<Answe
         end: TurnEnd::Failed(failure),
         claimed: false,
         tools: store.tools(),
-        is_counted: input.counts_tools(),
+        is_counted: input.host().counts_tools(),
         calls,
     };
     if let Verdict::LetGo(_) = session.stop(stopped, deadline)? {
@@ -172,7 +173,7 @@ fn start(input: &Input<'_>, words: &str, ultrawork: bool) -> Result<Answer> {
     let session =
         input.session().ok_or_else(|| Error::new("the agent does not say which conversation this is"))?;
     let project = project(input).ok_or_else(|| Error::new("the agent does not say where it works"))?;
-    let begun = begin::begin(&ask, &session, &project)?;
+    let begun = begin::begin(&ask, &session, &project, Some(input.host()))?;
     let answer = Answer::tell_agent(input.event(), &begun.contract);
     Ok(answer.telling_user(&format!("ralph: {}", begun.notes.join("; "))))
 }

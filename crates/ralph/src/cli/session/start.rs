@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::{
     cli::{named::named, print, warn},
-    hooks::begin::begin,
+    hooks::begin::{begin, caller},
     settings::flags::IterationFlags,
 };
 
@@ -116,7 +116,9 @@ pub(super) fn main(args: &StartArgs, project: &Path) -> Result<u8> {
     let conversation = super::conversation(args.session_id.as_deref()).ok_or_else(|| {
         Error::new("it is not clear which conversation is meant").hint("name it: --session-id ID")
     })?;
-    let begun = begin(&args.loop_args.ask()?, &conversation, project)?;
+    // The conversation of somebody else may be held in another host.
+    let host = caller().and_then(|(own, host)| (own == conversation).then_some(host));
+    let begun = begin(&args.loop_args.ask()?, &conversation, project, host)?;
     if args.json {
         let object = json!({
             "session": conversation, "run": begun.run.id(), "contract": begun.contract, "notes": begun.notes,
