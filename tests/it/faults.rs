@@ -13,7 +13,9 @@ use crate::{
     env::{Env, Output, RALPH},
     task::{messages, records},
 };
-use presets::{BUILD, CHEATS, Cut, HOPELESS, JOB, PLAN, PROMPT, Preset, RUN, SESSION, STORIES, TASK};
+use presets::{
+    BUILD, CHEATS, Cut, HOPELESS, JOB, PLAN, PROMPT, Preset, RUN, SESSION, STORIES, TAMPERED, TASK,
+};
 
 /// How many places are tried at the same time.
 const WORKERS: usize = 4;
@@ -232,6 +234,13 @@ fn a_resumed_run_survives_a_kill_at_every_event() {
 #[test]
 fn run_survives_a_kill_at_every_event() {
     RUN.check();
+}
+
+#[test]
+fn no_kill_makes_the_agents_settings_apply() {
+    let env = TAMPERED.env();
+    assert_eq!(TAMPERED.unharmed_events(&env, "files_changed").len(), 1);
+    TAMPERED.check();
 }
 
 #[test]

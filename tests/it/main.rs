@@ -6,6 +6,7 @@ mod bus;
 mod cli;
 mod demo;
 mod doctor;
+mod edits;
 mod env;
 mod faults;
 mod finish;

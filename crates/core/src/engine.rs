@@ -6,6 +6,7 @@
 pub mod baseline;
 pub mod budget;
 pub mod commit;
+pub mod edits;
 pub mod entry;
 pub mod event;
 pub mod judgement;

@@ -29,6 +29,7 @@ pub(crate) mod session;
 mod site;
 mod spool;
 mod start;
+pub(crate) mod steering;
 pub(crate) mod stories;
 mod turn;
 mod wait;
@@ -57,7 +58,7 @@ use prompts::Prompts;
 use site::Site;
 use stories::StoryKeeper;
 
-pub(crate) use start::{Resume, Start, fingerprints};
+pub(crate) use start::{Resume, Revised, Start, fingerprints};
 pub(crate) use stories::{PendingJudgement, pending, preview, settle};
 
 /// One run on its way.

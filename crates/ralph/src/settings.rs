@@ -29,7 +29,9 @@ use serde::{Serialize, Serializer};
 
 use crate::term::ColorWhen;
 
-pub(crate) use load::{Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, inspect, load, of_bytes};
+pub(crate) use load::{
+    Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, ReadFile, inspect, load, load_with, of_bytes,
+};
 pub(crate) use loops::{BuildSettings, PlanSettings, StoriesSettings, TaskSettings};
 #[cfg(test)]
 pub(crate) use read::{keys, renamed};

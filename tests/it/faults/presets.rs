@@ -87,6 +87,20 @@ pub(super) const RUN: Preset = Preset {
     cut: Cut::IsRepeated,
 };
 
+/// The agent changes the settings that it is judged by: whenever ralph dies, its guardrail stays what it was.
+pub(super) const TAMPERED: Preset = Preset {
+    prepare: |env| env.guardrails(&["test -e fixed"]),
+    args: &["run", "-p", "Do it."],
+    agent: r#"
+        sed -i 's/test -e fixed/true/' .ralph/settings.json
+        test "$RALPH_ITERATION" = 1 || touch fixed
+        echo "<response>DONE</response>""#,
+    kind: Agent::Worker,
+    code: 0,
+    outcome: "done",
+    cut: Cut::IsRepeated,
+};
+
 pub(super) const PLAN: Preset = Preset {
     prepare: |env| {
         env.write("specs/sums.md", "It adds numbers.\n");

@@ -54,6 +54,11 @@ impl Baseline {
         self.over = true;
     }
 
+    /// There are other gates: what the old ones said is of no use.
+    pub(super) fn forget(&mut self) {
+        *self = Self { over: self.over, ..Self::default() };
+    }
+
     /// A gate was checked after a turn.
     pub(super) fn judged(&mut self, ended: &GateEnded) {
         if ended.failure.is_none() {

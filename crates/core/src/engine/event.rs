@@ -4,6 +4,8 @@ mod gate_ended;
 
 pub use gate_ended::GateEnded;
 
+use std::{collections::BTreeMap, path::PathBuf};
+
 use ralph_agents::{Failure, Usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Order,
     commit::CommitEnd,
+    edits::EditsTaken,
     judgement::{HookReport, Judgement},
     outcome::{Exhausted, Outcome},
     plan::{Limits, Plan},
@@ -33,6 +36,13 @@ pub enum Event {
         pid: u32,
         /// The limits from here on.
         limits: Limits,
+    },
+    /// What a person changed between two processes of the run applies from here on.
+    EditsTaken(Box<EditsTaken>),
+    /// Files that a person steers the run with are not as they were. A turn or its checks ran: no one knows whose change it is.
+    FilesChanged {
+        /// With a fingerprint of what they are like.
+        files: BTreeMap<PathBuf, String>,
     },
     /// The directory was looked at.
     Looked(View),

@@ -2,7 +2,11 @@
 //!
 //! Invariant: a resume changes nothing here but which process it is.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    time::Duration,
+};
 
 use jiff::Timestamp;
 
@@ -34,6 +38,8 @@ pub struct Memory {
     pub misused_question: bool,
     /// What a person was told that is said once.
     pub told: BTreeSet<Topic>,
+    /// Files that a person steers the run with and that changed while a turn or its checks ran, as they were after it.
+    pub files: BTreeMap<PathBuf, String>,
     /// How often each story was reviewed, once all are done.
     pub reviews: Option<Statistics>,
 }
@@ -101,6 +107,9 @@ impl Memory {
             }
             Event::WaitEnded { .. } => self.waiting = None,
             Event::Warned { about, .. } => self.told.extend(about.clone()),
+            Event::FilesChanged { files } => self.files.extend(files.clone()),
+            // They are what the run goes by now.
+            Event::EditsTaken(taken) => self.files.retain(|path, _| !taken.files.contains_key(path)),
             Event::ReviewsCounted(statistics) => self.reviews = Some(statistics.clone()),
             Event::Looked(_)
             | Event::TasksJudged(_)

@@ -14,9 +14,9 @@ use super::{
 /// A run as its events tell it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// What it started from.
+    /// What it started from; its setup has what a person changed since.
     pub started: RunStarted,
-    /// Its rules, with the limits of the last resume.
+    /// Its rules, with the limits of the last resume and what a person changed since the start.
     pub plan: Plan,
     /// What the rules remember.
     pub state: State,
@@ -32,8 +32,13 @@ impl Run {
 
     /// Takes in what was recorded.
     pub fn apply(&mut self, entry: &Entry) {
-        if let Event::RunResumed { limits, .. } = &entry.event {
-            self.plan.limits = *limits;
+        match &entry.event {
+            Event::RunResumed { limits, .. } => self.plan.limits = *limits,
+            Event::EditsTaken(taken) => {
+                self.plan.clone_from(&taken.plan);
+                self.started.setup.clone_from(&taken.setup);
+            }
+            _ => {}
         }
         self.state.apply(&self.plan, &entry.event);
         self.memory.apply(&self.started.setup, entry);

@@ -6,6 +6,7 @@ mod judged;
 use super::{
     Spent,
     baseline::Baseline,
+    edits::EditsTaken,
     event::{Event, TurnEnd, TurnEnded, View, Why},
     outcome::Outcome,
     phase::{Judging, Pause, PendingWork, Phase},
@@ -79,7 +80,9 @@ impl State {
             | Event::ToolCallsJudged { .. }
             | Event::Warned { .. }
             | Event::ReviewsCounted(_)
+            | Event::FilesChanged { .. }
             | Event::Unknown => {}
+            Event::EditsTaken(taken) => self.edits_taken(taken),
             Event::RunResumed { .. } => self.resumed(),
             Event::StopRequested => self.stop = true,
             Event::Looked(view) => self.looked(plan, view),
@@ -125,6 +128,13 @@ impl State {
     /// Whether the last turn changed the task list and nobody has judged how.
     pub fn is_unjudged(&self) -> bool {
         self.unjudged
+    }
+
+    /// Whether everything that the last turn started has ended and was recorded: what changes from here on is not its
+    /// doing.
+    pub fn is_settled(&self) -> bool {
+        let is_at_work = matches!(self.phase, Phase::InTurn | Phase::Judging(_) | Phase::Committing(_));
+        !self.unjudged && (self.ended.is_some() || !is_at_work)
     }
 
     /// What the last turn did to the task list that it may not do.
@@ -181,6 +191,20 @@ impl State {
             | Phase::Pausing(_)
             | Phase::Waiting { .. }
             | Phase::Over(_) => {}
+        }
+    }
+
+    /// What the old checks said is of no use where there are others.
+    fn edits_taken(&mut self, taken: &EditsTaken) {
+        if !taken.checks_changed {
+            return;
+        }
+        self.feedback.clear();
+        self.refuted = false;
+        self.baseline.forget();
+        self.progress = Progress::default();
+        if let Phase::Judging(judging) = &mut self.phase {
+            (judging.next_gate, judging.failed) = (0, false);
         }
     }
 

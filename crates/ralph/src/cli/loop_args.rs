@@ -10,7 +10,7 @@ use ralph_core::{
         wanted::Wanted,
     },
     duration::millis,
-    engine::plan::Plan,
+    engine::plan::{Check, Gate, Plan, When},
     setup::{AgentSetup, Guard, Invocation, LockScope, MessageFrom, PromptSource, Setup, TaskFrom, Timeouts},
 };
 use ralph_sys::error::{Error, Result};
@@ -22,7 +22,7 @@ use crate::{
     journal::run_dir::RunDir,
     report::Reporter,
     settings::{
-        self, Contract, Loaded, Settings,
+        self, Contract, Guardrail, Loaded, Settings,
         flags::{LoopFlags, layer},
     },
 };
@@ -127,6 +127,17 @@ pub(super) fn tune(mut plan: Plan, settings: &Settings) -> Plan {
     plan
 }
 
+/// The guardrails of the settings as checks of a plan.
+pub(super) fn guardrail_gates(settings: &Settings) -> Vec<Gate> {
+    let gate = |guardrail: &Guardrail| Gate {
+        check: Check::Command { command: guardrail.command.clone() },
+        when: When::EveryTurn,
+        fail_action: guardrail.fail_action,
+        hint: guardrail.hint.clone(),
+    };
+    settings.guardrails.iter().map(gate).collect()
+}
+
 /// What the rules are applied to, as the settings have it.
 pub(super) fn setup(loaded: &Loaded, prompt: PromptSource, project: &Path) -> Setup {
     setup_with(loaded, prompt, project, Choice::Level(Level::None))
@@ -149,7 +160,6 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
     let settings = &loaded.settings;
     let agent = ralph_agents::adapter(&settings.agent.command).name();
     let sandbox = settings.sandbox.wanted(agent, usual);
-    let files: Vec<PathBuf> = loaded.files.iter().map(|file| project.join(file)).collect();
     Setup {
         project: project.to_owned(),
         agent: AgentSetup {
@@ -184,7 +194,7 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
         sandbox,
         leftovers: settings.leftovers,
         dirty: std::collections::BTreeMap::new(),
-        settings: fingerprints(files.iter().map(PathBuf::as_path)),
+        settings: fingerprints(loaded.looked_for.iter().map(PathBuf::as_path)),
         invocation: loaded.invocation.clone(),
     }
 }

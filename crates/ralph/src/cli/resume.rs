@@ -1,21 +1,30 @@
 //! `ralph resume`: goes on with a run that was killed, interrupted or reached a limit.
 
+mod revise;
+mod taken_settings;
+
 use std::path::Path;
 
 use clap::Args;
-use ralph_core::{duration::millis, engine::plan::Limits};
+use ralph_core::{
+    duration::millis,
+    engine::{Run, plan::Limits},
+};
 use ralph_sys::error::Result;
 
 use super::{display::settings_of, runs};
 use crate::{
     driver::Resume,
+    journal::run_dir::RunDir,
     settings::flags::{BudgetFlags, DisplayFlags, IterationFlags},
 };
+use revise::{Reread, revise};
 
 /// Go on with a run that was killed, interrupted, or reached a limit
 ///
-/// The run keeps the settings it started with and all it has counted; only limits may be raised. They are for the
-/// whole run, with what it has used already.
+/// The run keeps all it has counted. What you changed while no turn ran (settings, prd.md, prompt.md, verify commands)
+/// applies from here on, with a line for each change; what the agent changed does not. Limits may be raised: they are
+/// for the whole run, with what it has used already.
 ///
 /// Example: ralph resume --max-iterations 20
 #[derive(Args, Debug)]
@@ -25,6 +34,10 @@ pub(super) struct ResumeArgs {
 
     #[command(flatten)]
     count: IterationFlags,
+
+    /// Ask for each file that is not what the run goes by whether to use it, whoever changed it
+    #[arg(long)]
+    reread: bool,
 
     #[command(flatten)]
     budget: BudgetFlags,
@@ -49,9 +62,10 @@ pub(super) fn main(args: &ResumeArgs, project: &Path) -> Result<u8> {
         max_iteration_tokens: changed(budget.max_iteration_tokens, limits.max_iteration_tokens),
         ..limits
     };
-    // Only how things look is taken from the settings of today; the run keeps to those it started with.
+    let reread = if args.reread { Reread::Ask } else { Reread::No };
+    let revise = move |known: &Run, run: &RunDir| revise(known, run, reread);
     let reporters = args.look.reporters(&settings_of(project));
-    let driver = Resume { run, raise: Box::new(raise), reporters }.begin()?;
+    let driver = Resume { run, raise: Box::new(raise), revise: Box::new(revise), reporters }.begin()?;
     super::modes::drive(driver, !args.look.is_json())
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 use ralph_core::{
     claim::Claim,
     engine::{
-        plan::{Check, CommitRule, Gate, Plan, When},
+        plan::{CommitRule, Plan},
         presets,
     },
     prompt::finish::names_tag,
@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::{
     given_prompt::GivenPrompt,
-    loop_args::{LoopArgs, setup, tune},
+    loop_args::{LoopArgs, guardrail_gates, setup, tune},
 };
 use crate::{
     driver::Start,
@@ -100,13 +100,8 @@ fn endless_prompt(prompt: &PromptSource, plan: &Plan) -> Option<String> {
 
 /// The rules of the loop as the settings have them.
 fn plan(settings: &Settings) -> Plan {
-    let gates = settings.guardrails.iter().map(|guardrail| Gate {
-        check: Check::Command { command: guardrail.command.clone() },
-        when: When::EveryTurn,
-        fail_action: guardrail.fail_action,
-        hint: guardrail.hint.clone(),
-    });
-    let mut plan = tune(presets::run(&settings.completion_response, gates.collect()), settings);
+    let gates = guardrail_gates(settings);
+    let mut plan = tune(presets::run(&settings.completion_response, gates), settings);
     if settings.scm.as_ref().is_none_or(|scm| scm.tasks.is_empty()) {
         plan.commit = CommitRule::Never;
     }

@@ -172,6 +172,8 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
         | Event::Contacted { .. }
         | Event::ToolCallsJudged { .. }
         | Event::Warned { .. }
+        | Event::EditsTaken(_)
+        | Event::FilesChanged { .. }
         | Event::ReviewsCounted(_)
         | Event::RunEnded { .. }
         | Event::Unknown => None,
@@ -187,6 +189,7 @@ fn is_aside(event: &Event) -> bool {
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
             | Event::ToolCallsJudged { .. }
+            | Event::FilesChanged { .. }
     )
 }
 

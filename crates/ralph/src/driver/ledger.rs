@@ -9,6 +9,7 @@ use ralph_core::engine::{
 };
 use ralph_sys::process::ProcessEvent;
 
+use super::steering;
 use crate::{
     journal::{self, Journal},
     report::Reporter,
@@ -49,6 +50,20 @@ impl Ledger {
 
     /// Takes in one event.
     pub(super) fn record(&mut self, event: Event) {
+        // Before it is on record that the agent and the checks are over: what changes later is not their doing.
+        if matches!(
+            event,
+            Event::TurnEnded(_) | Event::GateEnded(_) | Event::CommitEnded(_) | Event::RunEnded { .. }
+        ) {
+            let files = steering::changed(&self.run);
+            if !files.is_empty() {
+                self.append(Event::FilesChanged { files });
+            }
+        }
+        self.append(event);
+    }
+
+    fn append(&mut self, event: Event) {
         let is_milestone = matches!(
             event,
             Event::RunStarted(_)

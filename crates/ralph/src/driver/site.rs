@@ -48,7 +48,10 @@ impl Site {
     pub(super) fn notice_changed_settings(&mut self) {
         for (path, before) in &self.setup.settings {
             let file = path.strip_prefix(&self.setup.project).unwrap_or(path).display().to_string();
-            let text = format!("{file} was changed during the run; this run keeps to what it started with");
+            let text = format!(
+                "{file} was changed during the run; this run keeps to what it started with. To use it: ralph stop, then \
+                 ralph resume --reread"
+            );
             if hash::fingerprint(path) != *before {
                 self.ledger.warn_once(Topic::SettingsChanged { file }, text);
             }

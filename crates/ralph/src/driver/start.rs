@@ -23,6 +23,7 @@ use super::{
     prompts::Prompts,
     refuse::{check_names, refuse_conversation, refuse_exhausted, refuse_final},
     site::Site,
+    steering,
     stories::{self, StoryKeeper},
 };
 use crate::{
@@ -41,6 +42,8 @@ use ralph_core::{
     containment::{level::Choice, wanted::Wanted},
     engine::{
         Run,
+        edits::EditsTaken,
+        entry::Entry,
         event::{Event, RunStarted, TasksJudged},
         plan::{Limits, Plan},
     },
@@ -79,7 +82,31 @@ pub(crate) struct Resume {
     pub(crate) run: RunDir,
     /// The limits from here on, made from those it had.
     pub(crate) raise: Box<dyn Fn(Limits) -> Limits>,
+    /// What a person changed since its last process.
+    pub(crate) revise: Box<Revise>,
     pub(crate) reporters: Vec<Box<dyn Reporter>>,
+}
+
+/// Finds what a person changed since the last process of a run.
+pub(crate) type Revise = dyn Fn(&Run, &RunDir) -> Result<Revised>;
+
+/// What a person changed since the last process of a run.
+pub(crate) struct Revised {
+    /// What applies from here on, if anything changed.
+    pub(crate) taken: Option<EditsTaken>,
+    /// What a person should know about the rest.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Revised {
+    /// The run with it; its record does not have it yet.
+    fn applied_to(&self, known: &Run) -> Run {
+        let mut run = known.clone();
+        if let Some(taken) = &self.taken {
+            run.apply(&Entry { at: journal::now(), event: Event::EditsTaken(Box::new(taken.clone())) });
+        }
+        run
+    }
 }
 
 impl Start {
@@ -100,6 +127,8 @@ impl Start {
         })?;
         let journal = Journal::open(&run.journal())?;
         let pins = stories::pin(&setup, &run)?;
+        // A full disk loses the copies, not the run: then a resume takes no settings over, and says why.
+        let _ = steering::keep_settings(&run, &setup);
         let setup = Setup {
             sandbox: Wanted { level: Choice::Level(level), ..setup.sandbox },
             stories: setup.stories.map(|it| StoriesSetup { pinned: stories::hashes(&pins), ..it }),
@@ -141,20 +170,26 @@ impl Start {
 impl Resume {
     /// Takes the tree, ends what is left of the process that died, and goes on where the journal ends.
     pub(crate) fn begin(self) -> Result<Driver> {
-        let Self { run, raise, reporters } = self;
+        let Self { run, raise, revise, reporters } = self;
         let size = |run: &RunDir| run.journal().metadata().map(|it| it.len()).ok();
         let seen = size(&run);
         let folded = journal::fold(&run.journal())?;
         tell_of_end(&folded, &run);
         let mut known = folded.run;
-        let mut limits = may_go_on(&known, &raise, &run)?;
-        let setup = known.started.setup.clone();
-        let mut preflight = Preflight::take(&known.plan, &setup)?;
+        refuse_final(&known, &run)?;
+        refuse_conversation(&known, &run)?;
+        let mut revised = revise(&known, &run)?;
+        let mut next = revised.applied_to(&known);
+        let mut limits = may_go_on(&next, &raise, &run)?;
+        let setup = next.started.setup.clone();
+        let mut preflight = Preflight::take(&next.plan, &setup)?;
         let journal = Journal::open(&run.journal())?;
         // Another process may have written until now; only what was read under the lock counts.
         if size(&run) != seen {
             known = journal::fold(&run.journal())?.run;
-            limits = may_go_on(&known, &raise, &run)?;
+            revised = revise(&known, &run)?;
+            next = revised.applied_to(&known);
+            limits = may_go_on(&next, &raise, &run)?;
         }
         // In case the guardian was killed too.
         if !setup.leftovers.are_kept() {
@@ -167,8 +202,15 @@ impl Resume {
 
         let reporters = with_keeper(reporters, &setup, &run);
         let mut ledger = Ledger::resume(known, journal, reporters);
+        // Before the run is resumed: a kill between the two leaves it as settled as it was.
+        if let Some(taken) = revised.taken {
+            ledger.record(Event::EditsTaken(Box::new(taken)));
+        }
         ledger.record(Event::RunResumed { pid: std::process::id(), limits });
         begin_session_log(&mut ledger, &setup);
+        for warning in revised.warnings {
+            ledger.warn(warning);
+        }
         let stories = StoryKeeper::resume(ledger.run(), &run)?;
         preflight.driver(ledger, run, stories)
     }

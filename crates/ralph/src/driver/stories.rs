@@ -6,7 +6,7 @@
 mod assignment;
 mod checks;
 mod commits;
-mod files;
+pub(super) mod files;
 pub(crate) mod stop_preview;
 mod touched;
 mod unjudged_turn;
@@ -86,7 +86,7 @@ impl StoryKeeper {
     pub(super) fn resume(known: &Run, run: &RunDir) -> Result<Option<Self>> {
         let setup = &known.started.setup;
         let Some(stories) = &setup.stories else { return Ok(None) };
-        let pins = files::pinned(stories, run);
+        let pins = files::pinned(&setup.project, stories, run);
         remove_stale_marker(&setup.project);
         let ranges = unjudged_turn::ranges(&setup.project, &stories.ralph_dir);
         let Some(mut it) = Self::new(setup, pins, ranges) else { return Ok(None) };
@@ -308,7 +308,7 @@ impl StoryKeeper {
         if let Some(after) = &findings.replaced {
             let _ = record(&site.turn_folder().join("tasks.after.json"), after.as_bytes());
         }
-        for warning in findings.write(&self.project) {
+        for warning in findings.write(&self.project, &site.dir) {
             site.ledger.warn(warning);
         }
         self.settled = Some(findings.file.clone());

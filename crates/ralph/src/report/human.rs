@@ -174,7 +174,9 @@ impl Reporter for Human {
             Event::Contacted { hosts } => self.contacted(hosts),
             Event::ToolCallsJudged { calls } => self.tool_calls_judged(calls),
             Event::RunEnded { outcome, .. } => self.ended(run, outcome),
+            Event::EditsTaken(taken) => self.edits_taken(taken),
             Event::Looked(_)
+            | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)
             | Event::MessageAsked { .. }
             | Event::CommitStarted { .. }

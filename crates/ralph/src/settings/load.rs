@@ -1,7 +1,7 @@
 //! Finds the layers of the settings, checks each by itself, and merges them.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use ralph_core::located::{node::Node, report::Report};
@@ -29,6 +29,8 @@ pub(crate) struct Loaded {
     pub(crate) settings: Settings,
     /// The files that were read, in order, as people are told about them.
     pub(crate) files: Vec<PathBuf>,
+    /// The files that were looked for.
+    pub(crate) looked_for: Vec<PathBuf>,
     /// What is odd in them.
     pub(crate) warnings: Vec<String>,
     /// What gave each key that is not at its default: `agent.command` → `.ralph/settings.json:3`.
@@ -53,8 +55,25 @@ pub(crate) struct Inspected {
 /// The flags have the shape of a settings file. A null in them takes a key away as it does in a file, so
 /// a flag that was not given must not be in them at all.
 pub(crate) fn load(project: &Path, config: Option<&Path>, flags: Value) -> Result<Loaded, SettingsError> {
+    load_with(project, config, flags, &read_file)
+}
+
+/// How a settings file is read: from the project, or from a copy of it.
+pub(crate) type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
+
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    files::read(path, MAX_TEXT_LEN)
+}
+
+/// The same, from files that are read in another way.
+pub(crate) fn load_with(
+    project: &Path,
+    config: Option<&Path>,
+    flags: Value,
+    read: ReadFile<'_>,
+) -> Result<Loaded, SettingsError> {
     let typed = flags.as_object().cloned().unwrap_or_default();
-    let Inspected { mut loaded, mut problems, .. } = gather(project, config, flags);
+    let Inspected { mut loaded, mut problems, .. } = gather(project, config, flags, read);
     loaded.invocation = Invocation { config: config.map(Path::to_owned), flags: typed };
     let mut hints = Vec::new();
     if problems.is_empty() && loaded.settings.agent.command.is_empty() {
@@ -69,7 +88,7 @@ pub(crate) fn load(project: &Path, config: Option<&Path>, flags: Value) -> Resul
 
 /// Reads the settings files of `project` to look at them, not to run with them.
 pub(crate) fn inspect(project: &Path) -> Inspected {
-    gather(project, None, Value::Object(serde_json::Map::new()))
+    gather(project, None, Value::Object(serde_json::Map::new()), &read_file)
 }
 
 /// Reads settings that are in no file.
@@ -79,17 +98,17 @@ pub(crate) fn of_bytes(bytes: &[u8]) -> Inspected {
     merge.finish()
 }
 
-fn gather(project: &Path, config: Option<&Path>, flags: Value) -> Inspected {
+fn gather(project: &Path, config: Option<&Path>, flags: Value, read: ReadFile<'_>) -> Inspected {
     let mut merge = Merge::new();
     let project_file = project.join(PROJECT_FILE);
     match config {
-        None => merge.file(&project_file, project, Missing::IsFine),
-        Some(config) => merge.file(config, project, Missing::IsWrong),
+        None => merge.file(&project_file, project, Missing::IsFine, read),
+        Some(config) => merge.file(config, project, Missing::IsWrong, read),
     }
     // Local settings are changes to the project's own file. On top of another file they would make a run
     // that was asked for by name come out differently for each person.
     if config.is_none_or(|config| is_same_file(config, &project_file)) {
-        merge.file(&project.join(LOCAL_FILE), project, Missing::IsFine);
+        merge.file(&project.join(LOCAL_FILE), project, Missing::IsFine, read);
     }
     merge.layer(of_flags(flags), Report::default());
     merge.finish()
@@ -106,6 +125,7 @@ struct Merge {
     merged: Node,
     sources: Sources,
     files: Vec<PathBuf>,
+    looked_for: Vec<PathBuf>,
     problems: Vec<String>,
     warnings: Vec<String>,
 }
@@ -116,13 +136,15 @@ impl Merge {
             merged: nothing(),
             sources: Sources::default(),
             files: Vec::new(),
+            looked_for: Vec::new(),
             problems: Vec::new(),
             warnings: Vec::new(),
         }
     }
 
-    fn file(&mut self, path: &Path, project: &Path, missing: Missing) {
-        let bytes = match (files::read(path, MAX_TEXT_LEN), missing) {
+    fn file(&mut self, path: &Path, project: &Path, missing: Missing, read: ReadFile<'_>) {
+        self.looked_for.push(path.to_owned());
+        let bytes = match (read(path), missing) {
             (Ok(bytes), _) => bytes,
             (Err(error), Missing::IsFine) if error.kind() == ErrorKind::NotFound => return,
             (Err(error), _) => {
@@ -169,6 +191,7 @@ impl Merge {
             loaded: Loaded {
                 settings,
                 files: self.files,
+                looked_for: self.looked_for,
                 warnings: self.warnings,
                 origins,
                 invocation: Invocation::default(),

@@ -170,6 +170,8 @@ impl Reporter for TaskReporter {
             | Event::WaitEnded { .. }
             | Event::StopRequested
             | Event::TasksJudged(_)
+            | Event::EditsTaken(_)
+            | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }

@@ -90,8 +90,13 @@ impl Journal {
         event
     }
 
-    /// At times somebody is told something.
+    /// At times somebody is told something, or changes a file.
     fn aside(&mut self) {
+        if self.roll(20) == 0 {
+            let file = self.roll(3).to_string();
+            let files = [(file.into(), self.roll(100).to_string())].into();
+            self.push(Event::FilesChanged { files });
+        }
         let about = match self.roll(20) {
             0 => Some(Topic::Unmetered),
             1 => Some(Topic::Unpriced),

@@ -18,7 +18,7 @@ use ralph_sys::{
     process::{Spec, Supervisor},
 };
 
-use super::{SNAPSHOT, touched::TreeBefore};
+use super::{super::steering, SNAPSHOT, touched::TreeBefore};
 use crate::{
     journal::run_dir::{RunDir, record},
     project::{
@@ -71,7 +71,7 @@ pub(super) struct Findings {
 }
 
 /// A fingerprint of a file's contents.
-pub(super) fn hash(bytes: &[u8]) -> String {
+pub(in crate::driver) fn hash(bytes: &[u8]) -> String {
     format!("{:x}-{:016x}", bytes.len(), fnv(bytes))
 }
 
@@ -97,12 +97,23 @@ pub(in crate::driver) fn hashes(pins: &[Pin]) -> BTreeMap<PathBuf, String> {
 }
 
 /// The copies of an earlier process; one that was changed is worth nothing.
-pub(super) fn pinned(setup: &StoriesSetup, run: &RunDir) -> Vec<Pin> {
+pub(super) fn pinned(project: &Path, setup: &StoriesSetup, run: &RunDir) -> Vec<Pin> {
     let copy = |(path, expected): (&PathBuf, &String)| {
-        let bytes = std::fs::read(run.path().join("pinned").join(path.file_name()?)).ok()?;
-        (hash(&bytes) == *expected).then(|| Pin { path: path.clone(), bytes })
+        let first = std::fs::read(run.path().join("pinned").join(path.file_name()?)).ok();
+        let is_it = |bytes: &Vec<u8>| hash(bytes) == *expected;
+        let later = || steering::kept(run, &project.join(path), expected).ok();
+        let bytes = first.filter(is_it).or_else(later).filter(is_it)?;
+        Some(Pin { path: path.clone(), bytes })
     };
     setup.pinned.iter().filter_map(copy).collect()
+}
+
+/// Copies a file that is about to be overwritten into the run's folder; the same text once.
+fn keep_overwritten(root: &Root, path: &Path, run: &RunDir) -> io::Result<()> {
+    // What is no file of a usual size has no text to lose.
+    let Ok(bytes) = root.read(path, MAX_TEXT_LEN) else { return Ok(()) };
+    let name = path.file_name().unwrap_or_default();
+    record(&run.path().join("overwritten").join(hash(&bytes)).join(name), &bytes)
 }
 
 /// The list before this turn, as the record has it.
@@ -208,10 +219,14 @@ impl Findings {
         self.pinned(project, Path::new(ACTIVE), text.as_bytes());
     }
 
-    /// Puts the files right; returns what could not be.
-    pub(super) fn write(&self, project: &Path) -> Vec<String> {
+    /// Puts the files right, after a copy of what is there; returns what could not be.
+    pub(super) fn write(&self, project: &Path, run: &RunDir) -> Vec<String> {
         let write = |(path, bytes): &(PathBuf, Vec<u8>)| {
-            let error = Root::around(project, path).restore(path, bytes).err()?;
+            let root = Root::around(project, path);
+            if let Err(error) = keep_overwritten(&root, path, run) {
+                return Some(format!("{} is left as it is: it cannot be copied: {error}", path.display()));
+            }
+            let error = root.restore(path, bytes).err()?;
             Some(format!("{} cannot be put right: {error}", path.display()))
         };
         self.writes.iter().filter_map(write).collect()

@@ -52,7 +52,7 @@ fn broken_rules(
     was_right: bool,
 ) -> (Vec<String>, Option<String>) {
     let shown = stories.ralph_dir.join(TASKS);
-    let pins = files::pinned(stories, run);
+    let pins = files::pinned(&setup.project, stories, run);
     let files = StoryFiles { project: &setup.project, setup: stories, pins: &pins };
     let Some(list) = files.list() else {
         return (vec![format!("{} is gone.", shown.display())], None);

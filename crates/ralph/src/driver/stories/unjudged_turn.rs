@@ -48,7 +48,7 @@ pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> 
     let Some((run, known)) = last_loop(project, dir)? else { return Ok(None) };
     let Some(findings) = findings(&run, &known)? else { return Ok(None) };
     // Put right first: who is killed in between judges again, and finds nothing.
-    if let Some(problem) = findings.write(project).into_iter().next() {
+    if let Some(problem) = findings.write(project, &run).into_iter().next() {
         return Err(ralph_sys::error::Error::new(problem));
     }
     if let Some(git) = git {
@@ -79,7 +79,7 @@ fn findings(run: &RunDir, known: &Run) -> Result<Option<Findings>> {
     let whole = &known.started.setup;
     let (Some(turn), Some(setup)) = (unjudged(known), &whole.stories) else { return Ok(None) };
     let before = snapshot(run, whole, turn)?;
-    let files = StoryFiles { project: &whole.project, setup, pins: &pinned(setup, run) };
+    let files = StoryFiles { project: &whole.project, setup, pins: &pinned(&whole.project, setup, run) };
     let touched = touched_by_review(whole, setup, &before);
     let mut findings = files.judge(&before, files.list().as_ref(), TurnOver { finished: false, touched });
     findings.judged.run = Some(run.id());
@@ -93,7 +93,7 @@ pub(crate) fn preview(project: &Path, dir: &Path, run: &str) -> Option<TasksJudg
     let whole = &known.started.setup;
     let setup = whole.stories.as_ref()?;
     let before = snapshot(&run, whole, turn).ok()?;
-    let files = StoryFiles { project, setup, pins: &pinned(setup, &run) };
+    let files = StoryFiles { project, setup, pins: &pinned(project, setup, &run) };
     let touched = touched_by_review(whole, setup, &before);
     Some(files.judge(&before, files.list().as_ref(), TurnOver { finished: true, touched }).judged)
 }

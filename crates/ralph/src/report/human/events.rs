@@ -6,6 +6,7 @@ use ralph_core::{
     engine::{
         Run,
         commit::CommitEnd,
+        edits::{EditsTaken, Effect},
         event::{RunStarted, Turn, TurnEnd, TurnEnded},
         outcome::Outcome,
         plan::{CommitRule, Plan},
@@ -47,6 +48,17 @@ impl Human {
             self.line(&format!(
                 "{quiet}Nothing checks the agent's word: add \"guardrails\" to .ralph/settings.json.{quiet:#}"
             ));
+        }
+    }
+
+    pub(super) fn edits_taken(&mut self, taken: &EditsTaken) {
+        let Palette { accent, .. } = self.look.palette;
+        for edit in &taken.edits {
+            let what = match edit.effect {
+                Effect::Taken => "You changed",
+                Effect::NewRuns => "Not used in this run:",
+            };
+            self.line(&format!("{accent}{what}{accent:#} {}", printable(&edit.line())));
         }
     }
 

@@ -85,6 +85,8 @@ impl Live {
             | Event::Contacted { .. }
             | Event::ToolCallsJudged { .. }
             | Event::Warned { .. }
+            | Event::EditsTaken(_)
+            | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)
             | Event::Unknown => return,
             Event::RunStarted(_)

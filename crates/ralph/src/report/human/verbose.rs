@@ -68,6 +68,8 @@ impl Human {
             | Event::ToolCallsJudged { .. }
             | Event::Warned { .. }
             | Event::TasksJudged(_)
+            | Event::EditsTaken(_)
+            | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)
             | Event::RunEnded { .. }
             | Event::Unknown => {}
