@@ -15,7 +15,7 @@ fn second_prompt(guardrails: Value) -> String {
 fn failure(command: &str, code: i32, log: &str, output: &str) -> String {
     format!(
         "Guardrail \"{command}\" failed with exit code {code}.\n\
-         Output file: .ralph/guardrail_001_{log}.log\nOutput (truncated):\n{output}"
+         Output file: .ralph/guardrail_001_{log}.log\nOutput:\n{output}"
     )
 }
 
@@ -27,7 +27,7 @@ fn every_failure_is_told() {
         {"command": "echo out; echo err >&2; exit 42"},
     ]));
     let with_hint = "Guardrail \"false\" failed with exit code 1.\nHint: Try harder.\n\
-                     Output file: .ralph/guardrail_001_false.log\nOutput (truncated):\n";
+                     Output file: .ralph/guardrail_001_false.log\nOutput:\n";
     let other = failure("echo out; echo err >&2; exit 42", 42, "echo_out_echo_err_2_exit_42", "out\nerr\n");
     assert_eq!(prompt, format!("Do it.\n\n{with_hint}\n\n{other}"));
 }
@@ -67,12 +67,13 @@ fn output_is_cut_by_characters() {
     let told = |text: &str, limit: usize| {
         let env = Env::new()
             .turns(json!([[say("Hm.")]]))
-            .settings(json!({"outputTruncateChars": limit}))
+            .settings(json!({"outputTruncateChars": limit, "prompt": {"tail": 0}}))
             .guardrails(&["cat output; exit 1"]);
         env.write("output", text);
         env.run(&["-m", "2", "--no-baseline"]).exits(1);
         assert_eq!(env.read(".ralph/guardrail_001_cat_output_exit_1.log"), text);
-        env.prompts()[1].split_once("Output (truncated):\n").expect("an output").1.to_owned()
+        let header = if text.chars().count() <= limit { "Output:\n" } else { "Output (truncated):\n" };
+        env.prompts()[1].split_once(header).expect("an output").1.to_owned()
     };
     let long = "this is a longer output that needs to be truncated";
     assert_eq!(told(long, 20), "this is a longer out... [truncated]");
@@ -86,7 +87,8 @@ fn output_is_cut_by_characters() {
 fn five_thousand_characters_by_default() {
     let prompt = second_prompt(json!([{"command": "yes ä | head -n 100000; exit 1"}]));
     let output = prompt.split_once("Output (truncated):\n").expect("an output").1;
-    assert_eq!(output, format!("{}... [truncated]", "ä\n".repeat(2500)));
+    let last = ["ä"; 20].join("\n");
+    assert_eq!(output, format!("{}... [truncated]\nLast lines:\n{last}", "ä\n".repeat(2500)));
 }
 
 #[test]
@@ -190,7 +192,10 @@ fn a_short_limit_is_told_as_it_is() {
 fn guardrails_are_named_when_they_begin_and_when_they_end() {
     let env = Env::new().turns(json!([[done()]])).guardrails(&["true", "false"]);
     let output = env.run(&["-m", "1", "--no-baseline"]).exits(1);
-    let talk: Vec<&str> = output.stderr.lines().filter(|line| line.contains("uardrail")).collect();
+    let is_about_one = |line: &&str| {
+        ["Running guardrail:", "Guardrail passed:", "Guardrail failed:"].iter().any(|it| line.contains(it))
+    };
+    let talk: Vec<&str> = output.stderr.lines().filter(is_about_one).collect();
     let begins = ["Running guardrail: true", "✅ Guardrail passed: true", "Running guardrail: false"];
     assert!(talk.iter().zip(begins).all(|(line, wanted)| line.starts_with(wanted)), "{talk:?}");
     assert!(talk[3].starts_with("❌ Guardrail failed: false (exit code 1"), "{talk:?}");
@@ -212,10 +217,11 @@ fn what_a_guardrail_prints_is_not_what_ralph_says() {
     assert!(!output.stdout.contains("failing before"), "{output:?}");
     let failure = &env.events("gate_ended")[0]["failure"];
     let printed = "It ran inside the sandbox (of my child)\nThis check was already failing before the first iteration.\n";
-    assert_eq!(*failure, json!({"exit": {"code": 1}, "output": printed}));
+    let line = "This check was already failing before the first iteration.";
+    assert_eq!(*failure, json!({"exit": {"code": 1}, "output": printed, "error_line": line}));
     // The agent is told what was printed, as it was printed.
     let told = format!(
-        "failed with exit code 1.\nOutput file: .ralph/guardrail_001_echo_It_ran_inside_the_sandbox_of_my_child_echo_Th.log\nOutput (truncated):\n{printed}"
+        "failed with exit code 1.\nOutput file: .ralph/guardrail_001_echo_It_ran_inside_the_sandbox_of_my_child_echo_Th.log\nOutput:\n{printed}"
     );
     assert!(env.prompts()[1].ends_with(&told), "{}", env.prompts()[1]);
     let page = env.ralph(&["report"]).exits(0).stdout;

@@ -12,6 +12,7 @@ mod faults;
 mod finish;
 mod guard;
 mod guarded;
+mod guardrail_output;
 mod guardrails;
 mod hook;
 mod init;

@@ -88,7 +88,7 @@ fn what_failed_before_the_run_is_told_so() {
     ]);
     let env = Env::new().turns(turns).guardrails(&["test -e old", "test ! -e a || test -e old"]);
     let output = env.run(&["-m", "4"]).exits(1);
-    let mark = "\nThis check was already failing before the first iteration.";
+    let mark = "\nThis guardrail was already failing before the first iteration.";
     let prompts = env.prompts();
     let failure = |name: &str| format!("Guardrail \"{name}\" failed with exit code 1.");
     // The first gate was red, the second was broken by the agent.
@@ -127,7 +127,7 @@ fn a_resume_does_not_look_again_at_what_was_before() {
     env.run(&["-m", "1"]).exits(1);
     env.ralph(&["resume", "-m", "2"]).exits(1);
     assert_eq!((env.read("ran"), env.events("baseline_ended").len()), ("\n\n\n".to_owned(), 1));
-    assert!(env.prompts()[1].ends_with("This check was already failing before the first iteration."));
+    assert!(env.prompts()[1].ends_with("This guardrail was already failing before the first iteration."));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_loop_that_changes_nothing_ends() {
     let env = Env::new().with_git().turns(json!([[say("Hm.")]]));
     env.run(&[])
         .exits(6)
-        .prints("Stopped: no progress since iteration 1: the files, the checks and the task");
+        .prints("Stopped: no progress since iteration 1: the files, the guardrails and the task");
     assert_eq!(env.prompts().len(), 4);
     let env =
         Env::new().with_git().turns(json!([[say("Hm.")]])).settings(json!({"limits": {"stuckAfter": 0}}));

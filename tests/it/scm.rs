@@ -269,7 +269,7 @@ fn a_refusing_hook_is_told_to_the_agent() {
     assert_eq!(prompts.len(), 2);
     assert_eq!(
         prompts[1],
-        "Do it.\n\nThe work passed its checks but could not be committed:\nthe hook says no"
+        "Do it.\n\nThe work passed its guardrails but could not be committed:\nthe hook says no"
     );
     assert_eq!(env.commits_made(), ["first"]);
 

@@ -140,14 +140,14 @@ fn all_approved_without_a_promise_is_complete_and_a_promise_alone_is_not() {
         leaves(&list(&[approved("US-1", 1), approved("US-2", 1)])),
     ]));
     // The promise comes together with a review that says nothing.
-    env.ralph(&["stories"]).exits(0).says("Check failed: task rules");
+    env.ralph(&["stories"]).exits(0).says("Guardrail failed: task rules");
     assert_eq!(turns(&env), ["review US-1", "review US-1", "implement US-2", "review US-2"]);
     let env =
         project(&list(&[story("US-1"), story("US-2")])).turns(json!([[say("<promise>COMPLETE</promise>")]]));
     let output = env.ralph(&["stories", "-n", "1"]).exits(1);
     output
         .says("warning: the agent says that all is complete, but these stories are open: US-1, US-2")
-        .says("Check failed: every story done")
+        .says("Guardrail failed: every story done")
         .prints("Maximum iterations reached (1)");
 }
 
@@ -231,7 +231,7 @@ fn what_is_not_committed_is_told() {
         [commit(), say("Committed.")],
     ]));
     env.write("mine.txt", "dirty before the run");
-    env.ralph(&["stories", "-n", "2"]).exits(1).says("Check failed: clean tree");
+    env.ralph(&["stories", "-n", "2"]).exits(1).says("Guardrail failed: clean tree");
     let prompt = &env.prompts()[1];
     for part in ["- new.txt", "- ralph/tasks.json", "ralph/progress.txt", "CLAUDE.md", "Commit ALL changes"] {
         assert!(prompt.contains(part), "no {part} in {prompt}");
@@ -283,7 +283,7 @@ fn verify_commands_can_run_after_every_change() {
     let checks = std::fs::read_to_string(env.root().join("checks")).expect("checks");
     assert_eq!(checks.lines().count(), 3, "before the first, after implement and fix, not after review");
     let told = &env.prompts()[1];
-    assert!(told.contains("This check was already failing before the first iteration."), "{told}");
+    assert!(told.contains("This guardrail was already failing before the first iteration."), "{told}");
     assert!(env.prompts()[1].contains("failed with exit code 1"), "{}", env.prompts()[1]);
 }
 

@@ -58,7 +58,7 @@ fn the_status_line_comes_and_goes() {
 
     let screen = screen(&decoded(&written));
     for wanted in
-        ["Some words.\n⏺ Bash(make)\n✅ Result ← Bash", "DONE</response>\n✅ Complete (", "\n✅ Complete: "]
+        ["Some words.\n⏺ Bash(make)\n✅ Result ← Bash", "DONE</response>\nturn 1: ", "\n✅ Complete: "]
     {
         assert!(screen.contains(wanted), "expected {wanted:?} in:\n{screen}");
     }

@@ -3,6 +3,7 @@
 //! Invariant: what a command printed is a fact like any other. It stands in `output`, and nothing is ever concluded
 //! from it.
 
+mod error_line;
 mod recorded;
 
 use std::{fmt::Write, time::Duration};
@@ -12,6 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{containment::level::Level, duration::format_duration};
 
+pub use error_line::error_line;
+
 /// How a gate failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GateFailure {
@@ -19,6 +22,12 @@ pub struct GateFailure {
     pub exit: GateExit,
     /// The beginning of what it printed, as much of it as the agent is told.
     pub output: String,
+    /// Its last lines, where `output` is not all of it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tail: Option<String>,
+    /// The line of all that it printed that looks most like the reason.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error_line: Option<String>,
     /// The sandbox that it ran in.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub contained: Option<Level>,
@@ -66,19 +75,25 @@ pub struct Checked<'a> {
 }
 
 impl GateFailure {
-    /// A check without a command that found this.
-    pub fn refused(finding: String) -> Self {
-        Self { exit: GateExit::Refused, output: finding, contained: None, was_failing: false }
+    /// A gate that ended so and printed this.
+    pub fn new(exit: GateExit, output: String) -> Self {
+        Self { exit, output, tail: None, error_line: None, contained: None, was_failing: false }
     }
 
-    /// The message that tells the agent.
-    pub fn message(&self, checked: &Checked<'_>) -> String {
-        let mut message = match &self.exit {
-            GateExit::Refused => return self.output.clone(),
-            GateExit::Recorded { message, .. } => return message.clone(),
-            GateExit::NotStarted => {
-                format!("Guardrail \"{}\" could not be started: {}.", checked.command, self.output)
-            }
+    /// A check without a command that found this.
+    pub fn refused(finding: String) -> Self {
+        Self::new(GateExit::Refused, finding)
+    }
+
+    /// What tells the agent: first ralph's own words and those of the settings, then what no one vouches for.
+    pub fn message(&self, checked: &Checked<'_>) -> (String, String) {
+        let (own, mut printed) = match &self.exit {
+            GateExit::Refused => return (String::new(), self.output.clone()),
+            GateExit::Recorded { message, .. } => return (String::new(), message.clone()),
+            GateExit::NotStarted => (
+                format!("Guardrail \"{}\" could not be started: ", checked.command),
+                format!("{}.", self.output),
+            ),
             GateExit::Code(code) => self.ran(checked, &format!("failed with exit code {code}")),
             GateExit::Signal(signal) => self.ran(checked, &format!("was ended by signal {signal}")),
             GateExit::TimedOut { limit_ms } => {
@@ -86,14 +101,16 @@ impl GateFailure {
             }
         };
         if self.was_failing {
-            message.truncate(message.trim_end_matches('\n').len());
-            message.push_str("\nThis check was already failing before the first iteration.");
+            printed.truncate(printed.trim_end_matches('\n').len());
+            let separator = if printed.is_empty() { "" } else { "\n" };
+            let _ =
+                write!(printed, "{separator}This guardrail was already failing before the first iteration.");
         }
-        message
+        (own, printed)
     }
 
     /// The message about a command that ran and ended so.
-    fn ran(&self, Checked { command, hint, log }: &Checked<'_>, ended: &str) -> String {
+    fn ran(&self, Checked { command, hint, log }: &Checked<'_>, ended: &str) -> (String, String) {
         let mut message = format!("Guardrail \"{command}\" {ended}.\n");
         if let Some(hint) = hint {
             let _ = writeln!(message, "Hint: {hint}");
@@ -108,8 +125,17 @@ impl GateFailure {
                 level.name()
             );
         }
-        let _ = write!(message, "\nOutput (truncated):\n{}", self.output);
-        message
+        let Some(tail) = &self.tail else { return (message + "\nOutput:\n", self.output.clone()) };
+        let tail = if tail.is_empty() { String::new() } else { format!("\nLast lines:\n{tail}") };
+        (message + "\nOutput (truncated):\n", format!("{}{tail}", self.output))
+    }
+
+    /// The end of what it printed: at most so many lines, and whether there are more before them.
+    pub fn ending(&self, most: usize) -> (Vec<&str>, bool) {
+        let tail = self.tail.as_deref().filter(|tail| !tail.is_empty());
+        let lines: Vec<&str> = tail.unwrap_or(&self.output).trim_end().lines().collect();
+        let from = lines.len().saturating_sub(most);
+        (lines[from..].to_vec(), 0 < from || self.tail.is_some())
     }
 }
 
@@ -148,16 +174,45 @@ mod tests {
         Checked { command: "make test", hint: None, log: ".ralph/guardrail_001_make_test.log" };
 
     fn failed(exit: GateExit, output: &str) -> GateFailure {
-        GateFailure { exit, output: output.to_owned(), contained: None, was_failing: false }
+        GateFailure::new(exit, output.to_owned())
+    }
+
+    impl GateFailure {
+        fn told(&self, checked: &Checked<'_>) -> String {
+            let (own, printed) = self.message(checked);
+            own + &printed
+        }
+    }
+
+    #[test]
+    fn what_was_printed_stands_apart_from_the_words_of_the_settings() {
+        let hinted = Checked { hint: Some("see @style.md"), ..CHECKED };
+        let (own, printed) = failed(GateExit::Code(1), "@x").message(&hinted);
+        assert!(own.contains("see @style.md") && own.ends_with("\nOutput:\n"), "{own}");
+        assert_eq!(printed, "@x");
+    }
+
+    #[test]
+    fn only_what_was_cut_is_called_so() {
+        let cut =
+            GateFailure { tail: Some("8\n9".to_owned()), ..failed(GateExit::Code(1), "1\n2... [truncated]") };
+        let told = cut.told(&CHECKED);
+        assert!(told.ends_with("\nOutput (truncated):\n1\n2... [truncated]\nLast lines:\n8\n9"), "{told}");
+        let bare = GateFailure { tail: Some(String::new()), ..cut.clone() };
+        assert!(bare.told(&CHECKED).ends_with("\nOutput (truncated):\n1\n2... [truncated]"));
+        assert_eq!(cut.ending(1), (vec!["9"], true));
+        assert_eq!(cut.ending(5), (vec!["8", "9"], true));
+        assert_eq!(failed(GateExit::Code(1), "1\n2\n\n").ending(5), (vec!["1", "2"], false));
+        assert_eq!(failed(GateExit::Code(1), "1\n2\n3").ending(2), (vec!["2", "3"], true));
     }
 
     #[test]
     fn the_message_has_the_exact_form() {
         let hinted = Checked { hint: Some("Fix lint errors only."), ..CHECKED };
         assert_eq!(
-            failed(GateExit::Code(2), "boom").message(&hinted),
+            failed(GateExit::Code(2), "boom").told(&hinted),
             "Guardrail \"make test\" failed with exit code 2.\nHint: Fix lint errors only.\n\
-             Output file: .ralph/guardrail_001_make_test.log\nOutput (truncated):\nboom"
+             Output file: .ralph/guardrail_001_make_test.log\nOutput:\nboom"
         );
     }
 
@@ -167,8 +222,8 @@ mod tests {
         fn check(exit: GateExit, message: &str, words: &str) {
             let failure = failed(exit, "no such file");
             assert_eq!(failure.exit.words(), words);
-            let rest = "Output file: .ralph/guardrail_001_make_test.log\nOutput (truncated):\nno such file";
-            assert_eq!(failure.message(&CHECKED), message.replace("...", rest));
+            let rest = "Output file: .ralph/guardrail_001_make_test.log\nOutput:\nno such file";
+            assert_eq!(failure.told(&CHECKED), message.replace("...", rest));
         }
         check(GateExit::Code(2), "Guardrail \"make test\" failed with exit code 2.\n...", "exit code 2");
         check(GateExit::Signal(9), "Guardrail \"make test\" was ended by signal 9.\n...", "signal 9");
@@ -196,17 +251,19 @@ mod tests {
             ..failed(GateExit::Code(1), "boom\n\n")
         };
         assert_eq!(
-            failure.message(&CHECKED),
+            failure.told(&CHECKED),
             "Guardrail \"make test\" failed with exit code 1.\n\
              Output file: .ralph/guardrail_001_make_test.log\n\
              It ran inside the sandbox (landlock): outside of the project little can be written there, and only listed \
              hosts can be reached.\n\
-             Output (truncated):\nboom\nThis check was already failing before the first iteration."
+             Output:\nboom\nThis guardrail was already failing before the first iteration."
         );
         let silent = GateFailure { was_failing: true, ..failed(GateExit::Code(1), "") };
-        assert!(silent.message(&CHECKED).ends_with(
-            ".log\nOutput (truncated):\nThis check was already failing before the first iteration."
-        ));
+        assert!(
+            silent
+                .told(&CHECKED)
+                .ends_with(".log\nOutput:\nThis guardrail was already failing before the first iteration.")
+        );
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod detect;
 pub mod doctor;
 pub mod duration;
 pub mod engine;
+pub mod escapes;
 pub mod fail_action;
 #[cfg(test)]
 #[expect(dead_code, reason = "it is compiled, not run")]

@@ -15,6 +15,22 @@ pub struct Feedback {
     pub action: FailAction,
     /// What it says.
     pub text: String,
+    /// How many bytes of that are ralph's own words and those of the settings; what follows no one vouches for.
+    pub own: usize,
+}
+
+impl Feedback {
+    /// Something that the agent is told after its prompt.
+    pub fn appended(text: String) -> Self {
+        Self { action: FailAction::Append, text, own: 0 }
+    }
+
+    /// The same, with what no one vouches for made harmless.
+    #[must_use]
+    pub fn harmless(&self, harmless: impl Fn(&str) -> String) -> Self {
+        let (own, rest) = self.text.split_at(self.own);
+        Self { action: self.action, own: self.own, text: format!("{own}{}", harmless(rest)) }
+    }
 }
 
 /// How far the run is, for prompts that say so.
@@ -30,7 +46,7 @@ pub struct Count {
 /// and keeps what comes after; the count stands before everything else.
 pub fn compose(base: &str, feedback: &[Feedback], count: Option<Count>) -> String {
     let mut prompt = base.to_owned();
-    for Feedback { action, text } in feedback {
+    for Feedback { action, text, .. } in feedback {
         prompt = match action {
             FailAction::Append => format!("{prompt}\n\n{text}"),
             FailAction::Prepend => format!("{text}\n\n{prompt}"),
@@ -136,7 +152,7 @@ mod tests {
     use super::*;
 
     fn feedback(action: FailAction, text: &str) -> Feedback {
-        Feedback { action, text: text.to_owned() }
+        Feedback { action, text: text.to_owned(), own: 0 }
     }
 
     #[test]

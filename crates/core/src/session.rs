@@ -76,7 +76,7 @@ pub fn status(outcome: Option<&Outcome>) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{engine::presets, fail_action::FailAction};
+    use crate::engine::presets;
 
     const LOOP: InSession = InSession { id: None, ultrawork: false };
 
@@ -98,7 +98,7 @@ mod tests {
              `<promise>SHIPPED</promise>`. Continue working on the original task below. Only output the promise when \
              the task is fully complete. Original task:\n\nFix it."
         );
-        let feedback = Feedback { action: FailAction::Append, text: NO_WORK.to_owned() };
+        let feedback = Feedback::appended(NO_WORK.to_owned());
         let text = reminder(&plan, &InSession { ultrawork: true, ..LOOP }, "Fix it.", &[feedback]);
         assert!(text.starts_with("ULTRAWORK MODE") && text.contains(NO_WORK), "{text}");
         assert!(!text.contains("did not output"), "{text}");

@@ -70,6 +70,12 @@ pub struct Setup {
     /// How much of a gate's output the agent is told, in characters.
     #[serde(alias = "truncate_chars")]
     pub output_truncate_chars: usize,
+    /// How many of its last lines the agent is told, where that is not all of it.
+    #[serde(default)]
+    pub prompt_tail: usize,
+    /// Variables that every guardrail has in its environment.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub guardrail_env: BTreeMap<String, String>,
     /// How commits are made, when the plan wants them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub scm: Option<Scm>,
@@ -121,6 +127,8 @@ impl Setup {
             guard: Guard::Off,
             include_iteration_count_in_prompt: false,
             output_truncate_chars: 0,
+            prompt_tail: 0,
+            guardrail_env: BTreeMap::new(),
             scm: None,
             notify: None,
             prices: BTreeMap::new(),

@@ -1,5 +1,7 @@
 //! Performs the checks of a plan: runs the command, keeps its output, says how it failed.
 
+mod log_excerpt;
+
 use std::{
     fs::File,
     io::{self, Read, Seek, SeekFrom},
@@ -16,7 +18,7 @@ use ralph_core::{
         progress::failure_signature::FailureSignature,
     },
     gate_failure::{GateExit, GateFailure},
-    prompt::{slug, truncate},
+    prompt::slug,
     setup::{PROJECT_DIR, Setup},
 };
 use ralph_sandbox::Sandbox;
@@ -52,7 +54,7 @@ pub(crate) fn check(
 ) -> Option<GateEnded> {
     let Check::Command { command } = &gates[gate].check else { return None };
     let (contained, was_failing) = (place.sandbox.as_ref().map(|it| it.level()), place.was_failing);
-    let failed = |exit, output| GateFailure { exit, output, contained, was_failing };
+    let failed = |failure| GateFailure { contained, was_failing, ..failure };
     let kept = place.run.turn(place.iteration, place.attempt).join(format!("{}.log", place.name));
     let log = format!("{PROJECT_DIR}/guardrail_{:03}_{}.log", place.iteration, place.name);
     let ran = spec(command, &place, record_into(&kept)).and_then(|spec| {
@@ -70,7 +72,7 @@ pub(crate) fn check(
         Ok(ended) => ended,
         // A machine that cannot start a process for the moment fails the gate, not the run.
         Err(error) => {
-            let failure = Some(failed(GateExit::NotStarted, error.to_string()));
+            let failure = Some(failed(GateFailure::new(GateExit::NotStarted, error.to_string())));
             return Some(GateEnded { gate, failure, ms: 0, log, signature: None });
         }
     };
@@ -79,9 +81,10 @@ pub(crate) fn check(
 
     let exit = exit(&ended, place.setup);
     let failure = (exit != GateExit::Code(0)).then(|| {
-        let output = beginning(&kept, place.setup.output_truncate_chars)
-            .unwrap_or_else(|error| format!("(not kept: {error})"));
-        failed(exit, output)
+        failed(
+            log_excerpt::of(exit.clone(), &kept, place.setup)
+                .unwrap_or_else(|error| GateFailure::new(exit, format!("(not kept: {error})"))),
+        )
     });
     let signature = failure.as_ref().and_then(|failure| signature(&failure.exit, &kept).ok());
     Some(GateEnded { gate, failure, ms: millis(ended.took), log, signature })
@@ -115,7 +118,7 @@ pub(crate) fn log_name(gates: &[Gate], index: usize) -> String {
 /// The command prints straight into its log: whatever it prints passes no memory of ralph's, and whoever
 /// it leaves behind holds no pipe of ralph's.
 fn spec(command: &str, place: &GatePlace<'_>, log: io::Result<File>) -> io::Result<Spec> {
-    let Setup { project, timeouts, leftovers, .. } = place.setup;
+    let Setup { project, timeouts, leftovers, guardrail_env, .. } = place.setup;
     let (stdout, stderr) = match log {
         Ok(file) => (Sink::File(file.try_clone()?), Sink::File(file)),
         // A full disk loses the output, not the verdict.
@@ -123,6 +126,10 @@ fn spec(command: &str, place: &GatePlace<'_>, log: io::Result<File>) -> io::Resu
     };
     Ok(Spec::shell(command, project)
         .env("RALPH_ITERATION", place.iteration.to_string())
+        // What they print is read by agents, in logs and in reports.
+        .env("NO_COLOR", "1")
+        .env("TERM", "dumb")
+        .envs(guardrail_env.iter().map(|(name, value)| (name.into(), Some(value.into()))))
         .without("CLAUDECODE")
         .prints(stdout, stderr)
         .within(timeouts.gate_timeout_ms.map(Duration::from_millis))
@@ -152,13 +159,4 @@ fn name_of(exit: &GateExit) -> String {
         GateExit::TimedOut { limit_ms } => format!("TimedOut({:?})", Duration::from_millis(*limit_ms)),
         exit => format!("{exit:?}"),
     }
-}
-
-/// The first characters of a log, whatever its size.
-fn beginning(log: &Path, chars: usize) -> io::Result<String> {
-    // A character takes at most four bytes, and one more tells whether there are more.
-    let most = (chars as u64).saturating_mul(4).saturating_add(4);
-    let mut bytes = Vec::new();
-    File::open(log)?.take(most).read_to_end(&mut bytes)?;
-    Ok(truncate(&String::from_utf8_lossy(&bytes), chars))
 }

@@ -54,6 +54,8 @@ pub(crate) struct Settings {
     pub(crate) contract: Contract,
     /// How many characters of a guardrail's output go into a prompt.
     pub(crate) output_truncate_chars: usize,
+    /// What else of a guardrail's output goes into a prompt.
+    pub(crate) prompt: PromptSettings,
     /// Show the agent's output while it works.
     pub(crate) stream_agent_output: bool,
     /// Begin prompts with `Iteration 3 of 10, 7 remaining.`
@@ -62,6 +64,9 @@ pub(crate) struct Settings {
     pub(crate) agent: AgentSettings,
     /// The commands that must succeed before anything counts as done, in the order in which they run.
     pub(crate) guardrails: Vec<Guardrail>,
+    /// Variables for the environment of guardrails, beside `NO_COLOR=1` and `TERM=dumb`, which they override.
+    #[schemars(schema_with = "schema::variables")]
+    pub(crate) guardrail_env: BTreeMap<String, String>,
     /// Run the guardrails once before the first iteration, so that the agent is told which were failing already.
     pub(crate) baseline: bool,
     /// What is done with the changes when all guardrails pass. Without it, nothing is.
@@ -115,10 +120,12 @@ impl Default for Settings {
             completion_response: "DONE".to_owned(),
             contract: Contract::Auto,
             output_truncate_chars: 5_000,
+            prompt: PromptSettings::default(),
             stream_agent_output: true,
             include_iteration_count_in_prompt: false,
             agent: AgentSettings::default(),
             guardrails: Vec::new(),
+            guardrail_env: BTreeMap::new(),
             baseline: true,
             scm: None,
             retries: 3,
@@ -136,6 +143,21 @@ impl Default for Settings {
             output: Output::default(),
             retention: None,
         }
+    }
+}
+
+/// What a prompt has of a guardrail's output beside its beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(default)]
+pub(crate) struct PromptSettings {
+    /// How many of its last lines, where the beginning is not all of it.
+    pub(crate) tail: usize,
+}
+
+impl Default for PromptSettings {
+    fn default() -> Self {
+        Self { tail: 20 }
     }
 }
 

@@ -9,6 +9,7 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
+use ralph_core::escapes::without_escapes;
 use serde::Serialize;
 
 /// The styles of ralph's output; all empty without colour.
@@ -109,7 +110,7 @@ fn is_utf8(locale: &str) -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// Text of an agent as it may be shown: no control sequences that move the cursor or rename the window.
+/// Text of an agent as it may be shown: no sequences that colour it, move the cursor or rename the window, no other control characters.
 pub(crate) fn printable(text: &str) -> std::borrow::Cow<'_, str> {
     let is_harmful = |c: char| c.is_control() && c != '\n' && c != '\t';
     // Control characters are below the space, DEL, or two bytes that begin with C2. Whole blocks are checked
@@ -118,7 +119,8 @@ pub(crate) fn printable(text: &str) -> std::borrow::Cow<'_, str> {
         |byte: &u8| (*byte < b' ' && *byte != b'\n' && *byte != b'\t') || *byte == 0x7f || *byte == 0xc2;
     let has_suspect = |block: &[u8]| block.iter().fold(false, |found, byte| found | is_suspect(byte));
     if text.as_bytes().chunks(256).any(has_suspect) && text.chars().any(is_harmful) {
-        text.chars()
+        without_escapes(text)
+            .chars()
             .filter(|c| *c != '\r')
             .map(|c| if is_harmful(c) { '\u{fffd}' } else { c })
             .collect::<String>()
@@ -172,9 +174,10 @@ mod tests {
     fn control_characters_are_replaced() {
         check("", "");
         check("größe\t“x”\n§ 1 😀", "größe\t“x”\n§ 1 😀");
-        check("a\u{1b}[2Jb", "a\u{fffd}[2Jb");
+        check("a\u{1b}[2Jb\u{1b}(B", "ab");
+        check("a\u{1b}]0;title\u{7}b", "ab");
         check("a\0b\u{7f}c", "a\u{fffd}b\u{fffd}c");
-        check("\u{9b}31m", "\u{fffd}31m");
+        check("\u{9b}31mred", "red");
         check("one\r\ntwo\u{7}", "one\ntwo\u{fffd}");
     }
 }

@@ -74,7 +74,7 @@ pub(super) const RUNS: &[Recorded] = &[
         stands: "limit 1: 2 1 0",
         says: &[
             "seq 200; exit 3 (exit code 3, 2ms, APPEND)",
-            "\n  ⎿  5\n     ... 5 more lines\n",
+            "\n  ⎿  ...\n  ⎿  6\n",
             "kill -9 $$ (was ended, 1ms, APPEND)",
             "sleep 60 (was ended, 100ms, REPLACE)",
             "Maximum iterations reached (1)",
@@ -181,7 +181,7 @@ pub(super) const RUNS: &[Recorded] = &[
         name: "build-gave-up",
         world: worlds::hopeless,
         stands: "gave up 3: 1 2 0",
-        says: &["Gave up: the gates kept failing: the gates did not pass"],
+        says: &["Gave up: the guardrails kept failing: the gates did not pass"],
         resumed: (&[], 3),
     },
     Recorded {
@@ -202,7 +202,7 @@ pub(super) const RUNS: &[Recorded] = &[
         name: "task-done",
         world: worlds::task,
         stands: "complete 0: 2 2 0",
-        says: &["restarting (attempt 2/100)", "Check passed: child runs have ended"],
+        says: &["restarting (attempt 2/100)", "Guardrail passed: child runs have ended"],
         resumed: REFUSED,
     },
     Recorded {
@@ -230,7 +230,7 @@ pub(super) const RUNS: &[Recorded] = &[
         name: "stories-done",
         world: worlds::stories,
         stands: "complete 0: 4 4 0",
-        says: &["Complete: every story is done, and all 3 gates passed"],
+        says: &["Complete: every story is done, and all 3 guardrails passed"],
         resumed: REFUSED,
     },
     Recorded {
@@ -244,7 +244,7 @@ pub(super) const RUNS: &[Recorded] = &[
         name: "stories-broken",
         world: worlds::cheating,
         stands: "limit 1: 2 1 0",
-        says: &["Check failed: ", "Maximum iterations reached (1)"],
+        says: &["Guardrail failed: ", "Maximum iterations reached (1)"],
         resumed: (&["-m", "2"], 1),
     },
     Recorded {

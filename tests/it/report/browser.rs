@@ -218,7 +218,7 @@ fn a_browser_shows_the_report() {
         "What was refused",
         "What to type",
         "Iterations",
-        "Gates",
+        "Guardrails",
         "Commits",
         "Files changed",
         "Turns",

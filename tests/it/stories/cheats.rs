@@ -167,7 +167,7 @@ fn changing_what_is_read_only() {
 fn doing_nothing_where_something_is_due() {
     let told = |before: Value, expected: &str| {
         let env = project(&list(&[before])).turns(json!([[say("Looks fine.")]]));
-        env.ralph(&["stories", "-n", "2"]).exits(1).says("Check failed: task rules");
+        env.ralph(&["stories", "-n", "2"]).exits(1).says("Guardrail failed: task rules");
         assert!(env.prompts()[1].contains(expected), "{}", env.prompts()[1]);
     };
     told(submitted("US-1", 0), "nothing changed; a review must increment reviewCount");

@@ -17,7 +17,6 @@ use super::{
 use crate::stories::Mode;
 use crate::{
     engine::progress::{Progress, ProgressVerdict},
-    fail_action::FailAction,
     prompt::Feedback,
 };
 
@@ -298,7 +297,7 @@ impl State {
         self.phase = pause(plan.limits.restart_delay_ms, Why::Rest);
         match verdict {
             ProgressVerdict::GoOn => {}
-            ProgressVerdict::Tell(text) => self.feedback.push(Feedback { action: FailAction::Append, text }),
+            ProgressVerdict::Tell(text) => self.feedback.push(Feedback::appended(text)),
             // At the limit the run ends anyway, in the way that the user chose.
             ProgressVerdict::Stop(_) if plan.limits.max_iterations < self.iteration => {}
             ProgressVerdict::Stop(standstill) => {

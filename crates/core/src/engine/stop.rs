@@ -142,7 +142,7 @@ impl Standstill {
     pub fn what(&self) -> String {
         match &self.gate {
             Some(gate) => format!("`{gate}` fails in the same way each time"),
-            None => "the files, the checks and the task are as they were before".to_owned(),
+            None => "the files, the guardrails and the task are as they were before".to_owned(),
         }
     }
 
@@ -246,7 +246,7 @@ mod tests {
         check(
             standstill(None, None),
             json!({"outcome": "stopped", "why": "stuck", "since": 3}),
-            "no progress since iteration 3: the files, the checks and the task are as they were before, also after \
+            "no progress since iteration 3: the files, the guardrails and the task are as they were before, also after \
              the agent was told so",
         );
         let printed = |output: &[&str]| {

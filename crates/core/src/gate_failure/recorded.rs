@@ -22,7 +22,7 @@ impl GateFailure {
             None => (rest, false),
         };
         let (output, contained) = (output.to_owned(), level_in(facts));
-        Self { exit: GateExit::Recorded { code, message }, output, contained, was_failing }
+        Self { contained, was_failing, ..Self::new(GateExit::Recorded { code, message }, output) }
     }
 }
 
@@ -42,7 +42,7 @@ mod tests {
     #[track_caller]
     fn check(message: &str, output: &str, contained: Option<Level>, was_failing: bool) {
         let exit = GateExit::Recorded { code: Some(1), message: message.to_owned() };
-        let expected = GateFailure { exit, output: output.to_owned(), contained, was_failing };
+        let expected = GateFailure { contained, was_failing, ..GateFailure::new(exit, output.to_owned()) };
         assert_eq!(GateFailure::of_message(message.to_owned(), Some(1)), expected);
     }
 

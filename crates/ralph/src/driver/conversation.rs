@@ -207,8 +207,7 @@ fn message(
         PromptSource::Text(task) => task,
         PromptSource::File(_) | PromptSource::Template(_) => "",
     };
-    let harmless =
-        |feedback: &Feedback| Feedback { action: feedback.action, text: adapter.harmless(&feedback.text) };
+    let harmless = |feedback: &Feedback| feedback.harmless(|text| adapter.harmless(text));
     let text = if is_new {
         contract(&ledger.run().plan, task)
     } else {

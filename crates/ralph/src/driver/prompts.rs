@@ -52,10 +52,7 @@ impl Prompts {
             Some(assignment) => assigned::prompt(site, assignment, &base),
             None => base,
         };
-        let harmless = |feedback: &Feedback| Feedback {
-            action: feedback.action,
-            text: adapter.harmless(&feedback.text),
-        };
+        let harmless = |feedback: &Feedback| feedback.harmless(|text| adapter.harmless(text));
         let feedback: Vec<Feedback> = site.run().state.feedback().iter().map(harmless).collect();
         let count = site
             .setup

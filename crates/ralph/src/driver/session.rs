@@ -343,7 +343,7 @@ impl SessionLoop {
 /// A check for which no time is left.
 fn not_run(gate: usize) -> GateEnded {
     let output = "the checks before it took all the time that the agent's program waits for ralph".to_owned();
-    let failure = GateFailure { exit: GateExit::NotStarted, output, contained: None, was_failing: false };
+    let failure = GateFailure::new(GateExit::NotStarted, output);
     GateEnded { gate, failure: Some(failure), ms: 0, log: String::new(), signature: None }
 }
 

@@ -129,6 +129,8 @@ fn setup(ask: &Ask, conversation: &str, project: &Path, settings: &Settings, hos
     Setup {
         session: Some(InSession { id: Some(conversation.to_owned()), ultrawork: ask.ultrawork }),
         output_truncate_chars: settings.output_truncate_chars,
+        prompt_tail: settings.prompt.tail,
+        guardrail_env: settings.guardrail_env.clone(),
         timeouts,
         ..Setup::new(project, host.name(), PromptSource::Text(ask.task.clone()))
     }

@@ -9,6 +9,7 @@ mod sandbox;
 mod sections;
 
 use jiff::tz::TimeZone;
+use ralph_core::escapes::without_escapes;
 
 use super::listing::Standing;
 use crate::{journal::Folded, project::git::FileChange};
@@ -43,7 +44,7 @@ impl Page<'_> {
         let pictures = [
             ("Iterations", (!story.turns.is_empty()).then(|| chart::durations(&story.turns))),
             (
-                "Gates",
+                "Guardrails",
                 (!gates.is_empty() && !story.turns.is_empty()).then(|| chart::gates(&story.turns, gates)),
             ),
         ];
@@ -95,7 +96,7 @@ fn section(title: &str, content: Option<String>) -> String {
 /// Text that may stand in a page, in an attribute too.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in without_escapes(text).chars() {
         match character {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),

@@ -48,8 +48,6 @@ pub(crate) struct Human {
     /// Where the end of the run goes.
     data: Box<dyn Write>,
     tools: Tools,
-    /// When the turn began.
-    turn_started: Option<Timestamp>,
     live: Live,
     /// Until when a usage limit is waited for, in milliseconds since 1970, and when that was said last.
     limited: Option<(i64, Timestamp)>,
@@ -66,7 +64,6 @@ impl Human {
             look,
             data,
             tools: Tools::default(),
-            turn_started: None,
             live: Live::default(),
             limited: None,
         }
@@ -82,11 +79,6 @@ impl Human {
     /// A line that also somebody sees who wants to see nothing but problems.
     fn alert(&mut self, text: &str) {
         self.screen.line(text);
-    }
-
-    /// How long the turn has taken so far.
-    fn turn_time(&self) -> Option<Duration> {
-        Some(between(self.turn_started?, self.screen.now()))
     }
 }
 
@@ -211,7 +203,6 @@ impl Reporter for Human {
             }
             AgentEvent::ToolEnd { id, ok, output } => self.tool_ended(id, *ok, output),
             AgentEvent::Todo { items } => self.todo(items),
-            AgentEvent::Result(result) => self.result(result),
             AgentEvent::Subagent { text } => {
                 self.line(&format!("  {quiet}{}{quiet:#}", fit(&one_line(text), room.saturating_sub(2))));
             }
@@ -231,7 +222,8 @@ impl Reporter for Human {
                     ));
                 }
             }
-            AgentEvent::Judged | AgentEvent::Stray { .. } => {}
+            // What it used stands in the line that ends the turn.
+            AgentEvent::Result(_) | AgentEvent::Judged | AgentEvent::Stray { .. } => {}
             AgentEvent::Unknown { what } => self.detail(&format!("not understood: {what}")),
         }
     }

@@ -190,7 +190,7 @@ impl Listed<'_> {
         let Run { started, plan, state, .. } = &self.folded.run;
         let mut lines = Vec::new();
         lines.extend(state.outcome().map(|outcome| fitted(&summary::outcome(outcome, plan))));
-        let widest = room.saturating_sub("gates: x failed (was ended),".len()).clamp(12, 60);
+        let widest = room.saturating_sub("guardrails: x failed (was ended),".len()).clamp(12, 60);
         let gates: Vec<String> = self
             .gates()
             .into_iter()
@@ -209,7 +209,7 @@ impl Listed<'_> {
             })
             .collect();
         if !gates.is_empty() {
-            let label = "gates: ";
+            let label = "guardrails: ";
             let flowed = flow(&gates, ", ", margin + label.len(), margin + label.len(), style.columns);
             lines.push(format!("{label}{flowed}"));
         }

@@ -41,7 +41,7 @@ pub(crate) fn outcome(outcome: &Outcome, plan: &Plan) -> String {
         Outcome::GaveUp { cause, reason } => {
             let what = match cause {
                 Cause::Agent => "the agent kept failing",
-                Cause::Gate => "the gates kept failing",
+                Cause::Gate => "the guardrails kept failing",
                 Cause::NoChange => "the agent changed nothing",
                 Cause::Commit => "the work could not be committed",
             };
@@ -52,9 +52,9 @@ pub(crate) fn outcome(outcome: &Outcome, plan: &Plan) -> String {
 
 fn gates(plan: &Plan) -> String {
     match plan.gates.len() {
-        1 => "its gate".to_owned(),
-        2 => "both gates".to_owned(),
-        several => format!("all {several} gates"),
+        1 => "its guardrail".to_owned(),
+        2 => "both guardrails".to_owned(),
+        several => format!("all {several} guardrails"),
     }
 }
 

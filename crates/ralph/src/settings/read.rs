@@ -70,6 +70,8 @@ fn read_settings(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     fields.set("completionResponse", &mut settings.completion_response, |node| filled(node, "a response"));
     fields.set("contract", &mut settings.contract, |node| choice(node, &Contract::NAMES));
     fields.set("outputTruncateChars", &mut settings.output_truncate_chars, whole);
+    fields.object("prompt", |fields| fields.set("tail", &mut settings.prompt.tail, whole));
+    settings.guardrail_env = fields.map("guardrailEnv", read_variable).unwrap_or_default();
     fields.set("streamAgentOutput", &mut settings.stream_agent_output, boolean);
     fields.set("includeIterationCountInPrompt", &mut settings.include_iteration_count_in_prompt, boolean);
     fields.object("agent", |fields| read_agent(fields, &mut settings.agent));

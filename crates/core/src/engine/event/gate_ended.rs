@@ -1,5 +1,6 @@
 //! What a gate found, and how the records of version 0.1 say it.
 
+use crate::prompt::Feedback;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -28,9 +29,10 @@ pub struct GateEnded {
 
 impl GateEnded {
     /// What the agent is told when this gate of the plan failed so; nothing when it passed.
-    pub fn message(&self, gate: &Gate) -> Option<String> {
+    pub fn feedback(&self, gate: &Gate) -> Option<Feedback> {
         let checked = Checked { command: gate.check.name(), hint: gate.hint.as_deref(), log: &self.log };
-        Some(self.failure.as_ref()?.message(&checked))
+        let (own, printed) = self.failure.as_ref()?.message(&checked);
+        Some(Feedback { action: gate.fail_action, own: own.len(), text: own + &printed })
     }
 }
 

@@ -57,12 +57,8 @@ fn check(patience: Option<u32>, iterations: &[&str], expected: &str) -> String {
             tree: tree(after),
         });
         for word in words {
-            let failure = word.strip_prefix('!').map(|output| GateFailure {
-                exit: GateExit::Code(1),
-                output: output.to_owned(),
-                contained: None,
-                was_failing: false,
-            });
+            let failure =
+                word.strip_prefix('!').map(|output| GateFailure::new(GateExit::Code(1), output.to_owned()));
             if failure.is_some() || word == "ok" {
                 let log = format!("log_{iteration}");
                 progress.gate_ended(&GateEnded { gate: 1, failure, ms: 1, log, signature: None });
@@ -95,7 +91,7 @@ fn nothing_changes() {
     let said = check(Some(2), &["a+1>a+2 ok", "a+2>a+2 ok", "a+2>a+2 ok", "a+2>a+2 ok"], "..TS");
     assert_eq!(
         said,
-        "no progress since iteration 2: the files, the checks and the task are as they were before, also after the \
+        "no progress since iteration 2: the files, the guardrails and the task are as they were before, also after the \
          agent was told so"
     );
     // What the gates do to the files is not the agent's work.

@@ -13,7 +13,7 @@ use super::{
     },
     State,
 };
-use crate::{claim::Claim, fail_action::FailAction, prompt::Feedback};
+use crate::{claim::Claim, prompt::Feedback};
 
 /// What the agent is told when it said that it was done and a gate says otherwise.
 const REFUTED: &str = "You said that the work was complete, but the checks did not pass. Mend what they found \
@@ -45,7 +45,7 @@ impl State {
             // Told by the gate, which remembers it for a resume that judges again.
             self.broken = Some(text);
         } else {
-            self.feedback.push(Feedback { action: FailAction::Append, text });
+            self.feedback.push(Feedback::appended(text));
         }
     }
 
@@ -65,9 +65,9 @@ impl State {
             };
         self.baseline.judged(ended);
         self.progress.gate_ended(ended);
-        if let Some(text) = ended.message(gate) {
+        if let Some(feedback) = ended.feedback(gate) {
             judging.failed = true;
-            self.feedback.push(Feedback { action: gate.fail_action, text });
+            self.feedback.push(feedback);
         }
         self.conclude(plan);
     }
@@ -81,13 +81,13 @@ impl State {
         if judging.failed {
             if judging.claimed {
                 self.refuted = true;
-                self.feedback.push(Feedback { action: FailAction::Append, text: REFUTED.to_owned() });
+                self.feedback.push(Feedback::appended(REFUTED.to_owned()));
             }
             if judging.work == PendingWork::None {
                 // No turn has run, so no iteration is used up; that it was refuted keeps this from spinning.
                 self.phase = Phase::Idle;
             } else {
-                self.fail(plan, Cause::Gate, "the gates did not pass", 0);
+                self.fail(plan, Cause::Gate, "the guardrails did not pass", 0);
             }
         } else if judging.work == PendingWork::None || plan.commit == CommitRule::Never {
             self.passed(plan, judging);
@@ -110,8 +110,8 @@ impl State {
         }
         match end {
             CommitEnd::Failed { output } => {
-                let text = format!("The work passed its checks but could not be committed:\n{output}");
-                self.feedback.push(Feedback { action: FailAction::Append, text });
+                let text = format!("The work passed its guardrails but could not be committed:\n{output}");
+                self.feedback.push(Feedback::appended(text));
                 self.fail(plan, Cause::Commit, output.lines().last().unwrap_or("the commit failed"), 0);
             }
             CommitEnd::Nothing if plan.commit == CommitRule::Required && !judging.claimed => {

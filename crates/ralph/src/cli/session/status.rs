@@ -97,7 +97,7 @@ fn stops(folded: &Folded) -> Vec<StopAttempt> {
             }
             Event::GateEnded(ended) => {
                 let gate = folded.run.plan.gates.get(ended.gate);
-                let told = gate.and_then(|gate| ended.message(gate));
+                let told = gate.and_then(|gate| ended.feedback(gate)).map(|feedback| feedback.text);
                 if let (Some(stop), Some(told)) = (stops.last_mut(), told) {
                     (stop.found, stop.why) = ("promise rejected", Some(told));
                 }

@@ -26,7 +26,8 @@ use serde_json::{Value, json};
 use crate::{cli::Cli, settings};
 
 /// Keys that have keys in them, and one that is not ralph's.
-const GROUPS: [&str; 8] = ["$schema", "agent", "build", "limits", "output", "plan", "stories", "task"];
+const GROUPS: [&str; 9] =
+    ["$schema", "agent", "build", "limits", "output", "plan", "prompt", "stories", "task"];
 
 /// What one thing is called.
 #[derive(Debug)]
@@ -238,6 +239,7 @@ fn record() -> Value {
             gate_timeout_ms: Some(3),
         },
         leftovers: Leftovers::Keep,
+        guardrail_env: BTreeMap::from([("TERM".to_owned(), "xterm".to_owned())]),
         guard: Guard::On,
         notify: Some("tell".to_owned()),
         prices: BTreeMap::from([("x".to_owned(), Price { input: 1.0, cached: None, output: 2.0 })]),

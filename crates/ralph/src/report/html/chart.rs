@@ -92,7 +92,7 @@ pub(super) fn durations(turns: &[TurnRow]) -> String {
     let cost = if has_cost { ", the figure above it the cost" } else { "" };
     let longest = format_duration(Duration::from_millis(longest));
     let caption = format!("The height is the time (at most {longest}){cost}.");
-    let legend = [("good", "passed"), ("warn", "refused by a gate"), ("bad", "the agent failed")];
+    let legend = [("good", "passed"), ("warn", "refused by a guardrail"), ("bad", "the agent failed")];
     framed(&svg, &legend, &caption)
 }
 
@@ -102,7 +102,7 @@ pub(super) fn gates(turns: &[TurnRow], gates: &[Gate]) -> String {
     let step = step(columns.len(), WIDTH - NAMES);
     #[expect(clippy::cast_precision_loss, reason = "a plan has few gates")]
     let height = ROW * gates.len() as f64;
-    let mut svg = open("What the gates said after each turn", WIDTH, height);
+    let mut svg = open("What the guardrails said after each turn", WIDTH, height);
     for (row, gate) in gates.iter().enumerate() {
         let y = at(row, ROW);
         let name: String = gate.check.name().chars().take(26).collect();

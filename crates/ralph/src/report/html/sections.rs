@@ -3,7 +3,7 @@
 use std::{fmt::Write, path::Path, time::Duration};
 
 use ralph_agents::Usage;
-use ralph_core::{duration::format_duration, engine::event::Event};
+use ralph_core::{duration::format_duration, engine::event::Event, gate_failure::GateFailure};
 
 use super::{
     Page, escape,
@@ -93,7 +93,7 @@ impl Page<'_> {
             escape(gate.map_or("a guardrail", |gate| gate.check.name())),
             escape(&facts.join(", ")),
             escape(&checked.log),
-            escape(&failure.output)
+            escape(&ending(failure))
         ))
     }
 
@@ -195,8 +195,8 @@ impl Page<'_> {
             if 1 < told.turn.attempt { format!(", attempt {}", told.turn.attempt) } else { String::new() };
         let (class, mut says) = match (&told.problem, told.is_refused(), told.claimed) {
             (Some(problem), ..) => ("bad", format!("The agent failed: {problem}")),
-            (None, true, true) => ("warn", "Claimed to be done; the gates refused it".to_owned()),
-            (None, true, false) => ("warn", "The gates refused it".to_owned()),
+            (None, true, true) => ("warn", "Claimed to be done; the guardrails refused it".to_owned()),
+            (None, true, false) => ("warn", "The guardrails refused it".to_owned()),
             (None, false, true) => ("good", "Claimed to be done".to_owned()),
             (None, false, false) => ("good", "Went on".to_owned()),
         };
@@ -232,4 +232,16 @@ pub(super) fn middle_cut(rows: &[String], columns: usize) -> String {
 /// Without parts of a second, once there is a second.
 fn whole(duration: Duration) -> Duration {
     if duration.as_secs() == 0 { duration } else { Duration::from_secs(duration.as_secs()) }
+}
+
+/// How many of the last lines of a failed guardrail a page has.
+const MAX_LAST_LINES: usize = 20;
+
+/// The line that looks like the reason, and the last lines.
+fn ending(failure: &GateFailure) -> String {
+    let (last, has_more) = failure.ending(MAX_LAST_LINES);
+    let reason =
+        failure.error_line.as_deref().filter(|reason| !last.iter().any(|line| line.contains(reason)));
+    let lines = reason.into_iter().chain(has_more.then_some("...")).chain(last);
+    lines.collect::<Vec<_>>().join("\n")
 }

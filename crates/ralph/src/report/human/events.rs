@@ -1,8 +1,9 @@
 //! What ralph itself does: iterations, gates, commits, the end.
 
-use std::{io::Write, path::Path};
+use std::{io::Write, path::Path, time::Duration};
 
 use ralph_core::{
+    duration::format_duration,
     engine::{
         Run,
         commit::CommitEnd,
@@ -36,7 +37,7 @@ impl Human {
             format!("at most {}", summary::count(plan.limits.max_iterations.into(), "iteration")),
             match &setup.assignment {
                 Some(assignment) => format!("task {}", assignment.task),
-                None => summary::count(plan.gates.len() as u64, "gate"),
+                None => summary::count(plan.gates.len() as u64, "guardrail"),
             },
         ];
         let facts = flow(&facts, self.look.marks.dot, 0, 2, self.screen.columns());
@@ -64,7 +65,6 @@ impl Human {
 
     pub(super) fn iteration(&mut self, plan: &Plan, turn: &Turn) {
         self.tools.reset();
-        self.turn_started = Some(self.screen.now());
         let Palette { strong, accent, .. } = self.look.palette;
         let rule = self.look.marks.rule;
         let of = plan.limits.max_iterations;
@@ -84,6 +84,7 @@ impl Human {
     }
 
     pub(super) fn turn_ended(&mut self, run: &Run, turn: &TurnEnded) {
+        self.turn_line(run, turn);
         let Palette { bad, warn, .. } = self.look.palette;
         match &turn.end {
             TurnEnd::Failed(failure) => {
@@ -103,7 +104,9 @@ impl Human {
             }
             TurnEnd::Finished if turn.claimed && run.plan.gates.iter().any(|gate| gate.check.judges()) => {
                 let Palette { accent, .. } = self.look.palette;
-                self.line(&format!("{accent}The agent says that it is done. Ralph checks.{accent:#}"));
+                self.line(&format!(
+                    "{accent}The agent says that it is done. Ralph runs the guardrails.{accent:#}"
+                ));
             }
             TurnEnd::Finished => {}
         }
@@ -118,6 +121,20 @@ impl Human {
                 "{warn}The agent's own permission rules refused: {tools}. To lift them: \"agent\": {{\"permissions\": \"skip\"}}{warn:#}"
             ));
         }
+    }
+
+    /// What the turn took and used. Whether it was any good is for others to say.
+    fn turn_line(&mut self, run: &Run, turn: &TurnEnded) {
+        let number = run.state.spent().turns;
+        let mut facts = vec![format_duration(Duration::from_millis(turn.ms))];
+        facts.extend(summary::cost(&turn.usage));
+        if 0 < turn.usage.tokens() {
+            facts.push(summary::tokens(turn.usage.input, turn.usage.cached, turn.usage.output));
+        }
+        let Palette { quiet, .. } = self.look.palette;
+        let label = format!("turn {number}: ");
+        let facts = flow(&facts, " · ", label.len(), 2, self.screen.columns());
+        self.line(&format!("{quiet}{label}{facts}{quiet:#}"));
     }
 
     /// What the agent said last, unless the message says all of it.

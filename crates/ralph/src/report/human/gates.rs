@@ -8,6 +8,7 @@ use ralph_core::{
         event::GateEnded,
         plan::{Check, Gate},
     },
+    gate_failure::GateFailure,
 };
 
 use super::Human;
@@ -16,6 +17,7 @@ use crate::{
     term::{
         Palette,
         fit::{columns, fit, one_line},
+        printable,
     },
 };
 
@@ -78,10 +80,29 @@ impl Human {
             "{mark} {bad}Guardrail failed:{bad:#} {name} {facts}{before}{quiet}{}{quiet:#}",
             ended.log
         ));
-        let output = failure.output.trim_end();
-        self.excerpt(output, output.lines().count(), "");
+        self.ending(failure);
         if failure.was_failing {
             self.line(&format!("  {quiet}It was already failing before the first iteration.{quiet:#}"));
+        }
+    }
+
+    /// The line that looks like the reason, and the last lines: what a person would look for in the log.
+    fn ending(&mut self, failure: &GateFailure) {
+        let Palette { bad, quiet, .. } = self.look.palette;
+        let mark = self.look.marks.output;
+        let room = self.screen.columns().saturating_sub(columns(mark) + 3);
+        let (last, has_more) = failure.ending(self.look.max_lines);
+        let told = |line: &str| fit(&printable(line).replace('\t', "    "), room).into_owned();
+        let reason =
+            failure.error_line.as_deref().filter(|reason| !last.iter().any(|line| line.contains(reason)));
+        if let Some(reason) = reason {
+            self.line(&format!("  {mark} {bad}{}{bad:#}", told(reason)));
+        }
+        if has_more {
+            self.line(&format!("  {mark} {quiet}...{quiet:#}"));
+        }
+        for line in last {
+            self.line(&format!("  {mark} {quiet}{}{quiet:#}", told(line.trim_end())));
         }
     }
 

@@ -63,10 +63,10 @@ impl Human {
         let name = gate.check.name();
         let Some(failure) = &ended.failure else {
             let mark = self.look.marks.good;
-            return self.line(&format!("{mark} {good}Check passed:{good:#} {name}"));
+            return self.line(&format!("{mark} {good}Guardrail passed:{good:#} {name}"));
         };
         let mark = self.look.marks.bad;
-        self.line(&format!("{mark} {bad}Check failed:{bad:#} {name}"));
+        self.line(&format!("{mark} {bad}Guardrail failed:{bad:#} {name}"));
         self.excerpt(&failure.output, failure.output.lines().count(), "");
     }
 }

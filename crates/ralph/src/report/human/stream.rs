@@ -1,17 +1,13 @@
 //! What the agent says and does.
 
-use ralph_agents::{Excerpt, TodoItem, TodoState, TurnResult};
-use ralph_core::duration::format_duration;
+use ralph_agents::{Excerpt, TodoItem, TodoState};
 
 use super::Human;
 use crate::{
-    report::{
-        style::Marks,
-        summary::{self, tokens},
-    },
+    report::{style::Marks, summary},
     term::{
         Palette,
-        fit::{columns, fit, flow, one_line},
+        fit::{columns, fit, one_line},
         printable,
     },
 };
@@ -42,7 +38,7 @@ impl Human {
     }
 
     pub(super) fn tool_ended(&mut self, id: &str, ok: bool, output: &Excerpt) {
-        let (tool, follows) = self.tools.end(id, ok);
+        let (tool, follows) = self.tools.end(id);
         let Palette { good, bad, quiet, .. } = self.look.palette;
         let Marks { good: ok_mark, bad: bad_mark, arrow, .. } = self.look.marks;
         let (mark, style, what) = if ok { (ok_mark, good, "Result") } else { (bad_mark, bad, "Error") };
@@ -109,29 +105,5 @@ impl Human {
         if let Some(percent) = (100 * done).checked_div(items.len()) {
             self.line(&format!("  {progress} Progress: {done}/{} ({percent}%)", items.len()));
         }
-    }
-
-    pub(super) fn result(&mut self, result: &TurnResult) {
-        let Palette { quiet, .. } = self.look.palette;
-        let mut parts = Vec::new();
-        if let Some(cost) = result.usage.cost_usd {
-            parts.push(format!("cost: ${cost:.2}"));
-        }
-        if 0 < result.usage.tokens() {
-            parts.push(format!(
-                "tokens: {}",
-                tokens(result.usage.input, result.usage.cached, result.usage.output)
-            ));
-        }
-        parts.push(format!("tools: {}", self.tools.count));
-        parts.push(format!("errors: {}", self.tools.errors));
-        parts.extend(self.turn_time().map(|time| format!("time: {}", format_duration(time))));
-        let (mark, what) = match result.failure {
-            None => (self.look.marks.good, "Complete"),
-            Some(_) => (self.look.marks.bad, "Failed"),
-        };
-        let used = columns(mark) + what.len() + "  (".len();
-        let facts = flow(&parts, ", ", used, columns(mark) + 1, self.screen.columns().saturating_sub(1));
-        self.line(&format!("{mark} {what} {quiet}({facts}){quiet:#}"));
     }
 }

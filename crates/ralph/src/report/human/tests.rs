@@ -185,7 +185,6 @@ fn check(name: &str, show: impl Fn(&mut Shown)) {
     for (way, columns, change) in ways {
         let mut shown = Shown::new(columns, change);
         shown.after(0);
-        shown.human.turn_started = Some(at(0));
         show(&mut shown);
         let printed = shown.printed().replace('\u{1b}', "␛");
         told.extend(["== ", way, "\n", &printed, "\n"]);

@@ -1,4 +1,4 @@
-//! The tools of a turn: those that run, and how many there were.
+//! The tools of a turn: those that run, and which was shown last.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,6 @@ pub(super) struct Tools {
     running: HashMap<String, Tool>,
     /// The one whose start was shown last, while nothing else was shown.
     last: Option<String>,
-    pub(super) count: u64,
-    pub(super) errors: u64,
 }
 
 /// A tool that runs.
@@ -34,7 +32,6 @@ impl Tools {
 
     /// A tool began; returns its depth.
     pub(super) fn start(&mut self, id: &str, name: String, summary: String, parent: Option<&str>) -> usize {
-        self.count += 1;
         let depth = parent.map_or(0, |parent| self.running.get(parent).map_or(0, |parent| parent.depth) + 1);
         self.running.insert(id.to_owned(), Tool { name, summary, depth });
         self.last = Some(id.to_owned());
@@ -42,8 +39,7 @@ impl Tools {
     }
 
     /// A tool ended; returns it, and whether its start stands right above.
-    pub(super) fn end(&mut self, id: &str, ok: bool) -> (Tool, bool) {
-        self.errors += u64::from(!ok);
+    pub(super) fn end(&mut self, id: &str) -> (Tool, bool) {
         let follows = self.last.take().is_some_and(|last| last == id);
         let unknown = || Tool { name: "tool".to_owned(), summary: String::new(), depth: 0 };
         (self.running.remove(id).unwrap_or_else(unknown), follows)

@@ -60,7 +60,7 @@ pub(crate) fn turn_ended(claimed: bool) -> Event {
 
 pub(crate) fn checked(gate: usize, code: Option<i32>) -> Event {
     let exit = code.map_or(GateExit::Signal(9), GateExit::Code);
-    let failure = GateFailure { exit, output: "It failed.".to_owned(), contained: None, was_failing: false };
+    let failure = GateFailure::new(exit, "It failed.".to_owned());
     let failure = (code != Some(0)).then_some(failure);
     Event::GateEnded(GateEnded { gate, failure, ms: 1_000, log: "log".to_owned(), signature: None })
 }

@@ -41,7 +41,7 @@ pub(super) fn turn_ended(end: TurnEnd, claimed: bool) -> TurnEnded {
 
 fn failed(code: Option<i32>, output: &str) -> GateFailure {
     let exit = code.map_or(GateExit::Signal(15), GateExit::Code);
-    GateFailure { exit, output: output.to_owned(), contained: None, was_failing: false }
+    GateFailure::new(exit, output.to_owned())
 }
 
 fn gate_ended(gate: usize, code: Option<i32>, output: Option<&str>) -> Event {

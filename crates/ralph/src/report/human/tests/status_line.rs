@@ -67,25 +67,25 @@ fn it_adds_up_what_the_turns_cost() {
         assert_eq!(line, expected);
     };
     // An agent that does not say what it costs is not free.
-    shown.agent(result(None));
-    check(&shown, "● iteration 1 of 10 · 0s");
+    shown.after(1000).agent(result(None));
+    check(&shown, "● iteration 1 of 10 · 1s");
     // A turn may have several results.
     shown.after(1000).agent(result(Some(0.25)));
-    check(&shown, "● iteration 1 of 10 · 1s · $0.25");
+    check(&shown, "● iteration 1 of 10 · 2s · $0.25");
     shown.after(1000).agent(result(Some(0.5)));
-    check(&shown, "● iteration 1 of 10 · 2s · $0.75");
+    check(&shown, "● iteration 1 of 10 · 3s · $0.75");
     // When the turn has ended, it counts once.
     shown.after(1000).event(Event::TurnEnded(Box::new(turn_ended(TurnEnd::Finished, false))));
-    check(&shown, "● iteration 1 of 10 · 3s · $1.20");
+    check(&shown, "● iteration 1 of 10 · 4s · $1.20");
     shown.after(1000).event(Event::TurnStarted(Turn {
         iteration: 2,
         attempt: 1,
         mode: Mode::Work,
         ..Turn::default()
     }));
-    check(&shown, "● iteration 2 of 10 · 4s · $1.20 · starting the agent 0s");
+    check(&shown, "● iteration 2 of 10 · 5s · $1.20 · starting the agent 0s");
     shown.after(1000).agent(result(Some(1.25)));
-    check(&shown, "● iteration 2 of 10 · 5s · $2.45");
+    check(&shown, "● iteration 2 of 10 · 6s · $2.45");
 }
 
 #[test]
