@@ -36,6 +36,16 @@ const BUS: &str = "## 20261116-000335-721-4f2a91c0d3e1 INFO\n- at: 2026-11-16T00
                    ## 20261116-000336-000-000000000001 FACT\n- at: 2026-11-16T00:03:36.000Z\n\nMore.\n\
                    <!-- end 20261116-000336-000-000000000001 -->\n\n";
 
+const TRANSCRIPT: &str = r#"{"type":"user","timestamp":"2026-01-01T10:00:00.000Z","message":{"role":"user","content":"Fix it."}}
+{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-01T10:00:01.000Z","content":"/cancel-ralph"}
+{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-01T10:00:01.500Z","content":"More."}
+{"type":"queue-operation","operation":"popAll","timestamp":"2026-01-01T10:00:01.600Z","content":"More."}
+{"type":"queue-operation","operation":"dequeue","timestamp":"2026-01-01T09:00:00.000Z"}
+{"timestamp":"2026-01-01T10:00:02Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Codex."}]}}
+{"type":"assistant","timestamp":"2026-01-01T10:00:03.000Z","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"It is "}]}}
+{"type":"assistant","timestamp":"2026-01-01T10:00:04.000Z","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"done."}],"usage":{"input_tokens":3}}}
+"#;
+
 /// What may be allocated for an input, beside a few times its size: tables, the screen, the first line.
 const ROOM: usize = 1 << 20;
 /// How many times its size: a line that is read as JSON, shown and kept.
@@ -163,6 +173,11 @@ proptest! {
     }
 
     #[test]
+    fn transcripts_may_be_spoiled(bytes in spoiled(lines_of(&TRANSCRIPT.repeat(2)))) {
+        check(target("transcript"), &[TRANSCRIPT.as_bytes(), &bytes.0].concat());
+    }
+
+    #[test]
     fn tool_calls_may_be_spoiled(bytes in spoiled(tool_calls())) {
         check(target("guard"), &bytes.0);
     }
@@ -192,6 +207,11 @@ fn what_is_whole_is_understood() {
     target("settings")(SETTINGS.as_bytes());
     target("tasks")(TASKS.as_bytes());
     target("bus")(BUS.as_bytes());
+    target("transcript")(TRANSCRIPT.as_bytes());
+    let early = jiff::Timestamp::UNIX_EPOCH;
+    assert_eq!(ralph_agents::transcript::last_message(TRANSCRIPT.as_bytes(), early).0, "It is done.");
+    let late = "2026-01-01T10:00:00Z".parse().expect("a moment");
+    assert_eq!(ralph_agents::transcript::queue::waiting(TRANSCRIPT.as_bytes(), late), ["/cancel-ralph"]);
     for call in tool_calls() {
         target("guard")(&call);
     }

@@ -23,7 +23,7 @@ pub enum Reach {
 /// The last message, if the agent said one after `since` and called no tool after it. The first line of `tail` may
 /// be cut.
 pub fn last_message(tail: &[u8], since: Timestamp) -> (String, Reach) {
-    let mut last = Words::default();
+    let mut last = Spoken::default();
     for line in tail.rsplit(|byte| *byte == b'\n') {
         if memmem::find(line, b"\"timestamp\"").is_none() {
             continue;
@@ -36,10 +36,10 @@ pub fn last_message(tail: &[u8], since: Timestamp) -> (String, Reach) {
         let Some(part) = line.part() else { continue };
         match part {
             Part::Words(words) if since <= at && last.can_begin_with(&words) => last.begin_with(words),
-            Part::Words(_) | Part::SomethingElse => return (last.text, Reach::Whole),
+            Part::Words(_) | Part::SomethingElse => return (last.text(), Reach::Whole),
         }
     }
-    (last.text, Reach::Part)
+    (last.text(), Reach::Part)
 }
 
 /// What a line of a transcript has to do with the last message.
@@ -50,24 +50,33 @@ enum Part {
     SomethingElse,
 }
 
-/// A message, or the part of it that one line has.
-#[derive(Default)]
+/// What one line has of a message.
 struct Words {
     text: String,
     /// Nothing where each line is a message.
     message: Option<String>,
-    is_any: bool,
 }
 
-impl Words {
+/// A message as far as it is known, its end first.
+#[derive(Default)]
+struct Spoken {
+    parts: Vec<String>,
+    message: Option<String>,
+}
+
+impl Spoken {
     /// Whether the line before this belongs to the same message.
-    fn can_begin_with(&self, before: &Self) -> bool {
-        !self.is_any || (self.message.is_some() && self.message == before.message)
+    fn can_begin_with(&self, before: &Words) -> bool {
+        self.parts.is_empty() || (self.message.is_some() && self.message == before.message)
     }
 
-    fn begin_with(&mut self, before: Self) {
-        self.text.insert_str(0, &before.text);
-        (self.message, self.is_any) = (before.message, true);
+    fn begin_with(&mut self, before: Words) {
+        self.parts.push(before.text);
+        self.message = before.message;
+    }
+
+    fn text(self) -> String {
+        self.parts.into_iter().rev().collect()
     }
 }
 
@@ -138,7 +147,7 @@ impl Message<'_> {
         }
         let texts = blocks.iter().filter(|block| matches!(word(block.kind), "text" | "output_text"));
         let text = texts.filter_map(|block| block.text.and_then(Raw::text)).collect();
-        Part::Words(Words { text, message: self.id.and_then(Raw::text), is_any: true })
+        Part::Words(Words { text, message: self.id.and_then(Raw::text) })
     }
 }
 

@@ -8,6 +8,8 @@ use std::{io, time::Duration};
 use jiff::{Timestamp, tz::TimeZone};
 use ralph_agents::{
     self, AgentEvent,
+    context::last_reading,
+    transcript::{last_message, queue},
     turn::{Exit, Tally, conclude},
 };
 use ralph_core::{
@@ -43,7 +45,7 @@ pub const AGENTS: [&str; 10] =
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     ("stream", |bytes| {
         for agent in AGENTS {
             stream(agent, bytes);
@@ -53,6 +55,7 @@ pub const TARGETS: [Target; 7] = [
     ("settings", settings),
     ("tasks", tasks),
     ("bus", bus),
+    ("transcript", transcript),
     ("guard", guard),
     ("text", text),
 ];
@@ -184,6 +187,16 @@ pub fn bus(bytes: &[u8]) {
         let again = message::parse(message.format().as_bytes()).messages;
         assert_eq!(again.len(), 1, "{message:?}");
     }
+}
+
+/// Reads the end of a transcript as a hook does. What comes after a line that is not the agent's takes nothing back.
+pub fn transcript(bytes: &[u8]) {
+    let since = Timestamp::UNIX_EPOCH;
+    let (message, _) = last_message(bytes, since);
+    let waiting = queue::waiting(bytes, since);
+    let _ = last_reading(bytes);
+    let odd = [bytes, b"\nno JSON\n"].concat();
+    assert_eq!((last_message(&odd, since).0, queue::waiting(&odd, since)), (message, waiting));
 }
 
 /// Judges what an agent asks for: a command line, and what a hook may be given. What is forbidden stays forbidden,
