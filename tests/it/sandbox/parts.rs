@@ -159,7 +159,9 @@ fn stories_are_submitted_and_approved_from_inside() {
         if !works(level) {
             continue;
         }
-        let step = |step: &str| shell(&format!("'{RALPH}' stories {step} >>steps 2>&1 || true"));
+        // Outside of the project: a reviewer who writes there approves nothing.
+        let step =
+            |step: &str| shell(&format!("'{RALPH}' stories {step} >>../script.json.d/steps 2>&1 || true"));
         let env = project(&list(&[story("US-1")])).turns(json!([
             [step("approve US-1"), step("submit US-1"), commit(), say("Submitted.")],
             [step("request-changes US-1 --feedback 'Week 53.'"), commit(), say("Sent back.")],
@@ -170,7 +172,7 @@ fn stories_are_submitted_and_approved_from_inside() {
         fs::create_dir_all(&record).expect("a folder");
         let env = env.settings(json!({"sandbox": {"level": level, "writable": [record]}}));
         env.ralph(&["stories"]).exits(0);
-        let steps = env.read("steps");
+        let steps = fs::read_to_string(env.root().join("script.json.d/steps")).expect("what was said");
         assert!(steps.contains("this is an implement turn; it may not do this to US-1"), "{steps}");
         assert_eq!(stories(&env)[0]["reviewStatus"], "approved", "{steps}");
         assert_eq!(stories(&env)[0]["reviewCount"], 2, "{steps}");
