@@ -14,7 +14,8 @@ use crate::{
     task::{messages, records},
 };
 use presets::{
-    BUILD, CHEATS, Cut, HOPELESS, JOB, PLAN, PROMPT, Preset, RUN, SESSION, STORIES, TAMPERED, TASK,
+    BLOCKED, BLOCKED_STORY, BUILD, CHEATS, Cut, HOPELESS, JOB, PLAN, PROMPT, Preset, RUN, SESSION, STORIES,
+    TAMPERED, TASK,
 };
 
 /// How many places are tried at the same time.
@@ -286,4 +287,14 @@ fn stories_of_a_cheat_survive_a_kill_at_every_event() {
 #[test]
 fn a_run_that_gives_up_survives_a_kill_at_every_event() {
     HOPELESS.check();
+}
+
+#[test]
+fn a_blocked_run_survives_a_kill_at_every_event() {
+    BLOCKED.check();
+}
+
+#[test]
+fn a_story_for_a_person_survives_a_kill_at_every_event() {
+    BLOCKED_STORY.check();
 }

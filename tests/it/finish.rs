@@ -10,7 +10,9 @@ use crate::{
 };
 
 const PARAGRAPH: &str = "\n\n## How to finish\n\nWhen the whole task is done, write <response>DONE</response> as the last line \
-                         of your last message, and not before: ralph checks the work itself.";
+                         of your last message, and not before: ralph checks the work itself. If you cannot continue honestly, because something is \
+                         missing, contradictory or impossible, write <response>BLOCKED: reason</response> as the last line \
+                         instead.";
 
 /// A project with an agent that is done at once.
 fn quick() -> Env {

@@ -28,6 +28,7 @@ mod old_journals;
 mod pages;
 mod plugin;
 mod processes;
+mod promise;
 mod pty;
 mod references;
 mod report;

@@ -447,9 +447,9 @@ fn what_the_user_types_starts_and_cancels() {
     assert!(reason.contains("--max-iterations 10"), "{reason}");
     assert_eq!(refused["decision"], "block");
     // A loop without the guardrails that were asked for would be the wrong one.
-    let refused = typed("/ralph-loop --max-iterations 3 Fix the LLAMA. --guardrail");
+    let refused = typed("/ralph-loop --max-iterations 3 Fix the LLAMA. --guardrials");
     let reason = refused["reason"].as_str().expect("a reason");
-    assert!(reason.contains("unknown option `--guardrail`; did you mean `--guardrails`?"), "{reason}");
+    assert!(reason.contains("unknown option `--guardrials`; did you mean `--guardrails`?"), "{reason}");
     assert!(loops(&env).is_empty());
     let answer = typed(
         "/ralph-loop \"Fix `the` $(touch pwned)\nLLAMA.\" --max-iterations 12 --completion-promise FIXED",

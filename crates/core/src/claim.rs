@@ -2,12 +2,15 @@
 //!
 //! Invariant: memory is bounded by the longest tag that could match, whatever the agent says.
 
+pub mod blocked;
 pub mod echo;
+mod last_line;
 mod spelling;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use last_line::LastLine;
 use spelling::OtherSpelling;
 
 /// How a finished task is announced.
@@ -64,13 +67,17 @@ const MAX_CONTENT_LEN: usize = 64 * 1024;
 pub struct Scanner {
     tags: Vec<Tag>,
     other: OtherSpelling,
+    last: LastLine,
+    /// The user waits for the word that means that the agent is blocked.
+    is_word_taken: bool,
 }
 
 impl Scanner {
     /// A scanner for those claims that are made in words.
     pub fn new(claims: &[Claim]) -> Self {
         let tags = claims.iter().filter_map(Tag::of).collect();
-        Self { tags, other: OtherSpelling::than(claims) }
+        let is_word_taken = claims.iter().any(blocked::is_waited_for);
+        Self { tags, other: OtherSpelling::than(claims), last: LastLine::default(), is_word_taken }
     }
 
     /// Takes the next piece of text. A tag may be cut between pieces that join, not between messages.
@@ -81,13 +88,18 @@ impl Scanner {
             }
             tag.push(text);
         }
-        self.other.push(text, joins);
+        self.last.push(text, joins);
     }
 
     /// Whether a claim was made.
     pub fn claimed(&self) -> bool {
         self.tags.iter().any(Tag::is_claimed)
-            || self.other.is_said() && !self.tags.iter().any(Tag::is_refused)
+            || self.other.is_said(self.last.line()) && !self.tags.iter().any(Tag::is_refused)
+    }
+
+    /// Why the agent cannot continue, if it says so.
+    pub fn blocked(&self) -> Option<String> {
+        blocked::reason(self.last.line()?).filter(|_| !self.is_word_taken)
     }
 }
 

@@ -36,7 +36,6 @@ use event::{View, Why};
 use outcome::{Exhausted, Outcome};
 use phase::{Judging, Pause, Phase};
 use plan::{Plan, When, Work};
-use stop::Stop;
 
 /// What the driver must do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +52,15 @@ pub enum Action {
     RunBaseline(usize),
     /// Check this gate of the plan.
     RunGate(usize),
+    /// A file said that the task is done, and the gates said otherwise: put it aside.
+    PutAside(String),
+    /// The agent cannot do this story, for this reason: make it one for a person.
+    HandOver {
+        /// Which.
+        story: String,
+        /// What the agent lacks.
+        reason: String,
+    },
     /// Commit what passed the gates. If a commit was announced already, see first whether it was made.
     Commit,
     /// Wait until these files are there, and look again.
@@ -80,6 +88,10 @@ pub struct Order {
 
 /// The next action. Every state has one.
 pub fn decide(plan: &Plan, state: &State) -> Action {
+    // Before the run may end: the next one would find it, and others wait for it.
+    if let Some(path) = &state.put_aside {
+        return Action::PutAside(path.clone());
+    }
     match &state.phase {
         Phase::InTurn => Action::AbandonTurn,
         // A turn that came to its end is judged by the gates; any other here, and every one before ralph goes.
@@ -89,6 +101,9 @@ pub fn decide(plan: &Plan, state: &State) -> Action {
         Phase::Over(outcome) => Action::Finish(outcome.clone()),
         _ if state.stop => Action::Finish(Outcome::Interrupted),
         Phase::Committing(_) => Action::Commit,
+        Phase::HandingOver { story, reason } => {
+            Action::HandOver { story: story.clone(), reason: reason.clone() }
+        }
         Phase::Idle if plan.looks() => Action::Look,
         Phase::Idle => next_turn(plan, state, &View::default()),
         Phase::Looked(view) => next_turn(plan, state, view),
@@ -129,7 +144,9 @@ fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
         (Work::Prompt, _) => (Mode::Work, None),
         (Work::Stories, Some(stories)) => match &stories.next {
             Ok(mode) => (*mode, stories.story.clone()),
-            Err(reason) => return Action::Finish(Outcome::Stopped(Stop::NoStory { reason: reason.clone() })),
+            Err(reason) => {
+                return Action::Finish(Outcome::Stopped(state.without_story(reason, &stories.for_people)));
+            }
         },
         (Work::Stories, None) => {
             return Action::Finish(Outcome::Unready { reason: "there is no story list".to_owned() });
@@ -152,14 +169,15 @@ fn exhausted(plan: &Plan, state: &State) -> Option<Exhausted> {
     budget::reached(limits, &spent.usage, &spent.iteration)
 }
 
-/// The gates of every turn come first, all of them; those that verify a claim only when nothing failed.
-/// So there are two rounds over the gates, and a position counts through both.
+/// The gates of every turn come first, all of them; those that verify a claim only when nothing failed, and a claim about
+/// one story before one about the whole. So there are several rounds over the gates, and a position counts through them.
 fn next_gate(plan: &Plan, judging: Judging) -> Option<usize> {
     let gates = plan.gates.len();
-    (judging.next_gate..2 * gates)
-        .find(|&at| match round(plan.gates[at % gates].when, judging.mode) {
-            Round::First => at < gates,
-            Round::Second => gates <= at && judging.claimed && !judging.failed,
+    (judging.next_gate..Round::COUNT * gates)
+        .find(|&at| match round(plan.gates[at % gates].when, judging) {
+            Some(Round::Turn) => at < gates,
+            Some(due) => due as usize == at / gates && !judging.failed,
+            None => false,
         })
         .map(|at| at % gates)
 }
@@ -167,13 +185,26 @@ fn next_gate(plan: &Plan, judging: Judging) -> Option<usize> {
 /// When in the judgement of a turn a gate is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Round {
-    First,
-    Second,
+    /// After the turn, whatever it claims.
+    Turn,
+    /// To verify that a story is ready to be reviewed.
+    Submission,
+    /// To verify that everything is done.
+    Claim,
 }
 
-fn round(when: When, mode: Mode) -> Round {
-    match (when, mode) {
-        (When::EveryTurn, _) | (When::ChangedOrClaimed, Mode::Implement | Mode::Fix) => Round::First,
-        (When::Claimed, _) | (When::ChangedOrClaimed, Mode::Work | Mode::Review) => Round::Second,
+impl Round {
+    const COUNT: usize = 3;
+}
+
+/// The round of a gate; nothing if it is not due.
+fn round(when: When, judging: Judging) -> Option<Round> {
+    match (when, judging.mode) {
+        (When::EveryTurn, _) | (When::ChangedOrClaimed, Mode::Implement | Mode::Fix) => Some(Round::Turn),
+        (When::SubmittedOrClaimed, _) if judging.submitted => Some(Round::Submission),
+        (When::Claimed | When::SubmittedOrClaimed, _)
+        | (When::ChangedOrClaimed, Mode::Work | Mode::Review) => {
+            judging.said.is_claim().then_some(Round::Claim)
+        }
     }
 }

@@ -6,7 +6,7 @@ pub mod message;
 
 use serde::{Deserialize, Serialize};
 
-use crate::fail_action::FailAction;
+use crate::{claim::blocked, fail_action::FailAction};
 
 /// What a failed gate puts into the next prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,8 +91,11 @@ impl Surroundings<'_> {
              - When the whole task is done, write what was done into the file DONE in the task folder: \
              echo \"...\" > \"$TASK_FOLDER/DONE\". Nothing else ends it, neither your words nor your exit code.\n\
              - If you must wait for a person or for something outside, say for what, and end: \
-             {ralph} bus post --type wait_without_restart --body \"...\"",
-            self.places()
+             {ralph} bus post --type wait_without_restart --body \"...\"\n\
+             - If you cannot continue honestly, because something is missing, contradictory or impossible, write {} as \
+             the last line of your last message.",
+            self.places(),
+            blocked::marker(&[])
         )
     }
 

@@ -73,6 +73,8 @@ pub fn of_turn(plan: &Plan, state: &State, turn: &TurnEnded) -> Option<Note> {
         | Action::RunBaseline(_)
         | Action::RunGate(_)
         | Action::JudgeTasks
+        | Action::PutAside(_)
+        | Action::HandOver { .. }
         | Action::Commit
         | Action::Finish(_) => false,
     };
@@ -147,6 +149,7 @@ mod tests {
         let turn = Turn { iteration, attempt: 1, mode: Mode::Work, ..Turn::default() };
         state.apply(plan, &Event::TurnStarted(turn));
         let turn = TurnEnded {
+            blocked: None,
             end,
             claimed: false,
             view: Some(View {

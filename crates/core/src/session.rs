@@ -4,7 +4,7 @@
 pub mod slash_command;
 
 use crate::{
-    claim::Claim,
+    claim::{Claim, blocked},
     engine::{outcome::Outcome, plan::Plan},
     prompt::Feedback,
     setup::InSession,
@@ -38,7 +38,9 @@ pub fn contract(plan: &Plan, task: &str) -> String {
          task again, in at most {turns} turns.\n\nTask:\n{task}\n\nSTRICT REQUIREMENTS, DO NOT VIOLATE:\n- Only \
          when the task is fully done, output this promise: {marker}\n- It must match exactly: the same letters in \
          the same case, no white space inside the tag, no variant of it.\n- If the task is not done, do not output \
-         the promise, not even to get out of the loop. Work on instead.\n"
+         the promise, not even to get out of the loop. Work on instead.\n- If you cannot continue honestly, because \
+         something is missing, contradictory or impossible, end with this line instead: {}\n",
+        blocked::marker(&plan.claims)
     )
 }
 

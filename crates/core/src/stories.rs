@@ -6,6 +6,7 @@
 mod budget;
 mod change;
 mod edit;
+mod hand_over;
 mod invariants;
 mod judge;
 mod mode;
@@ -21,6 +22,7 @@ mod transitions;
 mod tests;
 
 pub use budget::Budget;
+pub use hand_over::hand_over;
 pub use invariants::past_the_cap;
 pub use judge::{DroppedCriterion, ListJudgement, Rules, StoryTurn, Undone, idle, judge};
 pub use mode::Mode;
@@ -65,6 +67,22 @@ impl TaskList {
     /// The story of this id.
     pub fn story(&self, id: &str) -> Option<&Story> {
         self.user_stories.iter().find(|story| story.id == id)
+    }
+
+    /// Whether a story is handed over that was not in `before`: to be reviewed, or as done where nobody reviews.
+    pub fn submits_since(&self, before: &Self, review: Review) -> bool {
+        let is_submitted = |story: &Story| match review {
+            Review::Required => story.review_status == Some(Status::NeedsReview),
+            Review::Skipped => story.passes,
+        };
+        let was_submitted = |id: &str| before.story(id).is_some_and(is_submitted);
+        self.user_stories.iter().any(|story| is_submitted(story) && !was_submitted(&story.id))
+    }
+
+    /// Open stories that are for a person.
+    pub fn for_people(&self, review: Review) -> Vec<String> {
+        let open = self.user_stories.iter().filter(|story| !story.is_done(review));
+        open.filter(|story| story.kind == Kind::Human).map(|story| story.id.clone()).collect()
     }
 
     /// Whether there is a story and every one is done.

@@ -35,7 +35,7 @@ mod turn;
 mod wait;
 mod work;
 
-use std::fs::File;
+use std::{fs::File, path::Path};
 
 use ralph_core::{
     claim::Claim,
@@ -47,12 +47,16 @@ use ralph_core::{
     },
     setup::Setup,
 };
-use ralph_sys::{error::Result, process::Waited};
+use ralph_sys::{error::Result, files::Root, process::Waited};
 
-use crate::{project::git::Git, report::Reporter};
+use crate::{
+    project::git::Git,
+    report::{Reporter, summary},
+};
 use agent::Agent;
 use commit::Committing;
 use containment::Containment;
+use notify::NotifyReason;
 use progress::Trees;
 use prompts::Prompts;
 use site::Site;
@@ -60,6 +64,9 @@ use stories::StoryKeeper;
 
 pub(crate) use start::{Resume, Revised, Start, fingerprints};
 pub(crate) use stories::{PendingJudgement, pending, preview, settle};
+
+/// Claims that came too early, each kept under a name of its own.
+const MAX_REFUTED_FILES: u32 = 1000;
 
 /// One run on its way.
 pub(crate) struct Driver {
@@ -103,6 +110,8 @@ impl Driver {
                 Action::JudgeTasks => self.judge_tasks(),
                 Action::RunBaseline(gate) => self.run_baseline(gate),
                 Action::RunGate(gate) => self.run_gate(gate),
+                Action::PutAside(file) => self.put_aside(&file),
+                Action::HandOver { story, reason } => self.hand_over(story, reason),
                 Action::Commit => self.commit(),
                 Action::AwaitFiles(files) => self.await_files(&files),
                 Action::StartWait(wait) => wait::start(&mut self.site, wait),
@@ -169,6 +178,28 @@ impl Driver {
             // The agent may have been asked for a message, and have done something else.
             stories.forget();
         }
+    }
+
+    /// Makes a story one for a person, who is told.
+    fn hand_over(&mut self, story: String, reason: String) {
+        if let Some(stories) = &mut self.stories {
+            stories.hand_over(&mut self.site, self.git.as_ref(), &story, &reason);
+        }
+        let text = summary::handed_over(&story, &reason);
+        self.site.ledger.record(Event::StoryHandedOver { story, reason });
+        notify::notify(&mut self.site, NotifyReason::NeedsPerson, &text, None);
+    }
+
+    /// Renames a file that said too early that the task is done; its text is kept, under the first name that is free.
+    fn put_aside(&mut self, file: &str) {
+        let project = &self.site.setup.project;
+        let is_free = |name: &String| project.join(name).symlink_metadata().is_err();
+        let to = (1..=MAX_REFUTED_FILES).map(|nth| format!("{file}.refuted-{nth}")).find(is_free);
+        let renamed = to.filter(|to| {
+            let name = Path::new(to).file_name().unwrap_or_default();
+            Root::new(project).rename(file, name).is_ok()
+        });
+        self.site.ledger.record(Event::ClaimPutAside { file: file.to_owned(), to: renamed });
     }
 
     fn await_files(&mut self, files: &[String]) {

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use ralph_agents::Permissions;
+use ralph_core::engine::plan::{Check, Gate, OnBlocked, When};
 use ralph_core::engine::presets::STUCK_AFTER;
 use ralph_core::fail_action::FailAction;
 use ralph_core::setup::Price;
@@ -52,6 +53,9 @@ pub(crate) struct Settings {
     /// Whether ralph ends a prompt that does not say how to finish with a paragraph that does: `auto`, or `off`.
     #[schemars(schema_with = "schema::contract")]
     pub(crate) contract: Contract,
+    /// What happens when the agent says that it cannot continue: `stop`, or `confirm`, which asks one more turn first.
+    #[schemars(schema_with = "schema::blocked")]
+    pub(crate) blocked: OnBlocked,
     /// How many characters of a guardrail's output go into a prompt.
     pub(crate) output_truncate_chars: usize,
     /// What else of a guardrail's output goes into a prompt.
@@ -119,6 +123,7 @@ impl Default for Settings {
             maximum_iterations: None,
             completion_response: "DONE".to_owned(),
             contract: Contract::Auto,
+            blocked: OnBlocked::Stop,
             output_truncate_chars: 5_000,
             prompt: PromptSettings::default(),
             stream_agent_output: true,
@@ -143,6 +148,19 @@ impl Default for Settings {
             output: Output::default(),
             retention: None,
         }
+    }
+}
+
+impl Settings {
+    /// The guardrails as gates of a plan.
+    pub(crate) fn gates(&self, when: When) -> Vec<Gate> {
+        let gate = |guardrail: &Guardrail| Gate {
+            check: Check::Command { command: guardrail.command.clone() },
+            when,
+            fail_action: guardrail.fail_action,
+            hint: guardrail.hint.clone(),
+        };
+        self.guardrails.iter().map(gate).collect()
     }
 }
 

@@ -11,7 +11,7 @@ mod folder;
 mod tests;
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs::File,
     io::{self, Read, Write},
     os::fd::OwnedFd,
@@ -136,6 +136,12 @@ impl Root {
     pub fn remove(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let (folder, name) = self.folder_of(path.as_ref(), Missing::IsAnError)?;
         Ok(rustix::fs::unlinkat(&folder, name, AtFlags::empty())?)
+    }
+
+    /// Gives a file, or the link, pipe or device in its place, another name in its folder.
+    pub fn rename(&self, path: impl AsRef<Path>, name: impl AsRef<OsStr>) -> io::Result<()> {
+        let (folder, from) = self.folder_of(path.as_ref(), Missing::IsAnError)?;
+        Ok(rustix::fs::renameat(&folder, from, &folder, name.as_ref())?)
     }
 
     fn opened(&self) -> io::Result<OwnedFd> {

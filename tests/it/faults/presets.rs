@@ -165,11 +165,17 @@ pub(super) const HOPELESS: Preset = Preset {
     cut: Cut::IsRepeated,
 };
 
+/// The first DONE comes too early and is put aside.
 pub(super) const TASK: Preset = Preset {
-    prepare: |env| env.settings(json!({"task": {"restartDelay": "10ms", "pollInterval": "10ms"}})),
+    prepare: |env| {
+        env.guardrails(&["test -e part-2"])
+            .settings(json!({"task": {"restartDelay": "10ms", "pollInterval": "10ms"}}))
+    },
     args: &["task", "run", "--task", "t", "-p", "Do it."],
     agent: r#"echo "$RALPH_ITERATION" >"part-$RALPH_ITERATION"; echo working
-        test "$RALPH_ITERATION" != 2 || echo done >"$TASK_FOLDER/DONE""#,
+        if test "$RALPH_ITERATION" = 2 || ! test -e "$TASK_FOLDER/DONE.refuted-1"; then
+            echo done >"$TASK_FOLDER/DONE"
+        fi"#,
     kind: Agent::Worker,
     code: 0,
     outcome: "done",
@@ -216,7 +222,7 @@ pub(super) const STORIES: Preset = Preset {
         env.git(&["commit", "--quiet", "-m", "stories"]);
         env
     },
-    args: &["stories"],
+    args: &["stories", "--guardrail", "test -e code"],
     agent: r#"
         change() { sed -i "$1" ralph/tasks.json; }
         case "$prompt" in
@@ -255,4 +261,42 @@ pub(super) const CHEATS: Preset = Preset {
         esac
         git add -A && git commit --quiet -m "$did"; echo Well."#,
     ..STORIES
+};
+
+/// The agent cannot continue: it ends once its work is committed.
+pub(super) const BLOCKED: Preset = Preset {
+    prepare: |env| env.commits().guardrails(&["true"]),
+    args: &["run", "-p", "Do it."],
+    agent: r#"
+        case "$prompt" in *"commit message"*) echo "Do a part"; exit;; esac
+        echo part >part; echo "<response>BLOCKED: no key</response>""#,
+    kind: Agent::Worker,
+    code: 6,
+    outcome: "stopped",
+    cut: Cut::Counts,
+};
+
+/// The first story is one for a person, and the second is done.
+pub(super) const BLOCKED_STORY: Preset = Preset {
+    prepare: |env| {
+        let env = (STORIES.prepare)(env);
+        let stories = ["US-1", "US-2"].map(crate::stories::story);
+        env.write("ralph/tasks.json", &crate::stories::list(&stories));
+        env.git(&["commit", "--quiet", "-am", "two"]);
+        env
+    },
+    args: &["stories"],
+    agent: r#"
+        change() { sed -i "$1" ralph/tasks.json; }
+        case "$prompt" in
+            *"Story: US-1"*) echo "<promise>BLOCKED: no key</promise>"; exit ;;
+            *"Mode: implement"*) did=implement; echo code >code; change '/"US-2"/,$ s/"reviewStatus": null/"reviewStatus": "needs_review"/' ;;
+            *"Mode: review"*) did=review
+                change 's/needs_review/approved/; /"US-2"/,$ s/"reviewCount": 0/"reviewCount": 1/; /"US-2"/,$ s/"passes": false/"passes": true/' ;;
+        esac
+        git add code ralph && git commit --quiet -m "$did"; echo Well."#,
+    kind: Agent::Worker,
+    code: 6,
+    outcome: "stopped",
+    cut: Cut::Counts,
 };

@@ -230,7 +230,7 @@ pub(super) const RUNS: &[Recorded] = &[
         name: "stories-done",
         world: worlds::stories,
         stands: "complete 0: 4 4 0",
-        says: &["Complete: every story is done, and all 3 guardrails passed"],
+        says: &["Complete: every story is done, by the agent's own reviews; nothing else checked it"],
         resumed: REFUSED,
     },
     Recorded {

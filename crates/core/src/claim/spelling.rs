@@ -1,9 +1,7 @@
 //! The spellings of the other loops: an agent that learnt one of them elsewhere is understood, where it cannot be
 //! anything but a claim.
-//!
-//! Invariant: memory is bounded, whatever the agent says.
 
-use super::{Claim, Matching, text_end};
+use super::{Claim, Matching};
 
 /// How the loops are ended, unless their users choose other words.
 const KNOWN: [(&str, &str, Matching); 3] = [
@@ -12,17 +10,10 @@ const KNOWN: [(&str, &str, Matching); 3] = [
     ("promise", "DONE", Matching::Exact),
 ];
 
-/// As much of a message as a last line with a tag can be, and some empty lines after it.
-const MAX_TAIL_LEN: usize = 512;
-
 /// Looks for another loop's tag, alone on the last line of the last message that says anything.
 #[derive(Debug)]
 pub(super) struct OtherSpelling {
     accepted: Vec<Claim>,
-    /// The end of the last message.
-    tail: String,
-    /// The message is longer than that.
-    is_cut: bool,
 }
 
 impl OtherSpelling {
@@ -36,40 +27,12 @@ impl OtherSpelling {
         let is_waited_for = |other: &Claim| claims.iter().any(|claim| claim.marker() == other.marker());
         let is_usual = known.iter().any(is_waited_for);
         let accepted = known.into_iter().filter(|claim| is_usual && !is_waited_for(claim)).collect();
-        Self { accepted, tail: String::new(), is_cut: false }
+        Self { accepted }
     }
 
-    /// Takes the next piece of text.
-    pub(super) fn push(&mut self, text: &str, joins: bool) {
-        if self.accepted.is_empty() {
-            return;
-        }
-        if !joins {
-            // A message that says nothing is not the last one.
-            if text.trim_start().is_empty() {
-                return;
-            }
-            self.tail.clear();
-            self.is_cut = false;
-        }
-        let end = text_end(text, MAX_TAIL_LEN);
-        self.is_cut |= end.len() < text.len();
-        self.tail.push_str(end);
-        if MAX_TAIL_LEN < self.tail.len() {
-            super::keep_end(&mut self.tail, MAX_TAIL_LEN);
-            self.is_cut = true;
-        }
-    }
-
-    /// Whether the message ends with such a tag.
-    pub(super) fn is_said(&self) -> bool {
-        let said = self.tail.trim_end();
-        let line = match said.rsplit_once('\n') {
-            Some((_, line)) => line,
-            None if self.is_cut => return false,
-            None => said,
-        };
-        self.accepted.iter().any(|claim| is_alone(claim, line.trim()))
+    /// Whether the last line is such a tag.
+    pub(super) fn is_said(&self, last_line: Option<&str>) -> bool {
+        last_line.is_some_and(|line| self.accepted.iter().any(|claim| is_alone(claim, line)))
     }
 }
 

@@ -34,7 +34,11 @@ impl Baseline {
         }
         (self.next..plan.gates.len()).find(|&gate| {
             let gate = &plan.gates[gate];
-            gate.when != When::Claimed && matches!(gate.check, Check::Command { .. })
+            let judges_turns = match gate.when {
+                When::EveryTurn | When::ChangedOrClaimed => true,
+                When::Claimed | When::SubmittedOrClaimed => false,
+            };
+            judges_turns && matches!(gate.check, Check::Command { .. })
         })
     }
 

@@ -1,8 +1,10 @@
 //! What happened: the lines of the journal.
 
 mod gate_ended;
+mod view;
 
 pub use gate_ended::GateEnded;
+pub use view::{StoryView, Tree, View};
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -66,6 +68,21 @@ pub enum Event {
     },
     /// A gate was checked.
     GateEnded(GateEnded),
+    /// A file said that the task is done, the gates said otherwise, and the file was put aside.
+    ClaimPutAside {
+        /// The file, relative to the project.
+        file: String,
+        /// What it is called since; nothing if it could not be renamed.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        to: Option<String>,
+    },
+    /// The agent cannot do this story, so it is one for a person from now on.
+    StoryHandedOver {
+        /// Which.
+        story: String,
+        /// What the agent lacks.
+        reason: String,
+    },
     /// The agent was asked for a commit message.
     MessageAsked {
         /// What it said, if it was usable.
@@ -213,41 +230,6 @@ impl From<Order> for Turn {
     }
 }
 
-/// The files of the project in short: two that are equal have the same files.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Tree {
-    /// The commit that is checked out; nothing before the first.
-    pub head: Option<String>,
-    /// A fingerprint of everything that is not as that commit has it.
-    pub changes: String,
-}
-
-/// The directory as the rules see it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct View {
-    /// Those of the plan's files that are there.
-    pub files: Vec<String>,
-    /// Those of them that are folders.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub folders: Vec<String>,
-    /// What the story list says.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stories: Option<StoryView>,
-}
-
-/// The story list as the rules see it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct StoryView {
-    /// What to do next, or why nothing can be done.
-    pub next: Result<Mode, String>,
-    /// The story to do it with; nothing when every story is done and only ralph's checks are not.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub story: Option<String>,
-    /// Every story passed and was approved.
-    pub all_approved: bool,
-}
-
 /// What a turn did to the task list and to the files that it may not change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TasksJudged {
@@ -278,6 +260,9 @@ pub struct TurnEnded {
     pub end: TurnEnd,
     /// The agent claimed in its own words that the task is done.
     pub claimed: bool,
+    /// The agent said that it cannot continue, and this is why.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub blocked: Option<String>,
     /// The directory afterwards, where the rules look at it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub view: Option<View>,
@@ -318,6 +303,7 @@ impl TurnEnded {
         Self {
             end,
             claimed: false,
+            blocked: None,
             view: None,
             code: None,
             ms: 0,

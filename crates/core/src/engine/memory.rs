@@ -117,6 +117,8 @@ impl Memory {
             | Event::BaselineEnded(_)
             | Event::GateStarted { .. }
             | Event::GateEnded(_)
+            | Event::ClaimPutAside { .. }
+            | Event::StoryHandedOver { .. }
             | Event::MessageAsked { .. }
             | Event::StopRequested
             | Event::Sandboxed { .. }

@@ -3,6 +3,8 @@
 use super::{
     event::{View, Why},
     outcome::Outcome,
+    plan::Plan,
+    seen::{claiming_file, standing_claim},
 };
 use crate::stories::Mode;
 
@@ -21,6 +23,11 @@ pub(super) enum Phase {
         until_ms: i64,
         why: Why,
     },
+    /// A story is to become one for a person.
+    HandingOver {
+        story: String,
+        reason: String,
+    },
     Over(Outcome),
 }
 
@@ -38,13 +45,49 @@ pub(super) enum Pause {
 /// The work of a turn on its way through the gates.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Judging {
-    pub(super) claimed: bool,
+    pub(super) said: Said,
+    /// The turn handed a story over to be reviewed.
+    pub(super) submitted: bool,
     /// What the turn was to do.
     pub(super) mode: Mode,
     pub(super) work: PendingWork,
     /// Gates before this one have been checked or did not apply.
     pub(super) next_gate: usize,
     pub(super) failed: bool,
+}
+
+/// What the agent says about the task.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Said {
+    /// That there is more to do, or nothing.
+    #[default]
+    Nothing,
+    /// That it is done.
+    Done,
+    /// The same by a file, which can be put aside when it is wrong.
+    DoneByFile,
+    /// That it cannot continue; whatever else it says.
+    Blocked,
+}
+
+impl Said {
+    /// What is claimed after a turn or a look at the directory.
+    pub(super) fn of(plan: &Plan, claimed: bool, view: Option<&View>) -> Self {
+        match view {
+            Some(view) if claiming_file(plan, view).is_some() => Self::DoneByFile,
+            Some(view) if standing_claim(plan, view) => Self::Done,
+            _ if claimed => Self::Done,
+            _ => Self::Nothing,
+        }
+    }
+
+    /// Whether it is a claim that the gates verify.
+    pub(super) fn is_claim(self) -> bool {
+        match self {
+            Self::Nothing | Self::Blocked => false,
+            Self::Done | Self::DoneByFile => true,
+        }
+    }
 }
 
 /// What there is to commit when the gates have passed.

@@ -25,6 +25,9 @@ pub struct Plan {
     pub gates: Vec<Gate>,
     /// What happens to the work of a turn that passed its gates.
     pub commit: CommitRule,
+    /// What follows when the agent says that it cannot continue.
+    #[serde(skip_serializing_if = "OnBlocked::is_stop", default)]
+    pub blocked: OnBlocked,
     /// What each kind of failure leads to.
     pub failures: FailureRules,
     /// When the run ends though nothing is done.
@@ -52,6 +55,22 @@ impl Plan {
     /// Whether what a turn does to the task list is judged.
     pub fn judges_tasks(&self) -> bool {
         self.work == Work::Stories
+    }
+
+    /// The same rules, judged by these guardrails too. A command that is a check already is run once, as the guardrail says.
+    #[must_use]
+    pub fn guarded(mut self, guardrails: Vec<Gate>) -> Self {
+        self.gates.retain(|gate| {
+            let is_command = matches!(gate.check, Check::Command { .. });
+            !is_command || guardrails.iter().all(|guardrail| guardrail.check != gate.check)
+        });
+        self.gates.extend(guardrails);
+        self
+    }
+
+    /// Whether anything but the agent's own words and files says that the work is done.
+    pub fn is_guarded(&self) -> bool {
+        self.gates.iter().any(|gate| matches!(gate.check, Check::Command { .. }))
     }
 
     /// Whether a gate asks if everything is committed.
@@ -171,6 +190,8 @@ pub enum When {
     Claimed,
     /// After turns that change code, and to verify a claim.
     ChangedOrClaimed,
+    /// To verify a claim, and when a story was submitted: that is a claim about one of them.
+    SubmittedOrClaimed,
 }
 
 /// What happens to the work of a turn that passed its gates.
@@ -306,4 +327,26 @@ impl NoWork {
     /// Every choice with the name that flags use.
     pub const NAMES: [(&str, Self); 3] =
         [("reject", Self::Reject), ("accept", Self::Accept), ("warn", Self::Warn)];
+}
+
+/// What follows when the agent says that it cannot continue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnBlocked {
+    /// A person has to look.
+    #[default]
+    Stop,
+    /// One more turn, with fresh context, is told the reason first; if it says the same, a person has to look.
+    Confirm,
+}
+
+impl OnBlocked {
+    /// Every choice with the name that settings use.
+    pub const NAMES: [(&str, Self); 2] = [("stop", Self::Stop), ("confirm", Self::Confirm)];
+
+    /// Whether it need not be recorded.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
+    fn is_stop(&self) -> bool {
+        *self == Self::Stop
+    }
 }

@@ -1,6 +1,8 @@
 //! The loops that the commands stand for, as data. The only place that knows their names.
 
-use super::plan::{Check, CommitRule, FailureRules, Gate, Limits, Need, OnFailure, Plan, When, Work};
+use super::plan::{
+    Check, CommitRule, FailureRules, Gate, Limits, Need, OnBlocked, OnFailure, Plan, When, Work,
+};
 use crate::claim::{
     Claim,
     Matching::{Exact, ExactInLastMessage, FirstIgnoringCase},
@@ -28,6 +30,7 @@ pub fn run(completion_response: &str, gates: Vec<Gate>) -> Plan {
         done_when: Some("the whole task is done".to_owned()),
         gates,
         commit: CommitRule::IfChanged,
+        blocked: OnBlocked::Stop,
         failures: FailureRules {
             agent: RETRY,
             gate: OnFailure::Continue,
@@ -72,7 +75,7 @@ pub fn build(plan_file: &str, tests: Vec<Gate>) -> Plan {
     }
 }
 
-/// One turn; what changed is committed.
+/// One turn; what changed is committed. There is no second try.
 pub fn prompt() -> Plan {
     let once = OnFailure::Retry { retries: 0 };
     Plan {
@@ -80,7 +83,7 @@ pub fn prompt() -> Plan {
         claims: vec![Claim::TurnEnd],
         done_when: None,
         commit: CommitRule::IfChanged,
-        failures: FailureRules { agent: once, commit: once, ..plan().failures },
+        failures: FailureRules { agent: once, gate: once, commit: once, ..plan().failures },
         limits: limits(1, 0),
         baseline: false,
         stuck_after: None,

@@ -39,6 +39,14 @@ pub(super) fn misplaced(plan: &Plan, view: &View) -> Option<String> {
     })
 }
 
+/// The file that says that the task is done, if it is there.
+pub(super) fn claiming_file<'a>(plan: &'a Plan, view: &View) -> Option<&'a str> {
+    plan.claims.iter().find_map(|claim| match claim {
+        Claim::File { path } => view.files.contains(path).then_some(path.as_str()),
+        Claim::Tag { .. } | Claim::StoriesApproved | Claim::TurnEnd => None,
+    })
+}
+
 /// Whether the directory alone says that the task is done.
 pub(super) fn standing_claim(plan: &Plan, view: &View) -> bool {
     plan.claims.iter().any(|claim| match claim {

@@ -1,7 +1,10 @@
 //! What the rules remember of a run, and how each event changes it.
 
+mod blocked;
 mod failed;
 mod judged;
+
+use blocked::Blocks;
 
 use super::{
     Spent,
@@ -9,7 +12,7 @@ use super::{
     edits::EditsTaken,
     event::{Event, TurnEnd, TurnEnded, View, Why},
     outcome::Outcome,
-    phase::{Judging, Pause, PendingWork, Phase},
+    phase::{Judging, Pause, PendingWork, Phase, Said},
     plan::{Cause, OnFailure, Plan},
     seen::{marked_as_paused, misplaced, paused, standing_claim},
     stop::Stop,
@@ -32,9 +35,13 @@ pub struct State {
     pub(super) stop: bool,
     /// The claim that the directory still makes was refuted and no turn has run since.
     refuted: bool,
+    /// The file that made it; it is to be put aside.
+    pub(super) put_aside: Option<String>,
     pub(super) limited_turns: u32,
-    /// What the current or the last turn was to do.
+    /// What the current or the last turn was to do, and with which story.
     mode: Mode,
+    story: Option<String>,
+    blocks: Blocks,
     /// What the last turn did to the task list has not been judged.
     pub(super) unjudged: bool,
     /// What it did that it may not do.
@@ -54,8 +61,11 @@ impl Default for State {
             feedback: Vec::new(),
             stop: false,
             refuted: false,
+            put_aside: None,
             limited_turns: 0,
             mode: Mode::Work,
+            story: None,
+            blocks: Blocks::default(),
             unjudged: false,
             broken: None,
             baseline: Baseline::default(),
@@ -87,7 +97,8 @@ impl State {
             Event::Looked(view) => self.looked(plan, view),
             Event::TurnStarted(turn) => {
                 (self.iteration, self.attempt, self.mode) = (turn.iteration, turn.attempt, turn.mode);
-                (self.unjudged, self.broken) = (plan.judges_tasks(), None);
+                (self.unjudged, self.broken, self.put_aside) = (plan.judges_tasks(), None, None);
+                self.story.clone_from(&turn.story);
                 self.phase = Phase::InTurn;
                 self.baseline.close();
                 self.progress.turn_started(turn);
@@ -100,6 +111,8 @@ impl State {
                 self.baseline.take(gate);
             }
             Event::GateEnded(gate) => self.gate_ended(plan, gate),
+            Event::ClaimPutAside { file, to } => self.claim_put_aside(file, to.as_deref()),
+            Event::StoryHandedOver { story, reason } => self.story_handed_over(plan, story, reason),
             Event::MessageAsked { usage, ms, .. } => {
                 self.spent.take_usage(*usage);
                 self.spent.take_time(*ms);
@@ -176,7 +189,10 @@ impl State {
                 (self.phase, self.attempt) = (Phase::Idle, 1);
                 // Somebody has looked at it.
                 self.progress = Progress::default();
+                self.blocks.looked_at();
             }
+            // What was seen then may be different by now: a person has perhaps done what was missing.
+            Phase::Looked(_) => self.phase = Phase::Idle,
             Phase::Judging(judging) if judging.work == PendingWork::None => self.phase = Phase::Idle,
             // Nobody knows what happened to the files meanwhile: every gate decides again.
             Phase::Judging(judging) => {
@@ -184,9 +200,9 @@ impl State {
                 self.feedback.clear();
             }
             Phase::Idle
-            | Phase::Looked(_)
             | Phase::InTurn
             | Phase::Committing(_)
+            | Phase::HandingOver { .. }
             | Phase::Pausing(_)
             | Phase::Waiting { .. }
             | Phase::Over(_) => {}
@@ -213,7 +229,8 @@ impl State {
         } else if let Some(reason) = misplaced(plan, view) {
             self.phase = Phase::Over(Outcome::Unready { reason });
         } else if standing_claim(plan, view) && !self.refuted {
-            self.phase = Phase::Judging(Judging { claimed: true, ..Judging::default() });
+            let said = Said::of(plan, true, Some(view));
+            self.phase = Phase::Judging(Judging { said, ..Judging::default() });
             self.conclude(plan);
         } else if let Some(stop) = marked_as_paused(plan, view) {
             self.phase = Phase::Over(Outcome::Stopped(stop));
@@ -272,10 +289,10 @@ impl State {
 
     fn passed(&mut self, plan: &Plan, judging: Judging) {
         self.spent.passed += u32::from(judging.work != PendingWork::None);
-        if judging.claimed {
-            self.phase = Phase::Over(Outcome::Done);
-        } else {
-            self.onward(plan);
+        match judging.said {
+            Said::Done | Said::DoneByFile => self.phase = Phase::Over(Outcome::Done),
+            Said::Blocked => self.is_blocked(plan),
+            Said::Nothing => self.onward(plan),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What each loop does, as scripts of what the world does and transcripts of what the engine makes of it.
 
+mod blocked;
 mod limits;
 mod memory;
 mod modes;
@@ -61,6 +62,7 @@ fn ended(end: TurnEnd, line: &str) -> Event {
     Event::TurnEnded(Box::new(TurnEnded {
         end,
         claimed: line.contains(DONE),
+        blocked: line.contains("stumped").then(|| "no key".to_owned()),
         view: Some(view(line)),
         code: None,
         ms: 1000,
@@ -97,7 +99,19 @@ fn view(line: &str) -> View {
         _ if line.contains("+review") => Ok(Mode::Review),
         _ => Ok(Mode::Implement),
     };
-    let stories = StoryView { next, story: None, all_approved: line.contains("+approved") };
+    let story =
+        ["US-1", "US-2"].into_iter().find(|id| line.contains(&format!("+of {id}"))).map(str::to_owned);
+    let stories = StoryView {
+        next,
+        story,
+        all_approved: line.contains("+approved"),
+        submitted: line.contains("+submitted"),
+        for_people: ["US-1", "US-2"]
+            .into_iter()
+            .filter(|_| line.contains("+people"))
+            .map(str::to_owned)
+            .collect(),
+    };
     let folders = if line.contains("+folder") { vec!["DONE".to_owned()] } else { vec![] };
     View { files: files.map(str::to_owned).collect(), folders, stories: Some(stories) }
 }
@@ -148,6 +162,15 @@ fn check(plan: &Plan, script: &[&str], expected: &str) {
             Action::AwaitFiles(files) => {
                 transcript.push(format!("({})", files.join(" ")));
                 (String::new(), Event::Looked(view(&answer("look"))))
+            }
+            Action::PutAside(file) => {
+                let to = answer("aside");
+                transcript.push(format!("{file}>{to}"));
+                (String::new(), Event::ClaimPutAside { file, to: (!to.is_empty()).then_some(to) })
+            }
+            Action::HandOver { story, reason } => {
+                transcript.push(format!("{story}({reason})"));
+                (String::new(), Event::StoryHandedOver { story, reason })
             }
             Action::StartWait(wait) => {
                 let (until_ms, why) = match wait {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a prompt whose author names the tag reaches the agent as it was written.
 
-use crate::claim::{Claim, Matching};
+use crate::claim::{Claim, Matching, blocked};
 
 /// The prompt with a last paragraph that says how to finish, unless the user's own words name the tag. Without
 /// `done_when`, and where nothing is waited for in words, it stays as it is.
@@ -25,10 +25,12 @@ pub fn names_tag(text: &str, claims: &[Claim]) -> bool {
 /// The paragraph about the first tag that is waited for.
 fn paragraph(done: &str, claims: &[Claim]) -> Option<String> {
     let marker = claims.iter().find_map(Claim::marker)?;
+    let blocked = blocked::marker(claims);
     // One line with other words in it: a program that repeats its prompt claims nothing.
     Some(format!(
         "## How to finish\n\nWhen {done}, write {marker} as the last line of your last message, and not before: \
-         ralph checks the work itself."
+         ralph checks the work itself. If you cannot continue honestly, because something is missing, contradictory \
+         or impossible, write {blocked} as the last line instead."
     ))
 }
 
@@ -81,24 +83,30 @@ mod tests {
         check(
             &run,
             "\n\n## How to finish\n\nWhen the whole task is done, write <response>DONE</response> as the last line of \
-             your last message, and not before: ralph checks the work itself.",
+             your last message, and not before: ralph checks the work itself. If you cannot continue honestly, \
+             because something is missing, contradictory or impossible, write <response>BLOCKED: reason</response> \
+             as the last line instead.",
         );
         check(
             &presets::plan(),
             "\n\n## How to finish\n\nWhen the plan covers every specification and nothing is left to add, write \
              <promise>COMPLETE</promise> as the last line of your last message, and not before: ralph checks the work \
-             itself.",
+             itself. If you cannot continue honestly, because something is missing, contradictory or impossible, \
+             write <promise>BLOCKED: reason</promise> as the last line instead.",
         );
         check(
             &presets::build("plan.md", vec![]),
             "\n\n## How to finish\n\nWhen every task of the plan is finished and the tests pass, write \
              <promise>COMPLETE</promise> as the last line of your last message, and not before: ralph checks the work \
-             itself.",
+             itself. If you cannot continue honestly, because something is missing, contradictory or impossible, \
+             write <promise>BLOCKED: reason</promise> as the last line instead.",
         );
         check(
             &stories,
             "\n\n## How to finish\n\nWhen every story of the list is done, write <promise>COMPLETE</promise> as the \
-             last line of your last message, and not before: ralph checks the work itself.",
+             last line of your last message, and not before: ralph checks the work itself. If you cannot continue honestly, \
+             because something is missing, contradictory or impossible, write <promise>BLOCKED: reason</promise> \
+             as the last line instead.",
         );
         // These wait for no words, or have a contract of their own.
         for plan in [presets::prompt(), presets::job(), presets::task("DONE", "WAIT", vec![]), session] {

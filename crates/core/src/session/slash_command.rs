@@ -36,21 +36,24 @@ pub struct Ask {
     pub min_tool_calls: Option<u32>,
     /// What happens to a promise without them.
     pub no_work: Option<NoWork>,
-    /// Whether the settings' guardrails check the promise.
+    /// Whether there must be guardrails that check the promise.
     pub guardrails: bool,
+    /// Commands that check it instead of those of the settings.
+    pub guardrail: Vec<String>,
     /// Whether every reminder calls for full effort.
     pub ultrawork: bool,
 }
 
 /// How the command is typed.
 pub const USAGE: &str = "/ralph-loop \"TASK\" --max-iterations N [--completion-promise TEXT] [--min-tool-calls N] \
-                         [--on-promise-no-work reject|accept|warn] [--guardrails]";
+                         [--on-promise-no-work reject|accept|warn] [--guardrail COMMAND] [--guardrails]";
 
-const OPTIONS: [&str; 6] = [
+const OPTIONS: [&str; 7] = [
     "--max-iterations",
     "--completion-promise",
     "--min-tool-calls",
     "--on-promise-no-work",
+    "--guardrail",
     "--guardrails",
     "--ultrawork",
 ];
@@ -167,6 +170,8 @@ impl Ask {
             "--max-iterations" => self.max_iterations = Some(number(1)?),
             "--min-tool-calls" => self.min_tool_calls = Some(number(0)?),
             "--completion-promise" => self.promise = Some(promise(value)?),
+            "--guardrail" if value.trim().is_empty() => return Err(format!("{name} needs a value")),
+            "--guardrail" => self.guardrail.push(value.to_owned()),
             _ => {
                 let known = NoWork::NAMES.into_iter().find(|(name, _)| *name == value);
                 let wrong = || format!("{name}: expected reject, accept or warn, found `{value}`");
@@ -310,7 +315,7 @@ mod tests {
     fn unknown_options_are_named_with_the_nearest() {
         for (words, said) in [
             ("fix it --max-iteration 5", "`--max-iteration`; did you mean `--max-iterations`?"),
-            ("fix it --max-iterations 5 --guardrail", "`--guardrail`; did you mean `--guardrails`?"),
+            ("fix it --max-iterations 5 --guardrials", "`--guardrials`; did you mean `--guardrails`?"),
             ("--max-iterations 5 fix it --Guardrails", "`--Guardrails`; did you mean `--guardrails`?"),
             (
                 "--min-tool-call 2 fix it --max-iterations 5",

@@ -174,7 +174,7 @@ fn why_illegal(story: &Story, step: &Step, mode: Option<Mode>) -> Refused {
     refused(format!("{id} {why}"), hint)
 }
 
-fn joined(notes: &str, note: &str) -> String {
+pub(super) fn joined(notes: &str, note: &str) -> String {
     if notes.trim().is_empty() { note.trim().to_owned() } else { format!("{notes}\n{}", note.trim()) }
 }
 

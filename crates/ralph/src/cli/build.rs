@@ -21,7 +21,10 @@ use super::{
     loop_args::LoopArgs,
     modes::{CountArgs, Mode, check_plan, find_plan, template, variables},
 };
-use crate::settings::Settings;
+use crate::settings::{
+    Settings,
+    flags::{self, GuardrailFlags},
+};
 
 const TEMPLATE: &str = include_str!("../../../../prompts/build.md");
 const NOTES: &str = "AGENTS.md";
@@ -30,8 +33,8 @@ const NOTES: &str = "AGENTS.md";
 ///
 /// Needs what `ralph plan` needs, and the plan. Each iteration starts the agent with fresh context and the
 /// prompt in .ralph/prompts/build.md (written on first use, yours to change). Then ralph runs the test command
-/// of AGENTS.md; when it fails, the same iteration is tried again with the output, three times. What passes is
-/// committed. The loop ends when the agent says `<promise>COMPLETE</promise>`, or after 10 iterations.
+/// of AGENTS.md and the guardrails; when one fails, the same iteration is tried again with the output, three
+/// times. What passes is committed. The loop ends when the agent says `<promise>COMPLETE</promise>`, or after 10 iterations.
 ///
 /// Example: ralph build 20
 #[derive(Args, Debug, Default)]
@@ -40,16 +43,22 @@ pub(super) struct BuildArgs {
     count: CountArgs,
 
     #[command(flatten)]
+    guardrails: GuardrailFlags,
+
+    #[command(flatten)]
     common: LoopArgs,
 }
 
 /// Runs the loop.
 pub(super) fn main(args: &BuildArgs, project: &Path) -> Result<u8> {
-    let loaded = args.common.load(project, args.count.layer())?;
+    let mut layer = args.count.layer();
+    layer.extend(flags::layer(&args.guardrails));
+    let loaded = args.common.load(project, layer)?;
     let plan_file = find_plan(&loaded.settings, project);
     check_plan(&plan_file, project)?;
     let command = tests(&loaded.settings, project);
-    let plan = presets::build(&plan_file.path, command.iter().map(|command| gate(command)).collect());
+    let tests = command.iter().map(|command| gate(command)).collect();
+    let plan = presets::build(&plan_file.path, tests).guarded(loaded.settings.gates(When::EveryTurn));
     if let Some(need) = plan.needs.iter().find(|need| !project.join(&need.path).is_file()) {
         return Err(Error::new(&need.otherwise));
     }
@@ -66,7 +75,7 @@ pub(super) fn main(args: &BuildArgs, project: &Path) -> Result<u8> {
         variables,
         pinned: vec![notes(project).unwrap_or_else(|| project.join(NOTES))],
         drafts,
-        warnings: if command.is_none() { vec![untested(&loaded.settings)] } else { Vec::new() },
+        warnings: if command.is_none() { vec![untested()] } else { Vec::new() },
     };
     mode.run(&args.common, &loaded, project)
 }
@@ -101,13 +110,9 @@ fn gate(command: &str) -> Gate {
     }
 }
 
-fn untested(settings: &Settings) -> String {
-    let guardrails = match settings.guardrails.len() {
-        0 => "",
-        _ => " The guardrails of the settings are for `ralph run` only.",
-    };
+fn untested() -> String {
     format!(
-        "no test command: neither {NOTES} nor build.testCommand of the settings names one, so nothing is \
-         tested.{guardrails} Add to {NOTES}: TEST_COMMAND=\"make test\""
+        "no test command: neither {NOTES} nor build.testCommand of the settings names one. Add to {NOTES}: \
+         TEST_COMMAND=\"make test\""
     )
 }

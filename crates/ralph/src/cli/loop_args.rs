@@ -10,7 +10,7 @@ use ralph_core::{
         wanted::Wanted,
     },
     duration::millis,
-    engine::plan::{Check, Gate, Plan, When},
+    engine::plan::Plan,
     setup::{AgentSetup, Guard, Invocation, LockScope, MessageFrom, PromptSource, Setup, TaskFrom, Timeouts},
 };
 use ralph_sys::error::{Error, Result};
@@ -22,7 +22,7 @@ use crate::{
     journal::run_dir::RunDir,
     report::Reporter,
     settings::{
-        self, Contract, Guardrail, Loaded, Settings,
+        self, Contract, Loaded, Settings,
         flags::{LoopFlags, layer},
     },
 };
@@ -120,22 +120,12 @@ pub(super) fn tune(mut plan: Plan, settings: &Settings) -> Plan {
     limits.max_iteration_cost = settings.limits.max_iteration_cost;
     limits.max_iteration_tokens = settings.limits.max_iteration_tokens;
     plan.done_when = plan.done_when.filter(|_| settings.contract == Contract::Auto);
+    plan.blocked = settings.blocked;
     plan.baseline &= settings.baseline;
     plan.stuck_after = plan.stuck_after.and(settings.limits.stuck_after);
     plan.failures = plan.failures.with_retries(settings.retries);
     plan.failures.retry_delay_ms = millis(settings.retry_delay);
     plan
-}
-
-/// The guardrails of the settings as checks of a plan.
-pub(super) fn guardrail_gates(settings: &Settings) -> Vec<Gate> {
-    let gate = |guardrail: &Guardrail| Gate {
-        check: Check::Command { command: guardrail.command.clone() },
-        when: When::EveryTurn,
-        fail_action: guardrail.fail_action,
-        hint: guardrail.hint.clone(),
-    };
-    settings.guardrails.iter().map(gate).collect()
 }
 
 /// What the rules are applied to, as the settings have it.

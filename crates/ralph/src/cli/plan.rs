@@ -3,13 +3,17 @@
 use std::path::Path;
 
 use clap::Args;
-use ralph_core::{engine::presets, setup::TaskFrom};
-use ralph_sys::error::Result;
+use ralph_core::{
+    engine::{plan::When, presets},
+    setup::TaskFrom,
+};
+use ralph_sys::error::{Error, Result};
 
 use super::{
     loop_args::LoopArgs,
     modes::{CountArgs, Mode, check_plan, find_plan, template, variables},
 };
+use crate::settings::flags::{self, GuardedFlag, GuardrailFlags};
 
 const TEMPLATE: &str = include_str!("../../../../prompts/plan.md");
 
@@ -26,17 +30,32 @@ pub(super) struct PlanArgs {
     count: CountArgs,
 
     #[command(flatten)]
+    guarded: GuardedFlag,
+
+    #[command(flatten)]
+    guardrails: GuardrailFlags,
+
+    #[command(flatten)]
     common: LoopArgs,
 }
 
 /// Runs the loop.
 pub(super) fn main(args: &PlanArgs, project: &Path) -> Result<u8> {
-    let loaded = args.common.load(project, args.count.layer())?;
+    let mut layer = args.count.layer();
+    layer.extend(flags::layer(&args.guardrails));
+    let loaded = args.common.load(project, layer)?;
+    // Checks of code say little about a plan, so they are asked for.
+    let is_guarded = args.guarded.is_guarded || !args.guardrails.guardrail.is_empty();
+    if is_guarded && loaded.settings.guardrails.is_empty() {
+        return Err(Error::new("the settings have no guardrails that could check the plan")
+            .hint("write some: ralph init"));
+    }
+    let guardrails = if is_guarded { loaded.settings.gates(When::EveryTurn) } else { Vec::new() };
     let plan_file = find_plan(&loaded.settings, project);
     check_plan(&plan_file, project)?;
     let (prompt, drafts) = template(loaded.settings.plan.prompt.as_deref(), "plan.md", TEMPLATE, project);
     let mode = Mode {
-        plan: presets::plan(),
+        plan: presets::plan().guarded(guardrails),
         prompt,
         task: TaskFrom::Fixed("update the implementation plan".to_owned()),
         variables: variables(&plan_file),

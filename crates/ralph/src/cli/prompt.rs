@@ -3,18 +3,24 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ralph_core::{engine::presets, prompt::message::first_line, setup::TaskFrom};
+use ralph_core::{
+    engine::{plan::When, presets},
+    prompt::message::first_line,
+    setup::TaskFrom,
+};
 use ralph_sys::{error::Result, files};
+use serde_json::{Map, Value};
 
 use super::{
     loop_args::LoopArgs,
     modes::{Mode, find_plan, variables},
 };
+use crate::settings::flags::{self, GuardrailFlags};
 
 /// Run the agent once with the prompt in a file, and commit what it changed
 ///
-/// No completion signal is looked for and no tests are run. Exits with 0, with 4 if the agent failed, or with
-/// 5 if the commit did.
+/// No completion signal is looked for. The guardrails run once; what they refuse is not committed. Exits with 0, with
+/// 3 if a guardrail failed, with 4 if the agent failed, or with 5 if the commit did.
 ///
 /// Example: ralph prompt prompts/refactor-analysis.md
 #[derive(Args, Debug)]
@@ -23,18 +29,22 @@ pub(super) struct PromptArgs {
     file: PathBuf,
 
     #[command(flatten)]
+    guardrails: GuardrailFlags,
+
+    #[command(flatten)]
     common: LoopArgs,
 }
 
 /// Runs the turn.
 pub(super) fn main(args: &PromptArgs, project: &Path) -> Result<u8> {
     // One turn is one turn, whatever the settings say about loops.
-    let once = [("maximumIterations".to_owned(), 1.into())].into_iter().collect();
-    let loaded = args.common.load(project, once)?;
+    let mut layer: Map<String, Value> = [("maximumIterations".to_owned(), 1.into())].into_iter().collect();
+    layer.extend(flags::layer(&args.guardrails));
+    let loaded = args.common.load(project, layer)?;
     let prompt = std::path::absolute(&args.file)?;
     let text = files::read_text(&prompt).unwrap_or_default();
     let mode = Mode {
-        plan: presets::prompt(),
+        plan: presets::prompt().guarded(loaded.settings.gates(When::EveryTurn)),
         task: TaskFrom::Fixed(first_line(&text)),
         prompt,
         plan_file: None,

@@ -6,25 +6,24 @@ use clap::Args;
 use ralph_core::{
     claim::Claim,
     engine::{
-        plan::{CommitRule, Plan},
+        plan::{CommitRule, Plan, When},
         presets,
     },
     prompt::finish::names_tag,
     setup::PromptSource,
 };
 use ralph_sys::{error::Result, files};
-use serde::{Serialize, Serializer};
-use serde_json::json;
+use serde::Serialize;
 
 use super::{
     given_prompt::GivenPrompt,
-    loop_args::{LoopArgs, guardrail_gates, setup, tune},
+    loop_args::{LoopArgs, setup, tune},
 };
 use crate::{
     driver::Start,
     settings::{
         Settings,
-        flags::{IterationFlags, is_unset, layer},
+        flags::{GuardrailFlags, IterationFlags, is_unset, layer},
     },
 };
 
@@ -60,15 +59,9 @@ struct RunFlags {
     #[serde(skip_serializing_if = "is_unset")]
     completion_response: Option<String>,
 
-    /// Check the work with this shell command; may be given several times, and replaces those of the settings
-    #[arg(short, long, value_name = "COMMAND")]
-    #[serde(rename = "guardrails", serialize_with = "commands", skip_serializing_if = "is_unset")]
-    guardrail: Vec<String>,
-}
-
-/// Each command as the settings have it.
-fn commands<S: Serializer>(commands: &[String], serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    serializer.collect_seq(commands.iter().map(|command| json!({"command": command})))
+    #[command(flatten)]
+    #[serde(flatten)]
+    guardrails: GuardrailFlags,
 }
 
 /// Runs the loop.
@@ -100,7 +93,7 @@ fn endless_prompt(prompt: &PromptSource, plan: &Plan) -> Option<String> {
 
 /// The rules of the loop as the settings have them.
 fn plan(settings: &Settings) -> Plan {
-    let gates = guardrail_gates(settings);
+    let gates = settings.gates(When::EveryTurn);
     let mut plan = tune(presets::run(&settings.completion_response, gates), settings);
     if settings.scm.as_ref().is_none_or(|scm| scm.tasks.is_empty()) {
         plan.commit = CommitRule::Never;

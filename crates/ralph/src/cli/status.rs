@@ -153,9 +153,11 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
             Some(format!("{what} {}", check.name()))
         }
         Event::BaselineEnded(_) => Some("running the guardrails before the first iteration".to_owned()),
-        Event::TurnEnded(_) | Event::GateEnded(_) | Event::TasksJudged(_) => {
-            Some("checking the work".to_owned())
-        }
+        Event::TurnEnded(_)
+        | Event::GateEnded(_)
+        | Event::ClaimPutAside { .. }
+        | Event::StoryHandedOver { .. }
+        | Event::TasksJudged(_) => Some("checking the work".to_owned()),
         Event::MessageAsked { .. } | Event::CommitStarted { .. } => Some("committing".to_owned()),
         Event::WaitStarted { until_ms, .. } => {
             let until = Timestamp::from_millisecond(*until_ms).ok()?;

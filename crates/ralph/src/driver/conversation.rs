@@ -123,8 +123,8 @@ impl Talk<'_> {
         if self.sender.is_none() || !self.ledger.run().state.is_in_turn() {
             return Control::Result;
         }
-        let claimed = listener.scanner.claimed();
-        if claimed && self.sandbox.is_some_and(|sandbox| !sandbox.level().protects()) {
+        let (claimed, blocked) = (listener.scanner.claimed(), listener.scanner.blocked());
+        if (claimed || blocked.is_some()) && self.sandbox.is_some_and(|sandbox| !sandbox.level().protects()) {
             // Before it counts, the process ends and the caller looks what it changed to the last.
             self.sender = None;
             return Control::Result;
@@ -141,6 +141,7 @@ impl Talk<'_> {
         let over = Over {
             end: TurnEnd::Finished,
             claimed,
+            blocked,
             code: None,
             ms: millis(self.since.elapsed()),
             usage,

@@ -30,6 +30,8 @@ pub(super) struct Over {
     pub(super) end: TurnEnd,
     /// The agent said that the work is done, whether or not that counts.
     pub(super) claimed: bool,
+    /// Why it cannot continue, if it said so.
+    pub(super) blocked: Option<String>,
     pub(super) code: Option<i32>,
     pub(super) ms: u64,
     pub(super) usage: Usage,
@@ -64,7 +66,7 @@ impl Over {
 
     /// The turn as it is recorded, after the tool calls that the guard judged in it.
     pub(super) fn recorded(self, noticed: Noticed) -> (Vec<Judgement>, TurnEnded) {
-        let Self { end, claimed, code, ms, usage, leftovers, last_lines, tally } = self;
+        let Self { end, claimed, blocked, code, ms, usage, leftovers, last_lines, tally } = self;
         let Noticed { tampered, hooks, view, tree } = noticed;
         let Settled { report, calls, unguarded } = hooks.unwrap_or_default();
         let end = match (tampered, unguarded, end) {
@@ -79,6 +81,7 @@ impl Over {
         let is_ours = |tool: &String| calls.iter().any(|call| call.is_refusal() && call.tool == *tool);
         let ended = TurnEnded {
             claimed: claimed && end == TurnEnd::Finished,
+            blocked: blocked.filter(|_| end == TurnEnd::Finished),
             end,
             view,
             code,
@@ -108,9 +111,9 @@ pub(super) fn over(site: &Site, ended: io::Result<Ended>, listener: Listener, po
         }
     };
     let usage = worth(&site.setup, &listener);
-    let claimed = listener.scanner.claimed();
+    let (claimed, blocked) = (listener.scanner.claimed(), listener.scanner.blocked());
     let last_lines = if matches!(end, TurnEnd::Failed(_)) { listener.last_lines() } else { Vec::new() };
-    Over { end, claimed, code, ms, usage, leftovers, last_lines, tally: listener.tally }
+    Over { end, claimed, blocked, code, ms, usage, leftovers, last_lines, tally: listener.tally }
 }
 
 fn turn_end(site: &Site, ended: &Ended, listener: &Listener, posts: &Posts) -> TurnEnd {

@@ -43,6 +43,8 @@ pub(crate) struct Stopped {
     pub(crate) end: TurnEnd,
     /// The agent's last message has the promise in it.
     pub(crate) claimed: bool,
+    /// Why it cannot continue, if it said so.
+    pub(crate) blocked: Option<String>,
     /// Tool calls since the loop began.
     pub(crate) tools: u64,
     /// Whether anybody counts them in this host.
@@ -194,6 +196,7 @@ impl SessionLoop {
         self.ledger.record_judgements(stopped.calls);
         self.ledger.record(Event::TurnEnded(Box::new(TurnEnded {
             claimed: stopped.claimed,
+            blocked: stopped.blocked,
             ms: u64::try_from(took).unwrap_or(0),
             tools: stopped.tools.saturating_sub(before),
             session: self.session.id.clone(),
@@ -243,6 +246,10 @@ impl SessionLoop {
                 Action::AbandonTurn => {
                     self.ledger.record(Event::TurnEnded(Box::new(TurnEnded::new(TurnEnd::Abandoned))));
                 }
+                Action::HandOver { story, reason } => {
+                    self.ledger.record(Event::StoryHandedOver { story, reason });
+                }
+                Action::PutAside(file) => self.ledger.record(Event::ClaimPutAside { file, to: None }),
                 Action::Look | Action::JudgeTasks | Action::AwaitFiles(_) => {
                     self.ledger.record(Event::Looked(View::default()));
                 }

@@ -19,7 +19,7 @@ use ralph_core::{
         event::{Event, StoryView, Turn},
     },
     setup::{Setup, StoriesSetup},
-    stories::{MAX_ID_LEN, MAX_TITLE_LEN, Mode, Story, TaskFile, one_line, select},
+    stories::{MAX_ID_LEN, MAX_TITLE_LEN, Mode, Story, TaskFile, TaskList, hand_over, one_line, select},
 };
 use ralph_sys::{
     error::{Error, Result},
@@ -167,21 +167,29 @@ impl Drop for StoryKeeper {
 impl StoryKeeper {
     /// What the task list says about the next turn.
     pub(super) fn view(&mut self) -> StoryView {
+        let before = self.before.take();
+        let view = self.view_since(before.as_ref().map(|before| before.file.list()));
+        self.before = before;
+        view
+    }
+
+    fn view_since(&mut self, before: Option<&TaskList>) -> StoryView {
         let (review, shown) = (self.setup.review(), self.shown());
-        let nothing = |why: String| StoryView { next: Err(why), story: None, all_approved: false };
+        let nothing = |why: String| StoryView { next: Err(why), ..StoryView::default() };
         let Some(file) = self.list() else { return nothing(format!("{shown} is gone")) };
         if let Some(problem) = file.problems(review).first() {
             return nothing(format!("{shown}:{}: {problem}", problem.line));
         }
-        if file.list().is_complete(review) {
+        let list = file.list();
+        let submitted = before.is_some_and(|before| list.submits_since(before, review));
+        let view = StoryView { submitted, for_people: list.for_people(review), ..StoryView::default() };
+        if list.is_complete(review) {
             // Only reached when ralph's own checks say otherwise: then they are what is to be mended.
-            return StoryView { next: Ok(Mode::Fix), story: None, all_approved: true };
+            return StoryView { next: Ok(Mode::Fix), all_approved: true, ..view };
         }
-        match select(file.list(), review) {
-            Ok(selected) => {
-                StoryView { next: Ok(selected.mode), story: Some(selected.id), all_approved: false }
-            }
-            Err(why) => nothing(why),
+        match select(list, review) {
+            Ok(selected) => StoryView { next: Ok(selected.mode), story: Some(selected.id), ..view },
+            Err(why) => StoryView { next: Err(why), ..view },
         }
     }
 
@@ -300,6 +308,13 @@ impl StoryKeeper {
         if !findings.judged.broken.is_empty() {
             site.ledger.record(Event::TasksJudged(Box::new(findings.judged.clone())));
         }
+    }
+
+    /// Makes a story one for a person, with what the agent lacks in its notes.
+    pub(super) fn hand_over(&mut self, site: &mut Site, git: Option<&Git>, story: &str, reason: &str) {
+        let Some(text) = self.list().and_then(|file| hand_over(file.text(), story, reason)) else { return };
+        let findings = self.files().handed_over(story, text);
+        self.put_right(site, git, &findings);
     }
 
     /// Writes and commits what must be. Before the judgement is on record: who is killed in between judges again and

@@ -13,13 +13,16 @@ use ralph_core::{
     setup::{InSession, PromptSource, Setup, Timeouts},
 };
 use ralph_sys::error::{Error, Result};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::store::Store;
 use crate::{
     driver::session::{self, Evidence, SessionLoop},
     journal::run_dir::RunDir,
-    settings::{self, Settings},
+    settings::{
+        self, Settings,
+        flags::{self, GuardrailFlags},
+    },
 };
 
 /// A loop that has begun.
@@ -40,14 +43,14 @@ pub(crate) fn begin(
 ) -> Result<Begun> {
     let host = known_host.unwrap_or(Host::Claude);
     let project = fs_err::canonicalize(project)?;
-    let settings = if ask.guardrails { settings_of(&project, host)? } else { Settings::default() };
+    let settings = settings_of(&project, ask, host)?;
     let plan = plan(ask, &settings)?;
     let store = Store::of(conversation)?;
     if let Some(earlier) = store.run() {
         cancel(&store, &earlier, "another loop was started in this conversation");
     }
     let iterations = plan.limits.max_iterations;
-    let contract = contract(&plan, &ask.task);
+    let (contract, is_guarded) = (contract(&plan, &ask.task), plan.is_guarded());
     let is_counted = known_host.is_some_and(Host::counts_tools);
     let evidence = if is_counted { Evidence::ToolCalls } else { Evidence::Tree };
     let run = session::begin(plan, setup(ask, conversation, &project, &settings, host), evidence)?;
@@ -57,6 +60,12 @@ pub(crate) fn begin(
          the agent at once",
         host.sign()
     )];
+    if !is_guarded {
+        notes.push(
+            "nothing checks the promise: add \"guardrails\" to .ralph/settings.json, or --guardrail COMMAND"
+                .to_owned(),
+        );
+    }
     if host == Host::Claude && USUAL_CAP < iterations && env::var_os(CAP_VARIABLE).is_none() {
         notes.push(format!(
             "Claude Code lets an agent go after {USUAL_CAP} stops in a row without a tool call between them; start \
@@ -89,17 +98,12 @@ pub(crate) fn plan(ask: &Ask, settings: &Settings) -> Result<Plan> {
     if otherwise != NoWork::Accept {
         gates.push(gate(Check::Work { tool_calls, otherwise }));
     }
-    if ask.guardrails {
-        if settings.guardrails.is_empty() {
-            return Err(Error::new("the settings have no guardrails that could check the promise")
-                .hint("write some: ralph init"));
-        }
-        gates.extend(settings.guardrails.iter().map(|guardrail| Gate {
-            hint: guardrail.hint.clone(),
-            ..gate(Check::Command { command: guardrail.command.clone() })
-        }));
+    if ask.guardrails && settings.guardrails.is_empty() {
+        return Err(Error::new("the settings have no guardrails that could check the promise")
+            .hint("write some: ralph init"));
     }
-    Ok(presets::session(ask.promise.as_deref().unwrap_or(PROMISE), iterations, gates))
+    let promise = ask.promise.as_deref().unwrap_or(PROMISE);
+    Ok(presets::session(promise, iterations, gates).guarded(settings.gates(When::Claimed)))
 }
 
 /// The conversation that this process was started from, and its host, as far as the agent's variables tell.
@@ -112,9 +116,15 @@ pub(crate) fn caller() -> Option<(String, Host)> {
     known.into_iter().find_map(|(name, host)| Some((env::var(name).ok()?, host)))
 }
 
-fn settings_of(project: &Path, host: Host) -> Result<Settings> {
-    let agent = json!({"agent": {"command": host.name()}});
-    let loaded = settings::load(project, None, agent).map_err(|error| {
+/// The guardrails that were typed, as a layer of settings.
+pub(crate) fn guardrail_layer(ask: &Ask) -> Map<String, Value> {
+    flags::layer(&GuardrailFlags { guardrail: ask.guardrail.clone() })
+}
+
+fn settings_of(project: &Path, ask: &Ask, host: Host) -> Result<Settings> {
+    let agent = ("agent".to_owned(), json!({"command": host.name()}));
+    let flags = Value::Object([agent].into_iter().chain(guardrail_layer(ask)).collect());
+    let loaded = settings::load(project, None, flags).map_err(|error| {
         let hints = error.hints.clone();
         hints.into_iter().fold(Error::new(error), Error::hint)
     })?;

@@ -5,7 +5,7 @@ use std::time::Instant;
 use ralph_agents::{Failure, FailureKind};
 use ralph_core::{
     claim::Scanner,
-    engine::event::TurnEnd,
+    engine::{event::TurnEnd, outcome::Outcome},
     session::{
         slash_command::{Typed, USAGE, ask, typed},
         status,
@@ -55,12 +55,13 @@ fn judge(input: &Input<'_>, store: &Store, run: &RunDir, deadline: Instant) -> R
     if input.has_background_work() {
         return Ok(Answer::allow());
     }
-    let claimed = has_promised(input, &session);
+    let Heard { claimed, blocked } = hear(input, &session);
     let (turn, of) = (session.turn(), session.plan().limits.max_iterations);
     let calls = hook_notes::take(store.path()).calls;
     let stopped = Stopped {
         end: TurnEnd::Finished,
         claimed,
+        blocked,
         tools: store.tools(),
         is_counted: input.host().counts_tools(),
         calls,
@@ -75,8 +76,8 @@ fn judge(input: &Input<'_>, store: &Store, run: &RunDir, deadline: Instant) -> R
         }
         Verdict::LetGo(outcome) => {
             store.unbind(run);
-            let status = status(Some(&outcome));
-            Answer::allow().telling_user(&format!("ralph loop: {status} after turn {turn} of {of}"))
+            let (status, why) = (status(Some(&outcome)), why_stopped(&outcome));
+            Answer::allow().telling_user(&format!("ralph loop: {why}{status} after turn {turn} of {of}"))
         }
     })
 }
@@ -88,14 +89,28 @@ fn is_cancelled_meanwhile(input: &Input<'_>, session: &SessionLoop) -> bool {
     waiting.into_iter().flatten().any(|prompt| typed(&prompt) == Some(Typed::Cancel))
 }
 
-/// Whether the agent's last message has the promise in it. Hosts that tell the message are believed: their
-/// transcript may not have it yet.
-fn has_promised(input: &Input<'_>, session: &SessionLoop) -> bool {
+/// What the user should read first.
+fn why_stopped(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Stopped(stop) => format!("{}; ", stop.reason()),
+        _ => String::new(),
+    }
+}
+
+/// What the agent has said in a turn.
+struct Heard {
+    claimed: bool,
+    blocked: Option<String>,
+}
+
+/// Whether the agent's last message has the promise in it, or that it cannot continue. Hosts that tell the message are
+/// believed: their transcript may not have it yet.
+fn hear(input: &Input<'_>, session: &SessionLoop) -> Heard {
     let told = input.last_message();
     let message = told.or_else(|| transcripts::last_message_since(&input.transcript()?, session.since()));
     let mut scanner = Scanner::new(&session.plan().claims);
     scanner.push(&message.unwrap_or_default(), false);
-    scanner.claimed()
+    Heard { claimed: scanner.claimed(), blocked: scanner.blocked() }
 }
 
 /// The agent stopped because the service failed: the same turn again, when the user goes on.
@@ -107,6 +122,7 @@ pub(super) fn stop_failure(input: &Input<'_>, deadline: Instant) -> Result<Answe
     let stopped = Stopped {
         end: TurnEnd::Failed(failure),
         claimed: false,
+        blocked: None,
         tools: store.tools(),
         is_counted: input.host().counts_tools(),
         calls,

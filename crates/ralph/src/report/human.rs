@@ -32,6 +32,7 @@ use super::{
     Reporter,
     screen::{Screen, between},
     style::ReportStyle,
+    summary,
 };
 use crate::term::{
     Palette,
@@ -165,6 +166,15 @@ impl Reporter for Human {
             Event::Sandboxed { level, uncovered } => self.sandboxed(*level, uncovered),
             Event::Contacted { hosts } => self.contacted(hosts),
             Event::ToolCallsJudged { calls } => self.tool_calls_judged(calls),
+            Event::StoryHandedOver { story, reason } => {
+                let text = summary::handed_over(story, reason);
+                self.alert(&format!("{warn}warning:{warn:#} {}", printable(&text)));
+            }
+            Event::ClaimPutAside { file, to } => {
+                if let Some(text) = summary::put_aside(file, to.as_deref()) {
+                    self.alert(&format!("{warn}warning:{warn:#} {}", printable(&text)));
+                }
+            }
             Event::RunEnded { outcome, .. } => self.ended(run, outcome),
             Event::EditsTaken(taken) => self.edits_taken(taken),
             Event::Looked(_)

@@ -8,6 +8,7 @@ use ralph_core::{
         State,
         outcome::{Exhausted, Outcome},
         plan::{Cause, Plan},
+        stop::Stop,
     },
     setup::Setup,
 };
@@ -15,16 +16,12 @@ use ralph_core::{
 /// How a run ended, in one line without a full stop.
 pub(crate) fn outcome(outcome: &Outcome, plan: &Plan) -> String {
     match outcome {
-        Outcome::Done if plan.claims == [Claim::TurnEnd] => "Complete: the turn has ended".to_owned(),
-        Outcome::Done if !plan.gates.iter().any(|gate| gate.check.judges()) => {
-            "Complete: the agent said so; nothing checked it".to_owned()
-        }
-        Outcome::Done if plan.judges_tasks() => {
-            format!("Complete: every story is done, and {} passed", gates(plan))
-        }
-        Outcome::Done => format!("Complete: the agent said so, and {} passed", gates(plan)),
+        Outcome::Done => format!("Complete: {}", done(plan)),
+        // For some loops that is an end like any other: then it says, too, what it is worth.
         Outcome::Exhausted { limit: Exhausted::MaxIterations } => {
-            format!("Maximum iterations reached ({})", plan.limits.max_iterations)
+            let is_complete = plan.limits.limit_exit_code == 0;
+            let unchecked = if is_complete && !plan.is_guarded() { "; nothing checked the work" } else { "" };
+            format!("Maximum iterations reached ({}){unchecked}", plan.limits.max_iterations)
         }
         Outcome::Exhausted { limit: Exhausted::MaxTime } => "Maximum time reached".to_owned(),
         Outcome::Exhausted { limit: Exhausted::MaxCost } => "Maximum cost reached".to_owned(),
@@ -35,6 +32,7 @@ pub(crate) fn outcome(outcome: &Outcome, plan: &Plan) -> String {
         Outcome::Exhausted { limit: Exhausted::MaxIterationTokens } => {
             "Maximum number of tokens of an iteration reached".to_owned()
         }
+        Outcome::Stopped(Stop::Blocked { reason }) => format!("Blocked: {reason}"),
         Outcome::Stopped(stop) => format!("Stopped: {}", stop.reason()),
         Outcome::Interrupted => "Interrupted".to_owned(),
         Outcome::Unready { reason } => reason.clone(),
@@ -48,6 +46,32 @@ pub(crate) fn outcome(outcome: &Outcome, plan: &Plan) -> String {
             format!("Gave up: {what}: {reason}")
         }
     }
+}
+
+/// Why a run is complete, and what says so beside the agent.
+fn done(plan: &Plan) -> String {
+    let said = match plan.claims.as_slice() {
+        _ if plan.judges_tasks() => "every story is done",
+        [Claim::TurnEnd] => "the turn has ended",
+        _ => "the agent said so",
+    };
+    match plan.is_guarded() {
+        true => format!("{said}, and {} passed", gates(plan)),
+        false if plan.judges_tasks() => {
+            format!("{said}, by the agent's own reviews; nothing else checked it")
+        }
+        false => format!("{said}; nothing checked it"),
+    }
+}
+
+/// What became of a file that said too early that the task is done; nothing if it stays where it is.
+pub(crate) fn put_aside(file: &str, to: Option<&str>) -> Option<String> {
+    Some(format!("{file} came too early; renamed to {}", to?))
+}
+
+/// A story that the agent cannot do.
+pub(crate) fn handed_over(story: &str, reason: &str) -> String {
+    format!("Blocked: {story}: {reason}; the story is for a person now")
 }
 
 fn gates(plan: &Plan) -> String {

@@ -9,7 +9,7 @@ use std::{ffi::OsString, time::Duration};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum, parser::ValueSource};
 use ralph_core::duration::parse_duration;
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{Contract, seconds_or_off};
 use crate::term::ColorWhen;
@@ -141,6 +141,23 @@ pub(crate) struct IterationFlags {
     pub(crate) max_iterations: Option<u32>,
 }
 
+/// The guardrails of a loop; as JSON a layer of settings.
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct GuardrailFlags {
+    /// Check the work with this shell command; may be given several times, and replaces those of the settings
+    #[arg(short, long, value_name = "COMMAND")]
+    #[serde(rename = "guardrails", serialize_with = "commands", skip_serializing_if = "is_unset")]
+    pub(crate) guardrail: Vec<String>,
+}
+
+/// Whether there must be guardrails.
+#[derive(Args, Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct GuardedFlag {
+    /// Check with the guardrails of the settings, and refuse to begin where there are none
+    #[arg(long = "guardrails")]
+    pub(crate) is_guarded: bool,
+}
+
 /// Whether the agent's output is shown: two flags for one setting.
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(into = "bool")]
@@ -253,6 +270,11 @@ pub(crate) fn dollars(text: &str) -> Result<f64, String> {
     let amount = text.trim_start_matches('$').parse().ok();
     let amount = amount.filter(|amount: &f64| amount.is_finite() && 0.0 <= *amount);
     amount.ok_or_else(|| "expected a number such as 2.50".to_owned())
+}
+
+/// Each command as the settings have it.
+fn commands<S: Serializer>(commands: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(commands.iter().map(|command| json!({"command": command})))
 }
 
 /// A flag `--no-…` as the setting that it switches off.

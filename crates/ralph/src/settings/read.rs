@@ -17,8 +17,8 @@ use super::value::{
     whole_limit, words, wrong_type,
 };
 use super::{
-    AgentSettings, BuildSettings, Contract, Guardrail, Leftovers, Limits, Output, PlanSettings, PromptVia,
-    Scm, Settings, StoriesSettings, TaskSettings,
+    AgentSettings, BuildSettings, Contract, Guardrail, Leftovers, Limits, OnBlocked, Output, PlanSettings,
+    PromptVia, Scm, Settings, StoriesSettings, TaskSettings,
 };
 use crate::term::ColorWhen;
 
@@ -69,6 +69,7 @@ fn read_settings(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     fields.set("maximumIterations", &mut settings.maximum_iterations, |node| positive(node).map(Some));
     fields.set("completionResponse", &mut settings.completion_response, |node| filled(node, "a response"));
     fields.set("contract", &mut settings.contract, |node| choice(node, &Contract::NAMES));
+    fields.set("blocked", &mut settings.blocked, |node| choice(node, &OnBlocked::NAMES));
     fields.set("outputTruncateChars", &mut settings.output_truncate_chars, whole);
     fields.object("prompt", |fields| fields.set("tail", &mut settings.prompt.tail, whole));
     settings.guardrail_env = fields.map("guardrailEnv", read_variable).unwrap_or_default();

@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, js
 use serde_json::{Map, Value, json};
 
 use super::{
-    Contract, FailAction, Guard, Leftovers, PromptVia, SandboxSettings, Settings,
+    Contract, FailAction, Guard, Leftovers, OnBlocked, PromptVia, SandboxSettings, Settings,
     read::{PERMISSIONS, RENAMED},
 };
 use crate::term::ColorWhen;
@@ -96,6 +96,10 @@ pub(super) fn prompt_via(_: &mut SchemaGenerator) -> Schema {
 
 pub(super) fn permissions(_: &mut SchemaGenerator) -> Schema {
     choice(&PERMISSIONS)
+}
+
+pub(super) fn blocked(_: &mut SchemaGenerator) -> Schema {
+    choice(&OnBlocked::NAMES)
 }
 
 pub(super) fn contract(_: &mut SchemaGenerator) -> Schema {

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     journal::Folded,
-    report::Reporter,
+    report::{Reporter, summary::put_aside},
     tasks::bus::{Bus, Draft},
 };
 
@@ -156,6 +156,11 @@ impl Reporter for TaskReporter {
                 self.say(Note { weight: NoteSeverity::Warning, text: text.clone() });
             }
             Event::RunEnded { outcome, exit_code } => self.ended(plan, outcome, *exit_code, entry.at),
+            Event::ClaimPutAside { file, to } => {
+                if let Some(note) = put_aside(file, to.as_deref()) {
+                    self.say(Note { weight: NoteSeverity::Warning, text: note });
+                }
+            }
             Event::RunStarted(_)
             | Event::RunResumed { .. }
             | Event::Looked(_)
@@ -163,6 +168,7 @@ impl Reporter for TaskReporter {
             | Event::BaselineEnded(_)
             | Event::GateStarted { .. }
             | Event::GateEnded(_)
+            | Event::StoryHandedOver { .. }
             | Event::MessageAsked { .. }
             | Event::CommitStarted { .. }
             | Event::CommitEnded(_)

@@ -41,6 +41,7 @@ fn check(patience: Option<u32>, iterations: &[&str], expected: &str) -> String {
         progress.turn_started(&turn);
         let files = if line.contains("done") { vec!["DONE".to_owned()] } else { vec![] };
         progress.turn_ended(&TurnEnded {
+            blocked: None,
             end: TurnEnd::Finished,
             claimed: line.contains("claim"),
             view: Some(View { files, ..View::default() }),

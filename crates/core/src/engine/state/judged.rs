@@ -2,14 +2,12 @@
 
 use super::{
     super::{
-        Round,
         commit::CommitEnd,
         event::{GateEnded, TasksJudged, TurnEnded},
         next_gate,
-        phase::{Judging, PendingWork, Phase},
+        phase::{Judging, PendingWork, Phase, Said},
         plan::{Cause, CommitRule, Plan},
         round,
-        seen::standing_claim,
     },
     State,
 };
@@ -27,11 +25,18 @@ impl State {
     pub(super) fn judge(&mut self, plan: &Plan, turn: &TurnEnded) {
         self.limited_turns = 0;
         self.feedback.clear();
-        let standing = turn.view.as_ref().is_some_and(|view| standing_claim(plan, view));
-        let claimed = turn.claimed || standing || plan.claims.contains(&Claim::TurnEnd);
-        let mode = self.mode;
-        self.phase =
-            Phase::Judging(Judging { claimed, mode, work: PendingWork::Fresh, ..Judging::default() });
+        let view = turn.view.as_ref();
+        let claim = Said::of(plan, turn.claimed || plan.claims.contains(&Claim::TurnEnd), view);
+        self.phase = Phase::Judging(Judging {
+            said: if self.hears_blocked(turn) { Said::Blocked } else { claim },
+            submitted: view.and_then(|view| view.stories.as_ref()).is_some_and(|stories| stories.submitted),
+            mode: self.mode,
+            work: PendingWork::Fresh,
+            ..Judging::default()
+        });
+        if turn.blocked.is_some() && claim == Said::DoneByFile {
+            self.put_aside = claim_file(plan);
+        }
         self.conclude(plan);
     }
 
@@ -57,12 +62,8 @@ impl State {
         else {
             return;
         };
-        judging.next_gate = ended.gate
-            + 1
-            + match round(gate.when, judging.mode) {
-                Round::First => 0,
-                Round::Second => plan.gates.len(),
-            };
+        let rounds = round(gate.when, *judging).map_or(0, |round| round as usize);
+        judging.next_gate = rounds * plan.gates.len() + ended.gate + 1;
         self.baseline.judged(ended);
         self.progress.gate_ended(ended);
         if let Some(feedback) = ended.feedback(gate) {
@@ -72,6 +73,15 @@ impl State {
         self.conclude(plan);
     }
 
+    /// The file that was wrong is out of the way, or cannot be moved; then nothing follows from it before the next turn.
+    pub(super) fn claim_put_aside(&mut self, file: &str, to: Option<&str>) {
+        self.put_aside = None;
+        if let Some(to) = to {
+            let text = format!("Ralph has renamed {file} to {to}. Write {file} again when the checks pass.");
+            self.feedback.push(Feedback::appended(text));
+        }
+    }
+
     /// Settles an iteration whose gates have all been checked, unless there is work to commit.
     pub(super) fn conclude(&mut self, plan: &Plan) {
         let Phase::Judging(judging) = self.phase else { return };
@@ -79,11 +89,14 @@ impl State {
             return;
         }
         if judging.failed {
-            if judging.claimed {
+            if judging.said.is_claim() {
                 self.refuted = true;
+                self.put_aside = claim_file(plan).filter(|_| judging.said == Said::DoneByFile);
                 self.feedback.push(Feedback::appended(REFUTED.to_owned()));
             }
-            if judging.work == PendingWork::None {
+            if judging.said == Said::Blocked {
+                self.is_blocked(plan);
+            } else if judging.work == PendingWork::None {
                 // No turn has run, so no iteration is used up; that it was refuted keeps this from spinning.
                 self.phase = Phase::Idle;
             } else {
@@ -114,7 +127,7 @@ impl State {
                 self.feedback.push(Feedback::appended(text));
                 self.fail(plan, Cause::Commit, output.lines().last().unwrap_or("the commit failed"), 0);
             }
-            CommitEnd::Nothing if plan.commit == CommitRule::Required && !judging.claimed => {
+            CommitEnd::Nothing if plan.commit == CommitRule::Required && judging.said == Said::Nothing => {
                 self.fail(plan, Cause::NoChange, "No changes detected", 0);
             }
             CommitEnd::Made { .. } => {
@@ -130,4 +143,12 @@ impl State {
             CommitEnd::Already | CommitEnd::Nothing | CommitEnd::NotWanted => self.passed(plan, judging),
         }
     }
+}
+
+/// The file that claims that the task is done.
+fn claim_file(plan: &Plan) -> Option<String> {
+    plan.claims.iter().find_map(|claim| match claim {
+        Claim::File { path } => Some(path.clone()),
+        Claim::Tag { .. } | Claim::StoriesApproved | Claim::TurnEnd => None,
+    })
 }

@@ -36,6 +36,9 @@ fn prompt_runs_once() {
     check(&presets::prompt(), &["turn a", "commit none"], "Work1.1 c Done=0");
     check(&presets::prompt(), &["turn fail"], "Work1.1 GaveUp(Agent)=4");
     check(&presets::prompt(), &["turn a", "commit fail"], "Work1.1 c GaveUp(Commit)=5");
+    let guarded = presets::prompt().guarded(every(&["test"]));
+    check(&guarded, &["turn a", "gate red"], "Work1.1 g0! GaveUp(Gate)=3");
+    check(&guarded, &["turn a"], "Work1.1 g0 c Done=0");
 }
 
 #[test]
@@ -54,7 +57,19 @@ fn task_goes_on_until_the_file_is_there() {
     check(
         &two,
         &["look +DONE", "turn a +DONE", "gate busy"],
-        "g0! Work1.1<busy|You> g0! (Rest 1000) Work2.1<busy|You> g0! (Rest 1000) Exhausted(MaxIterations)=1",
+        "g0! DONE> Work1.1<busy|You> g0! DONE> (Rest 1000) Work2.1<busy|You> g0! DONE> (Rest 1000) \
+         Exhausted(MaxIterations)=1",
+    );
+    // It is put aside before anything else, and the agent is told what it is called since.
+    check(
+        &two,
+        &["look +DONE", "look", "aside DONE.1", "turn a", "turn ^C +DONE", "gate busy"],
+        "g0! DONE>DONE.1 Work1.1<busy|You|Ralph> (Rest 1000) Work2.1 Interrupted=130",
+    );
+    check(
+        &two,
+        &["turn +DONE", "turn a", "aside DONE.1", "gate ^C busy"],
+        "Work1.1 g0! DONE>DONE.1 Interrupted=130",
     );
     check(&task, &["turn bad key"], "Work1.1 GaveUp(Agent)=4");
 }
@@ -151,6 +166,23 @@ fn stories_are_verified_at_the_end_or_after_each_change() {
     check(&at_the_end, &script, "Implement1.1 g0 g1 Review2.1 g0 g1 g2 g3 Done=0");
     let after_each = presets::stories(&files, &test, When::ChangedOrClaimed);
     check(&after_each, &script, "Implement1.1 g0 g1 g3 Review2.1 g0 g1 g2 g3 Done=0");
+    let when_submitted = presets::stories(&files, &test, When::SubmittedOrClaimed);
+    check(&when_submitted, &script, "Implement1.1 g0 g1 Review2.1 g0 g1 g2 g3 Done=0");
+    let script = [script[0], script[1], "turn a +submitted", script[3], "gate ok", "gate ok", "gate", "gate"];
+    check(&when_submitted, &script, "Implement1.1 g0 g1 g3 Review2.1 g0 g1 g2 g3 Done=0");
+    // One that is handed over is verified before a claim that everything is done, which may be wrong.
+    let script = [
+        "look +tasks.json",
+        "turn claim +submitted",
+        "turn bad key",
+        "gate ok",
+        "gate ok",
+        "gate ok",
+        "gate open",
+    ];
+    check(&when_submitted, &script, "Implement1.1 g0 g1 g3 g2! Implement2.1<open|You> j GaveUp(Agent)=4");
+    let script = ["look +tasks.json", "turn a +submitted", "turn bad key", "gate open"];
+    check(&when_submitted, &script, "Implement1.1 g0! g1! Implement2.1<open|open> j GaveUp(Agent)=4");
     // A claim by a turn that changed code is verified once.
     check(&after_each, &["look +tasks.json", "turn claim"], "Implement1.1 g0 g1 g3 g2 Done=0");
 }

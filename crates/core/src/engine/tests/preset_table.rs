@@ -60,7 +60,7 @@ fn every_loop_has_the_rules_of_its_command() {
         "run | <response>~DONE | changed | 3cc3/1000ms | 10->1 | gates 2 | baseline | stuck 3",
         "plan | <promise>=COMPLETE | must | 3333/1000ms | 10->0 | baseline | stuck 3",
         "build | <promise>=COMPLETE | must | 3333/1000ms | 10->0 | needs 1 | gates 1 | baseline | stuck 3",
-        "prompt | turn | changed | 0330/1000ms | 1->0",
+        "prompt | turn | changed | 0030/1000ms | 1->0",
         "task | file DONE | never | icc3/1000ms | 100->1 | gates 1 | rest 1000ms | waits by 42 | by WAIT | by wait_without_restart",
         "job | turn | never | 0cc3/1000ms | 1->1 | waits by 42",
         "stories | <promise>=COMPLETE stories | never | 3cc3/1000ms | 15->1 | stories | needs 1 | gates 4 | baseline | stuck 3",
@@ -84,7 +84,7 @@ fn a_number_of_retries_is_for_what_is_tried_again_at_all() {
     let of = |plan: Plan, retries| failures(&plan.failures.with_retries(retries));
     assert_eq!(of(presets::run("", vec![]), 7), "7cc7");
     assert_eq!(of(presets::plan(), 1), "1111");
-    assert_eq!(of(presets::prompt(), 7), "0770", "one turn stays one turn");
+    assert_eq!(of(presets::prompt(), 7), "0070", "one turn stays one turn");
     assert_eq!(of(presets::task("", "", vec![]), 7), "icc7");
     let delay = presets::plan().failures.with_retries(7).retry_delay_ms;
     assert_eq!(delay, 1000);

@@ -33,8 +33,8 @@ fn a_run_that_gets_nowhere_is_told_so_and_ends() {
     check(
         &limited(5, task),
         &["look", "turn a +DONE", "gate busy"],
-        "Work1.1 g0! (Rest 1000) Work2.1<busy|You> g0! (Rest 1000) Work3.1<busy|You> g0! (Rest 1000) \
-         Work4.1<busy|You> g0! (Rest 1000) Work5.1<busy|You> g0! (Rest 1000) Exhausted(MaxIterations)=1",
+        "Work1.1 g0! DONE> (Rest 1000) Work2.1<busy|You> g0! DONE> (Rest 1000) Work3.1<busy|You> g0! DONE> (Rest 1000) \
+         Work4.1<busy|You> g0! DONE> (Rest 1000) Work5.1<busy|You> g0! DONE> (Rest 1000) Exhausted(MaxIterations)=1",
     );
 }
 

@@ -86,7 +86,7 @@ impl World {
 
     fn random_view(&mut self) -> View {
         let mut line = "+plan.md +tasks.json".to_owned();
-        for word in [" +DONE", " +fix", " +review", " +approved", " +other"] {
+        for word in [" +DONE", " +fix", " +review", " +approved", " +submitted", " +other", " +of US-1"] {
             if self.roll(6) == 0 {
                 line.push_str(word);
             }
@@ -107,13 +107,32 @@ impl World {
     fn run_turn(&mut self) {
         self.turns += 1;
         let kinds = [
-            "a", "a", "a", "a", "claim", "claim", "claim", "claim", "fail", "fail", "fail", "overload",
-            "quota", "used up", "own cap", "spent", "bad key", "pause", "cut",
+            "a",
+            "a",
+            "a",
+            "a",
+            "claim",
+            "claim",
+            "claim",
+            "claim",
+            "fail",
+            "fail",
+            "fail",
+            "overload",
+            "quota",
+            "used up",
+            "own cap",
+            "spent",
+            "bad key",
+            "pause",
+            "cut",
+            "stumped",
+            "claim stumped",
         ];
         let kind = match self.roll(100) {
             0 => "tampered claim",
             1 => "unguarded claim",
-            _ => kinds[usize::try_from(self.roll(19)).unwrap_or(0)],
+            _ => kinds[usize::try_from(self.roll(21)).unwrap_or(0)],
         };
         // A turn that the user ended comes with a request to stop; others may.
         if kind == "cut" || self.roll(30) == 0 {
@@ -158,6 +177,21 @@ impl World {
                     }
                 }
                 Action::JudgeTasks => self.judge_tasks(),
+                Action::HandOver { story, reason } => {
+                    if self.roll(8) == 0 {
+                        self.crash();
+                        continue;
+                    }
+                    self.record(Event::StoryHandedOver { story, reason });
+                }
+                Action::PutAside(file) => {
+                    if self.roll(8) == 0 {
+                        self.crash();
+                        continue;
+                    }
+                    let to = (self.roll(2) == 0).then(|| format!("{file}.1"));
+                    self.record(Event::ClaimPutAside { file, to });
+                }
                 Action::RunBaseline(gate) => {
                     let is_new = |event: &Event| match event {
                         Event::TurnStarted(_) => false,
@@ -246,6 +280,13 @@ impl World {
         passed.into_iter().all(|passed| passed)
     }
 
+    /// Oracle: the last turn said that it cannot continue, and nobody has looked at the directory since.
+    fn is_blocked(&self) -> bool {
+        let last =
+            self.journal.iter().rev().find(|event| matches!(event, Event::Looked(_) | Event::TurnEnded(_)));
+        matches!(last, Some(Event::TurnEnded(turn)) if turn.blocked.is_some() && turn.end == TurnEnd::Finished)
+    }
+
     /// Oracle: a turn that endangered the run is its last one, and the run says why.
     fn is_safe(&self, outcome: &Outcome) -> bool {
         let mut ends = self.journal.iter().rev().filter_map(|event| match event {
@@ -301,6 +342,7 @@ proptest! {
         }
         prop_assert!(world.is_safe(&outcome), "went on after {:?}: {outcome:?}", world.journal);
         if outcome == Outcome::Done {
+            prop_assert!(!world.is_blocked(), "done though the agent is blocked: {:?}", world.journal);
             prop_assert!(world.is_proven(), "done without proof: {:?}", world.journal);
         }
         prop_assert!(world.is_judged(&outcome), "a turn that nobody judged: {:?}", world.journal);

@@ -19,7 +19,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    cli::loop_args::{guardrail_gates, setup_with, tune},
+    cli::loop_args::{setup_with, tune},
     driver::steering::{Steered, kept},
     journal::run_dir::RunDir,
     settings::{self, Loaded, Settings},
@@ -94,7 +94,7 @@ impl SettingsEdit {
         *plan = three_way(&ours, &tuned(was), &tuned(now));
         replace_response(plan, &was.completion_response, &now.completion_response);
         let otherwise = usual_time(plan);
-        plan.replace_commands(&guardrail_gates(was), &guardrail_gates(now), otherwise);
+        plan.replace_commands(&was.gates(otherwise), &now.gates(otherwise), otherwise);
         self.replace_tests(plan, setup);
 
         let (scm, level) = (setup.scm.clone(), setup.sandbox.level);

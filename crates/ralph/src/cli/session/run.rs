@@ -11,7 +11,7 @@ use super::start::AskArgs;
 use crate::{
     cli::loop_args::{LoopArgs, setup, tune},
     driver::Start,
-    hooks::begin::plan,
+    hooks::begin::{guardrail_layer, plan},
 };
 
 /// Run the loop from here, in one conversation that goes on
@@ -34,6 +34,7 @@ pub(super) fn main(args: &SessionRunArgs, project: &Path) -> Result<u8> {
     let ask = args.loop_args.ask()?;
     let mut layer = Map::new();
     layer.extend(ask.max_iterations.map(|limit| ("maximumIterations".to_owned(), limit.into())));
+    layer.extend(guardrail_layer(&ask));
     let loaded = args.common.load(project, layer)?;
     let command = &loaded.settings.agent.command;
     if !ralph_agents::adapter(command).can_resume() {

@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::{
     cli::{named::named, print, warn},
     hooks::begin::{begin, caller},
-    settings::flags::IterationFlags,
+    settings::flags::{GuardedFlag, GuardrailFlags, IterationFlags},
 };
 
 /// Put a conversation into a loop, and print what the agent must know
@@ -72,9 +72,11 @@ pub(super) struct AskArgs {
     #[arg(long)]
     ultrawork: bool,
 
-    /// Check the promise with the guardrails of the settings
-    #[arg(long)]
-    guardrails: bool,
+    #[command(flatten)]
+    guarded: GuardedFlag,
+
+    #[command(flatten)]
+    guardrails: GuardrailFlags,
 }
 
 impl AskArgs {
@@ -86,7 +88,8 @@ impl AskArgs {
             promise: Some(self.completion_promise.clone()),
             min_tool_calls: Some(self.min_tool_calls),
             no_work: Some(self.on_promise_no_work),
-            guardrails: self.guardrails,
+            guardrails: self.guarded.is_guarded,
+            guardrail: self.guardrails.guardrail.clone(),
             ultrawork: self.ultrawork,
         })
     }

@@ -108,7 +108,7 @@ fn put_away(place: &StoriesPlace, folder: &Path) -> Result<()> {
 
 /// Fresh files; the prompt stays as the project has made it.
 fn renew(place: &StoriesPlace) -> Result<()> {
-    for (file, text) in files(&Feature { project: &place.project, name: None }) {
+    for (file, text) in files(&Feature { project: &place.project, name: None, verify: &place.guardrails }) {
         if file == PROMPT && place.path(PROMPT).exists() {
             continue;
         }

@@ -44,7 +44,8 @@ pub(super) struct StoriesInitArgs {
 /// Writes the files and says what comes next.
 pub(super) fn main(args: &StoriesInitArgs, project: &Path) -> Result<u8> {
     let place = StoriesPlace::of(&args.place, project)?;
-    let files = files(&Feature { project: &place.project, name: args.name.as_deref() });
+    let files =
+        files(&Feature { project: &place.project, name: args.name.as_deref(), verify: &place.guardrails });
     let present: Vec<String> = files
         .iter()
         .filter(|(name, _)| place.path(name).symlink_metadata().is_ok())
@@ -101,9 +102,14 @@ fn ignore_marker(project: &Path) -> Result<()> {
 fn next_steps(place: &StoriesPlace, files: &[(&str, String)]) -> String {
     let written: Vec<String> = files.iter().map(|(name, _)| format!("  {}\n", place.shown(name))).collect();
     let [prd, tasks, ..] = ["prd.md", "tasks.json"].map(|name| place.shown(name));
+    let tests = match place.guardrails.as_slice() {
+        [] => "put your tests into \"verifyCommands\"",
+        [_] => "your guardrail is in \"verifyCommands\"",
+        [..] => "your guardrails are in \"verifyCommands\"",
+    };
     format!(
         "Written:\n{}\nNext:\n  1. Say what is wanted in {prd}.\n  2. Break it into stories in {tasks}, each small \
-         enough for one session,\n     with criteria that can be checked, and put your tests into \"verifyCommands\".\n  \
+         enough for one session,\n     with criteria that can be checked; {tests}.\n  \
          3. ralph stories check\n  4. Commit these files, then: ralph stories\n",
         written.concat()
     )

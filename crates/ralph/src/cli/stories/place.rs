@@ -27,6 +27,8 @@ pub(super) struct StoriesPlace {
     pub(super) name: PathBuf,
     pub(super) review: Review,
     pub(super) cap: u32,
+    /// The commands of the settings that check the work: a new list begins with them.
+    pub(super) guardrails: Vec<String>,
 }
 
 impl StoriesPlace {
@@ -50,7 +52,8 @@ impl StoriesPlace {
                 .hint("name a folder in the project: --ralph-dir ralph"));
         }
         let review = if stories.skip_review { Review::Skipped } else { Review::Required };
-        Ok(Self { project, name, review, cap: stories.review_cap })
+        let guardrails = settings.guardrails.iter().map(|guardrail| guardrail.command.clone()).collect();
+        Ok(Self { project, name, review, cap: stories.review_cap, guardrails })
     }
 
     /// A file of the folder.

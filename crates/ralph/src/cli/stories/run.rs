@@ -22,7 +22,7 @@ use crate::{
     project::story_files::{PRD, PROMPT, TASKS},
     settings::{
         Settings,
-        flags::{IterationFlags, is_unset, layer},
+        flags::{GuardrailFlags, IterationFlags, is_unset, layer},
     },
 };
 
@@ -50,6 +50,10 @@ struct StoriesFlags {
     #[command(flatten)]
     #[serde(flatten)]
     count: IterationFlags,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    guardrails: GuardrailFlags,
 
     #[command(flatten)]
     #[serde(skip_serializing_if = "is_unset")]
@@ -134,6 +138,7 @@ fn good_list(place: &StoriesPlace) -> Result<TaskList> {
 }
 
 fn plan(files: &[String], list: &TaskList, settings: &Settings) -> Plan {
-    let when = if settings.stories.verify_each_turn { When::ChangedOrClaimed } else { When::Claimed };
-    presets::stories(files, &list.verify_commands, when)
+    let when =
+        if settings.stories.verify_each_turn { When::ChangedOrClaimed } else { When::SubmittedOrClaimed };
+    presets::stories(files, &list.verify_commands, when).guarded(settings.gates(When::ChangedOrClaimed))
 }

@@ -17,6 +17,8 @@ pub(super) const PRD_TEMPLATE: &str = include_str!("../../../../../prompts/stori
 pub(super) struct Feature<'a> {
     pub(super) project: &'a Path,
     pub(super) name: Option<&'a str>,
+    /// The commands that verify the whole.
+    pub(super) verify: &'a [String],
 }
 
 /// The files with their names. The prompt keeps its variables: they are filled in before each turn.
@@ -28,10 +30,13 @@ pub(super) fn files(feature: &Feature<'_>) -> [(&'static str, String); 4] {
         ("FEATURE_NAME", feature.name.map_or(project, str::to_owned)),
         ("DATE", Zoned::now().strftime("%Y-%m-%d").to_string()),
     ];
+    let quoted = |text: &String| serde_json::to_string(text).expect("a string is JSON");
+    let verify = feature.verify.iter().map(quoted).collect::<Vec<_>>().join(", ");
     let in_json = variables.clone().map(|(name, value)| {
-        let quoted = serde_json::to_string(&value).expect("a string is JSON");
+        let quoted = quoted(&value);
         (name, quoted[1..quoted.len() - 1].to_owned())
     });
+    let in_json: Vec<_> = in_json.into_iter().chain([("VERIFY_COMMANDS", verify)]).collect();
     [
         (PRD, fill(PRD_TEMPLATE, &variables)),
         (TASKS, fill(include_str!("../../../../../prompts/stories/tasks.json"), &in_json)),

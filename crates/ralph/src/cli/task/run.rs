@@ -32,7 +32,7 @@ use crate::{
     driver::{Driver, Start},
     settings::{
         TaskSettings,
-        flags::{is_unset, layer},
+        flags::{GuardrailFlags, is_unset, layer},
         seconds_or_off,
     },
     tasks::{DONE, MARKER, Task, Tasks, parse_id, store},
@@ -41,7 +41,8 @@ use crate::{
 /// Start a task, or go on with it
 ///
 /// The prompt becomes the task's text, TASK.md, unless there is one. The agent is started until it writes DONE
-/// into the task's folder; then the runs that it started are waited for. It may also say that it waits for
+/// into the task's folder; then the runs that it started are waited for, and the guardrails run: where they fail,
+/// DONE is renamed to DONE.refuted-N and the agent is started again. It may also say that it waits for
 /// somebody: by exit code 42, by a message of type `wait_without_restart`, or by a file `WAIT_WITHOUT_RESTART`.
 /// Then ralph exits with 6, and `ralph task resume` goes on.
 ///
@@ -76,6 +77,10 @@ pub(super) struct GoingArgs {
 /// The flags of this loop alone; as JSON they are a layer of settings.
 #[derive(Args, Debug, Default, Serialize)]
 struct TaskFlags {
+    #[command(flatten)]
+    #[serde(flatten)]
+    guardrails: GuardrailFlags,
+
     #[command(flatten)]
     #[serde(skip_serializing_if = "is_unset")]
     task: RestartFlags,
@@ -130,7 +135,10 @@ pub(super) fn begin(
     let loaded = args.common.load_again(project, earlier.invocation, layer(&args.own))?;
     let reporters = args.common.reporters(&loaded, project)?;
     let settings = &loaded.settings;
-    let mut tuned = with_task_limits(tune(plan(task, &settings.task), settings), &settings.task);
+    let mut tuned = with_task_limits(
+        tune(plan(task, &settings.task).guarded(settings.gates(When::Claimed)), settings),
+        &settings.task,
+    );
     tuned.limits.limit_exit_code = earlier.limit_exit_code.unwrap_or(tuned.limits.limit_exit_code);
     let plan = args.common.limit(tuned);
     let mut warnings = Vec::new();

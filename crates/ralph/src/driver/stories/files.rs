@@ -68,6 +68,8 @@ pub(super) struct Findings {
     /// The list as the turn left it, if it is not left so.
     pub(super) replaced: Option<String>,
     writes: Vec<(PathBuf, Vec<u8>)>,
+    /// The story that is handed over to a person.
+    handed_over: Option<String>,
 }
 
 /// A fingerprint of a file's contents.
@@ -169,6 +171,7 @@ impl StoryFiles<'_> {
             file: judgement.text.clone().map(TaskFile::new).or(after.cloned()).unwrap_or_default(),
             replaced: judgement.text.as_ref().and(after).map(|after| after.text().to_owned()),
             writes: Vec::new(),
+            handed_over: None,
         };
         if let Some(text) = judgement.text {
             findings.writes.push((project.join(&setup.ralph_dir).join(TASKS), text.into_bytes()));
@@ -186,11 +189,31 @@ impl StoryFiles<'_> {
         let is_idle = self.setup.review() == stories::Review::Required;
         let broken = stories::idle(turn).filter(|_| is_idle).into_iter().collect();
         let judged = TasksJudged { broken, ..TasksJudged::default() };
-        let mut findings = Findings { judged, file: TaskFile::default(), replaced: None, writes: Vec::new() };
+        let mut findings = Findings {
+            judged,
+            file: TaskFile::default(),
+            replaced: None,
+            writes: Vec::new(),
+            handed_over: None,
+        };
         for Pin { path, bytes } in self.pins {
             findings.pinned(self.project, path, bytes);
         }
         findings.judged.broken
+    }
+}
+
+impl StoryFiles<'_> {
+    /// The list with this text, in which a story is one for a person.
+    pub(super) fn handed_over(&self, story: &str, text: String) -> Findings {
+        let path = self.project.join(&self.setup.ralph_dir).join(TASKS);
+        Findings {
+            judged: TasksJudged::default(),
+            writes: vec![(path, text.clone().into_bytes())],
+            file: TaskFile::new(text),
+            replaced: None,
+            handed_over: Some(story.to_owned()),
+        }
     }
 }
 
@@ -255,6 +278,9 @@ impl Findings {
     }
 
     fn message(&self) -> String {
+        if let Some(story) = &self.handed_over {
+            return format!("ralph: leave {story} to a person");
+        }
         let mut lines: Vec<String> = self
             .judged
             .undone

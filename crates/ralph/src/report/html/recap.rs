@@ -8,13 +8,18 @@ use ralph_core::{
         commit::CommitEnd,
         entry::Entry,
         event::{Event, Turn, TurnEnd, TurnEnded},
+        outcome::Outcome,
         plan::CommitRule,
+        stop::Stop,
     },
     gate_failure::GateFailure,
 };
 
 use super::refused::Refusal;
-use crate::{journal::Folded, report::listing::Standing};
+use crate::{
+    journal::Folded,
+    report::{listing::Standing, summary::handed_over},
+};
 
 /// What is said of a turn that has no end of its own.
 const CUT_OFF: &str = "ralph was killed while it ran";
@@ -53,6 +58,8 @@ impl TurnRow {
 pub(super) struct Recap {
     pub(super) turns: Vec<TurnRow>,
     pub(super) warnings: Vec<String>,
+    /// What the agent cannot do, and why.
+    pub(super) blocks: Vec<String>,
     pub(super) leftovers: Vec<String>,
     /// What the agent said last to people when it failed last.
     pub(super) last_lines: Vec<String>,
@@ -123,6 +130,10 @@ impl Recap {
                     let what = format!("{} {}", call.tool, call.asked);
                     self.refuse("the guard", what.trim_end(), call.rule.as_deref().unwrap_or_default());
                 }
+            }
+            Event::StoryHandedOver { story, reason } => self.blocks.push(handed_over(story, reason)),
+            Event::RunEnded { outcome: Outcome::Stopped(Stop::Blocked { reason }), .. } => {
+                self.blocks.push(format!("Blocked: {reason}"));
             }
             Event::Warned { text, .. } if !self.warnings.contains(text) => self.warnings.push(text.clone()),
             _ => {}

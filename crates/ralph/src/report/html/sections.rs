@@ -99,7 +99,7 @@ impl Page<'_> {
 
     /// What a person should know in the morning.
     pub(super) fn concerns(&self, story: &Recap) -> Option<String> {
-        let mut concerns = Vec::new();
+        let mut concerns: Vec<String> = story.blocks.iter().map(|block| escape(block)).collect();
         if let Some(last) = story.turns.last() {
             concerns.extend(last.gates.iter().filter_map(|checked| self.failed_check(checked)));
         }

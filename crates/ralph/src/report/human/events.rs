@@ -44,8 +44,7 @@ impl Human {
         let facts = facts.strip_prefix(&title).unwrap_or(&facts);
         self.line(&format!("{strong}ralph {}{strong:#} {quiet}{}{quiet:#}{facts}", plan.preset, started.run));
         self.budget(started);
-        // The other modes have the checks that they have.
-        if plan.gates.is_empty() && !setup.session_log && setup.assignment.is_none() {
+        if !plan.is_guarded() {
             self.line(&format!(
                 "{quiet}Nothing checks the agent's word: add \"guardrails\" to .ralph/settings.json.{quiet:#}"
             ));

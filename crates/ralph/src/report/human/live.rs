@@ -84,6 +84,8 @@ impl Live {
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
             | Event::ToolCallsJudged { .. }
+            | Event::ClaimPutAside { .. }
+            | Event::StoryHandedOver { .. }
             | Event::Warned { .. }
             | Event::EditsTaken(_)
             | Event::FilesChanged { .. }

@@ -56,7 +56,9 @@ impl Human {
             Event::Looked(view) => {
                 self.detail(&format!("Looked at the directory, found: [{}]", view.files.join(", ")));
             }
-            Event::RunStarted(_)
+            Event::ClaimPutAside { .. }
+            | Event::StoryHandedOver { .. }
+            | Event::RunStarted(_)
             | Event::RunResumed { .. }
             | Event::BaselineStarted { .. }
             | Event::GateStarted { .. }

@@ -41,6 +41,7 @@ pub(crate) fn turn_ended(claimed: bool) -> Event {
     let (ms, tools, tool_errors) = (61_000, 3, 1);
     let view = None;
     Event::TurnEnded(Box::new(TurnEnded {
+        blocked: None,
         code: None,
         end,
         claimed,

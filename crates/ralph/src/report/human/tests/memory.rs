@@ -14,6 +14,7 @@ use super::*;
 
 fn turn_ended(end: TurnEnd, claimed: bool, leftovers: Vec<String>) -> Event {
     Event::TurnEnded(Box::new(TurnEnded {
+        blocked: None,
         end,
         claimed,
         view: None,

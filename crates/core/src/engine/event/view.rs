@@ -1,0 +1,60 @@
+//! What the rules see of a project: its files, and its story list.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::stories::Mode;
+
+/// The files of the project in short: two that are equal have the same files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tree {
+    /// The commit that is checked out; nothing before the first.
+    pub head: Option<String>,
+    /// A fingerprint of everything that is not as that commit has it.
+    pub changes: String,
+}
+
+/// The directory as the rules see it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct View {
+    /// Those of the plan's files that are there.
+    pub files: Vec<String>,
+    /// Those of them that are folders.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<String>,
+    /// What the story list says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stories: Option<StoryView>,
+}
+
+/// The story list as the rules see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StoryView {
+    /// What to do next, or why nothing can be done.
+    pub next: Result<Mode, String>,
+    /// The story to do it with; nothing when every story is done and only ralph's checks are not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub story: Option<String>,
+    /// Every story passed and was approved.
+    pub all_approved: bool,
+    /// Open stories that are for a person.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub for_people: Vec<String>,
+    /// After a turn: it handed its story over to be reviewed.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub submitted: bool,
+}
+
+impl Default for StoryView {
+    /// A list that says nothing.
+    fn default() -> Self {
+        Self {
+            next: Err(String::new()),
+            story: None,
+            all_approved: false,
+            for_people: Vec::new(),
+            submitted: false,
+        }
+    }
+}
