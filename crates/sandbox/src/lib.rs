@@ -24,6 +24,7 @@ mod seccomp;
 pub mod self_test;
 pub mod spool;
 mod survey;
+pub mod unprotected;
 mod watched;
 
 use std::{

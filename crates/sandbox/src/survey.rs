@@ -70,7 +70,7 @@ pub(super) fn resolve(text: &str, project: &Path) -> Option<PathBuf> {
 }
 
 /// Where the repository of a folder is; `.git` is a file in working trees beside the first and in submodules.
-fn git(project: &Path) -> Option<GitPlaces> {
+pub(super) fn git(project: &Path) -> Option<GitPlaces> {
     let found =
         project.ancestors().map(|dir| dir.join(".git")).find(|path| path.symlink_metadata().is_ok())?;
     if found.is_dir() {

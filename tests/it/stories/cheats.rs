@@ -43,8 +43,53 @@ fn hooks_of_git_have_no_part_in_what_ralph_puts_right() {
                 chmod +x .git/hooks/pre-commit";
     let mut turn = leaves(&list(&[approved("US-1", 1)]));
     turn.as_array_mut().expect("steps").push(shell(hook));
-    let env = caught_in(env, &turn, &[story("US-1")], "Implement iterations cannot set passes=true");
+    let env = env.turns(json!([turn]));
+    let output = env.ralph(&["stories"]).exits(6).says("Undone: US-1 passes");
+    output.prints("protected files were changed: .git/hooks/pre-commit");
+    // Ralph's own commit runs no hook.
+    assert_eq!(
+        (stories(&env), env.commits_made()[0].as_str()),
+        (vec![story("US-1")], "ralph: undo what a turn may not change")
+    );
     assert!(!env.root().join("owned").exists(), "the agent's hook was run by ralph");
+}
+
+#[test]
+fn what_can_turn_a_verdict_stops_the_run_without_a_sandbox() {
+    let stopped = |change: &str, changed: &str| {
+        let review = json!([
+            shell(change),
+            write("ralph/tasks.json", &list(&[approved("US-1", 1)])),
+            shell("git add ralph && git -c core.hooksPath= commit --quiet -m review"),
+            say("Approved. <promise>COMPLETE</promise>")
+        ]);
+        let env = project(&list(&[submitted("US-1", 0)])).turns(json!([review]));
+        env.ralph(&["stories"]).exits(6).prints(&format!("protected files were changed: {changed}"));
+    };
+    stopped("git config core.hooksPath elsewhere", ".git/config");
+    stopped("mkdir -p .ralph && echo '{}' >.ralph/settings.local.json", ".ralph/settings.local.json");
+    stopped("mkdir .claude && echo '{}' >.claude/settings.json", ".claude/settings.json");
+    // What a person may edit meanwhile is theirs, and what agents write for each other is work.
+    let env = project(&list(&[story("US-1")])).turns(json!([[
+        shell("echo '{\"sandbox\": \"none\", \"maximumIterations\": 9}' >.ralph/settings.json"),
+        shell("mkdir -p .claude/rules && echo x >.claude/rules/x.md"),
+        write("ralph/tasks.json", &list(&[submitted("US-1", 0)])),
+        commit(),
+        say("Done.")
+    ]]));
+    env.ralph(&["stories", "-n", "1"]).exits(1);
+}
+
+#[test]
+fn a_killed_turn_that_changed_hooks_stops_the_resume() {
+    let [there, go] = crate::env::meet("../changed");
+    let turn = json!([shell("echo '#!/bin/sh' >.git/hooks/pre-commit"), there, go]);
+    let env = project(&list(&[story("US-1")])).turns(json!([turn]));
+    let running = env.start(&["stories"]);
+    env.await_file("../changed");
+    running.kill_9();
+    env.nothing_left();
+    env.ralph(&["resume"]).exits(6).prints("protected files were changed: .git/hooks/pre-commit");
 }
 
 #[test]

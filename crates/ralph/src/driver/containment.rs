@@ -3,7 +3,7 @@
 use std::{io, path::Path};
 
 use ralph_core::{containment::wanted::GatesRun, engine::event::Event, setup::Setup};
-use ralph_sandbox::{Sandbox, SandboxRequest, spool::VARIABLE};
+use ralph_sandbox::{Sandbox, SandboxRequest, spool::VARIABLE, unprotected::UnprotectedFiles};
 use ralph_sys::{
     calls::unattended,
     files::{self, MAX_TEXT_LEN},
@@ -22,6 +22,8 @@ const MAX_OUTPUT_LEN: usize = 4096;
 /// What contains the processes of a run, if anything does.
 pub(super) struct Containment {
     sandbox: Option<Sandbox>,
+    /// What can turn a verdict, where nothing contains a loop of agents that judge each other.
+    unprotected: Option<UnprotectedFiles>,
     /// Starts what the agent inside asks for, while it has its turn.
     spool: Option<Spool>,
 }
@@ -31,7 +33,9 @@ impl Containment {
     pub(super) fn prepare(site: &mut Site, agent_program: &Path) -> io::Result<Self> {
         let Site { setup, dir, supervisor, ledger } = site;
         if !setup.sandbox.level().contains() {
-            return Ok(Self { sandbox: None, spool: None });
+            let unprotected =
+                setup.stories.is_some().then(|| UnprotectedFiles::of(&setup.project, dir.path(), supervisor));
+            return Ok(Self { sandbox: None, unprotected, spool: None });
         }
         let plan = setup.variables.get("PLAN_FILE").map(|name| setup.project.join(name));
         let request = SandboxRequest {
@@ -51,7 +55,7 @@ impl Containment {
         for warning in sandbox.warnings() {
             ledger.warn(warning);
         }
-        Ok(Self { sandbox: Some(sandbox), spool: None })
+        Ok(Self { sandbox: Some(sandbox), unprotected: None, spool: None })
     }
 
     /// Whether there is any.
@@ -74,10 +78,16 @@ impl Containment {
         if let Some(sandbox) = &self.sandbox {
             sandbox.forget_turn();
         }
+        if let Some(files) = &self.unprotected {
+            files.forget_turn();
+        }
     }
 
     /// Gets ready for a turn whose record is in this folder.
     pub(super) fn enter(&mut self, site: &mut Site, turn: &Path) {
+        if let Some(files) = &mut self.unprotected {
+            files.begin_turn();
+        }
         let Some(sandbox) = &mut self.sandbox else { return };
         sandbox.begin_turn();
         let Some(assignment) = site.setup.assignment.as_ref().filter(|_| sandbox.level().has_ralph()) else {
@@ -124,6 +134,9 @@ impl Containment {
             spool.close();
         }
         self.note_contacts(site);
+        if let Some(files) = &self.unprotected {
+            return Some(files.changed()).filter(|changed| !changed.is_empty());
+        }
         let sandbox = self.sandbox.as_mut()?;
         sandbox.end_turn();
         if let Some(changed) = tampered(sandbox) {
@@ -138,6 +151,9 @@ impl Containment {
 
     /// What a turn changed that it must not, though the process that looked after it was killed.
     pub(super) fn left_by_the_dead(&mut self) -> Option<Vec<String>> {
+        if let Some(files) = &mut self.unprotected {
+            return files.recall_turn().then(|| files.changed()).filter(|changed| !changed.is_empty());
+        }
         let sandbox = self.sandbox.as_mut()?;
         if sandbox.level().protects() || !sandbox.recall_turn() {
             return None;
