@@ -14,8 +14,8 @@ use crate::{
     task::{messages, records},
 };
 use presets::{
-    BLOCKED, BLOCKED_STORY, BUILD, CHEATS, Cut, HOPELESS, JOB, PLAN, PROMPT, Preset, RUN, SESSION, STORIES,
-    TAMPERED, TASK,
+    BLOCKED, BLOCKED_STORY, BUILD, CAPPED, CHEATS, Cut, HOPELESS, JOB, PLAN, PROMPT, Preset, RUN, SESSION,
+    STORIES, TAMPERED, TASK,
 };
 
 /// How many places are tried at the same time.
@@ -235,6 +235,11 @@ fn a_resumed_run_survives_a_kill_at_every_event() {
 #[test]
 fn run_survives_a_kill_at_every_event() {
     RUN.check();
+}
+
+#[test]
+fn no_kill_loses_a_finding() {
+    CAPPED.check();
 }
 
 #[test]

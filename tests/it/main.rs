@@ -9,6 +9,7 @@ mod doctor;
 mod edits;
 mod env;
 mod faults;
+mod findings;
 mod finish;
 mod guard;
 mod guarded;

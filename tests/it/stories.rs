@@ -200,7 +200,7 @@ fn the_cap_is_applied_by_ralph() {
         1,
         "I am not happy."
     )]))]));
-    let output = env.ralph(&["stories", "--review-cap", "1", "-n", "1"]).exits(0);
+    let output = env.ralph(&["stories", "--review-cap", "1", "-n", "1"]).exits(7);
     output.says("Approved at the review cap: US-1").prints("look here yourself: US-1");
     let story = &stories(&env)[0];
     assert_eq!(story["reviewFeedback"], "[AUTO-APPROVED AT CAP] I am not happy.");

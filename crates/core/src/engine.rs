@@ -9,6 +9,7 @@ pub mod commit;
 pub mod edits;
 pub mod entry;
 pub mod event;
+pub mod findings;
 pub mod judgement;
 pub mod memory;
 pub mod outcome;

@@ -1,5 +1,6 @@
 //! What a user can type.
 
+mod accept;
 mod build;
 mod bus;
 mod clean;
@@ -17,9 +18,11 @@ mod loop_args;
 mod man;
 mod modes;
 mod named;
+mod persons_command;
 mod plan;
 mod plugin;
 mod prompt;
+mod reject;
 mod report;
 mod resume;
 mod run;
@@ -87,6 +90,8 @@ enum Command {
     Status(status::StatusArgs),
     Logs(logs::LogsArgs),
     Resume(resume::ResumeArgs),
+    Accept(accept::AcceptArgs),
+    Reject(reject::RejectArgs),
     Stop(stop::StopArgs),
     Report(report::ReportArgs),
     Clean(clean::CleanArgs),
@@ -202,6 +207,8 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Status(args) => status::main(&args, &project),
         Command::Logs(args) => logs::main(&args, &project),
         Command::Resume(args) => resume::main(&args, &project),
+        Command::Accept(args) => accept::main(&args, &project),
+        Command::Reject(args) => reject::main(&args, &project),
         Command::Stop(args) => stop::main(&args, &project),
         Command::Report(args) => report::main(&args, &project),
         Command::Clean(args) => clean::main(&args, &project),

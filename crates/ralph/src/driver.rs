@@ -40,16 +40,19 @@ use std::{fs::File, path::Path};
 use ralph_core::{
     claim::Claim,
     engine::{
-        Action,
+        Action, Run,
         event::{Event, View},
+        findings::Finding,
         outcome::Outcome,
         stop::Stop,
     },
     setup::Setup,
 };
+use ralph_sandbox::spool::FOLDER;
 use ralph_sys::{error::Result, files::Root, process::Waited};
 
 use crate::{
+    journal::tries,
     project::git::Git,
     report::{Reporter, summary},
 };
@@ -62,6 +65,7 @@ use prompts::Prompts;
 use site::Site;
 use stories::StoryKeeper;
 
+pub(crate) use commit::task_failure;
 pub(crate) use start::{Resume, Revised, Start, fingerprints};
 pub(crate) use stories::{PendingJudgement, pending, preview, settle};
 
@@ -103,6 +107,7 @@ impl Driver {
                 let project = self.site.setup.project.clone();
                 return Ok(self.finish(&Outcome::Stopped(Stop::ProjectGone { project })));
             }
+            self.take_tries();
             match self.site.run().next() {
                 Action::Look => self.look_again(),
                 Action::RunTurn(order) => self.run_turn(order)?,
@@ -121,8 +126,26 @@ impl Driver {
         }
     }
 
+    /// Records commands for a person that processes of the run have typed.
+    fn take_tries(&mut self) {
+        let Site { dir, ledger, .. } = &mut self.site;
+        let (iteration, attempt) = ledger.run().state.position();
+        let found = tries::found(dir, &dir.turn(iteration, attempt).join(FOLDER));
+        if found.is_empty() {
+            return;
+        }
+        let (commands, files): (Vec<String>, Vec<_>) = found.into_iter().unzip();
+        let findings = commands.into_iter().map(|command| Finding::PersonsCommand { command });
+        ledger.found(findings.collect());
+        for file in files {
+            // A file that stays is found again, and counts once.
+            let _ = std::fs::remove_file(file);
+        }
+    }
+
     fn finish(mut self, outcome: &Outcome) -> u8 {
-        let exit_code = outcome.exit_code(&self.site.run().plan);
+        let Run { plan, state, .. } = self.site.run();
+        let exit_code = state.exit_code(plan, outcome);
         // The marker goes before the locks do.
         if let Some(mut stories) = self.stories.take().filter(|_| *outcome == Outcome::Done) {
             stories.count_reviews(&mut self.site);

@@ -125,7 +125,7 @@ pub fn journal(bytes: &[u8]) {
 }
 
 fn show(folded: &Folded) {
-    let standing = Standing::of(false, folded.run.state.outcome());
+    let standing = Standing::of(false, &folded.run.state);
     let now = Timestamp::UNIX_EPOCH;
     let style = Style {
         palette: Palette::default(),

@@ -7,6 +7,7 @@
 mod crash_point;
 pub(crate) mod hook_notes;
 pub(crate) mod run_dir;
+pub(crate) mod tries;
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -202,14 +203,20 @@ pub(crate) fn started(path: &Path) -> Option<Box<RunStarted>> {
 /// How a run ended, if the last event says so: when, how, and what ralph exited with.
 pub(crate) fn end(path: &Path) -> Option<(Timestamp, Outcome, u8)> {
     let mut file = File::open(path).ok()?;
-    let whole = end_of_last_line(&mut file).ok()?;
-    let before = end_of_line_before(&mut file, whole.checked_sub(1)?).ok()?;
-    let mut line = vec![0; usize::try_from(whole - before).ok()?];
-    file.seek(SeekFrom::Start(before)).ok()?;
-    io::Read::read_exact(&mut file, &mut line).ok()?;
-    match Entry::of_line(&line)? {
-        Entry { at, event: Event::RunEnded { outcome, exit_code } } => Some((at, outcome, exit_code)),
-        _ => None,
+    let mut whole = end_of_last_line(&mut file).ok()?;
+    loop {
+        let before = end_of_line_before(&mut file, whole.checked_sub(1)?).ok()?;
+        let mut line = vec![0; usize::try_from(whole - before).ok()?];
+        file.seek(SeekFrom::Start(before)).ok()?;
+        io::Read::read_exact(&mut file, &mut line).ok()?;
+        match Entry::of_line(&line)? {
+            Entry { at, event: Event::RunEnded { outcome, exit_code } } => {
+                return Some((at, outcome, exit_code));
+            }
+            // A person has looked since.
+            Entry { event: Event::Accepted { .. }, .. } => whole = before,
+            _ => return None,
+        }
     }
 }
 

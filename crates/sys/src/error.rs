@@ -15,6 +15,7 @@ Exit codes:
   4    the agent kept failing beyond the retries
   5    git or another SCM command failed beyond the retries
   6    stopped, waiting for something outside
+  7    done as far as the checks go, with findings: look, then ralph accept or reject
   130  interrupted by SIGINT or SIGTERM";
 
 /// Nothing was run.

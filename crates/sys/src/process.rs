@@ -30,7 +30,7 @@ use guardian::Guardian;
 #[cfg(debug_assertions)]
 pub use other_processes::die;
 pub use other_processes::{ask_to_stop, at_once, end_at_once, foreground};
-pub use procfs::{is_alive, is_at_work, is_same_process, lock_holder, start_time, variable};
+pub use procfs::{ancestry, is_alive, is_at_work, is_same_process, lock_holder, start_time, variable};
 pub use spec::{Leftovers, Sink, Spec};
 
 use crate::{

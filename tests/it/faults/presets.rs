@@ -101,6 +101,21 @@ pub(super) const TAMPERED: Preset = Preset {
     cut: Cut::IsRepeated,
 };
 
+/// The only review asks for changes: ralph approves at the cap, which a person must look at.
+pub(super) const CAPPED: Preset = Preset {
+    args: &["stories", "--review-cap", "1"],
+    agent: r#"
+        change() { sed -i "$1" ralph/tasks.json; }
+        case "$prompt" in
+            *"Mode: implement"*) echo code >code; change 's/"reviewStatus": null/"reviewStatus": "needs_review"/' ;;
+            *"Mode: review"*)
+                change 's/needs_review/changes_requested/; s/"reviewCount": 0/"reviewCount": 1/; s/"reviewFeedback": ""/"reviewFeedback": "More."/' ;;
+        esac
+        git add code ralph && git commit --quiet -m work; echo Well."#,
+    code: 7,
+    ..STORIES
+};
+
 pub(super) const PLAN: Preset = Preset {
     prepare: |env| {
         env.write("specs/sums.md", "It adds numbers.\n");

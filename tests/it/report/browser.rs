@@ -214,7 +214,7 @@ fn a_browser_shows_the_report() {
     let headings: Vec<&str> = by_day.parts("headings").iter().filter_map(|it| it["text"].as_str()).collect();
     let expected = [
         "What was asked",
-        "What to look at",
+        "Needs attention",
         "What was refused",
         "What to type",
         "Iterations",

@@ -16,6 +16,7 @@ use super::{
     Order,
     commit::CommitEnd,
     edits::EditsTaken,
+    findings::Finding,
     judgement::{HookReport, Judgement},
     outcome::{Exhausted, Outcome},
     plan::{Limits, Plan},
@@ -142,6 +143,22 @@ pub enum Event {
     },
     /// Every story is done: how often each was reviewed.
     ReviewsCounted(Statistics),
+    /// Something was done to the judgement: a person must look before the run counts as complete.
+    Found {
+        /// What.
+        findings: Vec<Finding>,
+    },
+    /// A person looked at the findings and accepts the work.
+    Accepted {
+        /// Why.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        why: Option<String>,
+    },
+    /// A person looked at the findings and sends the work back.
+    Rejected {
+        /// Why.
+        why: String,
+    },
     /// The run is over.
     RunEnded {
         /// How.

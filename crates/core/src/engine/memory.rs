@@ -124,6 +124,9 @@ impl Memory {
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
             | Event::ToolCallsJudged { .. }
+            | Event::Found { .. }
+            | Event::Accepted { .. }
+            | Event::Rejected { .. }
             | Event::RunEnded { .. }
             | Event::Unknown => {}
         }

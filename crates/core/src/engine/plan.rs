@@ -288,6 +288,9 @@ pub struct Limits {
     /// The exit code when a limit is reached.
     #[serde(alias = "exit_code")]
     pub limit_exit_code: u8,
+    /// The exit code when there are findings where it would else be 0.
+    #[serde(default = "finding_exit_code")]
+    pub finding_exit_code: u8,
     /// Rest between iterations.
     #[serde(alias = "rest_ms")]
     pub restart_delay_ms: u64,
@@ -308,6 +311,11 @@ pub struct Limits {
     /// Tokens in and out, for one iteration in all its attempts.
     #[serde(alias = "iteration_tokens", skip_serializing_if = "Option::is_none", default)]
     pub max_iteration_tokens: Option<u64>,
+}
+
+/// What a run with findings exits with, unless the user says otherwise.
+pub(super) fn finding_exit_code() -> u8 {
+    7
 }
 
 /// What happens to a promise that no work stands behind.

@@ -184,6 +184,7 @@ fn limits(max_iterations: u32, limit_exit_code: u8) -> Limits {
     Limits {
         max_iterations,
         limit_exit_code,
+        finding_exit_code: super::plan::finding_exit_code(),
         restart_delay_ms: 0,
         max_wait_ms: MAX_WAIT_MS,
         max_time_ms: None,

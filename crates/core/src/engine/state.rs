@@ -11,6 +11,7 @@ use super::{
     baseline::Baseline,
     edits::EditsTaken,
     event::{Event, TurnEnd, TurnEnded, View, Why},
+    findings::Found,
     outcome::Outcome,
     phase::{Judging, Pause, PendingWork, Phase, Said},
     plan::{Cause, OnFailure, Plan},
@@ -50,7 +51,8 @@ pub struct State {
     progress: Progress,
     pub(super) spent: Spent,
     pub(super) phase: Phase,
-    ended: Option<Outcome>,
+    pub(super) ended: Option<Outcome>,
+    pub(super) found: Found,
 }
 
 impl Default for State {
@@ -73,6 +75,7 @@ impl Default for State {
             spent: Spent::default(),
             phase: Phase::Idle,
             ended: None,
+            found: Found::default(),
         }
     }
 }
@@ -92,6 +95,9 @@ impl State {
             | Event::FilesChanged { .. }
             | Event::Unknown => {}
             Event::EditsTaken(taken) => self.edits_taken(taken),
+            Event::Found { findings } => self.take_findings(findings),
+            Event::Accepted { .. } => self.found.accepted = true,
+            Event::Rejected { why } => self.rejected(why),
             Event::RunResumed { .. } => self.resumed(),
             Event::StopRequested => self.stop = true,
             Event::Looked(view) => self.looked(plan, view),
@@ -207,6 +213,15 @@ impl State {
             | Phase::Waiting { .. }
             | Phase::Over(_) => {}
         }
+    }
+
+    /// The next iteration, which is told this; what the directory claims does not count before it.
+    pub(super) fn send_back(&mut self, feedback: Feedback) {
+        (self.phase, self.ended) = (Phase::Idle, None);
+        (self.iteration, self.attempt) = (self.spent.begun.saturating_add(1), 1);
+        self.refuted = true;
+        self.progress = Progress::default();
+        self.feedback = vec![feedback];
     }
 
     /// What the old checks said is of no use where there are others.

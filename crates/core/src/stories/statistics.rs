@@ -21,8 +21,11 @@ pub struct StoryReviews {
     pub id: String,
     /// How many reviews there were.
     pub reviews: u64,
-    /// Whether ralph approved it because there had been enough reviews.
+    /// Whether it was reviewed as often as the run allows.
     pub at_cap: bool,
+    /// Whether ralph approved it for that reason, although its reviewer asked for changes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_auto_approved: bool,
 }
 
 /// Reviews that send a story back more often than this are not a formality.
@@ -37,6 +40,7 @@ impl Statistics {
             // With a cap of one every review is at the cap, which says nothing.
             at_cap: (1 < cap && u64::from(cap) <= story.review_count)
                 || story.review_feedback.starts_with(AUTO_APPROVED),
+            is_auto_approved: story.review_feedback.starts_with(AUTO_APPROVED),
         });
         Self { cap, stories: stories.collect() }
     }
@@ -51,7 +55,9 @@ impl Statistics {
         let each: Vec<String> = self.stories.iter().map(|it| format!("{} {}", it.id, it.reviews)).collect();
         let mut lines = vec![format!("Reviews: {total} in all ({})", each.join(", "))];
         let number = |is: fn(u64) -> bool| counts.iter().filter(|count| is(**count)).count();
-        let (once, many) = (number(|count| count == 1), number(|count| MANY <= count));
+        // Who was approved at the cap was not approved by a review.
+        let once = self.stories.iter().filter(|story| story.reviews == 1 && !story.is_auto_approved).count();
+        let many = number(|count| MANY <= count);
         if counts.len() < 2 * once {
             lines.push(format!(
                 "{once} of {} approved at the first review: reviewing was cheap",

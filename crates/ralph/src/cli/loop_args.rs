@@ -99,7 +99,9 @@ impl LoopArgs {
 
     /// The plan with the exit code that the flags want at a limit.
     pub(super) fn limit(&self, mut plan: Plan) -> Plan {
-        plan.limits.limit_exit_code = self.flags.limit_exit_code.unwrap_or(plan.limits.limit_exit_code);
+        let (flags, limits) = (&self.flags, &mut plan.limits);
+        limits.limit_exit_code = flags.limit_exit_code.unwrap_or(limits.limit_exit_code);
+        limits.finding_exit_code = flags.finding_exit_code.unwrap_or(limits.finding_exit_code);
         plan
     }
 

@@ -1,6 +1,6 @@
 //! `ralph resume`: goes on with a run that was killed, interrupted or reached a limit.
 
-mod revise;
+pub(super) mod revise;
 mod taken_settings;
 
 use std::path::Path;
@@ -12,7 +12,7 @@ use ralph_core::{
 };
 use ralph_sys::error::Result;
 
-use super::{display::settings_of, runs};
+use super::{display::settings_of, persons_command::refuse_inside_run, runs};
 use crate::{
     driver::Resume,
     journal::run_dir::RunDir,
@@ -48,6 +48,9 @@ pub(super) struct ResumeArgs {
 
 /// Goes on with the run.
 pub(super) fn main(args: &ResumeArgs, project: &Path) -> Result<u8> {
+    if args.reread {
+        refuse_inside_run("resume --reread")?;
+    }
     let run = match &args.run {
         Some(id) => runs::by_id(id)?,
         None => runs::newest(project)?,
@@ -65,7 +68,8 @@ pub(super) fn main(args: &ResumeArgs, project: &Path) -> Result<u8> {
     let reread = if args.reread { Reread::Ask } else { Reread::No };
     let revise = move |known: &Run, run: &RunDir| revise(known, run, reread);
     let reporters = args.look.reporters(&settings_of(project));
-    let driver = Resume { run, raise: Box::new(raise), revise: Box::new(revise), reporters }.begin()?;
+    let driver = Resume { run, raise: Box::new(raise), revise: Box::new(revise), rejected: None, reporters }
+        .begin()?;
     super::modes::drive(driver, !args.look.is_json())
 }
 

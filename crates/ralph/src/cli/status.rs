@@ -11,7 +11,7 @@ use clap::Args;
 use jiff::Timestamp;
 use ralph_agents::AgentEvent;
 use ralph_core::engine::{Run, event::Event, plan::Check};
-use ralph_sys::error::Result;
+use ralph_sys::error::{Error, Result};
 use serde_json::{Value, json};
 
 use super::{display::settings_of, print, runs, session::bound_to};
@@ -42,6 +42,10 @@ pub(super) struct StatusArgs {
     /// Print one JSON object per run, and every run
     #[arg(long)]
     json: bool,
+
+    /// Print nothing, and exit with what this run (its id or the beginning; without it, the newest) exited with
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["all", "json"])]
+    exit_code: Option<String>,
 }
 
 /// How many runs a person wants to see.
@@ -52,6 +56,10 @@ const TAIL: u64 = 64 * 1024;
 
 /// Prints the runs, the newest first.
 pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
+    if let Some(id) = &args.exit_code {
+        let run = if id.is_empty() { runs::newest(project)? } else { runs::by_id(id)? };
+        return exit_code(&run);
+    }
     let mut runs = if args.all { RunDir::all()? } else { RunDir::of_project(project)? };
     runs.reverse();
     let settings = settings_of(project);
@@ -86,9 +94,21 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
     Ok(0)
 }
 
+/// What a run that has ended exited with, or would by what a person decided since.
+fn exit_code(run: &RunDir) -> Result<u8> {
+    let Run { plan, state, .. } = journal::fold(&run.journal())?.run;
+    match state.outcome() {
+        Some(outcome) if runs::process(run).is_none() => Ok(state.exit_code(&plan, outcome)),
+        Some(_) | None => Err(Error::new(format!("run {} has not ended", run.id())).hint(format!(
+            "`ralph status` shows how it stands; `ralph resume {}` goes on with it",
+            run.id()
+        ))),
+    }
+}
+
 fn listed<'a>(run: &'a RunDir, id: &'a str, folded: &'a Folded) -> Listed<'a> {
     let has_process = runs::process(run).is_some();
-    let standing = Standing::of(has_process || bound_to(run).is_some(), folded.run.state.outcome());
+    let standing = Standing::of(has_process || bound_to(run).is_some(), &folded.run.state);
     let doing = has_process.then(|| doing(run, folded)).flatten();
     Listed { id, folded, standing, doing, now: Timestamp::now() }
 }
@@ -131,7 +151,8 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
         "startedAt": entries.first().map(|entry| entry.at),
         "lastEventAt": entries.last().map(|entry| entry.at),
         "outcome": state.outcome(),
-        "exitCode": state.outcome().map(|outcome| outcome.exit_code(plan)),
+        "exitCode": state.outcome().map(|outcome| state.exit_code(plan, outcome)),
+        "findings": state.findings(),
         "next": next.collect::<Vec<_>>(),
         "folder": run.path(),
     })
@@ -175,6 +196,9 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
         | Event::ToolCallsJudged { .. }
         | Event::Warned { .. }
         | Event::EditsTaken(_)
+        | Event::Found { .. }
+        | Event::Accepted { .. }
+        | Event::Rejected { .. }
         | Event::FilesChanged { .. }
         | Event::ReviewsCounted(_)
         | Event::RunEnded { .. }
@@ -192,6 +216,7 @@ fn is_aside(event: &Event) -> bool {
             | Event::Contacted { .. }
             | Event::ToolCallsJudged { .. }
             | Event::FilesChanged { .. }
+            | Event::Found { .. }
     )
 }
 

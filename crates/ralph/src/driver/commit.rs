@@ -5,6 +5,7 @@ mod message;
 use std::{
     ffi::OsString,
     io,
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -21,7 +22,7 @@ use ralph_core::{
 use ralph_sys::{
     calls::{refusal, succeeded, unattended},
     error::Result,
-    process::{Spec, Waited},
+    process::{Spec, Supervisor, Waited},
 };
 
 use super::{agent::Agent, containment::Containment, prompts::Prompts, site::Site};
@@ -61,7 +62,11 @@ impl Committing<'_> {
         let mut end = CommitEnd::NotWanted;
         for task in &scm.tasks {
             if let ScmTask::Command(words) = task {
-                self.run_task(&scm, words);
+                if self.site.run().state.needs_person() {
+                    self.site.ledger.warn(format!("{} {words} waits for `ralph accept`", scm.command));
+                } else {
+                    self.run_task(&scm, words);
+                }
                 continue;
             }
             // A machine that cannot run git for the moment is a commit to try again, not the end of the run.
@@ -204,23 +209,37 @@ impl Committing<'_> {
 
     /// A task that is not a commit. A failure is shown; the loop goes on.
     fn run_task(&mut self, scm: &Scm, task: &str) {
-        let words = shell_words::split(task).unwrap_or_else(|_| vec![task.to_owned()]);
-        let mut args: Vec<OsString> = words.into_iter().map(OsString::from).collect();
-        if self.git.is_some() && args.first().is_some_and(|verb| verb == "push") {
-            // What runs before a push must not be what the agent wrote.
-            args.push("--no-verify".into());
+        let Site { supervisor, setup, ledger, .. } = &mut *self.site;
+        if let Some(failure) = task_failure(supervisor, scm, &setup.project, task) {
+            ledger.warn(failure);
         }
-        let failure = match self.site.supervisor.capture(self.task_spec(scm, args), MAX_ANSWER_LEN) {
-            Ok(captured) if succeeded(&captured) => return,
-            Ok(captured) => refusal(&captured),
-            Err(error) => error.to_string(),
-        };
-        self.site.ledger.warn(format!("{} {task} failed: {failure}", scm.command));
     }
 
     fn task_spec(&self, scm: &Scm, args: Vec<OsString>) -> Spec {
         unattended(scm.command.clone().into(), &self.site.setup.project, args)
     }
+}
+
+/// Runs a task that is not a commit; returns how it failed.
+pub(crate) fn task_failure(
+    supervisor: &mut Supervisor,
+    scm: &Scm,
+    project: &Path,
+    task: &str,
+) -> Option<String> {
+    let words = shell_words::split(task).unwrap_or_else(|_| vec![task.to_owned()]);
+    let mut args: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+    if git::is_git(&scm.command) && args.first().is_some_and(|verb| verb == "push") {
+        // What runs before a push must not be what the agent wrote.
+        args.push("--no-verify".into());
+    }
+    let failure =
+        match supervisor.capture(unattended(scm.command.clone().into(), project, args), MAX_ANSWER_LEN) {
+            Ok(captured) if succeeded(&captured) => return None,
+            Ok(captured) => refusal(&captured),
+            Err(error) => error.to_string(),
+        };
+    Some(format!("{} {task} failed: {failure}", scm.command))
 }
 
 /// A commit id as people write it.

@@ -5,6 +5,7 @@ use ralph_core::engine::{
     Run,
     entry::Entry,
     event::{Event, RunStarted, Topic},
+    findings::Finding,
     judgement::Judgement,
 };
 use ralph_sys::process::ProcessEvent;
@@ -60,6 +61,9 @@ impl Ledger {
                 self.append(Event::FilesChanged { files });
             }
         }
+        if let Event::TasksJudged(judged) = &event {
+            self.capped(&judged.capped);
+        }
         self.append(event);
     }
 
@@ -87,6 +91,23 @@ impl Ledger {
         }
         if let Some(complaint) = self.reporters.complaint() {
             self.warn(complaint);
+        }
+    }
+
+    /// Records that stories were approved at the cap. Before they are: a kill in between must not lose it.
+    pub(super) fn capped(&mut self, stories: &[String]) {
+        let Some(cap) = self.run.started.setup.stories.as_ref().map(|stories| stories.review_cap) else {
+            return;
+        };
+        let findings = stories.iter().map(|story| Finding::ApprovedAtCap { story: story.clone(), cap });
+        self.found(findings.collect());
+    }
+
+    /// Records what was done to the judgement, each once.
+    pub(super) fn found(&mut self, mut findings: Vec<Finding>) {
+        findings.retain(|finding| !self.run.state.findings().contains(finding));
+        if !findings.is_empty() {
+            self.append(Event::Found { findings });
         }
     }
 

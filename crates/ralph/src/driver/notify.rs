@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ralph_core::engine::{Run, outcome::Outcome};
+use ralph_core::engine::{Run, State, outcome::Outcome};
 use ralph_sys::{
     calls::{refusal, succeeded},
     process::{Sink, Spec},
@@ -30,8 +30,9 @@ pub(super) enum NotifyReason {
 
 impl NotifyReason {
     /// What the end of a run is an occasion for; a user who ended it knows.
-    pub(super) fn of(outcome: &Outcome) -> Option<Self> {
+    pub(super) fn of(outcome: &Outcome, state: &State) -> Option<Self> {
         match outcome {
+            Outcome::Done if state.needs_person() => Some(Self::NeedsPerson),
             Outcome::Done => Some(Self::Done),
             Outcome::Stopped(_) => Some(Self::NeedsPerson),
             Outcome::Exhausted { .. } => Some(Self::Limit),
@@ -90,8 +91,9 @@ pub(super) fn notify(site: &mut Site, occasion: NotifyReason, text: &str, exit_c
 
 /// Tells how the run ended.
 pub(super) fn notify_end(site: &mut Site, outcome: &Outcome, exit_code: u8) {
-    let text = summary::outcome(outcome, &site.run().plan);
-    if let Some(occasion) = NotifyReason::of(outcome) {
+    let Run { plan, state, .. } = site.run();
+    let text = [vec![summary::outcome(outcome, plan, state)], summary::findings(state)].concat().join("; ");
+    if let Some(occasion) = NotifyReason::of(outcome, state) {
         notify(site, occasion, &text, Some(exit_code));
     }
 }

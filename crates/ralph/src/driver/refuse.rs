@@ -12,6 +12,14 @@ use crate::journal::{self, run_dir::RunDir};
 
 /// A run that is complete has nothing left to do.
 pub(super) fn refuse_final(known: &Run, run: &RunDir) -> Result<()> {
+    if known.state.is_done_with_findings() {
+        let id = run.id();
+        return Err(Error::new(format!(
+            "run {id} is complete as far as the checks go, and a person must decide"
+        ))
+        .hint(format!("take it as it is: ralph accept {id}"))
+        .hint(format!("send it back: ralph reject {id} \"why\"")));
+    }
     if known.state.outcome().is_some_and(Outcome::is_final) {
         return Err(Error::new(format!("run {} is complete; there is nothing to resume", run.id())));
     }

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use ralph_core::duration::millis;
 use ralph_core::{
     engine::{
-        Action,
+        Action, Run,
         commit::CommitEnd,
         event::{Event, GateEnded, RunStarted, Turn, TurnEnd, TurnEnded, View, Why},
         judgement::Judgement,
@@ -227,7 +227,8 @@ impl SessionLoop {
                     return Ok(Verdict::GoOn(text));
                 }
                 Action::Finish(outcome) => {
-                    let exit_code = outcome.exit_code(&self.ledger.run().plan);
+                    let Run { plan, state, .. } = self.ledger.run();
+                    let exit_code = state.exit_code(plan, &outcome);
                     self.ledger.record(Event::RunEnded { outcome: outcome.clone(), exit_code });
                     return Ok(Verdict::LetGo(outcome));
                 }

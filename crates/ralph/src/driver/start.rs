@@ -84,6 +84,8 @@ pub(crate) struct Resume {
     pub(crate) raise: Box<dyn Fn(Limits) -> Limits>,
     /// What a person changed since its last process.
     pub(crate) revise: Box<Revise>,
+    /// Why a person sends it back, if one does.
+    pub(crate) rejected: Option<String>,
     pub(crate) reporters: Vec<Box<dyn Reporter>>,
 }
 
@@ -101,11 +103,7 @@ pub(crate) struct Revised {
 impl Revised {
     /// The run with it; its record does not have it yet.
     fn applied_to(&self, known: &Run) -> Run {
-        let mut run = known.clone();
-        if let Some(taken) = &self.taken {
-            run.apply(&Entry { at: journal::now(), event: Event::EditsTaken(Box::new(taken.clone())) });
-        }
-        run
+        with(known, self.taken.clone().map(|taken| Event::EditsTaken(Box::new(taken))).as_ref())
     }
 }
 
@@ -170,16 +168,17 @@ impl Start {
 impl Resume {
     /// Takes the tree, ends what is left of the process that died, and goes on where the journal ends.
     pub(crate) fn begin(self) -> Result<Driver> {
-        let Self { run, raise, revise, reporters } = self;
+        let Self { run, raise, revise, rejected, reporters } = self;
+        let decided = rejected.map(|why| Event::Rejected { why });
         let size = |run: &RunDir| run.journal().metadata().map(|it| it.len()).ok();
         let seen = size(&run);
         let folded = journal::fold(&run.journal())?;
         tell_of_end(&folded, &run);
         let mut known = folded.run;
-        refuse_final(&known, &run)?;
+        refuse_final(&with(&known, decided.as_ref()), &run)?;
         refuse_conversation(&known, &run)?;
         let mut revised = revise(&known, &run)?;
-        let mut next = revised.applied_to(&known);
+        let mut next = revised.applied_to(&with(&known, decided.as_ref()));
         let mut limits = may_go_on(&next, &raise, &run)?;
         let setup = next.started.setup.clone();
         let mut preflight = Preflight::take(&next.plan, &setup)?;
@@ -188,7 +187,7 @@ impl Resume {
         if size(&run) != seen {
             known = journal::fold(&run.journal())?.run;
             revised = revise(&known, &run)?;
-            next = revised.applied_to(&known);
+            next = revised.applied_to(&with(&known, decided.as_ref()));
             limits = may_go_on(&next, &raise, &run)?;
         }
         // In case the guardian was killed too.
@@ -202,6 +201,9 @@ impl Resume {
 
         let reporters = with_keeper(reporters, &setup, &run);
         let mut ledger = Ledger::resume(known, journal, reporters);
+        if let Some(event) = decided {
+            ledger.record(event);
+        }
         // Before the run is resumed: a kill between the two leaves it as settled as it was.
         if let Some(taken) = revised.taken {
             ledger.record(Event::EditsTaken(Box::new(taken)));
@@ -214,6 +216,15 @@ impl Resume {
         let stories = StoryKeeper::resume(ledger.run(), &run)?;
         preflight.driver(ledger, run, stories)
     }
+}
+
+/// A run with an event that its record does not have yet.
+fn with(known: &Run, event: Option<&Event>) -> Run {
+    let mut run = known.clone();
+    if let Some(event) = event {
+        run.apply(&Entry { at: journal::now(), event: event.clone() });
+    }
+    run
 }
 
 /// The limits that a run goes on with, if it may.

@@ -290,6 +290,7 @@ impl StoryKeeper {
             findings.marker(&self.project, marker);
         }
         self.ranges.judged(&findings.judged);
+        site.ledger.capped(&findings.judged.capped);
         self.put_right(site, git, &findings);
         site.ledger.record(Event::TasksJudged(Box::new(findings.judged.clone())));
     }

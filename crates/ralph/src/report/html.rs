@@ -53,7 +53,7 @@ impl Page<'_> {
             self.heading(&story),
             self.figures(&story),
             section("What was asked", self.asked.as_deref().map(asked)),
-            section("What to look at", self.concerns(&story)),
+            section("Needs attention", self.concerns(&story)),
             section("What was refused", Self::refused(&story)),
             section("What to type", Some(self.commands())),
             pictures.concat(),

@@ -177,6 +177,12 @@ impl Reporter for Human {
             }
             Event::RunEnded { outcome, .. } => self.ended(run, outcome),
             Event::EditsTaken(taken) => self.edits_taken(taken),
+            Event::Found { findings } => self.found(findings),
+            Event::Accepted { why } => {
+                let why = why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+                self.line(&format!("A person accepted the work{}", printable(&why)));
+            }
+            Event::Rejected { why } => self.line(&format!("A person sent the work back: {}", printable(why))),
             Event::Looked(_)
             | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)

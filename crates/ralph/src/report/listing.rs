@@ -7,7 +7,7 @@ use ralph_core::{
     containment::{contact::Contact, level::Level},
     duration::format_duration,
     engine::{
-        Run,
+        Run, State,
         entry::Entry,
         event::{Event, GateEnded},
         judgement::Judgement,
@@ -31,6 +31,8 @@ pub(crate) enum Standing {
     Running,
     Killed,
     Complete,
+    /// Complete as far as the checks go; a person must look.
+    Findings,
     Limit,
     Stopped,
     Interrupted,
@@ -40,9 +42,10 @@ pub(crate) enum Standing {
 
 impl Standing {
     /// How a run stands.
-    pub(crate) fn of(is_running: bool, outcome: Option<&Outcome>) -> Self {
-        match outcome {
+    pub(crate) fn of(is_running: bool, state: &State) -> Self {
+        match state.outcome() {
             _ if is_running => Self::Running,
+            Some(Outcome::Done) if state.needs_person() => Self::Findings,
             None => Self::Killed,
             Some(Outcome::Done) => Self::Complete,
             Some(Outcome::Exhausted { .. }) => Self::Limit,
@@ -59,6 +62,7 @@ impl Standing {
             Self::Running => "running",
             Self::Killed => "killed",
             Self::Complete => "complete",
+            Self::Findings => "findings",
             Self::Limit => "limit",
             Self::Stopped => "stopped",
             Self::Interrupted => "interrupted",
@@ -94,6 +98,10 @@ impl Standing {
             Self::Running => {
                 vec![("watch it", format!("ralph logs -f {id}")), ("end it", format!("ralph stop {id}"))]
             }
+            Self::Findings => vec![
+                ("take it as it is", format!("ralph accept {id}")),
+                ("send it back", format!("ralph reject {id} \"why\"")),
+            ],
             Self::Complete | Self::Unready => Vec::new(),
             Self::Killed | Self::Limit | Self::Stopped | Self::Interrupted | Self::GaveUp => {
                 vec![("go on with", format!("ralph resume {id}{raise}"))]
@@ -128,9 +136,11 @@ impl Listed<'_> {
         let (mark, color) = match self.standing {
             Standing::Running => (marks.running, accent),
             Standing::Complete => (marks.good, good),
-            Standing::Killed | Standing::Limit | Standing::Stopped | Standing::Interrupted => {
-                (marks.pending, warn)
-            }
+            Standing::Killed
+            | Standing::Findings
+            | Standing::Limit
+            | Standing::Stopped
+            | Standing::Interrupted => (marks.pending, warn),
             Standing::Unready | Standing::GaveUp => (marks.bad, bad),
         };
         let widest = columns(marks.good).max(columns(marks.bad));
@@ -189,7 +199,12 @@ impl Listed<'_> {
         let fitted = |text: &str| fit(&one_line(text), room).into_owned();
         let Run { started, plan, state, .. } = &self.folded.run;
         let mut lines = Vec::new();
-        lines.extend(state.outcome().map(|outcome| fitted(&summary::outcome(outcome, plan))));
+        lines.extend(state.outcome().map(|outcome| fitted(&summary::outcome(outcome, plan, state))));
+        let findings = summary::findings(state);
+        if !findings.is_empty() {
+            lines.push("Needs attention:".to_owned());
+            lines.extend(findings.iter().map(|line| format!("- {}", fitted(line))));
+        }
         let widest = room.saturating_sub("guardrails: x failed (was ended),".len()).clamp(12, 60);
         let gates: Vec<String> = self
             .gates()

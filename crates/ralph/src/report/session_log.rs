@@ -149,7 +149,7 @@ impl Reporter for SessionLog {
                 let was_cut_off = *outcome == Outcome::Interrupted;
                 self.footer(state, entry.at, if was_cut_off { "INTERRUPTED" } else { "FAILED" });
                 let took = between(memory.began, entry.at);
-                self.summary(&summary::outcome(outcome, plan), took, *exit_code);
+                self.summary(&summary::outcome(outcome, plan, state), took, *exit_code);
                 return;
             }
             _ => {}

@@ -6,6 +6,7 @@ use ralph_core::{
     duration::format_duration,
     engine::{
         State,
+        findings::Finding,
         outcome::{Exhausted, Outcome},
         plan::{Cause, Plan},
         stop::Stop,
@@ -14,8 +15,12 @@ use ralph_core::{
 };
 
 /// How a run ended, in one line without a full stop.
-pub(crate) fn outcome(outcome: &Outcome, plan: &Plan) -> String {
+pub(crate) fn outcome(outcome: &Outcome, plan: &Plan, state: &State) -> String {
     match outcome {
+        Outcome::Done if state.needs_person() => {
+            let findings = count(state.findings().len() as u64, "finding");
+            format!("Done as far as the checks go, with {findings}: a person must look")
+        }
         Outcome::Done => format!("Complete: {}", done(plan)),
         // For some loops that is an end like any other: then it says, too, what it is worth.
         Outcome::Exhausted { limit: Exhausted::MaxIterations } => {
@@ -72,6 +77,12 @@ pub(crate) fn put_aside(file: &str, to: Option<&str>) -> Option<String> {
 /// A story that the agent cannot do.
 pub(crate) fn handed_over(story: &str, reason: &str) -> String {
     format!("Blocked: {story}: {reason}; the story is for a person now")
+}
+
+/// What a person must look at before anything else.
+pub(crate) fn findings(state: &State) -> Vec<String> {
+    let findings = state.findings().iter().filter(|_| state.needs_person());
+    findings.map(Finding::line).collect()
 }
 
 fn gates(plan: &Plan) -> String {

@@ -24,6 +24,10 @@ pub(crate) struct LoopFlags {
     #[arg(long, value_name = "CODE")]
     pub(crate) limit_exit_code: Option<u8>,
 
+    /// Exit with this code instead of 7 when the run is done with findings
+    #[arg(long, value_name = "CODE")]
+    pub(crate) finding_exit_code: Option<u8>,
+
     #[command(flatten)]
     pub(crate) display: DisplayFlags,
 }

@@ -177,6 +177,9 @@ impl Reporter for TaskReporter {
             | Event::StopRequested
             | Event::TasksJudged(_)
             | Event::EditsTaken(_)
+            | Event::Found { .. }
+            | Event::Accepted { .. }
+            | Event::Rejected { .. }
             | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)
             | Event::Sandboxed { .. }

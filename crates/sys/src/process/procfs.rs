@@ -53,6 +53,17 @@ pub fn variable(pid: i32, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(value).into_owned())
 }
 
+/// This process and its ancestors, the nearest first, as far as they can be seen.
+pub fn ancestry() -> Vec<i32> {
+    let mut pids = Vec::new();
+    let mut next = i32::try_from(std::process::id()).ok();
+    while let Some(pid) = next.filter(|pid| 0 < *pid && !pids.contains(pid)) {
+        pids.push(pid);
+        next = look(pid).map(|process| process.parent);
+    }
+    pids
+}
+
 /// The command line of a process, for people.
 pub(super) fn describe(pid: i32) -> String {
     let line = fs_err::read(path(pid, "cmdline")).unwrap_or_default();

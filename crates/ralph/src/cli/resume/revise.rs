@@ -33,7 +33,7 @@ use crate::{
 
 /// What a resume does with what may be the agent's doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reread {
+pub(in crate::cli) enum Reread {
     /// A person is asked.
     Ask,
     /// It stays as it was.
@@ -41,7 +41,7 @@ pub(super) enum Reread {
 }
 
 /// Finds what a person changed, and copies it into the run's folder.
-pub(super) fn revise(run: &Run, dir: &RunDir, reread: Reread) -> Result<Revised> {
+pub(in crate::cli) fn revise(run: &Run, dir: &RunDir, reread: Reread) -> Result<Revised> {
     let project = &run.started.setup.project;
     let differing: Vec<Steered> = steered(run).into_iter().filter(Steered::differs).collect();
     let mut warnings = Vec::new();

@@ -3,7 +3,11 @@
 use std::{fmt::Write, path::Path, time::Duration};
 
 use ralph_agents::Usage;
-use ralph_core::{duration::format_duration, engine::event::Event, gate_failure::GateFailure};
+use ralph_core::{
+    duration::format_duration,
+    engine::{Run, event::Event},
+    gate_failure::GateFailure,
+};
 
 use super::{
     Page, escape,
@@ -23,14 +27,18 @@ const MAX_ROWS: usize = 400;
 
 impl Page<'_> {
     pub(super) fn heading(&self, story: &Recap) -> String {
-        let started = &self.folded.run.started;
+        let Run { started, plan, state, .. } = &self.folded.run;
         let class = match self.standing {
             Standing::Complete => "good",
             Standing::Unready | Standing::GaveUp | Standing::Killed => "bad",
-            Standing::Running | Standing::Limit | Standing::Stopped | Standing::Interrupted => "warn",
+            Standing::Running
+            | Standing::Findings
+            | Standing::Limit
+            | Standing::Stopped
+            | Standing::Interrupted => "warn",
         };
         let end = self.folded.entries.iter().rev().find_map(|entry| match &entry.event {
-            Event::RunEnded { outcome, .. } => Some(summary::outcome(outcome, &self.folded.run.plan)),
+            Event::RunEnded { outcome, .. } => Some(summary::outcome(outcome, plan, state)),
             _ => None,
         });
         let agent = Path::new(&started.setup.agent.command).file_name().unwrap_or_default();
@@ -99,7 +107,10 @@ impl Page<'_> {
 
     /// What a person should know in the morning.
     pub(super) fn concerns(&self, story: &Recap) -> Option<String> {
-        let mut concerns: Vec<String> = story.blocks.iter().map(|block| escape(block)).collect();
+        let findings = summary::findings(&self.folded.run.state);
+        let mut concerns: Vec<String> =
+            findings.iter().map(|line| format!("Finding: {}.", escape(line))).collect();
+        concerns.extend(story.blocks.iter().map(|block| escape(block)));
         if let Some(last) = story.turns.last() {
             concerns.extend(last.gates.iter().filter_map(|checked| self.failed_check(checked)));
         }

@@ -14,7 +14,7 @@ fn page(folded: &Folded) -> String {
     let page = Page {
         id: "20260101-000000-0001",
         folded,
-        standing: Standing::of(false, folded.run.state.outcome()),
+        standing: Standing::of(false, &folded.run.state),
         asked: Some("Do <script>alert(1)</script> & \"more\"".to_owned()),
         commits: vec![("abc".to_owned(), "Do & undo".to_owned())],
         files,

@@ -9,6 +9,7 @@ use ralph_core::{
         commit::CommitEnd,
         edits::{EditsTaken, Effect},
         event::{RunStarted, Turn, TurnEnd, TurnEnded},
+        findings::Finding,
         outcome::Outcome,
         plan::{CommitRule, Plan},
     },
@@ -48,6 +49,13 @@ impl Human {
             self.line(&format!(
                 "{quiet}Nothing checks the agent's word: add \"guardrails\" to .ralph/settings.json.{quiet:#}"
             ));
+        }
+    }
+
+    pub(super) fn found(&mut self, findings: &[Finding]) {
+        let Palette { warn, .. } = self.look.palette;
+        for finding in findings {
+            self.alert(&format!("{warn}Finding:{warn:#} {}", printable(&finding.line())));
         }
     }
 
@@ -179,6 +187,7 @@ impl Human {
         let Run { started, plan, state, memory } = run;
         let Palette { good, bad, warn, .. } = self.look.palette;
         let (mark, style) = match outcome {
+            Outcome::Done if state.needs_person() => (self.look.marks.pending, warn),
             Outcome::Done => (self.look.marks.good, good),
             Outcome::Exhausted { .. } | Outcome::Stopped(_) | Outcome::Interrupted => {
                 (self.look.marks.pending, warn)
@@ -190,16 +199,30 @@ impl Human {
         if !self.look.summary {
             return;
         }
-        let line = printable(&summary::outcome(outcome, plan)).into_owned();
+        let line = printable(&summary::outcome(outcome, plan, state)).into_owned();
         let spent = flow(&summary::spent(state), ", ", 3, 3, self.screen.columns());
         let out = &mut self.data;
         let _ = writeln!(out, "{mark} {style}{line}{style:#}\n   {spent}");
+        let findings = summary::findings(state);
+        if !findings.is_empty() {
+            let _ = writeln!(out, "   Needs attention:");
+        }
+        for line in &findings {
+            let _ = writeln!(out, "   - {}", printable(line));
+        }
         for line in memory.reviews.iter().flat_map(Statistics::lines) {
             let _ = writeln!(out, "   {}", printable(&line));
         }
         if let Some(line) = summary::baseline(state, plan) {
             let line = printable(&line).into_owned();
             let _ = writeln!(out, "   {line}");
+        }
+        if !findings.is_empty() {
+            let run = &started.run;
+            let _ = writeln!(
+                out,
+                "   take it as it is: ralph accept {run}\n   send it back: ralph reject {run} \"why\""
+            );
         }
         if !outcome.is_final() && !matches!(outcome, Outcome::Unready { .. }) {
             let raise = match outcome {

@@ -88,6 +88,9 @@ impl Live {
             | Event::StoryHandedOver { .. }
             | Event::Warned { .. }
             | Event::EditsTaken(_)
+            | Event::Found { .. }
+            | Event::Accepted { .. }
+            | Event::Rejected { .. }
             | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)
             | Event::Unknown => return,

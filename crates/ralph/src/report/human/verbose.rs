@@ -71,6 +71,9 @@ impl Human {
             | Event::Warned { .. }
             | Event::TasksJudged(_)
             | Event::EditsTaken(_)
+            | Event::Found { .. }
+            | Event::Accepted { .. }
+            | Event::Rejected { .. }
             | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)
             | Event::RunEnded { .. }

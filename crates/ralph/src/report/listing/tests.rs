@@ -110,7 +110,7 @@ fn runs_are_listed() {
         let style = Style { palette, marks, columns, with_project: columns == 120 };
         writeln!(told, "== {columns} columns").expect("text");
         for (number, (is_running, doing, folded)) in (0..).zip(&runs) {
-            let standing = Standing::of(*is_running, folded.run.state.outcome());
+            let standing = Standing::of(*is_running, &folded.run.state);
             let now = at(20 * if *is_running { 1 } else { 10_i64.pow(number.min(4)) });
             let doing = doing.map(str::to_owned);
             let listed = Listed { id: "20251115-120000-c879", folded, standing, doing, now };

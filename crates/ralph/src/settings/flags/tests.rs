@@ -8,7 +8,8 @@ use super::*;
 use crate::settings::{keys, load};
 
 /// Flags that stand for no setting, and those for how things look, which other commands have too.
-const NO_SETTINGS: [&str; 6] = ["limit-exit-code", "verbose", "quiet", "color", "timestamps", "output"];
+const NO_SETTINGS: [&str; 7] =
+    ["limit-exit-code", "finding-exit-code", "verbose", "quiet", "color", "timestamps", "output"];
 
 fn command() -> Command {
     LoopFlags::augment_args(Command::new("ralph"))

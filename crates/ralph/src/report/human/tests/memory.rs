@@ -61,7 +61,7 @@ fn events() -> impl Strategy<Value = Event> {
         Just(Outcome::Interrupted),
         Just(Outcome::Exhausted { limit: Exhausted::MaxIterations }),
     ];
-    let story = StoryReviews { id: "US-1".to_owned(), reviews: 2, at_cap: false };
+    let story = StoryReviews { id: "US-1".to_owned(), reviews: 2, at_cap: false, is_auto_approved: false };
     let reviews = Statistics { cap: 5, stories: vec![story] };
     prop_oneof![
         3 => turn,

@@ -1,0 +1,81 @@
+//! `ralph accept`: a person looked at the findings of a run, and takes the work as it is.
+
+use std::path::Path;
+
+use clap::Args;
+use ralph_core::{
+    engine::{Run, entry::Entry, event::Event},
+    setup::Setup,
+};
+use ralph_sys::{
+    error::{Error, Result},
+    process::Supervisor,
+};
+
+use super::{persons_command::refuse_inside_run, print, runs, warn};
+use crate::{
+    driver::task_failure,
+    journal::{self, Journal, run_dir::RunDir},
+};
+
+/// Accept a run that is done, with findings
+///
+/// A run whose checks passed exits with 7 when something was done to its judgement: a story approved at the review cap, a
+/// command for a person typed by the agent. Look at the findings (`ralph status`), then accept the work, or send it back with
+/// `ralph reject`. What was postponed until then, such as a push, is done now.
+///
+/// Example: ralph accept -m "the concern is a matter of taste"
+#[derive(Args, Debug)]
+pub(super) struct AcceptArgs {
+    /// The run's id or its beginning; without it, the newest run of this project
+    run: Option<String>,
+
+    /// Why, for the record
+    #[arg(short, long, value_name = "WHY")]
+    message: Option<String>,
+}
+
+/// Records it, and does what was postponed.
+pub(super) fn main(args: &AcceptArgs, project: &Path) -> Result<u8> {
+    refuse_inside_run("accept")?;
+    let dir = match &args.run {
+        Some(id) => runs::by_id(id)?,
+        None => runs::newest(project)?,
+    };
+    let (mut journal, run) = with_findings(&dir)?;
+    journal.append(&Entry { at: journal::now(), event: Event::Accepted { why: args.message.clone() } })?;
+    journal.unlock();
+    for failure in postponed(&run)? {
+        warn(&failure);
+    }
+    print(&format!("accepted run {}\n", dir.id()))?;
+    Ok(0)
+}
+
+/// A run that a person must decide about, with its journal locked.
+pub(super) fn with_findings(dir: &RunDir) -> Result<(Journal, Run)> {
+    // A run that is gone must not come back as an empty journal.
+    fs_err::metadata(dir.journal())?;
+    let journal = Journal::open(&dir.journal())?;
+    let run = journal::fold(&dir.journal())?.run;
+    if run.state.is_done_with_findings() {
+        return Ok((journal, run));
+    }
+    let id = dir.id();
+    Err(if run.state.findings().is_empty() {
+        Error::new(format!("run {id} has no findings; there is nothing to decide"))
+    } else if run.state.needs_person() {
+        Error::new(format!("run {id} is not done")).hint(format!("go on with it: ralph resume {id}"))
+    } else {
+        Error::new(format!("the findings of run {id} are accepted already"))
+    })
+}
+
+/// Does what the settings do after a commit and what waited for a person; returns what failed.
+fn postponed(run: &Run) -> Result<Vec<String>> {
+    let Setup { scm, project, .. } = &run.started.setup;
+    let Some(scm) = scm.as_ref().filter(|_| 0 < run.state.spent().commits) else { return Ok(Vec::new()) };
+    let mut supervisor = Supervisor::new()?;
+    let tasks = scm.tasks.iter().filter(|task| !task.commits());
+    Ok(tasks.filter_map(|task| task_failure(&mut supervisor, scm, project, task.words())).collect())
+}
