@@ -8,7 +8,7 @@ use crate::env::{Env, done, meet};
 
 /// A world with nothing but git, a repository and one agent.
 fn healthy() -> Env {
-    let env = Env::new().with_git().bare().borrow("git");
+    let env = Env::new().variable("IS_SANDBOX", "1").with_git().bare().borrow("git");
     env.program("claude", "echo '2.1.325 (Claude Code)'");
     env.write(".ralph/settings.json", "{\n  \"agent\": {\"command\": \"claude\"}\n}\n");
     env

@@ -171,6 +171,30 @@ fn a_guarded_agent_needs_no_rules_of_its_own() {
 }
 
 #[test]
+fn root_is_told_before_a_turn_what_claude_needs() {
+    const HINT: &str = "IS_SANDBOX=1 (no other value counts)";
+    if !rustix::process::geteuid().is_root() {
+        return crate::env::skip("only root is refused");
+    }
+    for value in ["0", "true", "yes"] {
+        let env = claude(&[], "").variable("IS_SANDBOX", value);
+        env.run(&[]).exits(0).says("claude runs as root and keeps its own permission rules").says(HINT);
+        let env = env.settings(json!({"agent": {"permissions": "skip"}}));
+        env.run(&[])
+            .exits(2)
+            .says("claude refuses to skip its permission rules as root")
+            .says("--sandbox")
+            .says(HINT);
+        assert_eq!(env.runs().len(), 1, "a run was begun");
+        env.ralph(&["doctor"]).exits(0).prints("runs as root: without a sandbox and without IS_SANDBOX=1");
+    }
+    let env = claude(&[], "").settings(json!({"agent": {"env": {"IS_SANDBOX": "1"}, "permissions": "skip"}}));
+    env.run(&[]).exits(0).says_not("as root");
+    let told = env.ralph(&["doctor"]).exits(0).stdout;
+    assert!(!told.contains("runs as root"), "{told}");
+}
+
+#[test]
 fn old_versions_are_named() {
     let env = claude_of("2.1.197", &[], "");
     env.run(&[]).exits(0).says("version 2.1.197 of the agent runs a tool when ralph's hook before it fails");

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::{
-    env::{Env, RALPH},
+    env::{Env, RALPH, done, write},
     pty::Pty,
 };
 
@@ -17,6 +17,8 @@ const GUARDRAIL: &str = "Add guardrail command (leave blank to finish): ";
 const ACTION: &str = "  Fail action (APPEND|PREPEND|REPLACE): ";
 const HINT: &str = "  Hint (optional, guidance for agent on failure): ";
 const SCM: &str = "Configure SCM? (y/N): ";
+const SANDBOX: &str = "Contain the agent in a sandbox? (y/N): ";
+const NOTIFY: &str = "Notify command (optional, told as JSON when a run ends or needs you): ";
 const SCM_COMMAND: &str = "  SCM command (e.g., git): ";
 const SCM_TASKS: &str = "  SCM tasks (comma-separated, e.g., commit,push): ";
 const OVERWRITE: &str = "Overwrite? (y/N): ";
@@ -47,8 +49,13 @@ fn the_dialogue_of_the_documentation() {
     pty.answer(AGENT, "claude").answer(FLAGS, "--model,opus").answer(ITERATIONS, "").answer(RESPONSE, "");
     pty.answer(GUARDRAIL, "make lint").answer(ACTION, "APPEND").answer(HINT, "Fix lint errors only.");
     pty.answer(GUARDRAIL, "make test").answer(ACTION, "replace").answer(HINT, "");
-    pty.answer(GUARDRAIL, "").answer(SCM, "y").answer(SCM_COMMAND, "git").answer(SCM_TASKS, "commit, push");
-    pty.expect(WRITTEN).expect("ralph run -p").exits(0);
+    pty.answer(GUARDRAIL, "")
+        .answer(SCM, "y")
+        .answer(SCM_COMMAND, "git")
+        .answer(SCM_TASKS, "commit, push")
+        .answer(SANDBOX, "")
+        .answer(NOTIFY, "");
+    pty.expect(WRITTEN).expect("Next: ralph run").exits(0);
     let expected = json!({
         "$schema": "./settings.schema.json",
         "maximumIterations": 10,
@@ -76,7 +83,7 @@ fn defaults_make_settings_that_run() {
     env.program("agent", "while read -r line; do :; done; echo '<response>DONE</response>'");
     let mut pty = init(&env);
     pty.answer(AGENT, "agent").answer(FLAGS, "").answer(ITERATIONS, "").answer(RESPONSE, "");
-    pty.answer(GUARDRAIL, "").answer(SCM, "").expect(WRITTEN).exits(0);
+    pty.answer(GUARDRAIL, "").answer(SCM, "").answer(SANDBOX, "").answer(NOTIFY, "").expect(WRITTEN).exits(0);
     let settings = written(&env);
     assert_eq!(settings["agent"], json!({"command": "agent", "flags": []}));
     assert_eq!(settings["guardrails"], json!([]));
@@ -96,7 +103,11 @@ fn bad_answers_are_asked_again() {
     pty.answer(ITERATIONS, "25").answer(RESPONSE, " FINISHED ");
     pty.answer(GUARDRAIL, "make test").answer(ACTION, "").answer(ACTION, "MAYBE").answer(ACTION, " Prepend ");
     pty.answer(HINT, "").answer(GUARDRAIL, "").answer(SCM, "perhaps").answer(SCM, "Y");
-    pty.answer(SCM_COMMAND, "").answer(SCM_TASKS, " , ").answer(SCM_TASKS, "commit");
+    pty.answer(SCM_COMMAND, "")
+        .answer(SCM_TASKS, " , ")
+        .answer(SCM_TASKS, "commit")
+        .answer(SANDBOX, "")
+        .answer(NOTIFY, "");
     pty.expect(WRITTEN).exits(0);
     let settings = written(&env);
     assert_eq!(settings["agent"]["command"], "codex");
@@ -121,7 +132,12 @@ fn what_is_found_is_offered() {
     pty.answer("Add guardrail \"cargo test\"? (Y/n): ", "");
     pty.answer("Add guardrail \"cargo clippy -- -D warnings\"? (Y/n): ", "n");
     pty.answer("Add guardrail \"cargo fmt --check\"? (Y/n): ", "yes");
-    pty.answer(GUARDRAIL, "").answer(SCM, "n").expect(WRITTEN).exits(0);
+    pty.answer(GUARDRAIL, "")
+        .answer(SCM, "n")
+        .answer(SANDBOX, "")
+        .answer(NOTIFY, "")
+        .expect(WRITTEN)
+        .exits(0);
     let settings = written(&env);
     assert_eq!(settings["agent"]["command"], "codex");
     let expected = json!([
@@ -149,7 +165,13 @@ fn settings_that_exist_are_shown_and_kept() {
     pty.expect("\"command\": \"pi\"").expect("\"-x\"");
     pty.expect("Loaded from .ralph/settings.json (with local overlay from settings.local.json)\r\n");
     pty.answer(OVERWRITE, "y").answer(AGENT, "claude").answer(FLAGS, "").answer(ITERATIONS, "");
-    pty.answer(RESPONSE, "").answer(GUARDRAIL, "").answer(SCM, "").expect(WRITTEN).exits(0);
+    pty.answer(RESPONSE, "")
+        .answer(GUARDRAIL, "")
+        .answer(SCM, "")
+        .answer(SANDBOX, "")
+        .answer(NOTIFY, "")
+        .expect(WRITTEN)
+        .exits(0);
     assert_eq!(written(&env)["agent"]["command"], "claude");
     assert_eq!(env.read(".ralph/settings.local.json"), "{\"agent\": {\"command\": \"pi\"}}");
 }
@@ -160,7 +182,13 @@ fn broken_settings_can_be_replaced() {
     env.write(SETTINGS, "{\n  \"agent\": ,\n}");
     let mut pty = init(&env);
     pty.expect(".ralph/settings.json:2:12: ").answer(OVERWRITE, "y").answer(AGENT, "claude");
-    pty.answer(FLAGS, "").answer(ITERATIONS, "").answer(RESPONSE, "").answer(GUARDRAIL, "").answer(SCM, "");
+    pty.answer(FLAGS, "")
+        .answer(ITERATIONS, "")
+        .answer(RESPONSE, "")
+        .answer(GUARDRAIL, "")
+        .answer(SCM, "")
+        .answer(SANDBOX, "")
+        .answer(NOTIFY, "");
     pty.expect(WRITTEN).exits(0);
     written(&env);
 }
@@ -236,4 +264,35 @@ fn a_folder_that_cannot_be_written_is_named() {
     let env = Env::new().bare();
     env.write(".ralph", "a file");
     env.ralph(&["init", "--yes", "--agent", "claude"]).exits(2).says("cannot write `.ralph/settings.json`");
+}
+
+#[test]
+fn enter_all_the_way_inside_a_repository_gives_a_loop_that_commits() {
+    let env = Env::new().with_git().turns(json!([[write("work", "done"), done()]]));
+    fs::remove_file(env.path(".ralph/settings.json")).expect("the settings");
+    env.program("claude", "exit 0");
+    let mut pty = init(&env);
+    pty.answer("[claude]: ", "")
+        .answer(FLAGS, "")
+        .answer(ITERATIONS, "")
+        .answer(RESPONSE, "")
+        .answer(GUARDRAIL, "");
+    pty.answer("Configure SCM? (Y/n): ", "").answer("  SCM command (e.g., git) [git]: ", "");
+    pty.answer("  SCM tasks (comma-separated, e.g., commit,push) [commit]: ", "");
+    pty.answer(SANDBOX, "y").answer(NOTIFY, "cat >told");
+    pty.expect(WRITTEN).expect("Next: ralph run \"").exits(0);
+    let settings = written(&env);
+    assert_eq!(settings["scm"], json!({"command": "git", "tasks": ["commit"]}));
+    assert_eq!((&settings["sandbox"], &settings["notify"]), (&json!("auto"), &json!("cat >told")));
+    // The same without a question, and the loop does commit.
+    env.ralph(&["init", "--yes", "--force"]).exits(0).prints("Next: ralph run \"");
+    let settings = written(&env);
+    assert_eq!(settings["scm"], json!({"command": "git", "tasks": ["commit"]}));
+    assert!(settings.get("sandbox").is_none() && settings.get("notify").is_none(), "{settings}");
+    let script = env.script_path();
+    let flags = json!([script]).to_string();
+    let text = env.read(".ralph/settings.json").replace("\"flags\": []", &format!("\"flags\": {flags}"));
+    env.write(".ralph/settings.json", &text.replace("\"claude\"", &format!("{RALPH:?}")));
+    env.run(&[]).exits(0).says("Committed");
+    assert_eq!(env.committed(), ["work"]);
 }

@@ -21,6 +21,8 @@ pub struct Findings {
     pub agents: Vec<Agent>,
     /// The agent that the settings name.
     pub agent: Option<RequiredProgram>,
+    /// The variable without which the agent keeps its permission rules, because root runs it.
+    pub root_needs: Option<&'static str>,
     /// The settings.
     pub settings: Settings,
     /// The git that would be called; nothing if there is none.

@@ -31,6 +31,7 @@ mod spool;
 mod start;
 pub(crate) mod steering;
 pub(crate) mod stories;
+pub(crate) mod superuser;
 mod turn;
 mod wait;
 mod work;

@@ -129,6 +129,17 @@ fn settings(findings: &Findings) -> Vec<Fact> {
                 .fix("ralph init"),
         }),
     }
+    if let (Some(agent), Some(name)) = (&findings.agent, findings.root_needs) {
+        let text = format!(
+            "`{}` runs as root: without a sandbox and without {name}=1 (no other value counts) it keeps its own permission rules",
+            agent.command
+        );
+        facts.push(
+            here(Severity::Warning, text)
+                .fix("ralph run --sandbox")
+                .fix(format!("export {name}=1  # in a container")),
+        );
+    }
     if settings.files.is_empty() {
         facts.push(here(Severity::Note, "no settings file; the defaults hold".to_owned()));
     }

@@ -71,7 +71,7 @@ pub(super) fn main(args: &InitArgs, project: &Path) -> Result<u8> {
     interrupts.end();
     file::write(project, &draft)?;
     let gap = if args.yes { "" } else { "\n" };
-    print(&format!("{gap}Settings written to {PROJECT_FILE}\nNext: ralph run -p \"...\"\n"))?;
+    print(&format!("{gap}Settings written to {PROJECT_FILE}\nNext: ralph run \"Say here what to do\"\n"))?;
     Ok(0)
 }
 
@@ -90,7 +90,7 @@ fn unasked(args: &InitArgs, project: &Path, found: &Found) -> Result<SettingsDra
         return Err(Error::new("no agent is installed that ralph knows")
             .hint("name the one to use: `ralph init --yes --agent COMMAND`"));
     };
-    Ok(SettingsDraft::unasked(agent, &found.guardrails))
+    Ok(SettingsDraft::unasked(agent, found))
 }
 
 /// Nothing means that the settings that exist shall stay.

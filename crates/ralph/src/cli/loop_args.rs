@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use super::safety_args::SafetyArgs;
 use crate::{
-    driver::fingerprints,
+    driver::{fingerprints, superuser},
     journal::run_dir::RunDir,
     report::Reporter,
     settings::{
@@ -141,9 +141,7 @@ fn permissions(settings: &Settings, sandbox: &Wanted) -> Permissions {
     let adapter = ralph_agents::adapter(&settings.agent.command);
     let is_contained = sandbox.level != Choice::Level(Level::None);
     let is_guarded = settings.guard == Guard::On && adapter.hooks() != Hooking::Never;
-    let is_set = |name: &str| settings.agent.env.contains_key(name) || std::env::var_os(name).is_some();
-    let can_skip =
-        adapter.skips_as_root_with().is_none_or(|name| !rustix::process::geteuid().is_root() || is_set(name));
+    let can_skip = superuser::lacks(&settings.agent.command, &settings.agent.env).is_none();
     if is_contained || is_guarded && can_skip { Permissions::Skip } else { Permissions::Agent }
 }
 

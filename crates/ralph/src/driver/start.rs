@@ -25,6 +25,7 @@ use super::{
     site::Site,
     steering,
     stories::{self, StoryKeeper},
+    superuser,
 };
 use crate::{
     journal::{self, Journal, run_dir::RunDir},
@@ -113,6 +114,7 @@ impl Start {
         let Self { plan, setup, run, drafts, reporters, warnings, settled } = self;
         check_names(&setup)?;
         let odd_rules = protection::check_rules(&setup)?;
+        let held_back = superuser::check(&setup)?;
         check_prompt(&setup.prompt, &drafts)?;
         let mut preflight = Preflight::take(&plan, &setup)?;
         let level = self_test::choose(&mut preflight.supervisor, &setup.sandbox)?;
@@ -149,7 +151,7 @@ impl Start {
         if let Some(judged) = settled {
             ledger.record(Event::TasksJudged(Box::new(judged)));
         }
-        for warning in warnings.into_iter().chain(odd_rules) {
+        for warning in warnings.into_iter().chain(odd_rules).chain(held_back) {
             ledger.warn(warning);
         }
         protection::warn(&mut ledger, &setup);

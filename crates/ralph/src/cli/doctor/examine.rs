@@ -12,7 +12,7 @@ use ralph_agents::{
     versions::{self, Version},
 };
 use ralph_core::{
-    containment::level::Choice,
+    containment::level::{Choice, Level},
     doctor::{Agent, Findings, Git as GitFound, HooksFound, Place, RequiredProgram, Setting, Settings},
 };
 use ralph_sys::{error::Result, paths::state_dir, process::Supervisor};
@@ -22,7 +22,7 @@ use serde_json::Value;
 use super::contain;
 use crate::{
     cli::runs,
-    driver::agent_version,
+    driver::{agent_version, superuser},
     hooks::plugin::{self, Codex},
     journal::run_dir::RunDir,
     project::git::Git,
@@ -45,8 +45,11 @@ pub(super) fn examine(project: &Path, inspected: &Inspected) -> Result<Option<Fi
     }
     let scm = settings.scm.as_ref().filter(|scm| !scm.tasks.is_empty());
     let state = state_dir().ok();
+    let is_contained = settings.sandbox.level.is_some_and(|level| level != Choice::Level(Level::None));
+    let root_needs = superuser::lacks(&settings.agent.command, &settings.agent.env).filter(|_| !is_contained);
     Ok(Some(Findings {
         agents,
+        root_needs,
         agent,
         settings: settings_of(inspected),
         git: examine_git(&mut supervisor, project),

@@ -4,7 +4,7 @@ use ralph_core::setup::{Scm, ScmTask};
 
 use super::{
     ask::{Answer, Default, Terminal},
-    file::{DraftAgent, DraftGuardrail, SettingsDraft},
+    file::{AUTO, DraftAgent, DraftGuardrail, SettingsDraft},
     found::Found,
 };
 
@@ -15,7 +15,9 @@ pub(super) fn conduct(terminal: &mut Terminal, found: &Found) -> Answer<Settings
         maximum_iterations: terminal.ask("Maximum iterations [10]: ", iterations)?,
         completion_response: terminal.ask("Completion response [DONE]: ", |answer| Ok(or(answer, "DONE")))?,
         guardrails: guardrails(terminal, found)?,
-        scm: scm(terminal)?,
+        scm: scm(terminal, found)?,
+        sandbox: sandbox(terminal)?,
+        notify: notify(terminal)?,
         ..SettingsDraft::default()
     })
 }
@@ -61,16 +63,36 @@ fn guardrail(terminal: &mut Terminal, command: String) -> Answer<DraftGuardrail>
     Ok(DraftGuardrail { command, fail_action, hint })
 }
 
-fn scm(terminal: &mut Terminal) -> Answer<Option<Scm>> {
-    if !terminal.confirm("Configure SCM? (y/N): ", Default::No)? {
+/// Inside a repository Enter alone commits; elsewhere there is nothing to commit into.
+fn scm(terminal: &mut Terminal, found: &Found) -> Answer<Option<Scm>> {
+    let (question, default) = if found.in_repository {
+        ("Configure SCM? (Y/n): ", Default::Yes)
+    } else {
+        ("Configure SCM? (y/N): ", Default::No)
+    };
+    if !terminal.confirm(question, default)? {
         return Ok(None);
     }
-    let command = terminal.ask("  SCM command (e.g., git): ", |answer| Ok(or(answer, "git")))?;
-    let tasks = terminal.ask("  SCM tasks (comma-separated, e.g., commit,push): ", |answer| {
-        let tasks = parts(answer);
+    let offered = |what: &str| if found.in_repository { format!(" [{what}]") } else { String::new() };
+    let question = format!("  SCM command (e.g., git){}: ", offered("git"));
+    let command = terminal.ask(&question, |answer| Ok(or(answer, "git")))?;
+    let question = format!("  SCM tasks (comma-separated, e.g., commit,push){}: ", offered("commit"));
+    let tasks = terminal.ask(&question, |answer| {
+        let tasks = if found.in_repository { parts(&or(answer, "commit")) } else { parts(answer) };
         if tasks.is_empty() { Err("  Please name at least one task.".to_owned()) } else { Ok(tasks) }
     })?;
     Ok(Some(Scm { command, tasks: tasks.into_iter().map(ScmTask::from).collect() }))
+}
+
+fn sandbox(terminal: &mut Terminal) -> Answer<Option<&'static str>> {
+    let question = "Contain the agent in a sandbox? (y/N): ";
+    Ok(terminal.confirm(question, Default::No)?.then_some(AUTO))
+}
+
+fn notify(terminal: &mut Terminal) -> Answer<Option<String>> {
+    terminal.ask("Notify command (optional, told as JSON when a run ends or needs you): ", |answer| {
+        Ok(Some(answer.to_owned()).filter(|command| !command.is_empty()))
+    })
 }
 
 fn iterations(answer: &str) -> Result<u32, String> {

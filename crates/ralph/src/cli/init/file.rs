@@ -6,13 +6,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ralph_core::{fail_action::FailAction, setup::Scm};
+use ralph_core::{
+    fail_action::FailAction,
+    setup::{Scm, ScmTask},
+};
 use ralph_sys::{
     error::{Context, Result},
     files::{Readers, Root},
 };
 use serde::Serialize;
 
+use super::found::Found;
 use crate::{
     cli::schema::settings_schema,
     project::own_files,
@@ -21,6 +25,8 @@ use crate::{
 
 /// The schema beside the settings, so that editors complete them, everywhere and without a network.
 const SCHEMA_FILE: &str = ".ralph/settings.schema.json";
+/// The first kind of sandbox that works.
+pub(super) const AUTO: &str = "auto";
 const SCHEMA_REFERENCE: &str = "./settings.schema.json";
 
 /// What goes into the file, in the order of the file.
@@ -37,6 +43,10 @@ pub(super) struct SettingsDraft {
     pub(super) guardrails: Vec<DraftGuardrail>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) scm: Option<Scm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) sandbox: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) notify: Option<String>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -73,16 +83,20 @@ impl Default for SettingsDraft {
             agent: DraftAgent::default(),
             guardrails: Vec::new(),
             scm: None,
+            sandbox: None,
+            notify: None,
         }
     }
 }
 
 impl SettingsDraft {
     /// What was found, and the defaults for the rest.
-    pub(super) fn unasked(agent: &str, guardrails: &[String]) -> Self {
+    pub(super) fn unasked(agent: &str, found: &Found) -> Self {
+        let commits = || Scm { command: "git".to_owned(), tasks: vec![ScmTask::from("commit".to_owned())] };
         Self {
+            scm: found.in_repository.then(commits),
             agent: DraftAgent { command: agent.to_owned(), flags: Vec::new() },
-            guardrails: guardrails.iter().map(|command| DraftGuardrail::plain(command)).collect(),
+            guardrails: found.guardrails.iter().map(|command| DraftGuardrail::plain(command)).collect(),
             ..Self::default()
         }
     }

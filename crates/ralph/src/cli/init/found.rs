@@ -17,6 +17,8 @@ pub(super) struct Found {
     installed: Vec<&'static str>,
     /// The commands to offer.
     pub(super) guardrails: Vec<String>,
+    /// Whether there is a git repository to commit into, and a git.
+    pub(super) in_repository: bool,
 }
 
 impl Found {
@@ -28,7 +30,9 @@ impl Found {
         let agent = given.or(installed.first().copied()).map(str::to_owned);
         let text = |name: &str| Some((name.to_owned(), beginning(&project.join(name))?));
         let files = FILES.into_iter().filter_map(text).collect();
-        Self { agent, installed, guardrails: detect::guardrails(&files) }
+        let has_repository = project.ancestors().any(|folder| folder.join(".git").exists());
+        let in_repository = has_repository && is_there(&"git");
+        Self { agent, installed, guardrails: detect::guardrails(&files), in_repository }
     }
 
     /// The same for people.
