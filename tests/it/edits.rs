@@ -158,6 +158,22 @@ fn build_takes_over_the_test_command_of_the_notes() {
     assert_eq!(env.events("gate_ended").last().expect("a gate")["failure"], Value::Null);
 }
 
+#[test]
+fn only_loops_that_use_guardrails_take_them_over() {
+    let env =
+        Env::new().with_git().turns(json!([[write("implementation_plan.md", "- [ ] One\n"), say("Hm.")]]));
+    env.write("specs/a.md", "It works.\n");
+    env.ralph(&["plan", "1"]).exits(0);
+    let env = env.guardrails(&["false"]);
+    env.ralph(&["resume", "-m", "2"]).says("guardrails: none → `false` (only a new run uses it)");
+    assert_eq!(env.events("edits_taken")[0]["plan"]["gates"], json!([]));
+    let env = Env::new().turns(json!([[say("Hm.")], [shell("touch .ralph/tasks/t/DONE"), say("Well.")]]));
+    env.ralph(&["task", "run", "--task", "t", "-p", "x", "--max-restarts", "1"]).exits(1);
+    let env = env.guardrails(&["touch checked"]);
+    env.ralph(&["resume", "-m", "2"]).exits(0).says("guardrails: none → `touch checked`");
+    assert!(env.path("checked").exists());
+}
+
 /// What is edited, and how it is seen that it applies: every loop resumes with the settings of a person.
 #[test]
 fn every_loop_takes_over_settings() {

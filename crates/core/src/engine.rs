@@ -159,7 +159,8 @@ fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
     Action::RunTurn(Order { iteration: state.iteration, attempt: state.attempt, mode, story })
 }
 
-fn exhausted(plan: &Plan, state: &State) -> Option<Exhausted> {
+/// The limit that a run has reached, if it has.
+pub fn exhausted(plan: &Plan, state: &State) -> Option<Exhausted> {
     let (limits, spent) = (&plan.limits, &state.spent);
     if state.attempt == 1 && limits.max_iterations < state.iteration {
         return Some(Exhausted::MaxIterations);

@@ -24,7 +24,7 @@ fn every_loop_ends_with_the_reason_first() {
         let status = env.ralph(&["status"]).exits(0).stdout;
         assert!(status.contains("Blocked: no key for the service"), "{status}");
         let page = env.ralph(&["report", "--file", "-"]).exits(0).stdout;
-        let concerns = page.split_once("What to look at").expect("concerns").1;
+        let concerns = page.split_once("Needs attention").expect("concerns").1;
         let first = concerns.split_once("<li>").expect("a concern").1;
         assert!(first.starts_with("Blocked: no key for the service"), "{first}");
         let notified = std::fs::read_to_string(env.root().join("notified")).expect("a notification");

@@ -71,8 +71,12 @@ impl Edit {
 
 impl Plan {
     /// Replaces the checks by command that came from one place by those that come from it now. They keep their place
-    /// among the others and their time; where there were none, they are the last, at this time.
+    /// among the others and their time; where there were none, they are the last, at this time. A loop that made no use
+    /// of those that were there makes none of the new ones.
     pub fn replace_commands(&mut self, before: &[Gate], now: &[Gate], otherwise: When) {
+        if !before.is_empty() && !self.uses_any(before) {
+            return;
+        }
         let mut wanted: Vec<&Gate> = before.iter().collect();
         let mut place = None;
         let mut when = otherwise;
@@ -92,6 +96,11 @@ impl Plan {
         let place = place.unwrap_or(kept.len());
         kept.splice(place..place, now.iter().map(|gate| Gate { when, ..gate.clone() }));
         self.gates = kept;
+    }
+
+    /// Whether any of these checks is one of the loop's.
+    pub fn uses_any(&self, gates: &[Gate]) -> bool {
+        self.gates.iter().any(|own| gates.iter().any(|gate| gate.check == own.check))
     }
 }
 
@@ -149,7 +158,8 @@ mod tests {
         check(&["lint"], &[], &["test"], ", lint, test");
         // The same command from two places is two checks.
         check(&["test", "test"], &["test"], &["new"], ", new, test");
-        check(&[], &["test"], &["test"], ", test");
+        // This loop has no use for them.
+        check(&["lint"], &["test"], &["new"], ", lint");
     }
 
     /// A run at this point, with an edit that is taken over.

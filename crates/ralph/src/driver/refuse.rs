@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ralph_core::{
-    engine::{Action, Run, decide, entry::Entry, event::Event, outcome::Outcome, plan::Limits},
+    engine::{Action, Run, decide, entry::Entry, event::Event, exhausted, outcome::Outcome, plan::Limits},
     setup::Setup,
 };
 use ralph_sys::error::{Error, Result};
@@ -44,7 +44,15 @@ pub(super) fn refuse_exhausted(known: &Run, limits: Limits, run: &RunDir) -> Res
     let mut resumed = known.clone();
     resumed.apply(&Entry { at: journal::now(), event: Event::RunResumed { pid: 0, limits } });
     let Run { plan, state, .. } = &resumed;
-    let Action::Finish(Outcome::Exhausted { limit }) = decide(plan, state) else { return Ok(()) };
+    let limit = match decide(plan, state) {
+        Action::Finish(Outcome::Exhausted { limit }) => limit,
+        // It looks first, and then ends for the same reason.
+        Action::Look if matches!(known.state.outcome(), Some(Outcome::Exhausted { .. })) => {
+            let Some(limit) = exhausted(plan, state) else { return Ok(()) };
+            limit
+        }
+        _ => return Ok(()),
+    };
     Err(Error::new(format!("the run is at its limit of {}", limit.name())).hint(format!(
         "raise it: ralph resume {} {}",
         run.id(),

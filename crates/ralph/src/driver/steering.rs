@@ -15,7 +15,7 @@ use ralph_core::{
     stories::TaskFile,
 };
 use ralph_sys::{
-    files::{MAX_TEXT_LEN, Root},
+    files::{self, MAX_TEXT_LEN, Root},
     hash,
 };
 
@@ -142,7 +142,10 @@ fn copy(run: &RunDir, path: &Path, fingerprint: &str) -> PathBuf {
 /// Copies what the settings of a new run say.
 pub(super) fn keep_settings(run: &RunDir, setup: &Setup) -> io::Result<()> {
     for (path, fingerprint) in setup.settings.iter().filter(|(_, it)| *it != hash::GONE) {
-        keep(run, path, fingerprint, &fs::read(path)?)?;
+        // What is no regular file has no text, and may hold whoever opens it.
+        if let Ok(bytes) = files::read(path, MAX_TEXT_LEN) {
+            keep(run, path, fingerprint, &bytes)?;
+        }
     }
     Ok(())
 }

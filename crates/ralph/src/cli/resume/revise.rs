@@ -4,7 +4,6 @@
 //! says so file by file.
 
 use std::{
-    fs,
     io::{self, BufRead, Write},
     path::Path,
 };
@@ -19,6 +18,7 @@ use ralph_core::{
 };
 use ralph_sys::{
     error::{Context, Result},
+    files::{self, MAX_TEXT_LEN},
     hash,
 };
 
@@ -117,7 +117,7 @@ impl Revision<'_> {
             return Ok(());
         }
         for file in taken.iter().filter(|file| file.kind == Kind::Settings && file.now != hash::GONE) {
-            self.keep(&file.path, &file.now, &fs::read(&file.path)?)?;
+            self.keep(&file.path, &file.now, &files::read(&file.path, MAX_TEXT_LEN)?)?;
         }
         let names: Vec<&Steered> = taken.iter().filter(|file| file.kind == Kind::Settings).collect();
         let edit = SettingsEdit::between(&self.setup, self.dir, &names)?;

@@ -1,6 +1,6 @@
 //! Settings that a person changed while a run was paused: which keys, and what the run makes of them.
 
-use std::{fs, io, path::Path};
+use std::{io, path::Path};
 
 use ralph_core::{
     agents_md::test_command,
@@ -14,7 +14,10 @@ use ralph_core::{
     fail_action::FailAction,
     setup::{Role, Setup},
 };
-use ralph_sys::error::{Error, Result};
+use ralph_sys::{
+    error::{Error, Result},
+    files::{self, MAX_TEXT_LEN},
+};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
@@ -62,7 +65,7 @@ impl SettingsEdit {
             None => Err(io::ErrorKind::NotFound.into()),
         };
         let is_taken = |path: &Path| files.iter().any(|file| file.path == path);
-        let edited = |path: &Path| if is_taken(path) { fs::read(path) } else { copy(path) };
+        let edited = |path: &Path| if is_taken(path) { files::read(path, MAX_TEXT_LEN) } else { copy(path) };
         let load = |read: settings::ReadFile<'_>| {
             let (config, flags) = (setup.invocation.config.as_deref(), setup.invocation.flags.clone());
             settings::load_with(&setup.project, config, Value::Object(flags), read).map_err(|error| {
@@ -93,8 +96,12 @@ impl SettingsEdit {
         let tuned = |settings: &Settings| with_task(tune(ours.clone(), settings), setup, settings);
         *plan = three_way(&ours, &tuned(was), &tuned(now));
         replace_response(plan, &was.completion_response, &now.completion_response);
-        let otherwise = usual_time(plan);
-        plan.replace_commands(&was.gates(otherwise), &now.gates(otherwise), otherwise);
+        let time = guardrail_time(plan, setup);
+        let is_guarded =
+            time.is_some_and(|time| was.guardrails.is_empty() || plan.uses_any(&was.gates(time)));
+        if let Some(time) = time {
+            plan.replace_commands(&was.gates(time), &now.gates(time), time);
+        }
         self.replace_tests(plan, setup);
 
         let (scm, level) = (setup.scm.clone(), setup.sandbox.level);
@@ -115,7 +122,10 @@ impl SettingsEdit {
             stories.skip_review =
                 changed(stories.skip_review, was.stories.skip_review, now.stories.skip_review);
         }
-        self.edits(follows_scm)
+        let mut unused = Vec::new();
+        unused.extend((!follows_scm).then_some("scm"));
+        unused.extend((!is_guarded).then_some("guardrails"));
+        self.edits(&unused)
     }
 
     /// The tests that the project's notes name, or the settings where they do not.
@@ -130,9 +140,9 @@ impl SettingsEdit {
         }
     }
 
-    fn edits(&self, follows_scm: bool) -> Vec<Edit> {
+    fn edits(&self, unused: &[&str]) -> Vec<Edit> {
         let mut edits = Vec::new();
-        self.compare(&json!(self.was.settings), &json!(self.now.settings), "", follows_scm, &mut edits);
+        self.compare(&json!(self.was.settings), &json!(self.now.settings), "", unused, &mut edits);
         let [was, now] = &self.tests;
         if was != now && self.was.settings.build.test_command == self.now.settings.build.test_command {
             let name = self.names.iter().find(|name| is_notes(Path::new(name))).unwrap_or(&self.names[0]);
@@ -152,7 +162,7 @@ impl SettingsEdit {
         edits
     }
 
-    fn compare(&self, was: &Value, now: &Value, path: &str, follows_scm: bool, edits: &mut Vec<Edit>) {
+    fn compare(&self, was: &Value, now: &Value, path: &str, unused: &[&str], edits: &mut Vec<Edit>) {
         if was == now || OF_DISPLAY.contains(&path) {
             return;
         }
@@ -162,13 +172,12 @@ impl SettingsEdit {
             for key in was.keys().chain(now.keys().filter(|key| !was.contains_key(*key))) {
                 let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
                 let (was, now) = (was.get(key).unwrap_or(&Value::Null), now.get(key).unwrap_or(&Value::Null));
-                self.compare(was, now, &path, follows_scm, edits);
+                self.compare(was, now, &path, unused, edits);
             }
             return;
         }
-        let is_of_new_runs =
-            OF_NEW_RUNS.iter().any(|key| path == *key || path.starts_with(&format!("{key}.")))
-                || path.starts_with("scm") && !follows_scm;
+        let is_of = |key: &&str| path == *key || path.starts_with(&format!("{key}."));
+        let is_of_new_runs = OF_NEW_RUNS.iter().any(is_of) || unused.iter().any(is_of);
         let effect = if is_of_new_runs { Effect::NewRuns } else { Effect::Taken };
         let origin = self.now.origins.get(path).or_else(|| self.was.origins.get(path));
         let file = origin.map_or_else(|| self.names[0].clone(), ToString::to_string);
@@ -193,6 +202,19 @@ pub(super) fn usual_time(plan: &Plan) -> When {
     match plan.work {
         Work::Prompt => When::EveryTurn,
         Work::Stories => When::ChangedOrClaimed,
+    }
+}
+
+/// When the guardrails of the settings are checked in this loop, if they are: a plan is checked only where the user asked
+/// for it, and a part of a task is its caller's business.
+fn guardrail_time(plan: &Plan, setup: &Setup) -> Option<When> {
+    let is_part = setup.assignment.as_ref().is_some_and(|assignment| assignment.role == Role::Child);
+    let is_plan = setup.plan_file.is_some() && !setup.variables.contains_key("TEST_COMMAND");
+    let guardrails = plan.gates.iter().filter(|gate| matches!(gate.check, Check::Command { .. }));
+    match usual_time(plan) {
+        _ if is_part || is_plan && guardrails.count() == 0 => None,
+        _ if setup.assignment.is_some() || setup.session.is_some() => Some(When::Claimed),
+        time => Some(time),
     }
 }
 
