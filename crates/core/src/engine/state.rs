@@ -197,8 +197,10 @@ impl State {
                 self.progress = Progress::default();
                 self.blocks.looked_at();
             }
-            // What was seen then may be different by now: a person has perhaps done what was missing.
-            Phase::Looked(_) => self.phase = Phase::Idle,
+            // No story could be worked on: a person has perhaps done what was missing.
+            Phase::Looked(View { stories: Some(stories), .. }) if stories.next.is_err() => {
+                self.phase = Phase::Idle;
+            }
             Phase::Judging(judging) if judging.work == PendingWork::None => self.phase = Phase::Idle,
             // Nobody knows what happened to the files meanwhile: every gate decides again.
             Phase::Judging(judging) => {
@@ -206,6 +208,7 @@ impl State {
                 self.feedback.clear();
             }
             Phase::Idle
+            | Phase::Looked(_)
             | Phase::InTurn
             | Phase::Committing(_)
             | Phase::HandingOver { .. }
