@@ -15,7 +15,7 @@ use crate::{
 };
 use presets::{
     BLOCKED, BLOCKED_STORY, BUILD, CAPPED, CHEATS, Cut, HOPELESS, JOB, PLAN, PROMPT, Preset, RUN, SESSION,
-    STORIES, TAMPERED, TASK,
+    STORIES, TAMPERED, TASK, UNREADY,
 };
 
 /// How many places are tried at the same time.
@@ -282,6 +282,17 @@ fn session_survives_a_kill_at_every_event() {
 #[test]
 fn stories_survive_a_kill_at_every_event() {
     STORIES.check();
+}
+
+#[test]
+fn stories_that_were_not_ready_survive_a_kill_at_every_guardrail() {
+    let fresh = UNREADY.env();
+    let (expected, count) = UNREADY.unharmed(&fresh.twin());
+    // What a turn submitted that was cut off is reviewed: no guardrail of that turn can say anything.
+    let ends = ["gate_started", "gate_ended", "tasks_judged"]
+        .map(|kind| UNREADY.unharmed_events(&fresh, kind))
+        .concat();
+    in_parallel(&ends, |at| UNREADY.check_at(&fresh, &at.to_string(), &expected, count));
 }
 
 #[test]

@@ -270,21 +270,57 @@ fn reviews_are_progress_and_standing_still_is_none() {
 
 #[test]
 fn verify_commands_can_run_after_every_change() {
+    let each = json!({"stories": {"verifyEachTurn": true}});
+    let count = |env: &Env| {
+        let checks = std::fs::read_to_string(env.root().join("checks")).expect("checks");
+        checks.lines().count()
+    };
+    let commands = ["echo checked >>../checks"];
+    let list = |stories: &[Value]| verified(stories, &commands);
+    let env = project(&list(&[story("US-1")])).settings(each.clone()).turns(json!([
+        leaves(&list(&[submitted("US-1", 0)])),
+        leaves(&list(&[sent_back("US-1", 1, "The check fails.")])),
+        leaves(&list(&[submitted("US-1", 1)])),
+    ]));
+    env.ralph(&["stories", "-n", "3"]).exits(1);
+    assert_eq!(count(&env), 3, "before the first, after implement and fix, not after review");
     let commands = ["echo checked >>../checks; false"];
     let list = |stories: &[Value]| verified(stories, &commands);
-    let env = project(&list(&[story("US-1")])).settings(json!({"stories": {"verifyEachTurn": true}})).turns(
-        json!([
-            leaves(&list(&[submitted("US-1", 0)])),
-            leaves(&list(&[sent_back("US-1", 1, "The check fails.")])),
-            leaves(&list(&[submitted("US-1", 1)])),
-        ]),
-    );
-    env.ralph(&["stories", "-n", "3"]).exits(1);
-    let checks = std::fs::read_to_string(env.root().join("checks")).expect("checks");
-    assert_eq!(checks.lines().count(), 3, "before the first, after implement and fix, not after review");
+    let env = project(&list(&[story("US-1")])).settings(each);
+    let env = env.turns(json!([leaves(&list(&[submitted("US-1", 0)]))]));
+    env.ralph(&["stories", "-n", "2"]).exits(1);
     let told = &env.prompts()[1];
     assert!(told.contains("This guardrail was already failing before the first iteration."), "{told}");
-    assert!(env.prompts()[1].contains("failed with exit code 1"), "{}", env.prompts()[1]);
+    assert!(told.contains("failed with exit code 1"), "{told}");
+}
+
+#[test]
+fn no_review_is_spent_on_what_did_not_pass() {
+    let commands = ["test -e proof"];
+    let list = |stories: &[Value]| verified(stories, &commands);
+    let proven =
+        |text: &str| json!([write("proof", ""), write("ralph/tasks.json", text), commit(), say("Now.")]);
+    let env = project(&list(&[story("US-1")])).turns(json!([
+        leaves(&list(&[submitted("US-1", 0)])),
+        proven(&list(&[submitted("US-1", 0)])),
+        leaves(&list(&[approved("US-1", 1)])),
+    ]));
+    let output = env.ralph(&["stories", "--no-baseline"]).exits(0);
+    output.says("Undone: US-1 reviewStatus: needs_review, put back to null");
+    assert_eq!(turns(&env), ["implement US-1", "implement US-1", "review US-1"]);
+    assert!(env.prompts()[1].contains("Guardrail \"test -e proof\" failed"), "{}", env.prompts()[1]);
+    assert!(env.commits_made().contains(&"ralph: take back what did not pass its checks".to_owned()));
+    // Back to the same mode, with what the review had said.
+    let back = sent_back("US-1", 1, "Week 53.");
+    let env =
+        project(&list(std::slice::from_ref(&back))).turns(json!([leaves(&list(&[submitted("US-1", 1)]))]));
+    env.ralph(&["stories", "-n", "1", "--no-baseline"]).exits(1);
+    assert_eq!(stories(&env), [back]);
+    // Where nobody reviews, the checks alone decide.
+    let passed = with("US-1", &json!({"passes": true}));
+    let env = project(&list(&[story("US-1")])).turns(json!([leaves(&list(&[passed]))]));
+    env.ralph(&["stories", "--skip-review", "-n", "1", "--no-baseline"]).exits(1);
+    assert_eq!(stories(&env), [story("US-1")]);
 }
 
 #[test]

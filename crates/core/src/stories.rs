@@ -15,6 +15,7 @@ mod schema;
 mod select;
 mod statistics;
 mod step;
+mod take_back;
 mod task_file;
 mod transitions;
 
@@ -31,6 +32,7 @@ pub use schema::{Problem, Reading, keys, read};
 pub use select::{Selected, blocked, select};
 pub use statistics::{Statistics, StoryReviews};
 pub use step::{Refused, Step, is_unreviewed, reopen, take_step};
+pub use take_back::take_back;
 pub use task_file::TaskFile;
 pub use transitions::{LEGAL, Transition};
 
@@ -71,10 +73,7 @@ impl TaskList {
 
     /// Whether a story is handed over that was not in `before`: to be reviewed, or as done where nobody reviews.
     pub fn submits_since(&self, before: &Self, review: Review) -> bool {
-        let is_submitted = |story: &Story| match review {
-            Review::Required => story.review_status == Some(Status::NeedsReview),
-            Review::Skipped => story.passes,
-        };
+        let is_submitted = |story: &Story| story.is_submitted_for(review);
         let was_submitted = |id: &str| before.story(id).is_some_and(is_submitted);
         self.user_stories.iter().any(|story| is_submitted(story) && !was_submitted(&story.id))
     }
@@ -136,6 +135,14 @@ impl Story {
     pub fn is_done(&self, review: Review) -> bool {
         match review {
             Review::Required => self.passes && self.review_status == Some(Status::Approved),
+            Review::Skipped => self.passes,
+        }
+    }
+
+    /// Whether it is handed in: to be reviewed, or as done where nobody reviews.
+    fn is_submitted_for(&self, review: Review) -> bool {
+        match review {
+            Review::Required => self.review_status == Some(Status::NeedsReview),
             Review::Skipped => self.passes,
         }
     }

@@ -167,6 +167,7 @@ impl Driver {
 
     fn look_again(&mut self) {
         if let Some(stories) = &mut self.stories {
+            stories.take_back_unverified(&mut self.site, self.git.as_ref());
             stories.revert_outside_edits(&mut self.site, self.git.as_ref());
         }
         let view = self.observe();

@@ -258,6 +258,29 @@ pub(super) const STORIES: Preset = Preset {
     cut: Cut::Counts,
 };
 
+/// An agent that submits a story before its check passes.
+pub(super) const UNREADY: Preset = Preset {
+    prepare: |env| {
+        let env = (STORIES.prepare)(env.settings(json!({"sandbox": "none"})));
+        let stories = [crate::stories::story("US-1")];
+        env.write("ralph/tasks.json", &crate::stories::verified(&stories, &["test -e code"]));
+        env.git(&["commit", "--quiet", "--all", "-m", "verified"]);
+        env
+    },
+    args: &["stories", "--no-baseline"],
+    agent: r#"
+        change() { sed -i "$1" ralph/tasks.json; }
+        case "$prompt" in
+            *"Mode: implement"*) did=implement
+                test -e ../tried && echo code >code; touch ../tried
+                change 's/null/"needs_review"/' ;;
+            *"Mode: review"*) did=review
+                change 's/needs_review/approved/; s/"passes": false/"passes": true/; s/"reviewCount": 0/"reviewCount": 1/' ;;
+        esac
+        git add -A && git commit --quiet -m "$did"; echo Well."#,
+    ..STORIES
+};
+
 /// An agent that approves its own story once, and a reviewer that once changes what it approves.
 pub(super) const CHEATS: Preset = Preset {
     // It remembers outside of the project what it has done.

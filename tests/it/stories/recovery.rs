@@ -166,3 +166,38 @@ fn what_was_pinned_is_put_back_by_a_resume() {
     env.ralph(&["resume"]).exits(1).says("Undone: ralph/prd.md");
     assert_eq!(env.read("ralph/prd.md"), "# What is wanted\n");
 }
+
+#[test]
+fn a_resume_selects_again_and_keeps_what_a_person_wrote() {
+    let env = project(&list(&[story("US-1"), story("US-2")])).turns(json!([
+        leaves(&list(&[submitted("US-1", 0), story("US-2")])),
+        leaves(&list(&[approved("US-1", 1), submitted("US-2", 0)])),
+    ]));
+    env.ralph(&["stories", "-n", "1"]).exits(1);
+    // Nothing of it is committed.
+    env.ralph(&["stories", "approve", "US-1"]).exits(0);
+    env.write("ralph/prd.md", "# What a person wants now\n");
+    env.write("ralph/prompt.md", "A person's words about {{STORY_ID}}.\n");
+    env.ralph(&["resume", "-m", "2"]).exits(1).says("You changed ralph/prd.md").says_not("Undone");
+    assert_eq!(turns(&env), ["implement US-1", "implement US-2"]);
+    assert_eq!(env.read("ralph/prd.md"), "# What a person wants now\n");
+    assert!(env.prompts()[1].contains("A person's words about US-2."), "{}", env.prompts()[1]);
+    assert_eq!(stories(&env), [approved("US-1", 1), submitted("US-2", 0)]);
+}
+
+#[test]
+fn a_pause_inside_a_turn_keeps_what_a_person_wrote_after_it() {
+    let [there, go] = meet("../working");
+    let turn =
+        json!([there, go, write("ralph/tasks.json", &list(&[submitted("US-1", 0)])), commit(), say("Done.")]);
+    let env = project(&list(&[story("US-1")])).turns(json!([turn, leaves(&list(&[approved("US-1", 1)]))]));
+    let running = env.start(&["stories"]);
+    env.await_file("../working");
+    running.signal(Signal::INT);
+    running.await_saying("Received signal");
+    env.write("../working.go", "");
+    running.wait().exits(130);
+    env.write("ralph/prd.md", "# What a person wants now\n");
+    env.ralph(&["resume"]).exits(0).says("You changed ralph/prd.md").says_not("Undone");
+    assert_eq!(env.read("ralph/prd.md"), "# What a person wants now\n");
+}

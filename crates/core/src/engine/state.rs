@@ -47,12 +47,22 @@ pub struct State {
     pub(super) unjudged: bool,
     /// What it did that it may not do.
     broken: Option<String>,
+    submission: Submission,
     pub(super) baseline: Baseline,
     progress: Progress,
     pub(super) spent: Spent,
     pub(super) phase: Phase,
     pub(super) ended: Option<Outcome>,
     pub(super) found: Found,
+}
+
+/// A story that the last turn submitted, if it did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Submission {
+    /// No guardrail has anything against it.
+    Unquestioned,
+    /// One says that it is not ready.
+    Refused,
 }
 
 impl Default for State {
@@ -70,6 +80,7 @@ impl Default for State {
             blocks: Blocks::default(),
             unjudged: false,
             broken: None,
+            submission: Submission::Unquestioned,
             baseline: Baseline::default(),
             progress: Progress::default(),
             spent: Spent::default(),
@@ -105,6 +116,7 @@ impl State {
                 (self.iteration, self.attempt, self.mode) = (turn.iteration, turn.attempt, turn.mode);
                 (self.unjudged, self.broken, self.put_aside) = (plan.judges_tasks(), None, None);
                 self.story.clone_from(&turn.story);
+                self.submission = Submission::Unquestioned;
                 self.phase = Phase::InTurn;
                 self.baseline.close();
                 self.progress.turn_started(turn);
@@ -155,6 +167,11 @@ impl State {
         !self.unjudged && (self.ended.is_some() || !is_at_work)
     }
 
+    /// Whether the last turn submitted a story that did not pass a guardrail: it is not to be reviewed.
+    pub fn is_unready(&self) -> bool {
+        self.submission == Submission::Refused && self.is_settled()
+    }
+
     /// What the last turn did to the task list that it may not do.
     pub fn broken(&self) -> Option<&str> {
         self.broken.as_deref()
@@ -188,6 +205,10 @@ impl State {
     fn resumed(&mut self) {
         let has_ended = self.ended.take().is_some();
         (self.stop, self.limited_turns) = (false, 0);
+        // Whoever had the list since may have submitted what is on it.
+        if has_ended {
+            self.submission = Submission::Unquestioned;
+        }
         match &mut self.phase {
             // Killed between the verdict and its record: nobody has seen it yet.
             Phase::Over(_) if !has_ended => {}
@@ -205,6 +226,7 @@ impl State {
             // Nobody knows what happened to the files meanwhile: every gate decides again.
             Phase::Judging(judging) => {
                 (judging.next_gate, judging.failed) = (0, false);
+                self.submission = Submission::Unquestioned;
                 self.feedback.clear();
             }
             Phase::Idle

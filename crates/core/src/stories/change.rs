@@ -26,6 +26,16 @@ impl ReviewFields {
         }
     }
 
+    /// What stands in the file for one of them.
+    pub(super) fn value_of(&self, field: &str) -> String {
+        match field {
+            "passes" => self.passes.to_string(),
+            "reviewStatus" => json(&self.status),
+            "reviewCount" => self.count.to_string(),
+            _ => json(&self.feedback),
+        }
+    }
+
     /// Those of a story that nobody has worked on.
     pub(super) fn fresh() -> Self {
         Self { passes: false, status: None, count: 0, feedback: String::new() }
@@ -77,4 +87,8 @@ fn short(text: &str) -> String {
         Some((end, _)) => format!("{:?}...", &text[..end]),
         None => format!("{text:?}"),
     }
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("plain values are JSON")
 }

@@ -19,7 +19,9 @@ use ralph_core::{
         event::{Event, StoryView, Turn},
     },
     setup::{Setup, StoriesSetup},
-    stories::{MAX_ID_LEN, MAX_TITLE_LEN, Mode, Story, TaskFile, TaskList, hand_over, one_line, select},
+    stories::{
+        MAX_ID_LEN, MAX_TITLE_LEN, Mode, Story, TaskFile, TaskList, hand_over, one_line, select, take_back,
+    },
 };
 use ralph_sys::{
     error::{Error, Result},
@@ -316,6 +318,23 @@ impl StoryKeeper {
         let Some(text) = self.list().and_then(|file| hand_over(file.text(), story, reason)) else { return };
         let findings = self.files().handed_over(story, text);
         self.put_right(site, git, &findings);
+    }
+
+    /// A submitted story is a claim: when the checks of its turn did not pass, it is again what it was before the turn,
+    /// and no review is spent on it. Called when they are over, and again before the next turn in case ralph was killed.
+    pub(super) fn take_back_unverified(&mut self, site: &mut Site, git: Option<&Git>) {
+        let run = site.run();
+        if !run.state.is_unready() {
+            return;
+        }
+        let turn = run.memory.turn.as_ref().map(|last| last.turn.clone());
+        let Some(turn) = turn.filter(|turn| matches!(turn.mode, Mode::Implement | Mode::Fix)) else { return };
+        let Ok(before) = files::snapshot(&site.dir, &site.setup, &turn) else { return };
+        let (review, now) = (self.setup.review(), self.list().cloned().unwrap_or_default());
+        let Some((text, undone)) = take_back(&before.file, &now, review) else { return };
+        let findings = self.files().taken_back(text, undone);
+        self.put_right(site, git, &findings);
+        site.ledger.record(Event::TasksJudged(Box::new(findings.judged)));
     }
 
     /// Writes and commits what must be. Before the judgement is on record: who is killed in between judges again and

@@ -6,10 +6,10 @@ use super::{
         event::{GateEnded, TasksJudged, TurnEnded},
         next_gate,
         phase::{Judging, PendingWork, Phase, Said},
-        plan::{Cause, CommitRule, Plan},
+        plan::{Cause, Check, CommitRule, Plan},
         round,
     },
-    State,
+    State, Submission,
 };
 use crate::{claim::Claim, prompt::Feedback};
 
@@ -68,6 +68,9 @@ impl State {
         self.progress.gate_ended(ended);
         if let Some(feedback) = ended.feedback(gate) {
             judging.failed = true;
+            if judging.submitted && matches!(gate.check, Check::Command { .. }) {
+                self.submission = Submission::Refused;
+            }
             self.feedback.push(feedback);
         }
         self.conclude(plan);

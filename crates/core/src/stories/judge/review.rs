@@ -79,7 +79,7 @@ impl Bench<'_> {
     fn put_back(&mut self, id: &str, was: &ReviewFields, is: &ReviewFields, text: String) {
         self.restore_notes(id, was);
         for Change { field, old, new } in changes(was, is) {
-            self.set(id, field, &value_of(was, field));
+            self.set(id, field, &was.value_of(field));
             self.undone(Some(id), field, new, old);
         }
         self.found.broken.push(text);
@@ -179,13 +179,4 @@ fn in_short(files: &[String]) -> String {
         names.push(format!("and {} more", files.len() - MAX_NAMED_FILES));
     }
     names.join(", ")
-}
-
-fn value_of(fields: &ReviewFields, field: &str) -> String {
-    match field {
-        "passes" => json(&fields.passes),
-        "reviewStatus" => json(&fields.status),
-        "reviewCount" => json(&fields.count),
-        _ => json(&fields.feedback),
-    }
 }

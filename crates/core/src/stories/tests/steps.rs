@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    super::{Review, Step, past_the_cap, read, reopen, take_step},
+    super::{Review, Step, past_the_cap, read, reopen, take_back, take_step},
     approved, list, sent_back, story, submitted, with,
 };
 use crate::stories::Mode;
@@ -88,4 +88,23 @@ fn a_lower_cap_is_explained() {
     assert_eq!(told.len(), 1);
     assert!(told[0].1.starts_with("Story A had 4 reviews and the review cap is 2: its next"), "{told:?}");
     assert!(past_the_cap(&list, 1)[0].1.contains('A') && past_the_cap(&list, 0).len() == 2);
+}
+
+#[test]
+fn what_did_not_pass_is_not_submitted() {
+    let file = |stories: &[Value]| super::super::TaskFile::new(list(stories));
+    let taken = |before: &[Value], now: &[Value], review| {
+        take_back(&file(before), &file(now), review).map(|(text, undone)| (text, undone.len()))
+    };
+    let (before, fixed) = (
+        [story("A"), sent_back("B"), submitted("C")],
+        with("B", &json!({"reviewStatus": "needs_review", "reviewCount": 1})),
+    );
+    let now = [submitted("A"), fixed, submitted("C"), story("N")];
+    let expected = [story("A"), sent_back("B"), submitted("C"), story("N")];
+    assert_eq!(taken(&before, &now, Review::Required), Some((list(&expected), 3)));
+    assert_eq!(taken(&before, &before, Review::Required), None);
+    assert_eq!(taken(&[submitted("A")], &[approved("A")], Review::Required), None);
+    let passed = with("A", &json!({"passes": true}));
+    assert_eq!(taken(&[story("A")], &[passed], Review::Skipped), Some((list(&[story("A")]), 1)));
 }

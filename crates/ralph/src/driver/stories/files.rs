@@ -205,6 +205,18 @@ impl StoryFiles<'_> {
 
 impl StoryFiles<'_> {
     /// The list with this text, in which a story is one for a person.
+    /// The list without a submission that did not pass its checks.
+    pub(super) fn taken_back(&self, text: String, undone: Vec<Undone>) -> Findings {
+        let path = self.project.join(&self.setup.ralph_dir).join(TASKS);
+        Findings {
+            judged: TasksJudged { undone, ..TasksJudged::default() },
+            writes: vec![(path, text.clone().into_bytes())],
+            file: TaskFile::new(text),
+            replaced: None,
+            handed_over: None,
+        }
+    }
+
     pub(super) fn handed_over(&self, story: &str, text: String) -> Findings {
         let path = self.project.join(&self.setup.ralph_dir).join(TASKS);
         Findings {
@@ -291,10 +303,11 @@ impl Findings {
             })
             .collect();
         lines.extend(self.judged.capped.iter().map(|id| format!("- {id}: approved at the review cap")));
-        let subject = if self.judged.undone.is_empty() {
-            "ralph: approve at the review cap"
-        } else {
-            "ralph: undo what a turn may not change"
+        let subject = match (self.judged.undone.is_empty(), self.judged.broken.is_empty()) {
+            (true, _) => "ralph: approve at the review cap",
+            // It broke no rule; it was not ready.
+            (false, true) => "ralph: take back what did not pass its checks",
+            (false, false) => "ralph: undo what a turn may not change",
         };
         format!("{subject}\n\n{}", lines.join("\n"))
     }
