@@ -45,7 +45,7 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 use ralph_sys::{
     error::{EXIT_CODES, Error, REFUSED, Result},
     process::guardian,
@@ -143,8 +143,7 @@ pub fn main() -> ExitCode {
     if let Some(call) = hook::quick(&args) {
         return exit(hook::main(&call));
     }
-    let args = with_default_command(args);
-    let cli = match Cli::try_parse_from(args) {
+    let cli = match read(args) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are data; what is wrong with the arguments is talk. Both know where to go.
@@ -228,9 +227,16 @@ fn dispatch(cli: Cli) -> Result<u8> {
     }
 }
 
+/// What was typed. All that could have been typed is a large tree, which is made once.
+fn read(args: Vec<OsString>) -> std::result::Result<Cli, clap::Error> {
+    let mut command = Cli::command();
+    let args = with_default_command(&command, args);
+    let typed = command.try_get_matches_from_mut(args).and_then(|typed| Cli::from_arg_matches(&typed));
+    typed.map_err(|error| error.format(&mut command))
+}
+
 /// `ralph -p "..."` means `ralph run -p "..."`.
-fn with_default_command(mut args: Vec<OsString>) -> Vec<OsString> {
-    let command = Cli::command();
+fn with_default_command(command: &clap::Command, mut args: Vec<OsString>) -> Vec<OsString> {
     let mut at = 1;
     while let Some(arg) = args.get(at).map(|arg| arg.to_string_lossy().into_owned()) {
         match arg.as_str() {

@@ -6,6 +6,7 @@
 #[cfg(debug_assertions)]
 mod crash_point;
 pub(crate) mod hook_notes;
+pub(crate) mod local_time;
 pub(crate) mod run_dir;
 pub(crate) mod tries;
 
@@ -18,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
+use jiff::Timestamp;
 use ralph_core::engine::{
     Run,
     entry::Entry,
@@ -152,9 +153,8 @@ fn end_of_line_before(file: &mut File, mut end: u64) -> io::Result<u64> {
 
 /// This moment, as exactly as a journal keeps it: what a run remembers is then what its record says.
 pub(crate) fn now() -> Timestamp {
-    let exactly = TimestampRound::new().smallest(Unit::Millisecond).mode(RoundMode::Trunc);
     let now = Timestamp::now();
-    now.round(exactly).unwrap_or(now)
+    Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
 }
 
 /// Whether the run of a journal is alive: its writer holds the lock.

@@ -3,8 +3,11 @@
 
 use super::{Claim, Matching};
 
+/// The name of a tag, what stands in it, and how strictly it is compared.
+type Known = (&'static str, &'static str, Matching);
+
 /// How the loops are ended, unless their users choose other words.
-const KNOWN: [(&str, &str, Matching); 3] = [
+const KNOWN: [Known; 3] = [
     ("response", "DONE", Matching::FirstIgnoringCase),
     ("promise", "COMPLETE", Matching::Exact),
     ("promise", "DONE", Matching::Exact),
@@ -13,33 +16,32 @@ const KNOWN: [(&str, &str, Matching); 3] = [
 /// Looks for another loop's tag, alone on the last line of the last message that says anything.
 #[derive(Debug)]
 pub(super) struct OtherSpelling {
-    accepted: Vec<Claim>,
+    accepted: Vec<Known>,
 }
 
 impl OtherSpelling {
     /// Those of other loops than the one that waits for `claims`. Who chose words of their own wants those.
     pub(super) fn than(claims: &[Claim]) -> Self {
-        let known = KNOWN.map(|(name, text, matching)| Claim::Tag {
-            name: name.to_owned(),
-            text: text.to_owned(),
-            matching,
-        });
-        let is_waited_for = |other: &Claim| claims.iter().any(|claim| claim.marker() == other.marker());
-        let is_usual = known.iter().any(is_waited_for);
-        let accepted = known.into_iter().filter(|claim| is_usual && !is_waited_for(claim)).collect();
+        let is_waited_for = |(name, text, _): &Known| {
+            let is_it = |claim: &Claim| matches!(claim, Claim::Tag { name: own, text: said, .. } if own == name && said == text);
+            claims.iter().any(is_it)
+        };
+        let is_usual = KNOWN.iter().any(is_waited_for);
+        let accepted = KNOWN.into_iter().filter(|known| is_usual && !is_waited_for(known)).collect();
         Self { accepted }
     }
 
     /// Whether the last line is such a tag.
     pub(super) fn is_said(&self, last_line: Option<&str>) -> bool {
-        last_line.is_some_and(|line| self.accepted.iter().any(|claim| is_alone(claim, line)))
+        // Most messages end with something else.
+        let line = last_line.filter(|line| line.starts_with('<'));
+        line.is_some_and(|line| self.accepted.iter().any(|known| is_alone(known, line)))
     }
 }
 
-fn is_alone(claim: &Claim, line: &str) -> bool {
-    let Claim::Tag { name, text, matching } = claim else { return false };
+fn is_alone((name, text, matching): &Known, line: &str) -> bool {
     match matching {
-        Matching::Exact | Matching::ExactInLastMessage => claim.marker().is_some_and(|marker| marker == line),
+        Matching::Exact | Matching::ExactInLastMessage => line == format!("<{name}>{text}</{name}>"),
         Matching::FirstIgnoringCase => {
             let line = line.to_lowercase();
             let content =

@@ -1,10 +1,19 @@
 //! One line of the journal: an event and its moment, as bytes and back.
 
+mod moment;
+
+use std::sync::LazyLock;
+
 use jiff::Timestamp;
-use memchr::{memchr, memmem};
-use serde::Deserialize;
+use memchr::{memchr, memmem::Finder};
+use serde::{Deserialize, de::DeserializeOwned};
+
+use moment::MOMENT_LEN;
 
 use super::event::Event;
+
+/// Few lines are longer.
+const USUAL_LEN: usize = 256;
 
 /// An event with the moment it was recorded.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,10 +27,14 @@ pub struct Entry {
 impl Entry {
     /// The line of the journal, without its end.
     pub fn to_line(&self) -> Vec<u8> {
-        let event = serde_json::to_vec(&self.event).expect("events have only string keys and plain values");
         // Spliced in rather than flattened: a flattened enum goes through an intermediate tree.
-        let mut line = format!("{{\"at\":\"{:.3}\",", self.at).into_bytes();
-        line.extend_from_slice(&event[1..]);
+        let mut line = Vec::with_capacity(USUAL_LEN);
+        line.extend_from_slice(b"{\"at\":\"");
+        moment::write(self.at, &mut line);
+        line.push(b'"');
+        let opening = line.len();
+        serde_json::to_writer(&mut line, &self.event).expect("events have only string keys and plain values");
+        line[opening] = b',';
         line
     }
 
@@ -33,21 +46,19 @@ impl Entry {
     /// What most lines of a long run are, as ralph writes them. Serde reads an event of any kind by way of a tree,
     /// which takes several times longer.
     fn of_usual_line(line: &[u8]) -> Option<Self> {
-        let rest = line.strip_prefix(b"{\"at\":\"")?;
-        let (at, rest) = rest.split_at(memchr(b'"', rest)?);
-        let rest = rest.strip_prefix(b"\",\"event\":\"")?;
-        // Two lines that damage made into one say both twice.
-        let is_doubled = |key: &[u8]| memmem::find(rest, key).is_some();
-        if is_doubled(b"\"at\"") || is_doubled(b"\"event\"") {
-            return None;
-        }
-        let event = match &rest[..memchr(b'"', rest)?] {
-            b"turn_started" => Event::TurnStarted(serde_json::from_slice(line).ok()?),
-            b"turn_ended" => Event::TurnEnded(serde_json::from_slice(line).ok()?),
-            b"gate_ended" => Event::GateEnded(serde_json::from_slice(line).ok()?),
+        // Once for the whole line, and not for every key and value in it.
+        let line = str::from_utf8(line).ok()?;
+        let (at, rest) = line.strip_prefix("{\"at\":\"")?.split_at_checked(MOMENT_LEN)?;
+        let rest = rest.strip_prefix("\",\"event\":\"")?;
+        let (name, rest) = rest.split_at(memchr(b'"', rest.as_bytes())?);
+        let event = match name {
+            "gate_started" => Event::GateStarted { gate: only_gate(rest)? },
+            "turn_started" => Event::TurnStarted(members(line, rest)?),
+            "turn_ended" => Event::TurnEnded(members(line, rest)?),
+            "gate_ended" => Event::GateEnded(members(line, rest)?),
             _ => return None,
         };
-        Some(Self { at: std::str::from_utf8(at).ok()?.parse().ok()?, event })
+        Some(Self { at: moment::read(at)?, event })
     }
 
     /// Any line that is an event.
@@ -59,6 +70,24 @@ impl Entry {
         let At { at } = serde_json::from_slice(line).ok()?;
         Some(Self { at, event: serde_json::from_slice(line).ok()? })
     }
+}
+
+/// The members of an event on this line, of which `rest` comes after its name.
+fn members<T: DeserializeOwned>(line: &str, rest: &str) -> Option<T> {
+    static AT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"at\""));
+    static EVENT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"event\""));
+    // Two lines that damage made into one say both twice.
+    let is_doubled = [&AT, &EVENT].into_iter().any(|key| key.find(rest.as_bytes()).is_some());
+    if is_doubled { None } else { serde_json::from_str(line).ok() }
+}
+
+/// The number of a gate, where nothing else follows the name of the event.
+fn only_gate(rest: &str) -> Option<usize> {
+    let number = rest.strip_prefix("\",\"gate\":")?;
+    let number = number.strip_suffix('\n').unwrap_or(number).strip_suffix('}')?;
+    let is_plain =
+        number.bytes().all(|byte| byte.is_ascii_digit()) && (number == "0" || !number.starts_with('0'));
+    if is_plain { number.parse().ok() } else { None }
 }
 
 #[cfg(test)]
@@ -121,5 +150,40 @@ mod tests {
             let line = line.replace(r#""gate":1"#, &format!(r#"{doubled}"gate":1"#));
             assert_eq!(Entry::of_usual_line(line.as_bytes()), None, "{line}");
         }
+    }
+
+    /// The quick way must say what the other says.
+    #[track_caller]
+    fn check(line: &str, gate: Option<usize>) {
+        let gate = gate.map(|gate| Event::GateStarted { gate });
+        assert_eq!(Entry::of_any_line(line.as_bytes()).map(|it| it.event), gate, "{line}");
+        assert_eq!(Entry::of_line(line.as_bytes()).map(|it| it.event), gate, "{line}");
+    }
+
+    #[test]
+    fn the_start_of_a_gate_is_read_without_a_tree() {
+        let begin = "{\"at\":\"2026-11-16T00:03:35.123Z\",\"event\":\"gate_started\"";
+        let usual = format!("{begin},\"gate\":12}}");
+        assert!(Entry::of_usual_line(usual.as_bytes()).is_some(), "this takes the long way");
+        check(&usual, Some(12));
+        check(&format!("{usual}\n"), Some(12));
+        check(&format!("{begin},\"gate\":0}}"), Some(0));
+        check(&format!("{begin},\"gate\":0 }} \n"), Some(0));
+        check(&format!("{begin},\"gate\":3,\"new\":1}}"), Some(3));
+        for odd in ["01", "-1", "", "1e3", "99999999999999999999999", "1,\"gate\":2", "\"1\"", "+1"] {
+            check(&format!("{begin},\"gate\":{odd}}}"), None);
+        }
+        check(&format!("{begin}}}"), None);
+        check(&format!("{begin},\"gate\":1"), None);
+    }
+
+    #[test]
+    fn a_line_is_written_as_it_was_before_it_was_quick() {
+        let entry = Entry {
+            at: "2026-11-16T00:03:35.123Z".parse().expect("a moment"),
+            event: Event::GateStarted { gate: 1 },
+        };
+        let line = String::from_utf8(entry.to_line()).expect("text");
+        assert_eq!(line, r#"{"at":"2026-11-16T00:03:35.123Z","event":"gate_started","gate":1}"#);
     }
 }

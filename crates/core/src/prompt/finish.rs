@@ -7,11 +7,11 @@ use crate::claim::{Claim, Matching, blocked};
 /// The prompt with a last paragraph that says how to finish, unless the user's own words name the tag. Without
 /// `done_when`, and where nothing is waited for in words, it stays as it is.
 pub fn told_how_to_finish(prompt: String, own: &str, done_when: Option<&str>, claims: &[Claim]) -> String {
-    let Some(paragraph) = done_when.and_then(|done| paragraph(done, claims)) else { return prompt };
-    if names_tag(own, claims) {
-        return prompt;
+    let Some(done) = done_when.filter(|_| !names_tag(own, claims)) else { return prompt };
+    match paragraph(done, claims) {
+        Some(paragraph) => prompt + "\n\n" + &paragraph,
+        None => prompt,
     }
-    format!("{prompt}\n\n{paragraph}")
 }
 
 /// Whether a text says how to finish.
@@ -36,6 +36,9 @@ fn paragraph(done: &str, claims: &[Claim]) -> Option<String> {
 
 /// Whether the text has this tag with the wanted words in it, or speaks of tag and words apart from each other.
 fn names(text: &str, name: &str, wanted: &str, matching: Matching) -> bool {
+    if !text.contains('<') {
+        return false;
+    }
     let (text, name, wanted) = match matching {
         Matching::Exact | Matching::ExactInLastMessage => {
             (text.to_owned(), name.to_owned(), wanted.to_owned())

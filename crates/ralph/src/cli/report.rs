@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use jiff::tz::TimeZone;
 use ralph_core::engine::{commit::CommitEnd, event::Event};
 use ralph_sys::{
     error::{Context, Result},
@@ -12,7 +11,7 @@ use ralph_sys::{
 
 use super::{print, runs};
 use crate::{
-    journal::{self, Folded, run_dir::RunDir},
+    journal::{self, Folded, local_time, run_dir::RunDir},
     project::git::{FileChange, Git},
     report::{html::Page, listing::Standing},
 };
@@ -52,7 +51,7 @@ pub(super) fn main(args: &ReportArgs, project: &Path) -> Result<u8> {
         files,
         range,
         folded: &folded,
-        zone: TimeZone::system(),
+        zone: local_time::zone(),
     };
     let text = page.render();
     match &args.file {

@@ -6,11 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use jiff::Zoned;
 use ralph_sys::{
     error::{Context, Error, Result},
     paths::{project_dir, state_dir},
 };
+
+use super::local_time;
 
 /// The journal, in the folder of a run.
 pub(crate) const JOURNAL: &str = "journal.jsonl";
@@ -139,7 +140,7 @@ fn runs_in(project: &Path) -> Vec<RunDir> {
 
 /// Ids sort as the runs began: the last part counts the parts of the second.
 fn new_id() -> String {
-    let now = Zoned::now();
+    let now = local_time::now();
     let part = i64::from(now.subsec_nanosecond()) * 0x1_0000 / 1_000_000_000;
     format!("{}-{part:04x}", now.strftime("%Y%m%d-%H%M%S"))
 }

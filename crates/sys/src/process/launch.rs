@@ -11,10 +11,11 @@ use std::{
     mem::MaybeUninit,
     os::{
         fd::{AsRawFd, BorrowedFd},
-        unix::ffi::{OsStrExt, OsStringExt},
+        unix::ffi::OsStrExt,
     },
     path::Path,
     ptr,
+    sync::LazyLock,
 };
 
 use rustix::process::Pid;
@@ -83,20 +84,29 @@ impl Launch<'_> {
 
     /// Ralph's own environment with the changes, as `NAME=value`.
     fn environment(&self) -> io::Result<Vec<CString>> {
-        let mut variables: BTreeMap<OsString, OsString> = env::vars_os().collect();
+        // Nothing in ralph changes its own environment, so it is read once.
+        static OWN: LazyLock<Vec<(OsString, OsString)>> = LazyLock::new(|| env::vars_os().collect());
+        let mut variables: BTreeMap<&OsStr, &OsStr> =
+            OWN.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())).collect();
         for (name, value) in self.env {
             match value {
-                Some(value) => variables.insert(name.clone(), value.clone()),
-                None => variables.remove(name),
+                Some(value) => variables.insert(name, value),
+                None => variables.remove(name.as_os_str()),
             };
         }
-        let line = |(mut name, value): (OsString, OsString)| {
-            name.push("=");
-            name.push(value);
-            Ok(CString::new(name.into_vec())?)
-        };
-        variables.into_iter().map(line).collect()
+        variables.into_iter().map(|(name, value)| variable(name, value)).collect()
     }
+}
+
+/// `NAME=value`.
+fn variable(name: &OsStr, value: &OsStr) -> io::Result<CString> {
+    // With room for the mark between them and for the end.
+    let mut line = Vec::with_capacity(name.len() + value.len() + 2);
+    line.extend_from_slice(name.as_bytes());
+    line.push(b'=');
+    line.extend_from_slice(value.as_bytes());
+    line.push(0);
+    CString::from_vec_with_nul(line).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
 }
 
 fn c_string(text: &OsStr) -> io::Result<CString> {
