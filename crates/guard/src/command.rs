@@ -195,15 +195,20 @@ impl Command {
         })
     }
 
-    /// Whether a pattern begins with this program. Asked of every pattern for every command, so without allocation and mostly
-    /// without splitting.
+    /// Whether a pattern begins with this program. Asked of every pattern for every command, so in one pass and without
+    /// allocation.
     fn is_program_of(&self, pattern: &str) -> bool {
-        let rest = pattern.strip_prefix(self.program.as_str());
-        if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '|'])) {
-            return true;
+        let mut choices = pattern.as_bytes();
+        loop {
+            let after = choices.strip_prefix(self.program.as_bytes());
+            if after.is_some_and(|after| matches!(after, [] | [b' ' | b'|', ..])) {
+                return true;
+            }
+            match choices.iter().position(|byte| matches!(byte, b' ' | b'|')) {
+                Some(at) if choices[at] == b'|' => choices = &choices[at + 1..],
+                Some(_) | None => return false,
+            }
         }
-        let end = pattern.bytes().position(|next| next == b' ').unwrap_or(pattern.len());
-        pattern[..end].contains('|') && pattern[..end].split('|').any(|name| name == self.program)
     }
 
     /// Only says what it would do.
