@@ -256,13 +256,20 @@ fn old_records_are_removed() {
     let ralph = env.start(&["run", "-p", "x"]);
     env.await_file("began");
     env.ralph(&["clean"]).exits(0).prints("0 runs removed");
-    env.ralph(&["clean", "--older-than", "0", "--dry-run"]).exits(0).prints("1 run would be removed");
+    // The first run has only reached its limit.
+    let kept = env.ralph(&["clean", "--older-than", "0"]).exits(0).prints("0 runs removed");
+    kept.prints("1 run can be resumed and stay; --resumable removes them too");
+    let would = env.ralph(&["clean", "--older-than", "0", "--resumable", "--dry-run"]).exits(0);
+    would.prints("1 run would be removed").prints_not("can be resumed");
     assert_eq!(env.runs().len(), 2);
-    env.ralph(&["clean", "--older-than", "0"]).exits(0).prints("1 run removed");
+    env.ralph(&["clean", "--older-than", "0", "--resumable"]).exits(0).prints("1 run removed");
     assert_eq!(env.runs().len(), 1, "the running one must stay");
     touch(&env.path("began.go"));
     ralph.wait().exits(0);
     env.ralph(&["clean", "--older-than", "soon"]).exits(2);
+    // What is complete needs no word.
+    env.ralph(&["clean", "--older-than", "0"]).exits(0).prints("1 run removed");
+    assert!(env.runs().is_empty());
 }
 
 #[test]
@@ -272,4 +279,40 @@ fn a_run_is_resumed_from_anywhere() {
     let home = env.root().join("home").display().to_string();
     env.ralph(&["-C", &home, "resume", &env.run_id(), "-m", "2"]).exits(0);
     assert_eq!(env.read("where").trim(), env.project().display().to_string());
+}
+
+#[test]
+fn status_says_what_was_asked_and_takes_a_run() {
+    let env = Env::new().turns(json!([[done()]]));
+    env.ralph(&["run", "# Make the tests pass\n\nAll of them."]).exits(0);
+    let first = env.run_id();
+    env.write("task.md", "\nTidy up the parser\nand more\n");
+    env.ralph(&["run", "-f", "task.md"]).exits(0);
+    env.write("task.md", "Something else");
+    let both = env.ralph(&["status"]).exits(0).prints("asked: Make the tests pass\n");
+    both.prints("asked: Tidy up the parser\n").prints_not("All of them");
+    let one = env.ralph(&["status", &first]).exits(0).prints("asked: Make the tests pass\n");
+    one.prints_not("Tidy").prints(&env.project().display().to_string());
+    let json = env.ralph(&["status", "--json", &first]).exits(0).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("one object");
+    assert_eq!(json["asked"], "Make the tests pass");
+    env.ralph(&["status", "nothing"]).exits(2).says("there is no run `nothing`");
+    env.ralph(&["status", "--all", &first]).exits(2);
+}
+
+#[test]
+fn a_report_is_opened_in_the_browser() {
+    let env = Env::new().turns(json!([[done()]])).variable("BROWSER", "browse");
+    env.program("browse", "echo \"$@\" >opened");
+    env.run(&[]).exits(0);
+    let path = env.ralph(&["report", "--open"]).exits(0).stdout;
+    assert_eq!(env.read("opened"), path);
+    env.ralph(&["report", "--open", "--file", "here.html"]).exits(0);
+    assert_eq!(env.read("opened"), format!("{}\n", env.path("here.html").display()));
+    env.program("browse", "exit 3");
+    env.ralph(&["report", "--open"])
+        .exits(2)
+        .says("the browser `browse` ended with an error")
+        .says("open it yourself");
+    env.ralph(&["report", "--open", "--file", "-"]).exits(2).says("leave out one of them");
 }

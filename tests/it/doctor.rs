@@ -111,14 +111,14 @@ fn settings_are_shown_with_their_origins() {
         "{\n  \"agent\": {\"command\": \"claude\", \"env\": {\"KEY\": \"secret\"}},\n  \"retries\": 1,\n  \"retrys\": 2\n}",
     );
     env.write(".ralph/settings.local.json", "{\n\n  \"retries\": 9}");
-    let text = env.ralph(&["doctor"]).exits(0).stdout;
+    let text = env.ralph(&["doctor"]).exits(2).stdout;
     assert!(!text.contains("secret"), "{text}");
-    let report = report(&env, 0);
+    let report = report(&env, 2);
     let value = |key: &str| &report["found"]["settings"]["values"][key];
     assert_eq!(*value("retries"), json!({"value": 9, "origin": ".ralph/settings.local.json:3"}));
     assert_eq!(*value("agent.env.KEY"), json!({"value": "(hidden)", "origin": ".ralph/settings.json:2"}));
     assert_eq!(*value("completionResponse"), json!({"value": "DONE", "origin": null}));
-    assert!(texts(&report, "warnings")[0].contains("did you mean \"retries\""), "{report}");
+    assert!(texts(&report, "problems")[0].contains("did you mean \"retries\""), "{report}");
 }
 
 #[test]

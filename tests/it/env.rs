@@ -129,6 +129,13 @@ impl Output {
         self
     }
 
+    /// Does not print this on standard output.
+    #[track_caller]
+    pub(crate) fn prints_not(self, text: &str) -> Self {
+        assert!(!self.stdout.contains(text), "did not expect {text:?} in:\n{}", self.stdout);
+        self
+    }
+
     /// Prints this on standard output.
     #[track_caller]
     pub(crate) fn prints(self, text: &str) -> Self {

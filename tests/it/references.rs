@@ -9,7 +9,7 @@ use crate::env::{Env, done};
 /// The commands that `ralph --help` lists.
 fn commands(env: &Env) -> BTreeSet<String> {
     let help = env.ralph(&["--help"]).exits(0).stdout;
-    let list = help.split_once("Commands:\n").expect("commands").1.split_once("\n\n").expect("options").0;
+    let list = help.split_once("Daily:\n").expect("commands").1.split_once("Options:").expect("options").0;
     let lines = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let words = lines.filter_map(|line| line.split_whitespace().next());
     let commands: BTreeSet<String> = words.filter(|word| *word != "help").map(str::to_owned).collect();

@@ -95,12 +95,20 @@ fn local_settings_are_merged_deeply() {
 }
 
 #[test]
-fn unknown_keys_are_warned_of() {
+fn unknown_keys_are_refused() {
     let env =
         Env::new().turns(json!([[done()]])).settings(json!({"maxIterations": 3, "agent": {"comand": "x"}}));
-    let output = env.run(&[]).exits(0);
-    let warned = output.says("unknown key \"maxIterations\"; did you mean \"maximumIterations\"?");
-    warned.says("warning: .ralph/settings.json:").says("did you mean \"agent.command\"?");
+    let output = env.run(&[]).exits(2);
+    let refused = output.says("unknown key \"maxIterations\"; did you mean \"maximumIterations\"?");
+    refused.says("error: .ralph/settings.json:").says("did you mean \"agent.command\"?");
+    assert!(env.prompts().is_empty(), "an agent was started");
+    // Whoever only looks is not kept from it.
+    env.ralph(&["status"]).exits(0);
+    let newer = json!({"$schema": "https://example.org/v99.0/settings.schema.json", "maxIterations": 3});
+    let env = Env::new().turns(json!([[done()]])).settings(newer);
+    env.run(&[]).exits(0).says("warning: .ralph/settings.json:").says("unknown key \"maxIterations\"");
+    let own = json!({"x-team": "mine", "agent": {"x-why": "fast"}});
+    Env::new().turns(json!([[done()]])).settings(own).run(&[]).exits(0).says_not("unknown key");
 }
 
 #[test]
@@ -139,4 +147,37 @@ fn somebody_in_a_subfolder_is_told_where_the_settings_are() {
     std::fs::create_dir(&sub).expect("a folder");
     let refused = env.ralph(&["-C", &sub.display().to_string(), "run", "-p", "x"]).exits(2);
     refused.says(&format!("there are settings in {}", env.project().display()));
+}
+
+#[test]
+fn every_loop_takes_a_model() {
+    let env = Env::new().agent("robot", "cat >/dev/null; echo $@ >>args; echo '<response>DONE</response>'");
+    env.run(&["--agent", "robot", "--model", "opus"]).exits(0);
+    env.write(
+        ".ralph/settings.json",
+        &json!({"agent": {"command": "robot", "flags": "-x", "model": "sonnet"}}).to_string(),
+    );
+    env.run(&[]).exits(0);
+    env.run(&["--model", "haiku"]).exits(0);
+    assert_eq!(env.read("args"), "--model opus\n-x --model sonnet\n-x --model haiku\n");
+    for command in ["run", "plan", "build", "prompt", "stories", "job"] {
+        env.ralph(&[command, "--help"]).exits(0).prints("--model <MODEL>");
+    }
+    for command in [["task", "run"], ["task", "resume"], ["session", "run"], ["stories", "run"]] {
+        env.ralph(&[command[0], command[1], "--help"]).exits(0).prints("--model <MODEL>");
+    }
+    // Amp has no models to choose from; that is said before it is looked for.
+    env.run(&["--agent", "amp", "--model", "opus"]).exits(2).says("amp chooses its model by itself");
+}
+
+#[test]
+fn a_duration_that_is_typed_needs_a_unit() {
+    let env = Env::new().turns(json!([[done()]])).settings(json!({"limits": {"maxTime": 90}}));
+    for flag in ["--max-time", "--idle-timeout", "--iteration-timeout", "--gate-timeout"] {
+        env.run(&[flag, "8"]).exits(2).says("8 of what? add a unit: 8s, 8m or 8h");
+    }
+    env.ralph(&["clean", "--older-than", "7"]).exits(2).says("add a unit");
+    env.ralph(&["task", "run", "-p", "x", "--restart-delay", "7"]).exits(2).says("add a unit");
+    assert!(env.prompts().is_empty());
+    env.run(&["--max-time", "0", "--idle-timeout", "90s"]).exits(0);
 }

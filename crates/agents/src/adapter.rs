@@ -36,6 +36,10 @@ pub trait Adapter: Sync {
     fn hooks(&self) -> Hooking {
         Hooking::Never
     }
+    /// The arguments that choose a model; nothing for an agent that always chooses by itself.
+    fn model(&self, model: &str) -> Option<Vec<String>> {
+        Some(vec!["--model".to_owned(), model.to_owned()])
+    }
     /// The first version that does not run a tool when the hook before it fails, where earlier ones do.
     fn closes_hooks_since(&self) -> Option<&'static str> {
         None

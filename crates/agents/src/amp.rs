@@ -22,6 +22,11 @@ impl Adapter for Amp {
         "amp"
     }
 
+    /// Its modes bring their models.
+    fn model(&self, _model: &str) -> Option<Vec<String>> {
+        None
+    }
+
     fn arguments(&self, request: &Request<'_>) -> Vec<String> {
         let mut arguments = Vec::new();
         if request.output == Output::Stream {

@@ -10,6 +10,8 @@ const UNITS: [(&str, f64); 5] = [("ms", 0.001), ("d", 86_400.0), ("h", 3_600.0),
 
 const EXPECTED: &str = "expected a duration such as 30m, 1h30m, 90s or a number of seconds";
 
+const TYPED: &str = "expected a duration such as 30m, 1h30m or 90s";
+
 /// Reads `30m`, `1h30m`, `1.5h`, `500ms` or a bare number of seconds; larger units stand first.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
@@ -31,6 +33,18 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         rest = after[name.len()..].trim_start();
     }
     if last_unit.is_infinite() { Err(EXPECTED.to_owned()) } else { from_seconds(total) }
+}
+
+/// Reads the same as a person types it: with a unit, because `--max-time 8` may mean hours. Zero needs none.
+pub fn parse_typed_duration(text: &str) -> Result<Duration, String> {
+    let duration =
+        parse_duration(text).map_err(|why| if why == EXPECTED { TYPED.to_owned() } else { why })?;
+    let is_bare = matches!(leading_number(text.trim()), Some((_, "")));
+    if is_bare && !duration.is_zero() {
+        let number = text.trim();
+        return Err(format!("{number} of what? add a unit: {number}s, {number}m or {number}h"));
+    }
+    Ok(duration)
 }
 
 /// Makes a duration of a number of seconds that came from a person.
@@ -122,6 +136,22 @@ mod tests {
         }
         assert!(from_seconds(f64::NAN).is_err());
         assert!(from_seconds(-1.0).is_err());
+    }
+
+    #[test]
+    fn what_is_typed_has_a_unit() {
+        for (text, seconds) in
+            [("30m", 1800), ("1h30m", 5400), (" 90s ", 90), ("0", 0), ("0.0", 0), ("0s", 0)]
+        {
+            assert_eq!(parse_typed_duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in ["8", " 90 ", "1.5", "0.1"] {
+            let message = parse_typed_duration(text).expect_err(text);
+            let text = text.trim();
+            assert_eq!(message, format!("{text} of what? add a unit: {text}s, {text}m or {text}h"));
+        }
+        assert_eq!(parse_typed_duration("soon"), Err(TYPED.to_owned()));
+        assert!(parse_typed_duration("40000d").is_err_and(|why| why.contains("100 years")));
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod loop_args;
 mod man;
 mod modes;
 mod named;
+mod overview;
 mod persons_command;
 mod plan;
 mod plugin;
@@ -231,6 +232,9 @@ fn dispatch(cli: Cli) -> Result<u8> {
 fn read(args: Vec<OsString>) -> std::result::Result<Cli, clap::Error> {
     let mut command = Cli::command();
     let args = with_default_command(&command, args);
+    if overview::is_wanted(&args) {
+        command = overview::grouped(command);
+    }
     let typed = command.try_get_matches_from_mut(args).and_then(|typed| Cli::from_arg_matches(&typed));
     typed.map_err(|error| error.format(&mut command))
 }

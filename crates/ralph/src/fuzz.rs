@@ -133,7 +133,7 @@ fn show(folded: &Folded) {
         columns: narrow().width.columns(),
         with_project: true,
     };
-    let listed = Listed { id: "20260101-000000-0000", folded, standing, doing: None, now };
+    let listed = Listed { id: "20260101-000000-0000", folded, standing, asked: None, doing: None, now };
     let _ = listed.text(&style);
     let page = Page {
         id: listed.id,

@@ -187,6 +187,9 @@ pub(crate) struct AgentSettings {
     /// The agent's program: `claude`, `codex`, `amp`, or any other. Some layer must name it.
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) command: String,
+    /// The model that it uses. Without it, the agent chooses.
+    #[schemars(regex(pattern = r"\S"))]
+    pub(crate) model: Option<String>,
     /// Arguments for it. Each string is split as a shell would.
     // Already split here; as JSON each is quoted, so that it stays whole.
     #[serde(serialize_with = "quoted")]

@@ -34,10 +34,15 @@ pub enum Null {
     Value,
 }
 
+/// How a key begins that is the user's own.
+pub const EXTENSION: &str = "x-";
+
 /// What becomes of a key that nobody asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// It is named, with the nearest known key.
+    /// It is a problem, which names the nearest known key; unless it begins with [`EXTENSION`].
+    Problem,
+    /// The same, but it does no harm.
     Warning,
     /// Nothing: it is somebody else's.
     Nothing,
@@ -88,8 +93,8 @@ pub fn read_object<T>(
     }
     let mut fields = Fields { manner, path, position, object: node, asked: BTreeSet::new(), report };
     let value = read(&mut fields);
-    if manner.unknown == Unknown::Warning {
-        fields.warn_of_unknown();
+    if manner.unknown != Unknown::Nothing {
+        fields.name_unknown();
     }
     Some(value)
 }
@@ -265,11 +270,11 @@ impl<'n> Fields<'n, '_> {
         read_object(self.manner, &nothing, nothing.position, path, self.report, read)
     }
 
-    fn warn_of_unknown(&mut self) {
+    fn name_unknown(&mut self) {
         let old: BTreeMap<&str, &str> =
             self.asked.iter().filter_map(|key| Some((self.old_name(key)?, *key))).collect();
         for Member { key, position, .. } in self.object.members() {
-            if self.asked.contains(&key.as_str()) {
+            if self.asked.contains(&key.as_str()) || key.starts_with(EXTENSION) {
                 continue;
             }
             if let Some(new) = old.get(key.as_str()) {
@@ -284,7 +289,11 @@ impl<'n> Fields<'n, '_> {
             if let Some(nearest) = nearest(key, &self.asked) {
                 text = format!("{text}; did you mean {:?}?", member_path(self.path, nearest));
             }
-            self.report.warning(*position, text);
+            match self.manner.unknown {
+                Unknown::Problem => self.report.problem(*position, "", text),
+                Unknown::Warning => self.report.warning(*position, text),
+                Unknown::Nothing => {}
+            }
         }
     }
 }

@@ -1,34 +1,39 @@
 //! `ralph clean`: removes the records of old runs.
 
 use std::{
+    fmt::Write,
     path::Path,
     time::{Duration, SystemTime},
 };
 
 use clap::Args;
-use ralph_core::duration::parse_duration;
+use ralph_core::duration::parse_typed_duration;
 use ralph_sys::error::Result;
 
 use super::print;
 use crate::{
     journal::{self, run_dir::RunDir},
-    report::summary::count,
+    report::{listing::Standing, summary::count},
 };
 
 /// Remove the records of runs that ended long ago
 ///
-/// Running loops are left alone. A run whose record is gone cannot be resumed.
+/// Running loops are left alone, and so are runs that can be resumed, unless --resumable is given.
 ///
 /// Example: ralph clean --older-than 7d
 #[derive(Args, Debug)]
 pub(super) struct CleanArgs {
     /// Remove what ended longer ago than this
-    #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = parse_typed_duration)]
     older_than: Duration,
 
     /// Of all projects
     #[arg(short, long)]
     all: bool,
+
+    /// Also those that can be resumed: at a limit, stopped, interrupted or killed
+    #[arg(long)]
+    resumable: bool,
 
     /// Only say what would be removed
     #[arg(short = 'n', long)]
@@ -38,13 +43,30 @@ pub(super) struct CleanArgs {
 /// Removes the records.
 pub(super) fn main(args: &CleanArgs, project: &Path) -> Result<u8> {
     let runs = if args.all { RunDir::all()? } else { RunDir::of_project(project)? };
-    let (removed, verb) = if args.dry_run {
-        (runs.iter().filter(|run| is_older(run, args.older_than)).count(), "would be removed")
-    } else {
-        (remove_older(&runs, args.older_than)?, "removed")
-    };
-    print(&format!("{} {verb}\n", count(removed as u64, "run")))?;
+    let older: Vec<RunDir> = runs.into_iter().filter(|run| is_older(run, args.older_than)).collect();
+    let (kept, removed): (Vec<_>, Vec<_>) =
+        older.into_iter().partition(|run| !args.resumable && can_be_resumed(run));
+    if !args.dry_run {
+        removed.iter().try_for_each(RunDir::remove)?;
+    }
+    let verb = if args.dry_run { "would be removed" } else { "removed" };
+    let mut said = format!("{} {verb}\n", count(removed.len() as u64, "run"));
+    if !kept.is_empty() {
+        let kept = count(kept.len() as u64, "run");
+        let _ = writeln!(said, "{kept} can be resumed and stay; --resumable removes them too");
+    }
+    print(&said)?;
     Ok(0)
+}
+
+/// Whether `ralph resume` would go on with a run that is not running.
+fn can_be_resumed(run: &RunDir) -> bool {
+    let Some(started) = journal::started(&run.journal()) else { return false };
+    // A loop inside a conversation is started again there.
+    let in_session = started.setup.session.is_some_and(|session| session.id.is_some());
+    let is_over =
+        journal::fold(&run.journal()).is_ok_and(|it| !Standing::of(false, &it.run.state).can_go_on());
+    !in_session && !is_over
 }
 
 /// Removes those runs that ended longer ago than this; returns how many.

@@ -22,7 +22,7 @@ use crate::{
     journal::run_dir::RunDir,
     report::Reporter,
     settings::{
-        self, Contract, Loaded, Settings,
+        self, AgentSettings, Contract, Loaded, Settings,
         flags::{LoopFlags, layer},
     },
 };
@@ -52,22 +52,30 @@ impl LoopArgs {
         &self,
         project: &Path,
         mut earlier: Invocation,
-        mut flags: Map<String, Value>,
+        flags: Map<String, Value>,
     ) -> Result<Loaded> {
-        flags.extend(layer(&self.flags.settings));
-        flags.extend(self.safety.layer());
+        let typed = |flags| Invocation { config: None, flags };
+        let Invocation { flags, .. } =
+            typed(flags).with(typed(layer(&self.flags.settings))).with(typed(self.safety.layer()));
         if self.flags.settings.agent.command.is_some() {
             // What was said to another agent is not for this one.
             earlier.flags.remove("agent");
         }
         let config = self.config.as_ref().map(std::path::absolute).transpose()?;
         let Invocation { config, flags } = earlier.with(Invocation { config, flags });
-        settings::load(project, config.as_deref(), Value::Object(flags)).map_err(|error| {
+        let loaded = settings::load(project, config.as_deref(), Value::Object(flags)).map_err(|error| {
             let elsewhere = settings_above(project)
                 .map(|dir| format!("there are settings in {0}: -C {0}", dir.display()));
             let hints: Vec<String> = error.hints.iter().cloned().chain(elsewhere).collect();
             hints.into_iter().fold(Error::new(error), Error::hint)
-        })
+        })?;
+        let agent = &loaded.settings.agent;
+        if agent.model.is_some() && model_flags(agent).is_empty() {
+            let name = ralph_agents::adapter(&agent.command).name();
+            return Err(Error::new(format!("{name} chooses its model by itself"))
+                .hint("leave out --model, and agent.model in the settings"));
+        }
+        Ok(loaded)
     }
 
     /// Who is told of the run; says what the settings are, and tidies up as they want.
@@ -135,6 +143,12 @@ pub(super) fn setup(loaded: &Loaded, prompt: PromptSource, project: &Path) -> Se
     setup_with(loaded, prompt, project, Choice::Level(Level::None))
 }
 
+/// The arguments by which an agent uses the model of the settings, if they name one.
+fn model_flags(agent: &AgentSettings) -> Vec<String> {
+    let model = agent.model.as_ref();
+    model.and_then(|model| ralph_agents::adapter(&agent.command).model(model)).unwrap_or_default()
+}
+
 /// Who decides what the agent may do when the user does not say so: its own rules, unless something else protects
 /// the run.
 fn permissions(settings: &Settings, sandbox: &Wanted) -> Permissions {
@@ -154,7 +168,7 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
         project: project.to_owned(),
         agent: AgentSetup {
             command: settings.agent.command.clone(),
-            flags: settings.agent.flags.clone(),
+            flags: settings.agent.flags.iter().cloned().chain(model_flags(&settings.agent)).collect(),
             env: settings.agent.env.clone(),
             prompt_via: settings.agent.prompt_via,
             permissions: settings.agent.permissions.unwrap_or_else(|| permissions(settings, &sandbox)),

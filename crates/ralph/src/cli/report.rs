@@ -1,12 +1,15 @@
 //! `ralph report`: a run as a page for people.
 
-use std::path::{Path, PathBuf};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
 use ralph_core::engine::{commit::CommitEnd, event::Event};
 use ralph_sys::{
-    error::{Context, Result},
-    process::Supervisor,
+    error::{Context, Error, Result},
+    process::{Supervisor, foreground},
 };
 
 use super::{print, runs};
@@ -31,6 +34,10 @@ pub(super) struct ReportArgs {
     /// Write the page here; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     file: Option<PathBuf>,
+
+    /// Show the page in the browser: $BROWSER, or the one of the desktop
+    #[arg(long)]
+    open: bool,
 }
 
 /// Writes the page.
@@ -55,14 +62,39 @@ pub(super) fn main(args: &ReportArgs, project: &Path) -> Result<u8> {
     };
     let text = page.render();
     match &args.file {
-        Some(file) if file.as_os_str() == "-" => print(&text)?,
+        Some(file) if file.as_os_str() == "-" && !args.open => print(&text)?,
+        Some(file) if file.as_os_str() == "-" => {
+            return Err(
+                Error::new("--open shows a file, and `--file -` writes none").hint("leave out one of them")
+            );
+        }
         given => {
             let path = given.clone().unwrap_or_else(|| run.path().join("report.html"));
             fs_err::write(&path, text).context("cannot write the report")?;
             print(&format!("{}\n", path.display()))?;
+            if args.open {
+                open(&path)?;
+            }
         }
     }
     Ok(0)
+}
+
+/// Shows a page in the browser.
+fn open(page: &Path) -> Result<()> {
+    let page = std::path::absolute(page)?;
+    let chosen = env::var_os("BROWSER").filter(|browser| !browser.is_empty());
+    let usual = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let browser = chosen.unwrap_or_else(|| usual.into());
+    let (shown, hint) = (browser.display().to_string(), format!("open it yourself: {}", page.display()));
+    let ended = foreground::run(browser, vec![page.into()]);
+    let ended = ended
+        .map_err(|error| Error::new(format!("cannot start the browser `{shown}`: {error}")).hint(&hint))?;
+    if ended.success() {
+        Ok(())
+    } else {
+        Err(Error::new(format!("the browser `{shown}` ended with an error")).hint(hint))
+    }
 }
 
 /// The first prompt.

@@ -10,8 +10,15 @@ use std::{
 use clap::Args;
 use jiff::Timestamp;
 use ralph_agents::AgentEvent;
-use ralph_core::engine::{Run, event::Event, plan::Check};
-use ralph_sys::error::{Error, Result};
+use ralph_core::{
+    engine::{Run, event::Event, plan::Check},
+    prompt::message::first_line,
+    setup::PromptSource,
+};
+use ralph_sys::{
+    error::{Error, Result},
+    files,
+};
 use serde_json::{Value, json};
 
 use super::{display::settings_of, print, runs, session::bound_to};
@@ -29,12 +36,16 @@ use crate::{
 
 /// Show the runs of this project and how they stand
 ///
-/// The newest run stands first: its iteration, time and cost, what the gates said last, what a running agent
-/// is doing, and what to type to go on with it or to end it.
+/// The newest run stands first: what was asked, its iteration, time and cost, what the guardrails said last, what a
+/// running agent is doing, and what to type to continue or to end it.
 ///
 /// Example: ralph status --all
 #[derive(Args, Debug)]
 pub(super) struct StatusArgs {
+    /// Show this run alone, of any project: its id, or the beginning of it
+    #[arg(conflicts_with = "all")]
+    run: Option<String>,
+
     /// Show the runs of all projects
     #[arg(short, long)]
     all: bool,
@@ -60,14 +71,18 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
         let run = if id.is_empty() { runs::newest(project)? } else { runs::by_id(id)? };
         return exit_code(&run);
     }
-    let mut runs = if args.all { RunDir::all()? } else { RunDir::of_project(project)? };
+    let mut runs = match &args.run {
+        Some(id) => vec![runs::by_id(id)?],
+        None if args.all => RunDir::all()?,
+        None => RunDir::of_project(project)?,
+    };
     runs.reverse();
     let settings = settings_of(project);
     let style = Style {
         palette: Palette::of(settings.output.color, &io::stdout()),
         marks: Marks::of(settings.output.emoji),
         columns: Width::of(Stream::Out).columns(),
-        with_project: args.all,
+        with_project: args.all || args.run.is_some(),
     };
     let mut out = String::new();
     let shown = if args.json { runs.len() } else { runs.len().min(MAX_SHOWN) };
@@ -110,7 +125,19 @@ fn listed<'a>(run: &'a RunDir, id: &'a str, folded: &'a Folded) -> Listed<'a> {
     let has_process = runs::process(run).is_some();
     let standing = Standing::of(has_process || bound_to(run).is_some(), &folded.run.state);
     let doing = has_process.then(|| doing(run, folded)).flatten();
-    Listed { id, folded, standing, doing, now: Timestamp::now() }
+    Listed { id, folded, standing, asked: asked(run, folded), doing, now: Timestamp::now() }
+}
+
+/// The first line of what was asked. A loop with a template asks for another task in each turn.
+fn asked(run: &RunDir, folded: &Folded) -> Option<String> {
+    let Run { started, memory, .. } = &folded.run;
+    let text = match &started.setup.prompt {
+        PromptSource::Text(text) => text.clone(),
+        // As it was then.
+        PromptSource::File(_) => files::read_text(&run.turn(1, 1).join("prompt.md")).ok()?,
+        PromptSource::Template(_) => memory.turn.as_ref()?.turn.task.clone()?,
+    };
+    text.lines().any(|line| !line.trim().is_empty()).then(|| first_line(&text))
 }
 
 /// The same facts for scripts.
@@ -135,6 +162,7 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
         "mode": started.plan.preset,
         "project": started.setup.project,
         "agent": started.setup.agent.command,
+        "asked": listed.asked,
         "iteration": iteration,
         "attempt": attempt,
         "maxIterations": plan.limits.max_iterations,

@@ -71,6 +71,19 @@ impl Standing {
         }
     }
 
+    /// Whether something is left to do with it: to go on, or to decide on what was found.
+    pub(crate) fn can_go_on(self) -> bool {
+        match self {
+            Self::Running | Self::Complete | Self::Unready => false,
+            Self::Findings
+            | Self::Killed
+            | Self::Limit
+            | Self::Stopped
+            | Self::Interrupted
+            | Self::GaveUp => true,
+        }
+    }
+
     /// What can be typed next, each with what it is for.
     pub(crate) fn commands(self, id: &str, folded: &Folded) -> Vec<(&'static str, String)> {
         let setup = &folded.run.started.setup;
@@ -115,6 +128,8 @@ pub(crate) struct Listed<'a> {
     pub(crate) id: &'a str,
     pub(crate) folded: &'a Folded,
     pub(crate) standing: Standing,
+    /// The first line of what was asked.
+    pub(crate) asked: Option<String>,
     /// What it was last seen doing, if it runs.
     pub(crate) doing: Option<String>,
     pub(crate) now: Timestamp,
@@ -199,6 +214,7 @@ impl Listed<'_> {
         let fitted = |text: &str| fit(&one_line(text), room).into_owned();
         let Run { started, plan, state, .. } = &self.folded.run;
         let mut lines = Vec::new();
+        lines.extend(self.asked.as_deref().map(|asked| fitted(&format!("asked: {asked}"))));
         lines.extend(state.outcome().map(|outcome| fitted(&summary::outcome(outcome, plan, state))));
         let findings = summary::findings(state);
         if !findings.is_empty() {

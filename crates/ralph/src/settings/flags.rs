@@ -7,7 +7,7 @@
 use std::{ffi::OsString, time::Duration};
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum, parser::ValueSource};
-use ralph_core::duration::parse_duration;
+use ralph_core::duration::parse_typed_duration;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
@@ -72,6 +72,11 @@ pub(crate) struct AgentFlags {
     #[arg(id = "agent", short = 'a', long = "agent", value_name = "COMMAND")]
     #[serde(skip_serializing_if = "is_unset")]
     pub(crate) command: Option<String>,
+
+    /// Have the agent use this model
+    #[arg(long)]
+    #[serde(skip_serializing_if = "is_unset")]
+    model: Option<String>,
 }
 
 /// Where things end without being done.
@@ -79,22 +84,22 @@ pub(crate) struct AgentFlags {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LimitFlags {
     /// End a turn of the agent after this time, such as 30m
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     iteration_timeout: Option<Duration>,
 
     /// End a turn of the agent that prints nothing for this time
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     idle_timeout: Option<Duration>,
 
     /// End a turn of the agent that has not begun after this time
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     start_timeout: Option<Duration>,
 
     /// End a guardrail after this time
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     gate_timeout: Option<Duration>,
 
@@ -131,7 +136,7 @@ pub(crate) struct BudgetFlags {
     pub(crate) max_iteration_tokens: Option<u64>,
 
     /// End after this time of work and waiting, such as 8h; 0 is no limit
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     pub(crate) max_time: Option<Duration>,
 }

@@ -28,7 +28,7 @@ pub(super) const PERMISSIONS: [(&str, Permissions); 2] =
 /// A null takes a key away, and a key that nobody knows is a slip of the user's.
 pub(super) const MANNER: Manner = Manner {
     null: Null::Absence,
-    unknown: Unknown::Warning,
+    unknown: Unknown::Problem,
     at: At::Key,
     wrong: wrong_type,
     renamed: &RENAMED,
@@ -46,8 +46,28 @@ pub(super) const RENAMED: [(&str, &str); 5] = [
 /// Reads what is there; the rest keeps its default.
 pub(super) fn read(root: &Node, report: &mut Report) -> Settings {
     let mut settings = Settings::default();
-    read_root(&MANNER, root, report, |fields| read_settings(fields, &mut settings));
+    let unknown = if is_for_newer(root) { Unknown::Warning } else { MANNER.unknown };
+    read_root(&Manner { unknown, ..MANNER }, root, report, |fields| read_settings(fields, &mut settings));
     settings
+}
+
+/// Whether the settings are written for a newer ralph, by the version in the address of their schema. What this one
+/// does not know is no slip there.
+fn is_for_newer(root: &Node) -> bool {
+    let named = root.get("$schema").and_then(Node::string).and_then(version);
+    named.is_some_and(|named| Some(named) > version(env!("CARGO_PKG_VERSION")))
+}
+
+/// The version in a text: two or three numbers with dots between them.
+fn version(text: &str) -> Option<[u32; 3]> {
+    text.split(|c: char| !c.is_ascii_digit() && c != '.').find_map(|part| {
+        let numbers: Option<Vec<u32>> = part.trim_matches('.').split('.').map(|it| it.parse().ok()).collect();
+        match numbers?[..] {
+            [major, minor] => Some([major, minor, 0]),
+            [major, minor, patch] => Some([major, minor, patch]),
+            _ => None,
+        }
+    })
 }
 
 /// Keys that had another name, each with its path then and its path now.
@@ -97,6 +117,7 @@ fn read_settings(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
 
 fn read_agent(fields: &mut Fields<'_, '_>, agent: &mut AgentSettings) {
     fields.set("command", &mut agent.command, command);
+    agent.model = fields.take("model", |node| filled(node, "the name of a model"));
     let flags = if fields.is_array("flags") {
         fields.each("flags", words).map(|words| words.concat())
     } else {

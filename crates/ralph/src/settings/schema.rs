@@ -5,7 +5,10 @@
 
 use std::borrow::Cow;
 
-use ralph_core::containment::{level::Choice, wanted::GatesRun};
+use ralph_core::{
+    containment::{level::Choice, wanted::GatesRun},
+    located::fields::EXTENSION,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
 use serde_json::{Map, Value, json};
 
@@ -21,7 +24,7 @@ pub(crate) fn schema() -> Value {
         SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Settings>().to_value();
     schema["title"] = json!("Settings of ralph");
     schema["description"] = json!("`.ralph/settings.json` and `.ralph/settings.local.json` of a project.");
-    schema["properties"]["$schema"] = json!({"description": "For editors. Ralph ignores it."});
+    schema["properties"]["$schema"] = json!({"description": "For editors. Where it names a newer version of ralph, unknown keys are warnings."});
     add_old_names(&mut schema);
     close(&mut schema);
     schema
@@ -184,6 +187,7 @@ fn close(schema: &mut Value) {
         }
     }
     schema["additionalProperties"] = json!(false);
+    schema["patternProperties"] = json!({format!("^{EXTENSION}"): true});
 }
 
 /// Whether a default says more than that there is none, or more than the defaults of its own members.

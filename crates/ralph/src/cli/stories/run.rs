@@ -28,13 +28,10 @@ use crate::{
 
 /// Work through the stories; the same as without the word
 #[derive(Args, Debug, Default)]
+#[command(mut_arg("model", |arg| arg.short('m')))]
 pub(super) struct StoriesRunArgs {
     #[command(flatten)]
     own: StoriesFlags,
-
-    /// Have the agent use this model
-    #[arg(short, long, value_name = "MODEL")]
-    model: Option<String>,
 
     #[command(flatten)]
     place: PlaceArgs,
@@ -93,7 +90,7 @@ pub(super) fn main(args: &StoriesRunArgs, project: &Path) -> Result<u8> {
     let prompt = PromptSource::Template(place.path(PROMPT));
     let setup = setup_with(&loaded, prompt, &place.project, Choice::Auto);
     let is_contained = setup.sandbox != Wanted::default();
-    let mut setup = Setup {
+    let setup = Setup {
         stories: Some(StoriesSetup {
             ralph_dir: place.name.clone(),
             branch: list.branch_name.clone(),
@@ -106,9 +103,6 @@ pub(super) fn main(args: &StoriesRunArgs, project: &Path) -> Result<u8> {
         }),
         ..setup
     };
-    if let Some(model) = &args.model {
-        setup.agent.flags.extend(["--model".to_owned(), model.clone()]);
-    }
     let open = "the agent runs without a sandbox: nothing keeps it in the project".to_owned();
     let past_the_cap = past_the_cap(&list, place.cap).into_iter().map(|(_, text)| text);
     let past_the_cap = past_the_cap.filter(|_| place.review == Review::Required);

@@ -5,7 +5,7 @@ use std::{env, path::Path, time::Duration};
 use clap::Args;
 use jiff::Zoned;
 use ralph_core::{
-    duration::{millis, parse_duration},
+    duration::{millis, parse_typed_duration},
     engine::{
         plan::{Check, Gate, Plan, When},
         presets,
@@ -96,12 +96,12 @@ struct RestartFlags {
     max_restarts: Option<u32>,
 
     /// Wait so long before it is started again
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     restart_delay: Option<Duration>,
 
     /// Wait so long for the runs that it started when the task is done
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     child_wait_timeout: Option<Duration>,
 }

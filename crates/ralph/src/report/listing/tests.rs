@@ -113,7 +113,9 @@ fn runs_are_listed() {
             let standing = Standing::of(*is_running, &folded.run.state);
             let now = at(20 * if *is_running { 1 } else { 10_i64.pow(number.min(4)) });
             let doing = doing.map(str::to_owned);
-            let listed = Listed { id: "20251115-120000-c879", folded, standing, doing, now };
+            let asked = "Make the tests of the parser pass, and leave those of the printer as they are, whatever they say";
+            let asked = (number != 1).then(|| asked.to_owned());
+            let listed = Listed { id: "20251115-120000-c879", folded, standing, asked, doing, now };
             told.push_str(&listed.text(&style));
         }
     }

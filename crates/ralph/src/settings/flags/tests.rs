@@ -32,7 +32,7 @@ fn each_flag() -> impl Iterator<Item = (String, String)> {
             let named = arg.get_possible_values().last().map(|value| value.get_name().to_owned());
             let word = match named.filter(|_| takes_value) {
                 Some(name) => format!("--{long}={name}"),
-                None if takes_value => format!("--{long}=7"),
+                None if takes_value => format!("--{long}=7{}", if is_duration(arg) { "s" } else { "" }),
                 None => format!("--{long}"),
             };
             (long, word)
@@ -40,6 +40,10 @@ fn each_flag() -> impl Iterator<Item = (String, String)> {
         .collect();
     assert!(15 < flags.len(), "{flags:?}");
     flags.into_iter()
+}
+
+fn is_duration(arg: &Arg) -> bool {
+    arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == "DURATION"))
 }
 
 #[test]
@@ -65,7 +69,10 @@ fn every_flag_reaches_the_settings() {
 
 fn load_with(flags: &LoopFlags) -> crate::settings::Loaded {
     let mut given = layer(&flags.settings);
-    given.entry("agent").or_insert_with(|| json!({"command": "claude"}));
+    let agent = given.entry("agent").or_insert_with(|| json!({}));
+    if agent.get("command").is_none() {
+        agent["command"] = json!("claude");
+    }
     load(std::path::Path::new("/nonexistent"), None, Value::Object(given)).expect("good settings")
 }
 

@@ -170,23 +170,33 @@ fn a_byte_order_mark_and_windows_line_ends_are_tolerated() {
 }
 
 #[test]
-fn unknown_keys_are_warned_of_with_the_nearest_known_one() {
-    check_warnings(
-        "{\n\"maxIteration\": 5,\n\"zzz\": 1,\n\"agent\": {\n\"comand\": \"x\"}}",
-        &[
-            r#"2: unknown key "maxIteration"; did you mean "maximumIterations"?"#,
-            r#"3: unknown key "zzz""#,
-            r#"5: unknown key "agent.comand"; did you mean "agent.command"?"#,
-        ],
+fn unknown_keys_are_problems_with_the_nearest_known_one() {
+    let slips = "\"maxIteration\": 5,\n\"zzz\": 1,\n\"agent\": {\n\"comand\": \"x\"}}";
+    let named = [
+        r#"2: unknown key "maxIteration"; did you mean "maximumIterations"?"#,
+        r#"3: unknown key "zzz""#,
+        r#"5: unknown key "agent.comand"; did you mean "agent.command"?"#,
+    ];
+    check(&format!("{{\n{slips}"), &named.join("\n"));
+    check(
+        "{\"guardrails\": [{\"command\": \"a\", \"failaction\": 1}],\n\"limits\": {\"idle\": 1}}",
+        "1: unknown key \"guardrails[0].failaction\"; did you mean \"guardrails[0].failAction\"?\n\
+         2: unknown key \"limits.idle\"; did you mean \"limits.idleTimeout\"?",
     );
-    check_warnings(
-        r#"{"guardrails": [{"command": "a", "failaction": 1}], "limits": {"idle": 1}}"#,
-        &[
-            r#"1: unknown key "guardrails[0].failaction"; did you mean "guardrails[0].failAction"?"#,
-            r#"1: unknown key "limits.idle"; did you mean "limits.idleTimeout"?"#,
-        ],
-    );
+    // Unless the settings are for a ralph that may know them.
+    let newer = |schema: &str| format!("{{\"$schema\": \"{schema}\",\n{slips}");
+    check_warnings(&newer("https://example.org/ralph/v99.0/settings.schema.json"), &named);
+    check_warnings(&newer("https://example.org/ralph-99.1.2.json"), &named);
+    for older in ["./settings.schema.json", "https://example.org/v0.0.1/x.json", "http://99.1.2.3/x", "99"] {
+        check(&newer(older), &named.join("\n"));
+    }
+}
+
+#[test]
+fn keys_of_the_users_own_are_left_alone() {
+    check_warnings(r#"{"x-note": "mine", "agent": {"x-why": {"deep": 1}}, "limits": {"x-": null}}"#, &[]);
     check_warnings(r#"{"$schema": "https://example.org/x.json"}"#, &[]);
+    check(r#"{"xnote": 1}"#, r#"1: unknown key "xnote""#);
 }
 
 #[test]

@@ -50,8 +50,13 @@ impl Validator<'_> {
             "properties" => members(value)
                 .all(|(key, member)| argument.get(key).is_none_or(|property| self.accepts(property, member))),
             "additionalProperties" => members(value)
-                .filter(|(key, _)| schema["properties"].get(key).is_none())
+                .filter(|(key, _)| schema["properties"].get(key).is_none() && !is_matched(schema, key))
                 .all(|(_, member)| self.accepts(argument, member)),
+            "patternProperties" => members(value).all(|(key, member)| {
+                let mut matching =
+                    members(argument).filter(|(name, _)| pattern(&Value::from(name.as_str())).is_match(key));
+                matching.all(|(_, property)| self.accepts(property, member))
+            }),
             "propertyNames" => {
                 members(value).all(|(key, _)| self.accepts(argument, &Value::from(key.as_str())))
             }
@@ -83,4 +88,9 @@ fn list(argument: &Value) -> &[Value] {
 
 fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flatten()
+}
+
+/// Whether a pattern of the schema says what this key may be.
+fn is_matched(schema: &Value, key: &str) -> bool {
+    members(&schema["patternProperties"]).any(|(name, _)| pattern(&Value::from(name.as_str())).is_match(key))
 }
