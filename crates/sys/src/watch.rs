@@ -75,6 +75,8 @@ enum Phase {
 pub struct Watch {
     limits: Limits,
     started: Instant,
+    /// From when on the time to begin counts.
+    silent_since: Instant,
     last_output: Instant,
     has_begun: bool,
     has_result: bool,
@@ -91,6 +93,7 @@ impl Watch {
         Self {
             limits,
             started: now,
+            silent_since: now,
             last_output: now,
             has_begun: false,
             has_result: false,
@@ -173,12 +176,16 @@ impl Watch {
             // What the process printed meanwhile may not have been read yet, and is not to be held against it.
             self.started += now - due;
             self.last_output = now;
+            self.silent_since = now;
         }
         let deadlines = [
             (self.limits.total.map(|total| self.started + total), Cause::Timeout),
             (self.has_result.then_some(self.last_output + LINGER_TIMEOUT), Cause::Lingered),
             (self.limits.idle.map(|idle| self.last_output + idle), Cause::Idle),
-            (self.limits.start.filter(|_| !self.has_begun).map(|start| self.started + start), Cause::NoStart),
+            (
+                self.limits.start.filter(|_| !self.has_begun).map(|start| self.silent_since + start),
+                Cause::NoStart,
+            ),
         ];
         let mut next = None;
         for (deadline, cause) in deadlines {
