@@ -218,10 +218,8 @@ impl State {
                 self.progress = Progress::default();
                 self.blocks.looked_at();
             }
-            // No story could be worked on: a person has perhaps done what was missing.
-            Phase::Looked(View { stories: Some(stories), .. }) if stories.next.is_err() => {
-                self.phase = Phase::Idle;
-            }
+            // What was seen then may be different by now: a person has perhaps done what was missing.
+            Phase::Looked(_) => self.phase = Phase::Idle,
             Phase::Judging(judging) if judging.work == PendingWork::None => self.phase = Phase::Idle,
             // Nobody knows what happened to the files meanwhile: every gate decides again.
             Phase::Judging(judging) => {
@@ -230,7 +228,6 @@ impl State {
                 self.feedback.clear();
             }
             Phase::Idle
-            | Phase::Looked(_)
             | Phase::InTurn
             | Phase::Committing(_)
             | Phase::HandingOver { .. }
