@@ -86,6 +86,8 @@ pub(crate) fn keeps_to_the_budget(ground: Ground) {
     let looks = Step::text("First a look.").and((ground.agent.shell)("echo one")).using(expensive);
     let mut world = ground.steps([looks, Step::text(DONE)]);
     world.set("limits", json!({"iterationTimeout": "50s", "maxCost": 0.5}));
+    // By these prices ralph would not end the turn: the agent does, which was told what it may spend.
+    world.set("prices", json!({"claude": {"input": 0.001, "output": 0.001}}));
     let outcome = world.run("Spend.");
     outcome.expect("exhausted", 1, 1);
     outcome.expect_failure("agent_budget");

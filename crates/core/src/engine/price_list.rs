@@ -5,7 +5,7 @@
 
 use crate::setup::Price;
 
-/// When the prices were looked up, on the pages of those who sell the models.
+/// How old the prices are. Not each was compared with the page of whoever sells the model: `prices` is for who knows better.
 pub const AS_OF: &str = "2026-06";
 
 /// Agent, model, US dollars per million tokens: in, in from the cache, out. The first of an agent is the one that a guess takes: the
