@@ -538,6 +538,27 @@ fn guardrails_check_the_promise() {
     env.ralph(&args).exits(2).says("the settings have no guardrails");
 }
 
+#[test]
+fn a_promise_with_findings_is_called_so_until_a_person_accepts_it() {
+    let env = Env::new();
+    start(&env, &[]);
+    work(&env);
+    let run = loops(&env)[0]["run"].as_str().expect("a run").to_owned();
+    // What only the person who judges the loop may type.
+    let mut typed = env.command(crate::env::RALPH);
+    env.start_command(typed.args(["accept", &run]).env("RALPH_RUN_ID", &run)).wait().exits(2);
+    let mut input = recorded("claude-stop", "a");
+    input["last_assistant_message"] = json!(PROMISE);
+    let answer = ask(&env, &["stop", "--in-loop-only"], &input);
+    assert_eq!(held(&answer), None);
+    let said = answer["systemMessage"].as_str().expect("a note");
+    assert!(said.contains("PROMISE_ACCEPTED_WITH_FINDINGS"), "{said}");
+    assert_eq!(status(&env), "PROMISE_ACCEPTED_WITH_FINDINGS");
+    assert_eq!(loops(&env)[0]["log"][0]["found"], "promise accepted");
+    env.ralph(&["accept", &run]).exits(0);
+    assert_eq!(status(&env), "PROMISE_ACCEPTED");
+}
+
 /// A host that waits no longer takes silence for consent.
 #[test]
 fn guardrails_are_ended_before_the_host_waits_no_longer() {

@@ -5,7 +5,7 @@ pub mod slash_command;
 
 use crate::{
     claim::{Claim, blocked},
-    engine::{outcome::Outcome, plan::Plan},
+    engine::{State, outcome::Outcome, plan::Plan},
     prompt::Feedback,
     setup::InSession,
 };
@@ -65,9 +65,10 @@ pub fn reminder(plan: &Plan, session: &InSession, task: &str, feedback: &[Feedba
 }
 
 /// How a loop stands, in a word that scripts may rely on.
-pub fn status(outcome: Option<&Outcome>) -> &'static str {
-    match outcome {
+pub fn status(state: &State) -> &'static str {
+    match state.outcome() {
         None => "ACTIVE",
+        Some(Outcome::Done) if state.needs_person() => "PROMISE_ACCEPTED_WITH_FINDINGS",
         Some(Outcome::Done) => "PROMISE_ACCEPTED",
         Some(Outcome::Exhausted { .. }) => "MAX_ITERATIONS_REACHED",
         Some(Outcome::Interrupted) => "CANCELLED",

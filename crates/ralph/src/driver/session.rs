@@ -15,12 +15,13 @@ use ralph_core::{
         Action, Run,
         commit::CommitEnd,
         event::{Event, GateEnded, RunStarted, Turn, TurnEnd, TurnEnded, View, Why},
+        findings::Finding,
         judgement::Judgement,
         outcome::Outcome,
         plan::{Check, Plan},
     },
     gate_failure::{GateExit, GateFailure},
-    session::reminder,
+    session::{reminder, status},
     setup::{InSession, PromptSource, Setup},
 };
 use ralph_sys::{
@@ -31,7 +32,7 @@ use ralph_sys::{
 use super::{ledger::Ledger, work};
 use crate::{
     gates,
-    journal::{self, Journal, run_dir::RunDir},
+    journal::{self, Journal, run_dir::RunDir, tries},
     project::{git::Git, own_files},
 };
 
@@ -59,7 +60,11 @@ pub(crate) enum Verdict {
     /// It must go on, and is told this.
     GoOn(String),
     /// It may stop: the loop has ended so.
-    LetGo(Outcome),
+    LetGo {
+        outcome: Outcome,
+        /// The same in the word that scripts rely on.
+        status: &'static str,
+    },
 }
 
 /// One loop, with its journal locked.
@@ -187,13 +192,14 @@ impl SessionLoop {
     fn end_turn(&mut self, stopped: Stopped) -> Result<Verdict> {
         if !self.ledger.run().state.is_in_turn()
             // The hook before this one was killed before it could say what follows from its turn.
-            && let Verdict::LetGo(outcome) = self.advance()?
+            && let verdict @ Verdict::LetGo { .. } = self.advance()?
         {
-            return Ok(Verdict::LetGo(outcome));
+            return Ok(verdict);
         }
         let before = self.ledger.run().state.spent().tools;
         let took = Timestamp::now().duration_since(self.since).as_millis();
         self.ledger.record_judgements(stopped.calls);
+        self.take_tries();
         self.ledger.record(Event::TurnEnded(Box::new(TurnEnded {
             claimed: stopped.claimed,
             blocked: stopped.blocked,
@@ -203,6 +209,16 @@ impl SessionLoop {
             ..TurnEnded::new(stopped.end)
         })));
         self.advance()
+    }
+
+    /// Records what only a person may type and the agent typed.
+    fn take_tries(&mut self) {
+        let tries = tries::found(&self.run, &self.run.path().join("spool"));
+        let (commands, files): (Vec<_>, Vec<_>) = tries.into_iter().unzip();
+        self.ledger.found(commands.into_iter().map(|command| Finding::PersonsCommand { command }).collect());
+        for file in files {
+            let _ = fs_err::remove_file(file);
+        }
     }
 
     /// Ends the loop before its time.
@@ -230,7 +246,8 @@ impl SessionLoop {
                     let Run { plan, state, .. } = self.ledger.run();
                     let exit_code = state.exit_code(plan, &outcome);
                     self.ledger.record(Event::RunEnded { outcome: outcome.clone(), exit_code });
-                    return Ok(Verdict::LetGo(outcome));
+                    let status = status(&self.ledger.run().state);
+                    return Ok(Verdict::LetGo { outcome, status });
                 }
                 Action::RunBaseline(index) => {
                     self.ledger.baseline_started(index);

@@ -6,10 +6,7 @@ use ralph_agents::{Failure, FailureKind};
 use ralph_core::{
     claim::Scanner,
     engine::{event::TurnEnd, outcome::Outcome},
-    session::{
-        slash_command::{Typed, USAGE, ask, typed},
-        status,
-    },
+    session::slash_command::{Typed, USAGE, ask, typed},
 };
 use ralph_sys::error::{Error, Result};
 
@@ -74,9 +71,9 @@ fn judge(input: &Input<'_>, store: &Store, run: &RunDir, deadline: Instant) -> R
             Answer::block_stop(&format!("{text}{caution}"))
                 .telling_user(&format!("ralph loop: turn {turn} of {of} is over, {found}"))
         }
-        Verdict::LetGo(outcome) => {
+        Verdict::LetGo { outcome, status } => {
             store.unbind(run);
-            let (status, why) = (status(Some(&outcome)), why_stopped(&outcome));
+            let why = why_stopped(&outcome);
             Answer::allow().telling_user(&format!("ralph loop: {why}{status} after turn {turn} of {of}"))
         }
     })
@@ -127,7 +124,7 @@ pub(super) fn stop_failure(input: &Input<'_>, deadline: Instant) -> Result<Answe
         is_counted: input.host().counts_tools(),
         calls,
     };
-    if let Verdict::LetGo(_) = session.stop(stopped, deadline)? {
+    if let Verdict::LetGo { .. } = session.stop(stopped, deadline)? {
         store.unbind(&run);
     }
     Ok(Answer::allow())

@@ -4,7 +4,10 @@ use std::{fmt::Write, path::Path};
 
 use clap::Args;
 use ralph_core::{
-    engine::event::{Event, TurnEnd},
+    engine::{
+        event::{Event, TurnEnd},
+        outcome::Outcome,
+    },
     prompt::message::first_line,
     session::{marker, status},
     setup::{InSession, PromptSource},
@@ -105,7 +108,7 @@ fn stops(folded: &Folded) -> Vec<StopAttempt> {
             _ => {}
         }
     }
-    if let (Some(last), "PROMISE_ACCEPTED") = (stops.last_mut(), status(folded.run.state.outcome())) {
+    if let (Some(last), Some(Outcome::Done)) = (stops.last_mut(), folded.run.state.outcome()) {
         last.found = "promise accepted";
     }
     stops
@@ -115,7 +118,7 @@ fn stops(folded: &Folded) -> Vec<StopAttempt> {
 fn word(run: &RunDir, folded: &Folded) -> &'static str {
     let is_left =
         folded.run.state.outcome().is_none() && hook_driven(folded) && super::bound_to(run).is_none();
-    if is_left { "STOPPED" } else { status(folded.run.state.outcome()) }
+    if is_left { "STOPPED" } else { status(&folded.run.state) }
 }
 
 fn hook_driven(folded: &Folded) -> bool {
