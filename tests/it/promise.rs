@@ -2,6 +2,7 @@
 
 mod blocked;
 mod guardrails;
+mod stuck;
 
 use crate::{
     env::{Env, Output},
@@ -58,7 +59,7 @@ const SAY_AS_CLAUDE: &str = r#"say() {
 }"#;
 
 const RUN: Kind = Kind {
-    args: &["run", "-m", "4", "Do it."],
+    args: &["run", "Do it."],
     prepare: |env| env,
     claim: "say '<response>DONE</response>'",
     is_claude: false,

@@ -186,7 +186,9 @@ impl Driver {
         let wanted = wanted.chain(&plan.pause_file).chain(&plan.awaits);
         let files = wanted.filter(|path| project.join(path).exists()).cloned().collect();
         let folders = claims.filter(|path| project.join(path).is_dir()).cloned().collect();
-        View { files, folders, stories }
+        let at_work = await_others::at_work(&self.site);
+        let notes = assigned::notes(&self.site);
+        View { files, folders, stories, at_work, notes }
     }
 
     /// Judges what a turn that was cut off did to the task list.

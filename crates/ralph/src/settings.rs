@@ -264,7 +264,8 @@ pub(crate) struct Limits {
     /// How many tokens one iteration may use, in and out, all its attempts together.
     #[serde(serialize_with = "or_zero")]
     pub(crate) max_iteration_tokens: Option<u64>,
-    /// After how many iterations without progress the agent is told to try something else; one more ends the run.
+    /// After how many iterations without progress the agent is told so. When files, guardrails and counts all stand still for
+    /// one more, the run ends.
     #[serde(serialize_with = "or_zero")]
     pub(crate) stuck_after: Option<u32>,
 }

@@ -68,7 +68,7 @@ fn words_about_it_are_not_it() {
         "say 'BLOCKED: x'",
     ] {
         let env = RUN.env(said);
-        RUN.run(&env, &[]).exits(1);
+        RUN.run(&env, &["-m", "2"]).exits(1);
     }
 }
 

@@ -107,8 +107,6 @@ pub fn task(done_file: &str, pause_file: &str, children_ended: Vec<Gate>) -> Pla
         pause_file: Some(pause_file.to_owned()),
         pause_message: Some("wait_without_restart".to_owned()),
         baseline: false,
-        // A root agent that waits for others changes nothing for a while, and that is its work.
-        stuck_after: None,
         ..run("", vec![])
     }
 }

@@ -1,18 +1,21 @@
 //! Whether anything comes of the iterations, folded from events.
 //!
 //! Two things are no progress: an iteration that leaves the files, the gates' findings and the task's state as they were,
-//! and a gate that fails for the same reason as before. A commit is progress, whoever made it. What ralph cannot see is
-//! never held against the agent: without git, only a gate that keeps failing is.
+//! and a gate that fails for the same reason as before. Of both the agent is told; only the first ends a run. A commit is
+//! progress, whoever made it, and so is what others do for the task. What ralph cannot see is never held against the agent:
+//! without git, only a gate that keeps failing is.
 
 pub mod failure_signature;
 
 use std::collections::BTreeMap;
 
+use crate::claim::{Claim, blocked};
 use crate::engine::{
     event::{GateEnded, Tree, Turn, TurnEnded, View},
     plan::Plan,
     stop::{LastFailure, Standstill},
 };
+use crate::prompt::finish;
 
 /// How much of the last failing output stands in a diagnosis.
 const LINES_OF_OUTPUT: usize = 8;
@@ -125,12 +128,13 @@ impl Progress {
     }
 
     fn judge(&mut self, plan: &Plan, patience: u32, iteration: u32) -> ProgressVerdict {
+        let patience = patience.max(1);
         let worst = self.failing.iter().max_by_key(|(_, times)| **times);
         let (gate, times) = match worst {
             Some((gate, times)) if self.idle <= *times => (Some(*gate), *times),
             Some(_) | None => (None, self.idle),
         };
-        if times < patience.max(1) {
+        if times < patience {
             self.told = None;
             return ProgressVerdict::GoOn;
         }
@@ -140,12 +144,21 @@ impl Progress {
             gate: gate.and_then(|gate| plan.gates.get(gate)).map(|gate| gate.check.name().to_owned()),
             failure: failure.map(|it| LastFailure { log: it.log.clone(), output: it.output.clone() }),
         };
-        if self.told.is_none() {
-            let what = standstill.what();
-            self.told = Some(what.clone());
-            return ProgressVerdict::Tell(escalation(&what, times));
+        // It ends only when nothing at all moves any more: who changes files is on some way, though not on a short one.
+        // Where nobody sees the files, the same failure again is all that there is to see.
+        let is_unseen = self.last.as_ref().is_some_and(Found::is_unseen);
+        let still = if is_unseen { times } else { self.idle };
+        if self.told.is_some() && patience < still {
+            return ProgressVerdict::Stop(standstill);
         }
-        ProgressVerdict::Stop(standstill)
+        let what = standstill.what();
+        self.told = Some(what.clone());
+        let is_green = self.last.as_ref().is_some_and(|last| last.failure(None).is_none());
+        ProgressVerdict::Tell(if is_green {
+            unfinished(&plan.claims, times)
+        } else {
+            escalation(&what, times, patience <= still)
+        })
     }
 }
 
@@ -155,6 +168,11 @@ impl Found {
         let moved =
             matches!((head(&self.before), head(&self.after)), (Some(one), Some(other)) if one != other);
         self.committed || moved
+    }
+
+    /// Whether nobody knows what became of the files.
+    fn is_unseen(&self) -> bool {
+        self.before.is_none() || self.after.is_none()
     }
 
     /// Whether everything is as it was before.
@@ -167,7 +185,8 @@ impl Found {
             };
             (&last.view, last.claimed, findings(last)) == (&self.view, self.claimed, findings(self))
         };
-        has_same_files && !self.committed && last.is_none_or(finds_the_same)
+        let is_at_work = self.view.as_ref().is_some_and(|view| !view.at_work.is_empty());
+        has_same_files && !is_at_work && !self.committed && last.is_none_or(finds_the_same)
     }
 
     fn failed_like(&self, gate: usize, failure: Option<&Failure>) -> bool {
@@ -184,13 +203,24 @@ impl Found {
     }
 }
 
-/// What the agent is told.
-fn escalation(what: &str, times: u32) -> String {
+/// What the agent is told when the same check fails again and again.
+fn escalation(what: &str, times: u32, ends: bool) -> String {
+    let end = if ends { " If there is no progress in this iteration either, the run ends." } else { "" };
     format!(
         "There has been no progress for {times} iterations: {what}. What was tried does not help, so do not try it \
          again. Read what the checks say as if for the first time, find out by an experiment which of your \
-         assumptions is wrong, and do something else. If it cannot be done without a person, say what you need. If \
-         there is no progress in this iteration either, the run ends."
+         assumptions is wrong, and do something else. If it cannot be done without a person, say what you need.{end}"
+    )
+}
+
+/// What the agent is told when every check passes, nothing changes, and it does not say that it is done.
+fn unfinished(claims: &[Claim], times: u32) -> String {
+    format!(
+        "Every check passes, and nothing has changed for {times} iterations. If the task is done, say so: {}. If it is \
+         not, go on with what is left. If you cannot go on without a person, write {} as the last line of your last \
+         message. If nothing changes in this iteration either, the run ends.",
+        finish::how(claims),
+        blocked::marker(claims)
     )
 }
 

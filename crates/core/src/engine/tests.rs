@@ -113,7 +113,7 @@ fn view(line: &str) -> View {
             .collect(),
     };
     let folders = if line.contains("+folder") { vec!["DONE".to_owned()] } else { vec![] };
-    View { files: files.map(str::to_owned).collect(), folders, stories: Some(stories) }
+    View { files: files.map(str::to_owned).collect(), folders, stories: Some(stories), ..View::default() }
 }
 
 fn turn_end(line: &str) -> TurnEnd {

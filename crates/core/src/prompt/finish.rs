@@ -14,6 +14,17 @@ pub fn told_how_to_finish(prompt: String, own: &str, done_when: Option<&str>, cl
     }
 }
 
+/// How an agent says that it is done, in a few words.
+pub fn how(claims: &[Claim]) -> String {
+    let ways = claims.iter().filter_map(|claim| match claim {
+        Claim::Tag { .. } => Some(format!("write {} as the last line of your last message", claim.marker()?)),
+        Claim::File { path } => Some(format!("write the file {path}")),
+        Claim::StoriesApproved | Claim::TurnEnd => None,
+    });
+    let ways: Vec<String> = ways.collect();
+    if ways.is_empty() { "end your turn".to_owned() } else { ways.join(", or ") }
+}
+
 /// Whether a text says how to finish.
 pub fn names_tag(text: &str, claims: &[Claim]) -> bool {
     claims.iter().any(|claim| match claim {

@@ -11,11 +11,16 @@ use ralph_core::{
     setup::{Assignment, Role},
 };
 
+use ralph_sys::hash;
+
 use super::site::Site;
 use crate::{
     journal::{self, Folded, run_dir::RunDir},
     tasks::{FOLDER_VARIABLE, TASK_VARIABLE, Task, reporter::TaskReporter},
 };
+
+/// What ralph writes into the folders of a task, by the beginnings of the names.
+const OWN_FILES: [&str; 5] = [".", "DONE", "TASK-MESSAGE-BUS", "prompt_", "run.json"];
 
 /// The variables that say where the task is.
 pub(super) fn environment(site: &Site) -> Vec<(OsString, Option<OsString>)> {
@@ -48,6 +53,25 @@ pub(super) fn prompt(site: &Site, assignment: &Assignment, base: &str) -> String
     };
     let is_continued = 0 < site.run().state.spent().turns || assignment.previous.is_some();
     prompt_of_task(is_continued, &site.adapter().harmless(&preamble), base)
+}
+
+/// A fingerprint of what the agents of the task have left in its folder and in that of the run: where nothing is
+/// committed, notes are work. What ralph writes there itself is not.
+pub(super) fn notes(site: &Site) -> Option<String> {
+    let task = Task::of(site.setup.assignment.as_ref()?);
+    let mut found: Vec<String> = [task.folder.clone(), task.run_folder(&site.dir.id())]
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flat_map(Iterator::flatten)
+        .filter_map(|entry| {
+            let (name, file) = (entry.file_name().into_string().ok()?, entry.metadata().ok()?);
+            let is_own = OWN_FILES.iter().any(|own| name.starts_with(own));
+            let changed = file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+            (!is_own && file.is_file()).then(|| format!("{name} {} {}", file.len(), changed.as_nanos()))
+        })
+        .collect();
+    found.sort_unstable();
+    Some(format!("{:016x}", hash::fnv(found.join("\n").as_bytes())))
 }
 
 /// What is posted from here on was posted during the turn.

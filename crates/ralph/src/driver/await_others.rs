@@ -85,6 +85,11 @@ fn children(site: &Site) -> Vec<Record> {
     records.into_values().filter(|record| others.contains(&record.run)).collect()
 }
 
+/// The runs of others that work on the task just now.
+pub(super) fn at_work(site: &Site) -> Vec<String> {
+    children(site).into_iter().map(|record| record.run).collect()
+}
+
 /// Who they are and what they do.
 fn names(records: &[Record]) -> String {
     let name = |record: &Record| format!("{} ({})", record.run, record.title);

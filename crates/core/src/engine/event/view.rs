@@ -23,6 +23,12 @@ pub struct View {
     /// Those of them that are folders.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<String>,
+    /// Runs of others that work on the same task.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub at_work: Vec<String>,
+    /// A fingerprint of what the agents of a task have left in its folders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
     /// What the story list says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stories: Option<StoryView>,

@@ -112,7 +112,14 @@ fn any_change_is_progress() {
 
 #[test]
 fn the_same_failure_again_is_none() {
-    let said = check(Some(3), &["a+1>a+2 !boom", "a+2>a+3 !boom", "a+3>a+4 !boom", "a+4>a+5 !boom"], "..TS");
+    // Who changes files is told so and may go on.
+    let said = check(Some(3), &["a+1>a+2 !boom", "a+2>a+3 !boom", "a+3>a+4 !boom", "a+4>a+5 !boom"], "..TT");
+    assert!(said.contains("no progress for 4 iterations") && !said.contains("the run ends"), "{said}");
+    let stands = ["a+1>a+2 !boom", "a+2>a+2 !boom", "a+2>a+2 !boom", "a+2>a+2 !boom", "a+2>a+2 !boom"];
+    let said = check(Some(3), &stands[..4], "..TT");
+    assert!(said.contains("the run ends"), "{said}");
+    check(Some(3), &stands, "..TTS");
+    let said = check(Some(3), &["a+1>a+1 !boom"; 4], "..TS");
     assert_eq!(
         said,
         "no progress since iteration 1: `make test` fails in the same way each time, also after the agent was told \
@@ -122,6 +129,29 @@ fn the_same_failure_again_is_none() {
     check(Some(3), &["> !boom"; 4], "..TS");
     check(Some(3), &["> !boom", "> !boom", "> !bang", "> !boom", "> !boom"], ".....");
     check(Some(3), &["> !boom", "> !boom", "> ok", "> !boom", "> !boom"], ".....");
+}
+
+#[test]
+fn green_and_silent_is_told_how_to_finish() {
+    let said = check(Some(2), &["a+1>a+1 ok"; 2], ".T");
+    assert!(said.contains("write <response>DONE</response> as the last line"), "{said}");
+    assert!(
+        said.contains("<response>BLOCKED: reason</response>") && !said.contains("something else"),
+        "{said}"
+    );
+}
+
+#[test]
+fn others_at_work_are_progress() {
+    let plan = plan(Some(1));
+    let mut progress = Progress::default();
+    for at_work in [vec!["r".to_owned()], vec![]] {
+        let is_alone = at_work.is_empty();
+        progress.turn_started(&Turn { tree: tree("a+1"), ..Turn::default() });
+        progress.current.after = tree("a+1");
+        progress.current.view = Some(View { at_work, ..View::default() });
+        assert_eq!(progress.settle(&plan, 1), ProgressVerdict::GoOn, "{is_alone}");
+    }
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn every_loop_has_the_rules_of_its_command() {
         "plan | <promise>=COMPLETE | must | 3333/1000ms | 10->0 | baseline | stuck 3",
         "build | <promise>=COMPLETE | must | 3333/1000ms | 10->0 | needs 1 | gates 1 | baseline | stuck 3",
         "prompt | turn | changed | 0030/1000ms | 1->0",
-        "task | file DONE | never | icc3/1000ms | 100->1 | gates 1 | rest 1000ms | waits by 42 | by WAIT | by wait_without_restart",
+        "task | file DONE | never | icc3/1000ms | 100->1 | gates 1 | rest 1000ms | waits by 42 | by WAIT | by wait_without_restart | stuck 3",
         "job | turn | never | 0cc3/1000ms | 1->1 | waits by 42",
         "stories | <promise>=COMPLETE stories | never | 3cc3/1000ms | 15->1 | stories | needs 1 | gates 4 | baseline | stuck 3",
         "session | last <promise>=DONE | never | 3cc3/0ms | 3->1 | gates 1",

@@ -28,13 +28,13 @@ fn a_run_that_gets_nowhere_is_told_so_and_ends() {
     let build = presets::build("plan.md", every(&["test"]));
     let gave_up = "Work1.1 g0! Work1.2<red> g0! Work1.3<red> g0! Work1.4<red> g0! GaveUp(Gate)=3";
     check(&build, &["look +plan.md", "gate red"], gave_up);
-    // A root agent may wait for its children as long as it likes.
+    // A root agent has the same brake.
     let task = presets::task("DONE", "WAIT", vec![gate("children", When::Claimed)]);
     check(
         &limited(5, task),
         &["look", "turn a +DONE", "gate busy"],
         "Work1.1 g0! DONE> (Rest 1000) Work2.1<busy|You> g0! DONE> (Rest 1000) Work3.1<busy|You> g0! DONE> (Rest 1000) \
-         Work4.1<busy|You> g0! DONE> (Rest 1000) Work5.1<busy|You> g0! DONE> (Rest 1000) Exhausted(MaxIterations)=1",
+         Work4.1<busy|You|There> g0! DONE> Stuck=6",
     );
 }
 
