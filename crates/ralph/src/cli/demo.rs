@@ -66,7 +66,7 @@ pub(super) fn main(args: &DemoArgs) -> Result<u8> {
         print(&format!("\nKept in {}\n", kept.display()))?;
     }
     print(
-        "\nNow with your own agent, in your own repository:\n  ralph run --agent claude --guardrail \"make test\" \\\n    -p \"... Say <response>DONE</response> when it works.\"\n",
+        "\nNow with your own agent, in your own repository:\n  ralph run --agent claude --guardrail \"make test\" \"Make the date parser accept ISO weeks\"\n",
     )?;
     Ok(code)
 }

@@ -32,7 +32,7 @@ pub(super) fn newest(project: &Path) -> Result<RunDir> {
     let mut runs = RunDir::of_project(project)?.into_iter().rev();
     runs.find(|run| !is_child(run)).ok_or_else(|| {
         Error::new(format!("there is no run of {} yet", project.display()))
-            .hint("start one: ralph run -p \"...\"")
+            .hint("start one: ralph run \"...\"")
     })
 }
 

@@ -103,7 +103,7 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
         let _ = writeln!(out, "({older} older runs are not shown; --json shows all)");
     }
     if runs.is_empty() && !args.json {
-        out.push_str("no runs yet; start one: ralph run -p \"...\"\n");
+        out.push_str("no runs yet; start one: ralph run \"...\"\n");
     }
     print(&out)?;
     Ok(0)

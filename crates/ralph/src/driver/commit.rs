@@ -40,8 +40,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// File systems keep time in steps.
 const CLOCK_TICK: SignedDuration = SignedDuration::from_millis(100);
 
-const CHANGED: &str = "files changed while the agent was asked for a commit message: the gates run again, and the \
-                       agent is not asked any more in this run";
+const CHANGED: &str = "files changed while the agent was asked for a commit message: the guardrails run again, \
+                       and the agent is not asked any more in this run";
 
 /// A commit that is being made, and who is needed for it.
 pub(super) struct Committing<'a> {
