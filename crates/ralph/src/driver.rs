@@ -3,7 +3,7 @@
 //! Invariant: what happened is in the journal before anything follows from it. A turn and a commit are
 //! recorded before they begin, so that a killed ralph is known to have been in the middle of one.
 //!
-//! What a run remembers is in its [`Run`](ralph_core::engine::Run) alone. The parts of the driver hold what a process
+//! What a run remembers is in its [`Run`] alone. The parts of the driver hold what a process
 //! needs to act: programs, folders, locks, the sandbox, the files that it watches. Each owns its fields.
 
 mod abandon;
