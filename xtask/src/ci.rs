@@ -143,6 +143,16 @@ mod tests {
         assert!(parse("--fast").is_err());
     }
 
+    #[test]
+    fn a_quick_run_has_what_breaks_most_often() {
+        let names = |is_quick| {
+            let wanted = Wanted { is_quick, installs: false };
+            STEPS.iter().filter(|step| wanted.has(step.when)).map(|step| step.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(true), ["format", "lint", "units", "programs", "generated"]);
+        assert_eq!((names(false).len(), names(false)[0]), (13, "format"));
+    }
+
     fn step(name: &'static str, check: fn(Missing) -> Result<Done>) -> Step {
         Step { name, repeat: "cargo repeat", when: When::Always, cold_seconds: 1, check }
     }

@@ -61,7 +61,7 @@ pub(super) const STEPS: [Step; 15] = [
     Step {
         name: "format",
         repeat: "cargo fmt --all --check",
-        when: When::Whole,
+        when: When::Always,
         cold_seconds: 2,
         check: |_| run(cargo().args(["fmt", "--all", "--check"])),
     },
