@@ -242,12 +242,6 @@ struct QwenTokens {
 
 impl From<QwenTokens> for Usage {
     fn from(tokens: QwenTokens) -> Self {
-        Self {
-            cost_usd: None,
-            input: tokens.input,
-            cached: tokens.cached,
-            output: tokens.output,
-            estimated: false,
-        }
+        Self { input: tokens.input, cached: tokens.cached, output: tokens.output, ..Self::default() }
     }
 }

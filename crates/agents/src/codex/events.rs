@@ -111,12 +111,6 @@ pub(super) struct CodexTokens {
 
 impl From<CodexTokens> for Usage {
     fn from(tokens: CodexTokens) -> Self {
-        Self {
-            cost_usd: None,
-            input: tokens.input,
-            cached: tokens.cached,
-            output: tokens.output,
-            estimated: false,
-        }
+        Self { input: tokens.input, cached: tokens.cached, output: tokens.output, ..Self::default() }
     }
 }

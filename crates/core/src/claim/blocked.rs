@@ -52,19 +52,12 @@ pub(super) fn reason(line: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Scanner, *};
+    use super::{super::tests::scanners, *};
     use crate::engine::{plan::Plan, presets};
 
     #[track_caller]
     fn check(plan: &Plan, messages: &[&str], expected: Option<&str>) {
-        let mut whole = Scanner::new(&plan.claims);
-        let mut cut = Scanner::new(&plan.claims);
-        for message in messages {
-            whole.push(message, false);
-            for (at, letter) in message.char_indices() {
-                cut.push(&message[at..at + letter.len_utf8()], 0 < at);
-            }
-        }
+        let [whole, cut] = scanners(&plan.claims, messages);
         let expected = expected.map(str::to_owned);
         assert_eq!((whole.blocked(), cut.blocked()), (expected.clone(), expected), "{messages:?}");
     }

@@ -53,19 +53,12 @@ fn is_alone((name, text, matching): &Known, line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Scanner;
+    use super::super::tests::scanners;
     use crate::engine::{plan::Plan, presets};
 
     #[track_caller]
     fn check(plan: &Plan, messages: &[&str], expected: bool) {
-        let mut whole = Scanner::new(&plan.claims);
-        let mut cut = Scanner::new(&plan.claims);
-        for message in messages {
-            whole.push(message, false);
-            for (at, letter) in message.char_indices() {
-                cut.push(&message[at..at + letter.len_utf8()], 0 < at);
-            }
-        }
+        let [whole, cut] = scanners(&plan.claims, messages);
         assert_eq!((whole.claimed(), cut.claimed()), (expected, expected), "{} {messages:?}", plan.preset);
     }
 

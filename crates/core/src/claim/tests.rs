@@ -1,0 +1,149 @@
+//! What counts as a claim, and what does not.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn response() -> Claim {
+    let (name, text) = ("response".to_owned(), "DONE".to_owned());
+    Claim::Tag { name, text, matching: Matching::FirstIgnoringCase }
+}
+
+fn promise() -> Claim {
+    let (name, text) = ("promise".to_owned(), "COMPLETE".to_owned());
+    Claim::Tag { name, text, matching: Matching::Exact }
+}
+
+fn last() -> Claim {
+    let (name, text) = ("promise".to_owned(), "COMPLETE".to_owned());
+    Claim::Tag { name, text, matching: Matching::ExactInLastMessage }
+}
+
+fn claims(claim: Claim, pieces: &[&str]) -> bool {
+    let mut scanner = Scanner::new(&[claim]);
+    for piece in pieces {
+        scanner.push(piece, true);
+    }
+    scanner.claimed()
+}
+
+#[track_caller]
+fn check(claim: Claim, text: &str, expected: bool) {
+    assert_eq!(claims(claim.clone(), &[text]), expected, "whole: {text:?}");
+    let letters: Vec<String> = text.chars().map(String::from).collect();
+    let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
+    assert_eq!(claims(claim, &letters), expected, "letter by letter: {text:?}");
+}
+
+#[test]
+fn response_takes_the_first_tag() {
+    check(response(), "<response>DONE</response>", true);
+    check(response(), "well: <RESPONSE> done </RESPONSE>.", true);
+    check(response(), "<response>\nDone\n</response>", true);
+    check(response(), "<response>no</response><response>DONE</response>", false);
+    check(response(), "<response>DONE</response><response>no</response>", true);
+    check(response(), "DONE", false);
+    check(response(), "<response>DONE", false);
+    check(response(), "<response>NOT DONE</response>", false);
+    check(response(), "<respons<response>done</response>", true);
+    check(response(), "ÄÖ<response>done</response>€", true);
+    check(response(), "<response></response>", false);
+}
+
+#[test]
+fn promise_is_exact() {
+    check(promise(), "<promise>COMPLETE</promise>", true);
+    check(promise(), "<promise>no</promise> then <promise>COMPLETE</promise>", true);
+    check(promise(), "<promise>complete</promise>", false);
+    check(promise(), "<promise> COMPLETE</promise>", false);
+    check(promise(), "COMPLETE", false);
+    check(promise(), "€<promise>COMPLETE</promise>ü", true);
+}
+
+#[test]
+fn messages_do_not_join() {
+    let mut scanner = Scanner::new(&[promise(), response()]);
+    scanner.push("<promise>COMP", false);
+    scanner.push("LETE</promise>", false);
+    scanner.push("<response>", false);
+    scanner.push("DONE</response>", false);
+    assert!(!scanner.claimed());
+    scanner.push("<response>DONE", false);
+    scanner.push("</response>", true);
+    assert!(scanner.claimed());
+}
+
+#[test]
+fn a_later_message_takes_an_announcement_back() {
+    check(last(), "I will say <promise>COMPLETE</promise>.", true);
+    for (messages, expected) in [
+        (&["I will say <promise>COMPLETE</promise>.", "Not yet."][..], false),
+        (&["I will say <promise>COMPLETE</promise>.", " Not yet."], false),
+        (&["<promise>COMPLETE</promise>", " \n", ""], true),
+        (&["No.", "Yes. <promise>COMPLETE</promise>"], true),
+        (&["<promise>COMP", "LETE</promise>"], false),
+    ] {
+        let (mut whole, mut cut) = (Scanner::new(&[last()]), Scanner::new(&[last()]));
+        for message in messages {
+            whole.push(message, false);
+            cut.push("", false);
+            message.chars().for_each(|letter| cut.push(&letter.to_string(), true));
+        }
+        assert_eq!((whole.claimed(), cut.claimed()), (expected, expected), "{messages:?}");
+    }
+}
+
+#[test]
+fn endless_content_is_no_claim() {
+    let mut scanner = Scanner::new(&[response()]);
+    scanner.push("<response>", true);
+    for _ in 0..100 {
+        scanner.push(&" ".repeat(10_000), true);
+    }
+    scanner.push("DONE</response>", true);
+    assert!(!scanner.claimed());
+}
+
+proptest! {
+    #[test]
+    fn cutting_changes_nothing(
+        words in prop::collection::vec(
+            prop::sample::select(vec![
+                "<promise>", "COMPLETE", "</promise>", "<response>", "done", "</response>", "<", "é", " ", "x",
+            ]),
+            0..12,
+        ),
+        cuts in prop::collection::vec(0usize..200, 0..6),
+    ) {
+        let text = words.concat();
+        let mut at: Vec<usize> = cuts.into_iter().map(|cut| text.floor_char_boundary(cut)).collect();
+        at.extend([0, text.len()]);
+        at.sort_unstable();
+        let pieces: Vec<&str> = at.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect();
+        for claim in [promise(), response()] {
+            // The oracle reads the whole text at once. The other loop's tag counts where there is nothing else.
+            let is_done = |said: &str| said.trim().eq_ignore_ascii_case("done");
+            let alone = text.trim();
+            let expected = match &claim {
+                Claim::Tag { matching: Matching::Exact, .. } => {
+                    let other = alone.strip_prefix("<response>").and_then(|it| it.strip_suffix("</response>"));
+                    text.contains("<promise>COMPLETE</promise>") || other.is_some_and(is_done)
+                }
+                _ => first_tag(&text, "response").is_some_and(is_done) || alone == "<promise>COMPLETE</promise>",
+            };
+            prop_assert_eq!(claims(claim, &pieces), expected, "{:?}", pieces);
+        }
+    }
+}
+
+/// Scanners that have read these messages: each as a whole, and letter by letter.
+pub(super) fn scanners(claims: &[Claim], messages: &[&str]) -> [Scanner; 2] {
+    let (mut whole, mut cut) = (Scanner::new(claims), Scanner::new(claims));
+    for message in messages {
+        whole.push(message, false);
+        for (at, letter) in message.char_indices() {
+            cut.push(&message[at..at + letter.len_utf8()], 0 < at);
+        }
+    }
+    [whole, cut]
+}
