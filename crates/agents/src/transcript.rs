@@ -46,7 +46,7 @@ pub fn last_message(tail: &[u8], since: Timestamp) -> (String, Reach) {
 enum Part {
     /// The agent's own words.
     Words(Words),
-    /// The message before this line has ended: a tool was called, or somebody else spoke.
+    /// The message before this line has ended: a tool was called, or the user wrote.
     SomethingElse,
 }
 

@@ -91,7 +91,7 @@ pub struct Sandbox {
     login: Option<Login>,
     placeholders: StandIns,
     watched: BTreeMap<PathBuf, String>,
-    /// Where that is kept for a process that goes on with the run when this one is killed.
+    /// Where that is kept for a process that continues the run when this one is killed.
     kept: PathBuf,
     /// Of containers, which must be told apart.
     id: String,

@@ -23,7 +23,7 @@ const MARKER: &str = ".ralph-active";
 pub struct UnprotectedFiles {
     places: Places,
     before: BTreeMap<PathBuf, String>,
-    /// Where that is kept for a process that goes on with the run when this one is killed.
+    /// Where that is kept for a process that continues the run when this one is killed.
     kept: PathBuf,
 }
 

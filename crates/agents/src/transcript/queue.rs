@@ -1,7 +1,7 @@
 //! What the user has typed while the agent worked, and what still waits to be read: Claude Code writes down when a
 //! prompt enters its queue and when it leaves it.
 //!
-//! Invariant: lines that cannot be read are passed over, and an operation that nobody knows takes nothing away.
+//! Invariant: lines that cannot be read are passed over, and an unknown operation removes nothing.
 
 use std::collections::VecDeque;
 

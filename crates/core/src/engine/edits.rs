@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use super::plan::{Check, Gate, Plan, When};
 use crate::setup::Setup;
 
-/// A run goes on with what a person changed while no turn ran.
+/// A run uses what a person changed while no turn ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EditsTaken {
     /// One for each thing that changed.
     pub edits: Vec<Edit>,
-    /// The files, with the fingerprint of what the run goes on with.
+    /// The files, with the fingerprint of what the run uses now.
     pub files: BTreeMap<PathBuf, String>,
     /// Whether there are other checks than before.
     pub checks_changed: bool,
@@ -37,7 +37,7 @@ pub struct Edit {
     /// What it is.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub now: Option<String>,
-    /// Whether the run goes on with it.
+    /// Whether the run uses it.
     pub effect: Effect,
 }
 
@@ -45,7 +45,7 @@ pub struct Edit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// The run goes on with it.
+    /// The run uses it.
     Taken,
     /// Only a new run uses it.
     NewRuns,

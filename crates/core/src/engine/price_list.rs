@@ -5,7 +5,7 @@
 
 use crate::setup::Price;
 
-/// How old the prices are. Not each was compared with the page of whoever sells the model: `prices` is for who knows better.
+/// How old the prices are. Not every one was compared with its seller's page; `prices` in the settings corrects them.
 pub const AS_OF: &str = "2026-06";
 
 /// Agent, model, US dollars per million tokens: in, in from the cache, out. The first of an agent is the one that a guess takes: the
@@ -51,7 +51,7 @@ pub struct Listed {
     pub price: Price,
 }
 
-/// The price of a model by its name, whoever asks for it.
+/// The price of a model by its name, for every agent.
 pub fn of_model(name: &str) -> Option<Listed> {
     let name = name.to_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();

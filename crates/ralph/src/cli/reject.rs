@@ -17,7 +17,7 @@ use crate::{driver::Resume, journal::run_dir::RunDir, settings::flags::DisplayFl
 
 /// Send back a run that is done, with findings
 ///
-/// The run goes on with one more iteration, which is told what you say. Without your reason the agent would only say
+/// The run continues with one more iteration, whose prompt has your words. Without your reason the agent would only say
 /// again that it is done.
 ///
 /// Example: ralph reject "US-2 still fails for empty input"
@@ -35,7 +35,7 @@ pub(super) struct RejectArgs {
     look: DisplayFlags,
 }
 
-/// Records it, and goes on with the run.
+/// Records it, and continues the run.
 pub(super) fn main(args: &RejectArgs, project: &Path) -> Result<u8> {
     refuse_inside_run("reject")?;
     let (dir, why) = match &args.second {

@@ -114,10 +114,8 @@ fn exit_code(run: &RunDir) -> Result<u8> {
     let Run { plan, state, .. } = journal::fold(&run.journal())?.run;
     match state.outcome() {
         Some(outcome) if runs::process(run).is_none() => Ok(state.exit_code(&plan, outcome)),
-        Some(_) | None => Err(Error::new(format!("run {} has not ended", run.id())).hint(format!(
-            "`ralph status` shows how it stands; `ralph resume {}` goes on with it",
-            run.id()
-        ))),
+        Some(_) | None => Err(Error::new(format!("run {} has not ended", run.id()))
+            .hint(format!("`ralph status` shows how it stands; `ralph resume {}` continues it", run.id()))),
     }
 }
 

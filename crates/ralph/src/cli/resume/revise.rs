@@ -1,4 +1,4 @@
-//! What a person changed since the last process of a run, and the rules that the run goes on with.
+//! What a person changed since the last process of a run, and the rules by which the run continues.
 //!
 //! What changed while no turn ran is a person's and is taken over. What a turn may have changed is not, unless a person
 //! says so file by file.
