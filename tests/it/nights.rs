@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::env::{Env, done, meet, say, shell, write};
+use crate::env::{Env, done, meet, poll, say, shell, write};
 
 /// An agent of this name that prints one recorded stream per call, the last one from then on.
 fn replays(env: Env, name: &str, streams: &[&str]) -> Env {
@@ -242,6 +242,9 @@ fn what_a_killed_turn_used_counts() {
     let env = Env::new().turns(json!([[spends("a", 400, 99), spends("b", 400, 101), one, two], [done()]]));
     let ralph = env.start(&["run", "-p", "x"]);
     env.await_file("began");
+    // What the agent has printed is in a pipe until ralph has come to copy it.
+    let copy = env.newest_run().join("turns/0001.1/agent.ndjson");
+    poll("the second message", || std::fs::read_to_string(&copy).ok()?.contains("101").then_some(()));
     ralph.kill_9();
     env.ralph(&["resume", "--max-tokens", "1000"])
         .exits(1)
