@@ -31,6 +31,7 @@ mod plugin;
 mod processes;
 mod promise;
 mod pty;
+mod quota;
 mod references;
 mod report;
 mod resume;

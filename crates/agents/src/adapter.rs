@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    event::{AgentEvent, FailureKind, Usage},
+    event::{AgentEvent, FailureKind, Limit, Usage},
     hooking::{Hooking, Hooks},
 };
 
@@ -51,6 +51,10 @@ pub trait Adapter: Sync {
     /// Whether a hook comes before this tool call: the service's own tools run where no hook is.
     fn is_hooked(&self, _id: &str, _name: &str) -> bool {
         true
+    }
+    /// Where it records what the service says about the quota, if its stream does not say it.
+    fn quota_record(&self) -> Option<QuotaRecord> {
+        None
     }
     /// Whether it can go on with an earlier conversation.
     fn can_resume(&self) -> bool {
@@ -136,6 +140,19 @@ pub enum Metering {
     Tokens,
     /// Its tokens and what they cost.
     Cost,
+}
+
+/// A record of conversations that has figures about the quota: `<home>/<sessions>/<year>/<month>/<day>/…-<session>.jsonl`.
+#[derive(Clone, Copy, Debug)]
+pub struct QuotaRecord {
+    /// The variable that names the agent's folder.
+    pub home: &'static str,
+    /// Where that is without the variable, below the user's home.
+    pub folder: &'static str,
+    /// The folder of the records below it.
+    pub sessions: &'static str,
+    /// Finds the last word on the quota in the end of a record.
+    pub last_limit: fn(&str) -> Option<Limit>,
 }
 
 /// The first signal an agent gets when it must end.

@@ -5,11 +5,12 @@
 
 mod events;
 mod failure;
+mod record;
 mod stream;
 
 use super::hooking::{Hooking, Hooks};
 use super::ndjson::Ndjson;
-use super::{Adapter, FirstSignal, Output, Parser, Permissions, Request, flags};
+use super::{Adapter, FirstSignal, Output, Parser, Permissions, QuotaRecord, Request, flags};
 use stream::CodexStream;
 
 /// Codex.
@@ -59,6 +60,15 @@ impl Adapter for Codex {
 
     fn can_resume(&self) -> bool {
         true
+    }
+
+    fn quota_record(&self) -> Option<QuotaRecord> {
+        Some(QuotaRecord {
+            home: "CODEX_HOME",
+            folder: ".codex",
+            sessions: "sessions",
+            last_limit: record::last_limit,
+        })
     }
 
     /// On SIGTERM Codex dies at once and leaves the running tool behind; on SIGINT it cleans up.

@@ -211,4 +211,40 @@ pub struct Limit {
     pub resets_at: Option<i64>,
     /// Which window: `five_hour` and the like.
     pub window: Option<String>,
+    /// Every window that is counted, as far as the service says so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<QuotaWindow>,
+}
+
+/// How much of one usage window is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct QuotaWindow {
+    /// In percent, rounded up; above 100 where more is used than the plan has.
+    pub used: u32,
+    /// When it begins anew, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub resets_at: Option<i64>,
+}
+
+impl QuotaWindow {
+    /// A window of which this many percent are used. Nonsense is no window.
+    pub fn new(percent: f64, resets_at: Option<i64>) -> Option<Self> {
+        // 81.3 used leave less than 19; 0.07 times 100 is a little more than 7.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]
+        let used = percent.is_finite().then(|| (percent - 1e-6).ceil().clamp(0.0, 1000.0) as u32)?;
+        Some(Self { used, resets_at })
+    }
+}
+
+impl Limit {
+    /// The window of which most is used.
+    pub fn fullest(&self) -> Option<QuotaWindow> {
+        self.windows.iter().copied().max_by_key(|window| (window.used, window.resets_at))
+    }
+
+    /// When all windows that are used up have begun anew; nothing if none is, or one does not say it.
+    pub fn full_until(&self) -> Option<i64> {
+        let full = self.windows.iter().filter(|window| 100 <= window.used);
+        full.map(|window| window.resets_at).max_by_key(|at| at.unwrap_or(i64::MAX)).flatten()
+    }
 }

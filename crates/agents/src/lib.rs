@@ -37,8 +37,10 @@ pub mod versions;
 #[cfg(test)]
 mod tests;
 
-pub use adapter::{Adapter, FirstSignal, Metering, Output, Parser, Permissions, Request};
-pub use event::{AgentEvent, Excerpt, Failure, FailureKind, Limit, TodoItem, TodoState, TurnResult, Usage};
+pub use adapter::{Adapter, FirstSignal, Metering, Output, Parser, Permissions, QuotaRecord, Request};
+pub use event::{
+    AgentEvent, Excerpt, Failure, FailureKind, Limit, QuotaWindow, TodoItem, TodoState, TurnResult, Usage,
+};
 
 /// The agents that are known by name, in the order in which they are offered.
 pub const AGENTS: [&str; 8] = ["claude", "codex", "amp", "gemini", "opencode", "qwen", "copilot", "pi"];

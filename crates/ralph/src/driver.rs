@@ -24,6 +24,7 @@ mod listener;
 mod notify;
 mod progress;
 mod prompts;
+mod quota;
 mod refuse;
 pub(crate) mod session;
 mod site;

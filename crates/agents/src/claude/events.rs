@@ -1,12 +1,12 @@
 //! The lines that only Claude Code writes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
 
 use crate::messages::Piece;
 use crate::raw::{Raw, word};
-use crate::{Limit, Usage, summary};
+use crate::{Limit, QuotaWindow, Usage, summary};
 
 #[derive(Deserialize)]
 pub(super) struct StreamLine<'a> {
@@ -60,6 +60,33 @@ pub(super) struct LimitDetails<'a> {
     pub(super) resets_at: Option<Raw<'a>>,
     #[serde(borrow, rename = "rateLimitType")]
     pub(super) window: Option<Raw<'a>>,
+    #[serde(borrow)]
+    pub(super) utilization: Option<Raw<'a>>,
+    #[serde(borrow, rename = "unifiedWindows")]
+    pub(super) windows: Option<Raw<'a>>,
+}
+
+/// One of several windows; how much of it is used, as a part of 1.
+#[derive(Deserialize)]
+struct UnifiedWindow {
+    utilization: Option<f64>,
+    #[serde(rename = "resetsAt")]
+    resets_at: Option<i64>,
+}
+
+impl LimitDetails<'_> {
+    /// The line names the window that is the nearest to its end; that need not be the fullest.
+    fn all_windows(&self) -> Vec<QuotaWindow> {
+        let own = UnifiedWindow {
+            utilization: self.utilization.and_then(Raw::read),
+            resets_at: self.resets_at.and_then(Raw::read),
+        };
+        let unified = self.windows.and_then(Raw::read::<BTreeMap<String, UnifiedWindow>>);
+        let windows = unified.filter(|windows| !windows.is_empty());
+        let windows = windows.map_or_else(|| vec![own], |windows| windows.into_values().collect());
+        let read = |window: UnifiedWindow| QuotaWindow::new(window.utilization? * 100.0, window.resets_at);
+        windows.into_iter().filter_map(read).collect()
+    }
 }
 
 impl From<LimitDetails<'_>> for Limit {
@@ -67,6 +94,7 @@ impl From<LimitDetails<'_>> for Limit {
         Self {
             refused: word(details.status) == "rejected",
             resets_at: details.resets_at.and_then(Raw::read),
+            windows: details.all_windows(),
             window: details.window.and_then(Raw::text),
         }
     }

@@ -13,6 +13,12 @@ pub(super) fn failure(message: &str) -> Failure {
     let kind = own_words(message)
         .or_else(|| body.as_ref().and_then(Problem::kind))
         .unwrap_or_else(|| status::kind(http_status(message)));
+    let kind = match kind {
+        FailureKind::Limited { .. } => {
+            FailureKind::Limited { resets_at: body.as_ref().and_then(|problem| problem.resets_at) }
+        }
+        kind => kind,
+    };
     let message = body.and_then(|problem| problem.message).unwrap_or_else(|| message.to_owned());
     let message = if message.is_empty() { "the turn failed".to_owned() } else { summary::short(&message) };
     Failure { kind, message }
@@ -44,6 +50,8 @@ struct Problem {
     code: Option<String>,
     r#type: Option<String>,
     message: Option<String>,
+    /// Seconds since 1970.
+    resets_at: Option<i64>,
 }
 
 impl Problem {

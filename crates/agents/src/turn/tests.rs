@@ -89,7 +89,7 @@ fn events_are_counted() {
     let usage = Usage { cost_usd: Some(0.5), input: 3, cached: 2, output: 1, estimated: false };
     let denials = vec!["Bash".to_owned(), "Bash".to_owned()];
     let result = AgentEvent::Result(TurnResult { usage, denials, ..TurnResult::default() });
-    let limit = Limit { refused: true, resets_at: Some(5), window: None };
+    let limit = Limit { refused: true, resets_at: Some(5), window: None, windows: Vec::new() };
     let counted = tally(&[
         AgentEvent::Started { session: Some("s".to_owned()), model: Some("m".to_owned()), version: None },
         tool(),

@@ -23,7 +23,7 @@ use super::{
     ended::{Noticed, over},
     listener::Listener,
     progress::warn_of_standstill,
-    prompts,
+    prompts, quota,
     site::Site,
 };
 use crate::{journal::run_dir::AGENT_STREAM, report::Reporter};
@@ -72,6 +72,7 @@ impl Driver {
         let tampered = containment.leave(site);
         agent.notice_open_hooks(site, listener.tally.version.as_deref());
         if site.run().state.is_in_turn() {
+            quota::read_record(site, &mut listener.tally);
             let over = over(site, ended, listener, &posts);
             let over = match agent.gone() {
                 Some(program) => over.of_gone_program(program),

@@ -113,7 +113,7 @@ fn odd_text_is_shown_with_care() {
             say("evil \u{1b}[1A words ⏸️ 👩‍💻\r\n", false),
             AgentEvent::Progress { text: format!("thinking about {wide}") },
             AgentEvent::Started { session: None, model: Some("model\u{1b}[2J".to_owned()), version: None },
-            AgentEvent::Limit(Limit { refused: true, resets_at: None, window: None }),
+            AgentEvent::Limit(Limit { refused: true, resets_at: None, window: None, windows: Vec::new() }),
         ]);
         let failure = Failure { kind: FailureKind::Transient, message: "no".to_owned() };
         shown.after(900).agent([result(None, Some(failure))]);
