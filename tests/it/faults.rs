@@ -24,6 +24,9 @@ const WORKERS: usize = 4;
 /// Where ralph is told to die.
 const KILL_AT: &str = "RALPH_TEST_KILL_AT";
 
+/// What ralph calls its commit when it takes a submission back.
+const TAKEN_BACK: &str = "ralph: take back what did not pass its checks";
+
 /// How a prompt begins that somebody has worked on before.
 const CONTINUE: &str = "Continue working on the following:\n\n";
 
@@ -130,7 +133,7 @@ fn killed(env: &Env, args: &[&str], at: &str) {
 fn end(env: &Env, output: &Output, cut: Cut) -> End {
     env.nothing_left();
     let log = |folder: &Path| env.git_in(folder, &["log", "--format=%T %s"]);
-    let lines = |text: String| text.lines().map(str::to_owned).collect();
+    let lines = |text: String| -> Vec<String> { text.lines().map(str::to_owned).collect() };
     let remote = env.project().with_file_name("remote");
     let mut files = BTreeMap::new();
     collect(env.project(), env.project(), &mut files);
@@ -157,13 +160,24 @@ fn end(env: &Env, output: &Output, cut: Cut) -> End {
     });
     End {
         code: output.code,
-        commits: lines(log(env.project())),
+        commits: without_repeats(lines(log(env.project()))),
         pushed: if remote.exists() { lines(log(&remote)) } else { Vec::new() },
         files,
         uncommitted: env.git(&["status", "--porcelain"]),
         facts: facts.collect(),
         told: if env.path(".ralph/tasks/t").exists() { told_others(env) } else { Vec::new() },
     }
+}
+
+/// The same without what ralph took back of a turn that was cut off, where the next turn made the same again.
+fn without_repeats(commits: Vec<String>) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for commit in commits {
+        let is_again = matches!(&*kept, [.., again, back] if *again == commit && back.contains(TAKEN_BACK));
+        kept.truncate(kept.len() - if is_again { 2 } else { 0 });
+        kept.push(commit);
+    }
+    kept
 }
 
 /// What the record of the run says, and what is said of ends on the buses.
@@ -285,14 +299,8 @@ fn stories_survive_a_kill_at_every_event() {
 }
 
 #[test]
-fn stories_that_were_not_ready_survive_a_kill_at_every_guardrail() {
-    let fresh = UNREADY.env();
-    let (expected, count) = UNREADY.unharmed(&fresh.twin());
-    // What a turn submitted that was cut off is reviewed: no guardrail of that turn can say anything.
-    let ends = ["gate_started", "gate_ended", "tasks_judged"]
-        .map(|kind| UNREADY.unharmed_events(&fresh, kind))
-        .concat();
-    in_parallel(&ends, |at| UNREADY.check_at(&fresh, &at.to_string(), &expected, count));
+fn stories_that_were_not_ready_survive_a_kill_at_every_event() {
+    UNREADY.check();
 }
 
 #[test]

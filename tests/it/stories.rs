@@ -5,6 +5,7 @@ mod commands;
 mod early;
 mod recovery;
 mod reviews;
+mod unverified;
 
 use serde_json::{Value, json};
 

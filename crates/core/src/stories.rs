@@ -32,7 +32,7 @@ pub use schema::{Problem, Reading, keys, read};
 pub use select::{Selected, blocked, select};
 pub use statistics::{Statistics, StoryReviews};
 pub use step::{Refused, Step, is_unreviewed, reopen, take_step};
-pub use take_back::take_back;
+pub use take_back::{TakenBack, take_back};
 pub use task_file::TaskFile;
 pub use transitions::{LEGAL, Transition};
 

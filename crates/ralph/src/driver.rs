@@ -110,6 +110,9 @@ impl Driver {
                 return Ok(self.finish(&Outcome::Stopped(Stop::ProjectGone { project })));
             }
             self.take_tries();
+            if let Some(stories) = &mut self.stories {
+                stories.take_back_unverified(&mut self.site, self.git.as_ref());
+            }
             match self.site.run().next() {
                 Action::Look => self.look_again(),
                 Action::RunTurn(order) => self.run_turn(order)?,
@@ -168,7 +171,6 @@ impl Driver {
 
     fn look_again(&mut self) {
         if let Some(stories) = &mut self.stories {
-            stories.take_back_unverified(&mut self.site, self.git.as_ref());
             stories.revert_outside_edits(&mut self.site, self.git.as_ref());
         }
         let view = self.observe();

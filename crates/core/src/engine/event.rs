@@ -259,6 +259,9 @@ pub struct TasksJudged {
     /// What was put back.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub undone: Vec<Undone>,
+    /// Stories whose submission was taken back because it did not pass its checks, or no one ran them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub taken_back: Vec<String>,
     /// Stories that ralph approved because there had been enough reviews.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub capped: Vec<String>,

@@ -3,8 +3,10 @@
 mod blocked;
 mod failed;
 mod judged;
+mod submission;
 
 use blocked::Blocks;
+use submission::{Addressed, Submission};
 
 use super::{
     Spent,
@@ -32,6 +34,7 @@ pub struct State {
     pub(super) attempt: u32,
     /// What the last judged turn got wrong, for the next prompt. Survives a failed turn and a crash.
     feedback: Vec<Feedback>,
+    addressed: Vec<Addressed>,
     /// Somebody asked to stop.
     pub(super) stop: bool,
     /// The claim that the directory still makes was refuted and no turn has run since.
@@ -56,21 +59,13 @@ pub struct State {
     pub(super) found: Found,
 }
 
-/// A story that the last turn submitted, if it did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Submission {
-    /// No guardrail has anything against it.
-    Unquestioned,
-    /// One says that it is not ready.
-    Refused,
-}
-
 impl Default for State {
     fn default() -> Self {
         Self {
             iteration: 1,
             attempt: 1,
             feedback: Vec::new(),
+            addressed: Vec::new(),
             stop: false,
             refuted: false,
             put_aside: None,
@@ -80,7 +75,7 @@ impl Default for State {
             blocks: Blocks::default(),
             unjudged: false,
             broken: None,
-            submission: Submission::Unquestioned,
+            submission: Submission::default(),
             baseline: Baseline::default(),
             progress: Progress::default(),
             spent: Spent::default(),
@@ -116,7 +111,7 @@ impl State {
                 (self.iteration, self.attempt, self.mode) = (turn.iteration, turn.attempt, turn.mode);
                 (self.unjudged, self.broken, self.put_aside) = (plan.judges_tasks(), None, None);
                 self.story.clone_from(&turn.story);
-                self.submission = Submission::Unquestioned;
+                self.submission = Submission::of_turn(plan, turn.mode);
                 self.phase = Phase::InTurn;
                 self.baseline.close();
                 self.progress.turn_started(turn);
@@ -141,7 +136,10 @@ impl State {
                 self.phase = Phase::Waiting { until_ms: *until_ms, why: *why };
             }
             Event::WaitEnded { ms } => self.wait_ended(*ms),
-            Event::RunEnded { outcome, .. } => self.ended = Some(outcome.clone()),
+            Event::RunEnded { outcome, .. } => {
+                self.ended = Some(outcome.clone());
+                self.submission_left();
+            }
         }
     }
 
@@ -163,13 +161,11 @@ impl State {
     /// Whether everything that the last turn started has ended and was recorded: what changes from here on is not its
     /// doing.
     pub fn is_settled(&self) -> bool {
-        let is_at_work = matches!(self.phase, Phase::InTurn | Phase::Judging(_) | Phase::Committing(_));
-        !self.unjudged && (self.ended.is_some() || !is_at_work)
+        !self.unjudged && (self.ended.is_some() || !self.is_at_work())
     }
 
-    /// Whether the last turn submitted a story that did not pass a guardrail: it is not to be reviewed.
-    pub fn is_unready(&self) -> bool {
-        self.submission == Submission::Refused && self.is_settled()
+    fn is_at_work(&self) -> bool {
+        matches!(self.phase, Phase::InTurn | Phase::Judging(_) | Phase::Committing(_))
     }
 
     /// What the last turn did to the task list that it may not do.
@@ -205,10 +201,6 @@ impl State {
     fn resumed(&mut self) {
         let has_ended = self.ended.take().is_some();
         (self.stop, self.limited_turns) = (false, 0);
-        // Whoever had the list since may have submitted what is on it.
-        if has_ended {
-            self.submission = Submission::Unquestioned;
-        }
         match &mut self.phase {
             // Killed between the verdict and its record: nobody has seen it yet.
             Phase::Over(_) if !has_ended => {}
@@ -224,8 +216,8 @@ impl State {
             // Nobody knows what happened to the files meanwhile: every gate decides again.
             Phase::Judging(judging) => {
                 (judging.next_gate, judging.failed) = (0, false);
-                self.submission = Submission::Unquestioned;
                 self.feedback.clear();
+                self.verify_again();
             }
             Phase::Idle
             | Phase::InTurn
@@ -252,6 +244,7 @@ impl State {
             return;
         }
         self.feedback.clear();
+        self.addressed.clear();
         self.refuted = false;
         self.baseline.forget();
         self.progress = Progress::default();

@@ -8,6 +8,7 @@ mod outcome;
 mod preset_table;
 mod resume;
 mod stuck;
+mod submission;
 mod worlds;
 
 use std::collections::BTreeMap;

@@ -16,13 +16,6 @@ use crate::gates;
 impl Driver {
     /// Checks a gate after a turn.
     pub(super) fn run_gate(&mut self, index: usize) {
-        self.check_gate(index);
-        if let Some(stories) = &mut self.stories {
-            stories.take_back_unverified(&mut self.site, self.git.as_ref());
-        }
-    }
-
-    fn check_gate(&mut self, index: usize) {
         if let Check::ChildrenEnded { child_wait_timeout_ms, poll_interval_ms } =
             self.site.run().plan.gates[index].check
         {

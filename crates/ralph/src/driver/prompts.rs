@@ -53,7 +53,8 @@ impl Prompts {
             None => base,
         };
         let harmless = |feedback: &Feedback| feedback.harmless(|text| adapter.harmless(text));
-        let feedback: Vec<Feedback> = site.run().state.feedback().iter().map(harmless).collect();
+        let feedback: Vec<Feedback> =
+            site.run().state.feedback_for(turn.story.as_deref()).iter().map(harmless).collect();
         let count = site
             .setup
             .include_iteration_count_in_prompt

@@ -19,9 +19,7 @@ use ralph_core::{
         event::{Event, StoryView, Turn},
     },
     setup::{Setup, StoriesSetup},
-    stories::{
-        MAX_ID_LEN, MAX_TITLE_LEN, Mode, Story, TaskFile, TaskList, hand_over, one_line, select, take_back,
-    },
+    stories::{MAX_ID_LEN, MAX_TITLE_LEN, Mode, Story, TaskFile, TaskList, hand_over, one_line, select},
 };
 use ralph_sys::{
     error::{Error, Result},
@@ -288,6 +286,9 @@ impl StoryKeeper {
             Vec::new()
         });
         let mut findings = self.files().judge(&before, after.as_ref(), TurnOver { finished, touched });
+        if site.run().state.is_unready() {
+            findings = self.files().without_submission(&before.file, findings);
+        }
         if let Some(marker) = &self.active {
             findings.marker(&self.project, marker);
         }
@@ -320,19 +321,19 @@ impl StoryKeeper {
         self.put_right(site, git, &findings);
     }
 
-    /// A submitted story is a claim: when the checks of its turn did not pass, it is again what it was before the turn,
-    /// and no review is spent on it. Called when they are over, and again before the next turn in case ralph was killed.
+    /// A submitted story is a claim: what did not pass its checks is again what it was before the turn, and no review is
+    /// spent on it. Asked before every action, because ralph may have been killed when it was due.
     pub(super) fn take_back_unverified(&mut self, site: &mut Site, git: Option<&Git>) {
         let run = site.run();
-        if !run.state.is_unready() {
+        if !run.state.is_unready() || run.state.is_unjudged() {
             return;
         }
-        let turn = run.memory.turn.as_ref().map(|last| last.turn.clone());
-        let Some(turn) = turn.filter(|turn| matches!(turn.mode, Mode::Implement | Mode::Fix)) else { return };
+        let Some(turn) = run.memory.turn.as_ref().map(|last| last.turn.clone()) else { return };
         let Ok(before) = files::snapshot(&site.dir, &site.setup, &turn) else { return };
-        let (review, now) = (self.setup.review(), self.list().cloned().unwrap_or_default());
-        let Some((text, undone)) = take_back(&before.file, &now, review) else { return };
-        let findings = self.files().taken_back(text, undone);
+        self.forget();
+        let now = self.list().cloned().unwrap_or_default();
+        let files = self.files();
+        let findings = files.without_submission(&before.file, Findings::none(now));
         self.put_right(site, git, &findings);
         site.ledger.record(Event::TasksJudged(Box::new(findings.judged)));
     }

@@ -6,10 +6,10 @@ use super::{
         event::{GateEnded, TasksJudged, TurnEnded},
         next_gate,
         phase::{Judging, PendingWork, Phase, Said},
-        plan::{Cause, Check, CommitRule, Plan},
+        plan::{Cause, CommitRule, Plan},
         round,
     },
-    State, Submission,
+    State,
 };
 use crate::{claim::Claim, prompt::Feedback};
 
@@ -24,7 +24,7 @@ const BROKEN: &str =
 impl State {
     pub(super) fn judge(&mut self, plan: &Plan, turn: &TurnEnded) {
         self.limited_turns = 0;
-        self.feedback.clear();
+        self.forget_feedback();
         let view = turn.view.as_ref();
         let claim = Said::of(plan, turn.claimed || plan.claims.contains(&Claim::TurnEnd), view);
         self.phase = Phase::Judging(Judging {
@@ -42,6 +42,7 @@ impl State {
 
     pub(super) fn tasks_judged(&mut self, judged: &TasksJudged) {
         self.unjudged = false;
+        self.submission_settled(judged);
         if judged.broken.is_empty() {
             return;
         }
@@ -68,9 +69,6 @@ impl State {
         self.progress.gate_ended(ended);
         if let Some(feedback) = ended.feedback(gate) {
             judging.failed = true;
-            if judging.submitted && matches!(gate.check, Check::Command { .. }) {
-                self.submission = Submission::Refused;
-            }
             self.feedback.push(feedback);
         }
         self.conclude(plan);
@@ -91,6 +89,7 @@ impl State {
         if next_gate(plan, judging).is_some() {
             return;
         }
+        self.submission_judged(judging);
         if judging.failed {
             if judging.said.is_claim() {
                 self.refuted = true;

@@ -94,7 +94,7 @@ fn a_lower_cap_is_explained() {
 fn what_did_not_pass_is_not_submitted() {
     let file = |stories: &[Value]| super::super::TaskFile::new(list(stories));
     let taken = |before: &[Value], now: &[Value], review| {
-        take_back(&file(before), &file(now), review).map(|(text, undone)| (text, undone.len()))
+        take_back(&file(before), &file(now), review).map(|taken| (taken.text, taken.undone.len()))
     };
     let (before, fixed) = (
         [story("A"), sent_back("B"), submitted("C")],

@@ -118,10 +118,12 @@ impl StoriesPlace {
 /// What was put back of a turn that was cut off, in lines.
 pub(super) fn undone(judged: &TasksJudged) -> Vec<String> {
     let run = judged.run.as_deref().unwrap_or_default();
+    let is_unverified = judged.broken.is_empty() && !judged.taken_back.is_empty();
+    let missing = if is_unverified { "verified" } else { "judged" };
     let line = |Undone { story, field, was, now }: &Undone| {
         let story = story.as_ref().map(|story| format!("{story} ")).unwrap_or_default();
         let text = format!("{story}{field}: {was}, put back to {now}");
-        format!("the last turn of run {run} was never judged; {}", one_line(&text))
+        format!("the last turn of run {run} was never {missing}; {}", one_line(&text))
     };
     judged.undone.iter().map(line).collect()
 }

@@ -164,6 +164,7 @@ impl StoryFiles<'_> {
                 run: None,
                 broken: judgement.broken,
                 undone: judgement.undone,
+                taken_back: Vec::new(),
                 capped: judgement.capped,
                 dropped: judgement.dropped,
                 review_changed: touched,
@@ -188,14 +189,8 @@ impl StoryFiles<'_> {
         let turn = stories::StoryTurn { mode: before.mode, story, finished: true, touched: &[] };
         let is_idle = self.setup.review() == stories::Review::Required;
         let broken = stories::idle(turn).filter(|_| is_idle).into_iter().collect();
-        let judged = TasksJudged { broken, ..TasksJudged::default() };
-        let mut findings = Findings {
-            judged,
-            file: TaskFile::default(),
-            replaced: None,
-            writes: Vec::new(),
-            handed_over: None,
-        };
+        let mut findings = Findings::none(TaskFile::default());
+        findings.judged.broken = broken;
         for Pin { path, bytes } in self.pins {
             findings.pinned(self.project, path, bytes);
         }
@@ -204,32 +199,39 @@ impl StoryFiles<'_> {
 }
 
 impl StoryFiles<'_> {
-    /// The list with this text, in which a story is one for a person.
-    /// The list without a submission that did not pass its checks.
-    pub(super) fn taken_back(&self, text: String, undone: Vec<Undone>) -> Findings {
+    /// The same without what was submitted since `before`.
+    pub(super) fn without_submission(&self, before: &TaskFile, mut findings: Findings) -> Findings {
+        let Some(taken) = stories::take_back(before, &findings.file, self.setup.review()) else {
+            return findings;
+        };
         let path = self.project.join(&self.setup.ralph_dir).join(TASKS);
-        Findings {
-            judged: TasksJudged { undone, ..TasksJudged::default() },
-            writes: vec![(path, text.clone().into_bytes())],
-            file: TaskFile::new(text),
-            replaced: None,
-            handed_over: None,
-        }
+        findings.writes.retain(|(written, _)| *written != path);
+        findings.writes.push((path, taken.text.clone().into_bytes()));
+        findings.replaced.get_or_insert_with(|| findings.file.text().to_owned());
+        findings.judged.undone.extend(taken.undone);
+        findings.judged.taken_back = taken.stories;
+        findings.file = TaskFile::new(taken.text);
+        findings
     }
 
+    /// The list with this text, in which a story is one for a person.
     pub(super) fn handed_over(&self, story: &str, text: String) -> Findings {
         let path = self.project.join(&self.setup.ralph_dir).join(TASKS);
         Findings {
-            judged: TasksJudged::default(),
             writes: vec![(path, text.clone().into_bytes())],
-            file: TaskFile::new(text),
-            replaced: None,
             handed_over: Some(story.to_owned()),
+            ..Findings::none(TaskFile::new(text))
         }
     }
 }
 
 impl Findings {
+    /// Nothing that must be put right in this list.
+    pub(super) fn none(file: TaskFile) -> Self {
+        let judged = TasksJudged::default();
+        Self { judged, file, replaced: None, writes: Vec::new(), handed_over: None }
+    }
+
     /// A file that must be as it was.
     fn pinned(&mut self, project: &Path, path: &Path, bytes: &[u8]) {
         let whole = project.join(path);

@@ -37,7 +37,7 @@ pub(crate) fn preview_stop(run: &RunDir) -> Result<Feedback> {
         return Ok(Feedback::default());
     };
     // Nothing was wrong when the turn began, else it would have been told.
-    let was_right = known.state.feedback().is_empty();
+    let was_right = known.state.feedback_for(last.turn.story.as_deref()).is_empty();
     let (mut found, warning) = broken_rules(setup, stories, run, &last.turn, was_right);
     found.extend(unclean_tree(setup, stories)?);
     Ok(Feedback { objection: (!found.is_empty()).then(|| found.join("\n\n")), warning })

@@ -37,7 +37,7 @@ pub(crate) struct PendingJudgement {
 /// Judges the last turn of the project's last stories loop, if that was killed before it could, and puts right what
 /// the turn may not have done. A cheat must not be laundered by starting anew.
 pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> {
-    if last_loop(project, dir)?.is_none_or(|(_, known)| !known.state.is_unjudged()) {
+    if last_loop(project, dir)?.is_none_or(|(_, known)| !is_open(&known)) {
         return Ok(None);
     }
     let mut supervisor = Supervisor::new()?;
@@ -64,7 +64,7 @@ pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> 
 
 /// What [`settle`] would find and leave; nothing if the last turn was judged, or its loop is alive.
 pub(crate) fn pending(project: &Path, dir: &Path) -> Result<Option<PendingJudgement>> {
-    let Some((run, known)) = last_loop(project, dir)?.filter(|(_, known)| known.state.is_unjudged()) else {
+    let Some((run, known)) = last_loop(project, dir)?.filter(|(_, known)| is_open(known)) else {
         return Ok(None);
     };
     if journal::is_running(&run.journal()) {
@@ -74,16 +74,31 @@ pub(crate) fn pending(project: &Path, dir: &Path) -> Result<Option<PendingJudgem
     Ok(found.map(|Findings { judged, file, .. }| PendingJudgement { judged, list: file }))
 }
 
-/// Judges the last turn of a run that ended before it could.
+/// Whether something is to be done about the last turn of a run that has gone.
+fn is_open(known: &Run) -> bool {
+    known.state.is_unjudged() || known.state.leaves_unverified()
+}
+
+/// Judges the last turn of a run that ended before it could, and takes back what it submitted and no one verified.
 fn findings(run: &RunDir, known: &Run) -> Result<Option<Findings>> {
     let whole = &known.started.setup;
-    let (Some(turn), Some(setup)) = (unjudged(known), &whole.stories) else { return Ok(None) };
-    let before = snapshot(run, whole, turn)?;
+    let (Some(last), Some(setup), true) = (&known.memory.turn, &whole.stories, is_open(known)) else {
+        return Ok(None);
+    };
+    let before = snapshot(run, whole, &last.turn)?;
     let files = StoryFiles { project: &whole.project, setup, pins: &pinned(&whole.project, setup, run) };
-    let touched = touched_by_review(whole, setup, &before);
-    let mut findings = files.judge(&before, files.list().as_ref(), TurnOver { finished: false, touched });
+    let mut findings = if known.state.is_unjudged() {
+        let touched = touched_by_review(whole, setup, &before);
+        files.judge(&before, files.list().as_ref(), TurnOver { finished: false, touched })
+    } else {
+        Findings::none(files.list().unwrap_or_default())
+    };
+    if known.state.leaves_unverified() {
+        findings = files.without_submission(&before.file, findings);
+    }
+    let is_nothing = !known.state.is_unjudged() && findings.judged.taken_back.is_empty();
     findings.judged.run = Some(run.id());
-    Ok(Some(findings))
+    Ok((!is_nothing).then_some(findings))
 }
 
 /// What would be found if the running turn of this run were judged now; nothing if there is no such turn.
