@@ -68,7 +68,7 @@ impl Root {
     /// Opens a regular file for reading.
     pub fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
         let path = self.relative(path.as_ref())?;
-        regular(open_beneath(&self.opened()?, &path, READING, Mode::empty())?)
+        regular(open_beneath(&self.opened()?, path, READING, Mode::empty())?)
     }
 
     /// The contents of a regular file, if they are not longer than this.
@@ -123,13 +123,13 @@ impl Root {
     /// Makes a folder, and those above it.
     pub fn make_folder(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = self.relative(path.as_ref())?;
-        open_folder(&self.opened()?, &path, Missing::Make).map(drop)
+        open_folder(&self.opened()?, path, Missing::Make).map(drop)
     }
 
     /// Opens a folder, to lock it.
     pub fn open_folder(&self, path: impl AsRef<Path>) -> io::Result<File> {
         let path = self.relative(path.as_ref())?;
-        open_folder(&self.opened()?, &path, Missing::IsAnError).map(File::from)
+        open_folder(&self.opened()?, path, Missing::IsAnError).map(File::from)
     }
 
     /// Removes a file, or the link, pipe or device in its place.
@@ -158,12 +158,11 @@ impl Root {
     }
 
     /// The path below the folder; nothing in it leads out of the folder.
-    fn relative(&self, path: &Path) -> io::Result<PathBuf> {
+    fn relative<'a>(&self, path: &'a Path) -> io::Result<&'a Path> {
         let below = if path.is_absolute() { path.strip_prefix(&self.path).ok() } else { Some(path) };
-        let below = below.ok_or_else(|| not_below(path, &self.path))?;
-        let parts = below.components().filter(|part| *part != Component::CurDir);
-        let names = parts.map(|part| if let Component::Normal(name) = part { Some(name) } else { None });
-        names.collect::<Option<PathBuf>>().ok_or_else(|| not_below(path, &self.path))
+        let below = below.map(|below| below.strip_prefix(".").unwrap_or(below));
+        let is_inside = |below: &&Path| below.components().all(|part| matches!(part, Component::Normal(_)));
+        below.filter(is_inside).ok_or_else(|| not_below(path, &self.path))
     }
 }
 

@@ -47,14 +47,15 @@ impl Site {
     /// The run is judged by the settings that it started with; a change of each file is told once.
     pub(super) fn notice_changed_settings(&mut self) {
         for (path, before) in &self.setup.settings {
+            if hash::fingerprint(path) == *before {
+                continue;
+            }
             let file = path.strip_prefix(&self.setup.project).unwrap_or(path).display().to_string();
             let text = format!(
                 "{file} was changed during the run; this run keeps to what it started with. To use it: ralph stop, then \
                  ralph resume --reread"
             );
-            if hash::fingerprint(path) != *before {
-                self.ledger.warn_once(Topic::SettingsChanged { file }, text);
-            }
+            self.ledger.warn_once(Topic::SettingsChanged { file }, text);
         }
     }
 }

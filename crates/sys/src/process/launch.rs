@@ -4,9 +4,9 @@
 //! ralph; `posix_spawn(3)` borrows them until the program starts, in a fraction of the time.
 
 use std::{
-    collections::BTreeMap,
+    borrow::Cow,
     env,
-    ffi::{CString, OsStr, OsString, c_char, c_int},
+    ffi::{CStr, CString, OsStr, OsString, c_char, c_int},
     io,
     mem::MaybeUninit,
     os::{
@@ -83,18 +83,26 @@ impl Launch<'_> {
     }
 
     /// Ralph's own environment with the changes, as `NAME=value`.
-    fn environment(&self) -> io::Result<Vec<CString>> {
+    fn environment(&self) -> io::Result<Vec<Cow<'static, CStr>>> {
         // Nothing in ralph changes its own environment, so it is read once.
-        static OWN: LazyLock<Vec<(OsString, OsString)>> = LazyLock::new(|| env::vars_os().collect());
-        let mut variables: BTreeMap<&OsStr, &OsStr> =
-            OWN.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())).collect();
-        for (name, value) in self.env {
-            match value {
-                Some(value) => variables.insert(name, value),
-                None => variables.remove(name.as_os_str()),
-            };
+        static OWN: LazyLock<Vec<(OsString, CString)>> = LazyLock::new(|| {
+            let own = env::vars_os();
+            own.filter_map(|(name, value)| variable(&name, &value).ok().map(|line| (name, line))).collect()
+        });
+        let is_changed = |changes: &[(OsString, Option<OsString>)], name: &OsStr| {
+            changes.iter().any(|(changed, _)| changed == name)
+        };
+        let own = OWN.iter().filter(|(name, _)| !is_changed(self.env, name));
+        let mut variables: Vec<_> = own.map(|(_, line)| Cow::Borrowed(line.as_c_str())).collect();
+        for (index, (name, value)) in self.env.iter().enumerate() {
+            // The last word on a variable counts.
+            if let Some(value) = value
+                && !is_changed(&self.env[index + 1..], name)
+            {
+                variables.push(Cow::Owned(variable(name, value)?));
+            }
         }
-        variables.into_iter().map(|(name, value)| variable(name, value)).collect()
+        Ok(variables)
     }
 }
 
@@ -113,8 +121,8 @@ fn c_string(text: &OsStr) -> io::Result<CString> {
     Ok(CString::new(text.as_bytes())?)
 }
 
-fn pointers(strings: &[CString]) -> Vec<*mut c_char> {
-    strings.iter().map(|string| string.as_ptr().cast_mut()).chain([ptr::null_mut()]).collect()
+fn pointers<T: AsRef<CStr>>(strings: &[T]) -> Vec<*mut c_char> {
+    strings.iter().map(|string| string.as_ref().as_ptr().cast_mut()).chain([ptr::null_mut()]).collect()
 }
 
 fn check(code: c_int) -> io::Result<()> {
@@ -136,7 +144,13 @@ mod tests {
             program: OsStr::new("sh"),
             args: &["-c".into(), script.into()],
             dir: Path::new("/"),
-            env: &[set("RALPH_TEST", Some("a=b c")), set("PWD", None), set("HOME", None)],
+            env: &[
+                set("RALPH_TEST", Some("first")),
+                set("RALPH_TEST", Some("a=b c")),
+                set("PWD", None),
+                set("HOME", Some("/")),
+                set("HOME", None),
+            ],
             stdio: [null.as_fd(); 3],
         };
         let pid = launch.start().expect("there is a shell");
