@@ -186,7 +186,7 @@ impl Tag {
                 // Only the seam can hide a marker that neither piece holds alone.
                 tail.push_str(&text[..text.floor_char_boundary(marker.len())]);
                 *found = tail.contains(marker.as_str()) || text.contains(marker.as_str());
-                if text.len() > marker.len() {
+                if marker.len() <= text.len() {
                     tail.clear();
                     tail.push_str(text_end(text, marker.len()));
                 } else {
@@ -219,7 +219,7 @@ impl First {
                     *self = Self::Inside(String::new());
                     return Some(&text[after..]);
                 }
-                if open.len() < text.len() {
+                if open.len() <= text.len() {
                     tail.clear();
                     tail.push_str(text_end(text, open.len()));
                 } else {
@@ -231,12 +231,14 @@ impl First {
                 let close = format!("</{name}>");
                 let from = content.len().saturating_sub(close.len());
                 // What is longer than any claim need not be looked at.
-                content.push_str(&text[..text.floor_char_boundary(MAX_CONTENT_LEN + close.len())]);
+                let most = MAX_CONTENT_LEN + close.len();
+                let is_too_long = most <= content.len() + text.len();
+                content.push_str(&text[..text.floor_char_boundary(most)]);
                 let seam = content.floor_char_boundary(from);
                 if let Some(at) = content[seam..].to_ascii_lowercase().find(&close) {
                     let said = content[..seam + at].trim().to_lowercase();
                     *self = Self::Decided(said == wanted);
-                } else if MAX_CONTENT_LEN < content.len() {
+                } else if is_too_long {
                     *self = Self::Decided(false);
                 }
                 None

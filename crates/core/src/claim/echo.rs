@@ -126,4 +126,24 @@ mod tests {
         // Nothing came before it in the prompt either.
         check(claim, &[claim], claim);
     }
+
+    #[test]
+    fn a_tag_among_other_words_is_an_echo_wherever_it_comes() {
+        for line in [
+            "<response>DONE</response> ends it.",
+            "End-with:<response>DONE</response>",
+            "Say <response>DONE</response>",
+        ] {
+            check(&format!("Do it.\n{line}"), &["I did.\n", line], "I did.\n");
+        }
+    }
+
+    #[test]
+    fn a_line_that_never_ends_is_not_held_back() {
+        let mut echo = Echo::of("Do it.\nSay <response>DONE</response> when done.");
+        let line = "x".repeat(MAX_LINE_LEN);
+        assert_eq!(echo.strip(&line), "");
+        assert_eq!(echo.strip("y"), format!("{line}y"));
+        assert_eq!(echo.finish(), "");
+    }
 }

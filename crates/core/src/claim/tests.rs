@@ -104,6 +104,45 @@ fn endless_content_is_no_claim() {
     assert!(!scanner.claimed());
 }
 
+#[test]
+fn content_of_just_the_greatest_length_is_a_claim_however_it_is_cut() {
+    let padded = |len: usize| format!("<response>DONE{}</response>", " ".repeat(len - "DONE".len()));
+    for (len, expected) in [(MAX_CONTENT_LEN, true), (MAX_CONTENT_LEN + 1, false)] {
+        let text = padded(len);
+        assert_eq!(claims(response(), &[&text]), expected, "{len} bytes in one piece");
+        let (most, end) = text.split_at(text.len() - 20);
+        let letters = (0..end.len()).map(|at| &end[at..=at]);
+        let pieces: Vec<&str> = [most].into_iter().chain(letters).collect();
+        assert_eq!(claims(response(), &pieces), expected, "{len} bytes, the last ones letter by letter");
+    }
+}
+
+#[test]
+fn a_tag_may_begin_at_the_end_of_a_long_piece() {
+    let before = "I have looked at all of it, twice, and every check passes. ";
+    for (claim, tag) in
+        [(response(), "<response>DONE</response>"), (promise(), "<promise>COMPLETE</promise>")]
+    {
+        for cut in 1..tag.len() {
+            let pieces = [before, &format!("{before}{}", &tag[..cut]), &tag[cut..]];
+            assert!(claims(claim.clone(), &pieces), "{pieces:?}");
+        }
+    }
+}
+
+#[test]
+fn what_a_scanner_remembers_of_endless_talk_is_bounded() {
+    for piece in ["x", "é", "<", "a few words, ", &"more words than any tag has ".repeat(10)] {
+        let mut scanner = Scanner::new(&[response(), promise(), last()]);
+        let size = |scanner: &Scanner| format!("{:?}", scanner.tags).len();
+        let empty = size(&scanner);
+        for _ in 0..2000 {
+            scanner.push(piece, true);
+        }
+        assert!(size(&scanner) < empty + 100, "{:?}", scanner.tags);
+    }
+}
+
 proptest! {
     #[test]
     fn cutting_changes_nothing(
