@@ -143,4 +143,17 @@ mod tests {
         assert_eq!(reached(&limits, &run, &more), Some(Exhausted::MaxIterationTokens));
         assert_eq!(cost_left(&limits, &usage(Some(7.0), 0, 0, 0), &iteration), Some(0.0));
     }
+
+    #[test]
+    fn whoever_names_tokens_or_a_cost_is_metered() {
+        for (used, expected) in [
+            (Usage::default(), false),
+            (usage(Some(0.0), 0, 0, 0), false),
+            (usage(Some(0.01), 0, 0, 0), true),
+            (usage(None, 1, 0, 0), true),
+            (usage(Some(0.0), 0, 0, 1), true),
+        ] {
+            assert_eq!(is_metered(&used), expected, "{used:?}");
+        }
+    }
 }

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::{
         engine::{
-            Run,
+            Action, Run,
             entry::Entry,
             event::{Event, GateEnded, RunStarted, Turn, TurnEnd, TurnEnded},
             outcome::Outcome,
@@ -210,6 +210,16 @@ mod tests {
         assert_eq!(other.plan.gates[0].check.name(), "other");
         // What was taken over is no longer what a turn may have changed.
         assert_eq!(other.memory.files.keys().collect::<Vec<_>>(), [&PathBuf::from("b")]);
+    }
+
+    #[test]
+    fn other_checks_have_no_baseline_once_a_turn_has_begun() {
+        let all = failed_turn();
+        assert_eq!(taken(&all[..1], true).next(), Action::RunBaseline(0));
+        for count in 2..=all.len() {
+            let next = taken(&all[..count], true).next();
+            assert!(!matches!(next, Action::RunBaseline(_)), "after {count} events: {next:?}");
+        }
     }
 
     #[test]

@@ -95,7 +95,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::engine::event::{GateEnded, Turn};
+    use crate::engine::event::{GateEnded, Turn, TurnEnd, TurnEnded};
 
     fn entry(event: Event) -> Entry {
         Entry { at: "2025-11-15T12:00:00.123Z".parse().expect("a time"), event }
@@ -127,10 +127,15 @@ mod tests {
 
     #[test]
     fn frequent_lines_have_a_shorter_way() {
-        let usual = entry(gate_ended()).to_line();
-        assert!(Entry::of_usual_line(&usual).is_some());
-        let started = Event::TurnStarted(Turn::default());
-        assert!(Entry::of_usual_line(&entry(started).to_line()).is_some());
+        for event in [
+            Event::TurnStarted(Turn::default()),
+            Event::TurnEnded(Box::new(TurnEnded::new(TurnEnd::Finished))),
+            Event::GateStarted { gate: 1 },
+            gate_ended(),
+        ] {
+            let usual = entry(event);
+            assert_eq!(Entry::of_usual_line(&usual.to_line()), Some(usual));
+        }
         let rare = entry(Event::StopRequested).to_line();
         assert_eq!(Entry::of_usual_line(&rare), None);
         assert!(Entry::of_line(&rare).is_some());

@@ -88,6 +88,8 @@ mod tests {
             ("GPT-5.5-2026-04-23", Some("gpt-5.5")),
             ("openai/gpt-5.4-mini", Some("gpt-5.4-mini")),
             ("gpt-5.5-pro", Some("gpt-5.5-pro")),
+            ("gpt-5.5-042", Some("gpt-5.5")),
+            ("gpt-5.5-42", None),
             ("gemini-3-pro-preview", Some("gemini-3-pro")),
             ("gemini-2.5-flash-preview-09-2025", Some("gemini-2.5-flash")),
             ("claude-opus-4-5-20251101", Some("claude-opus-4-5")),

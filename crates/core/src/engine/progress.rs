@@ -130,10 +130,8 @@ impl Progress {
     fn judge(&mut self, plan: &Plan, patience: u32, iteration: u32) -> ProgressVerdict {
         let patience = patience.max(1);
         let worst = self.failing.iter().max_by_key(|(_, times)| **times);
-        let (gate, times) = match worst {
-            Some((gate, times)) if self.idle <= *times => (Some(*gate), *times),
-            Some(_) | None => (None, self.idle),
-        };
+        // A check that fails has failed in the same way for at least as long as nothing moves.
+        let (gate, times) = worst.map_or((None, self.idle), |(gate, times)| (Some(*gate), *times));
         if times < patience {
             self.told = None;
             return ProgressVerdict::GoOn;

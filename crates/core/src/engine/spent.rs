@@ -62,3 +62,23 @@ impl Spent {
         self.ms = self.ms.saturating_add(ms);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_turn_that_came_to_its_end_can_be_unmetered() {
+        let used = Usage { output: 1, ..Usage::default() };
+        for (end, usage, expected) in [
+            (TurnEnd::Finished, Usage::default(), 1),
+            (TurnEnd::Finished, used, 0),
+            (TurnEnd::Interrupted, Usage::default(), 0),
+            (TurnEnd::Abandoned, used, 0),
+        ] {
+            let mut spent = Spent::default();
+            spent.take_turn(&TurnEnded { usage, ..TurnEnded::new(end.clone()) });
+            assert_eq!(spent.unmetered, expected, "{end:?}, {usage:?}");
+        }
+    }
+}

@@ -159,6 +159,8 @@ fn commits_are_progress() {
     check(Some(2), &["a+1>b+1 !boom", "b+1>c+1 !boom", "c+1>d+1 !boom", "d+1>e+1 !boom"], "....");
     check(Some(2), &["> ok made"; 5], ".....");
     check(Some(2), &["a+1>a+2 ok made"; 5], ".....");
+    // Ralph commits what the turn before left, too.
+    check(Some(2), &["a+1>a+1 ok made"; 5], ".....");
 }
 
 #[test]
@@ -192,4 +194,19 @@ fn the_agent_is_told_what_repeats() {
         said.starts_with("There has been no progress for 2 iterations: `make test` fails in the same way"),
         "{said}"
     );
+}
+
+#[test]
+fn what_repeats_is_remembered_only_while_it_repeats() {
+    let mut progress = Progress::default();
+    let mut told = Vec::new();
+    for output in ["boom", "boom", "bang", "bang"] {
+        let failure = Some(GateFailure::new(GateExit::Code(1), output.to_owned()));
+        let log = String::new();
+        progress.gate_ended(&GateEnded { gate: 1, failure, ms: 1, log, signature: None });
+        progress.settle(&plan(Some(2)), 1);
+        told.push(progress.told().map(str::to_owned));
+    }
+    let same = Some("`make test` fails in the same way each time".to_owned());
+    assert_eq!(told, [None, same.clone(), None, same]);
 }

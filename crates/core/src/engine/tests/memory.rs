@@ -1,5 +1,7 @@
 //! What a process of a run knows, another one can know: random journals, cut anywhere.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use proptest::{prelude::*, test_runner::TestRng};
 use serde_json::json;
@@ -9,8 +11,8 @@ use super::{
         Run,
         commit::{ChangeCause, CommitEnd},
         entry::Entry,
-        event::{Event, RunStarted, Topic, Why},
-        memory::Memory,
+        event::{Event, RunStarted, Topic, TurnEnd, TurnEnded, Why},
+        memory::{Memory, Waiting, left_at},
         phase::Phase,
         plan::{Limits, Plan},
     },
@@ -244,5 +246,49 @@ fn a_change_in_an_old_record_is_judged_by_what_was_announced() {
             run.apply(&Entry { at: Timestamp::UNIX_EPOCH, event });
         }
         assert_eq!(run.memory.misused_question, misused);
+    }
+}
+
+/// A run of a conversation, or of none, with nothing but these events.
+fn run_of(is_session: bool, events: Vec<Event>) -> Run {
+    let mut setup = setup();
+    setup.session = is_session
+        .then(|| serde_json::from_value(json!({"ultrawork": false})).expect("the settings of a session"));
+    let (run, version, plan) = ("r".to_owned(), "v".to_owned(), all().remove(0));
+    let mut run = Run::new(RunStarted { run, version, pid: 1, plan, setup });
+    for event in events {
+        run.apply(&Entry { at: Timestamp::UNIX_EPOCH, event });
+    }
+    run
+}
+
+#[test]
+fn only_a_loop_inside_a_conversation_remembers_which_one() {
+    let ended = |session: Option<&str>| {
+        let session = session.map(str::to_owned);
+        Event::TurnEnded(Box::new(TurnEnded { session, ..TurnEnded::new(TurnEnd::Finished) }))
+    };
+    let conversation = |is_session, events| run_of(is_session, events).memory.conversation;
+    assert_eq!(conversation(false, vec![ended(Some("a"))]), None);
+    assert_eq!(conversation(true, vec![ended(Some("a"))]), Some("a".to_owned()));
+    assert_eq!(conversation(true, vec![ended(Some("a")), ended(None)]), Some("a".to_owned()));
+    assert_eq!(conversation(true, vec![ended(Some("a")), ended(Some("b"))]), Some("b".to_owned()));
+}
+
+#[test]
+fn the_limits_of_the_last_resume_count() {
+    let limits = Limits { max_iterations: 77, ..all().remove(0).limits };
+    let run = run_of(false, vec![Event::RunResumed { pid: 2, limits }]);
+    assert_eq!(run.plan.limits, limits);
+    assert_eq!(run.started.plan.limits, all().remove(0).limits);
+}
+
+#[test]
+fn a_wait_knows_how_long_it_is() {
+    let now = Timestamp::from_millisecond(1000).expect("a time");
+    for (until_ms, left) in [(6000, 5000), (1000, 0), (0, 0), (i64::MIN, 0)] {
+        assert_eq!(left_at(until_ms, now), Duration::from_millis(left));
+        let waiting = Waiting { began: now, until_ms, why: Why::Rest };
+        assert_eq!(waiting.planned(), Duration::from_millis(left));
     }
 }

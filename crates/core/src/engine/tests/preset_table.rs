@@ -119,3 +119,10 @@ fn a_check_has_a_name_and_only_waiting_is_no_judgement() {
         assert_eq!((check.name(), check.judges()), (name, judges));
     }
 }
+
+#[test]
+fn only_loops_that_wait_for_the_agents_word_tell_it_when_to_give_it() {
+    let loops = all();
+    let told = loops.iter().filter(|plan| plan.done_when.is_some()).map(|plan| plan.preset.as_str());
+    assert_eq!(told.collect::<Vec<_>>(), ["run", "plan", "build", "stories"]);
+}

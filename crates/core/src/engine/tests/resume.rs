@@ -64,7 +64,20 @@ fn a_resumed_run_goes_on_where_it_was() {
         ok(1),
         Event::CommitEnded(CommitEnd::Nothing),
     ];
-    assert_eq!(next_after_resume(&run, done), Action::Finish(Outcome::Done));
+    assert_eq!(next_after_resume(&run, done.clone()), Action::Finish(Outcome::Done));
+    let recorded = done.into_iter().chain([end(Outcome::Done)]).collect();
+    assert_eq!(next_after_resume(&run, recorded), Action::Finish(Outcome::Done));
+}
+
+#[test]
+fn what_the_folder_claimed_is_looked_at_again() {
+    let task = presets::task("DONE", "WAIT", vec![gate("children ended", When::Claimed)]);
+    let seen = || vec![Event::Looked(view("+DONE"))];
+    let mut state = State::default();
+    state.apply(&task, &seen().remove(0));
+    assert_eq!(decide(&task, &state), Action::RunGate(0));
+    // By now the file may be gone.
+    assert_eq!(next_after_resume(&task, seen()), Action::Look);
 }
 
 #[test]

@@ -1,0 +1,45 @@
+//! What a plan says about its own rules.
+
+use super::{super::plan::OnBlocked, *};
+
+fn names(plan: &Plan) -> Vec<&str> {
+    plan.gates.iter().map(|gate| gate.check.name()).collect()
+}
+
+#[test]
+fn a_command_that_is_a_check_already_is_run_once() {
+    let run = presets::run("DONE", every(&["lint", "test"]));
+    let guarded = run.guarded(vec![gate("test", When::Claimed), gate("audit", When::EveryTurn)]);
+    assert_eq!(names(&guarded), ["lint", "test", "audit"]);
+    assert_eq!(guarded.gates[1].when, When::Claimed, "as the guardrail says");
+    // What ralph checks itself stays, whatever the guardrails are.
+    let stories = presets::stories(&["tasks.json".to_owned()], &["test".to_owned()], When::Claimed);
+    let own = names(&stories)[..3].iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let guarded = stories.clone().guarded(every(&["test"]));
+    assert_eq!(names(&guarded)[..3], own);
+    assert_eq!(guarded.gates.len(), 4);
+    assert_eq!(stories.clone().guarded(stories.gates[..1].to_vec()).gates.len(), 5);
+}
+
+#[test]
+fn a_plan_knows_what_judges_its_work() {
+    let stories = |commands: &[String]| presets::stories(&["t".to_owned()], commands, When::Claimed);
+    for (plan, is_guarded, checks_tree) in [
+        (presets::run("DONE", vec![]), false, false),
+        (presets::run("DONE", every(&["test"])), true, false),
+        (stories(&[]), false, true),
+        (stories(&["test".to_owned()]), true, true),
+    ] {
+        assert_eq!((plan.is_guarded(), plan.checks_tree()), (is_guarded, checks_tree), "{}", plan.preset);
+    }
+}
+
+#[test]
+fn what_follows_a_block_is_recorded_where_it_is_not_the_usual() {
+    let recorded = |blocked| {
+        let plan = Plan { blocked, ..presets::run("DONE", vec![]) };
+        serde_json::to_value(plan).expect("JSON")["blocked"].clone()
+    };
+    assert_eq!(recorded(OnBlocked::Stop), serde_json::Value::Null);
+    assert_eq!(recorded(OnBlocked::Confirm), "confirm");
+}
