@@ -46,6 +46,8 @@ fn headings_with_a_status_are_tasks() {
         &["x Task 1", "- Task 2"],
     );
     check("## [x] One\n## [ ] Two\ntext", &["x One", "- Two"]);
+    // Not further in than the box before it: it is the section's.
+    check("## A\n- [ ] step\nStatus: done", &["x A"]);
     check("## A\nStatus: done\n### Steps\n- [ ] step\n## B\nStatus: open", &["x A", "- B"]);
 }
 
@@ -68,6 +70,8 @@ fn the_first_word_of_a_status_decides() {
         ("3 of 10 tasks complete", false),
         ("not done", false),
         ("", false),
+        ("✓ since Monday", true),
+        ("[x] merged", true),
     ] {
         let task = tasks(&format!("## A\nStatus: {status}"), "specs").pop();
         assert_eq!(task.map(|task| task.is_done), Some(is_done), "{status}");
@@ -83,6 +87,13 @@ fn specs_are_found() {
     check("## Zones\nSpec: specs/zones.md\nStatus: open", &["- Zones (specs/zones.md)"]);
     check("## Group, see specs/all.md.\n- [ ] a\n- [ ] b", &["- a (specs/all.md)", "- b (specs/all.md)"]);
     check("- [ ] see https://x/specs/a.md?x=1", &["- see https://x/specs/a.md?x=1"]);
+    check("- [ ] read specs/ first", &["- read specs/ first"]);
+    // The first one that is named before the tasks.
+    check("## A\nSee specs/a.md,\nthen specs/b.md.\nGood luck.\n- [ ] t", &["- t (specs/a.md)"]);
+    check("## A\n- [ ] t\nSee specs/b.md.", &["- t"]);
+    // Other words in brackets stay in the title.
+    check("- [ ] add sums (fast)", &["- add sums (fast)"]);
+    check("- [ ] add (specs/a.md) soon", &["- add (specs/a.md) soon (specs/a.md)"]);
     let elsewhere = tasks("- [ ] t (docs/a.md)", "docs").pop().expect("a task");
     assert_eq!((elsewhere.title.as_str(), elsewhere.spec.as_deref()), ("t", Some("docs/a.md")));
 }

@@ -44,6 +44,45 @@ fn no_stories_are_not_complete() {
 }
 
 #[test]
+fn a_story_is_handed_in_when_it_was_not_before() {
+    let passes = |id: &str| with(id, &json!({"passes": true}));
+    for (before, after, reviewed, unreviewed) in [
+        (vec![story("A")], vec![story("A")], false, false),
+        (vec![story("A")], vec![submitted("A")], true, false),
+        (vec![submitted("A")], vec![submitted("A")], false, false),
+        (vec![submitted("A"), story("B")], vec![submitted("A"), submitted("B")], true, false),
+        (vec![], vec![submitted("A")], true, false),
+        (vec![submitted("A")], vec![approved("A")], false, true),
+        (vec![story("A")], vec![passes("A")], false, true),
+        (vec![passes("A")], vec![passes("A")], false, false),
+    ] {
+        let [before, after] = [before, after].map(|stories| read(&list(&stories)).list);
+        let submits = |review| after.submits_since(&before, review);
+        assert_eq!(
+            (submits(Review::Required), submits(Review::Skipped)),
+            (reviewed, unreviewed),
+            "{after:?}"
+        );
+    }
+}
+
+#[test]
+fn open_stories_for_people_are_named() {
+    let human = |id: &str, passes: bool, status: Value| {
+        with(id, &json!({"kind": "human", "passes": passes, "reviewStatus": status}))
+    };
+    let stories = read(&list(&[
+        story("A"),
+        human("B", false, Value::Null),
+        human("C", true, Value::Null),
+        human("D", true, json!("approved")),
+        human("E", false, json!("approved")),
+    ]));
+    assert_eq!(stories.list.for_people(Review::Required), ["B", "C", "E"]);
+    assert_eq!(stories.list.for_people(Review::Skipped), ["B", "E"]);
+}
+
+#[test]
 fn statistics_say_whether_reviews_were_worth_it() {
     let reviewed = |id: &str, reviews: u32| with(id, &json!({"reviewCount": reviews}));
     let lines = |stories: &[Value]| Statistics::of(&read(&list(stories)).list, 5).lines();
