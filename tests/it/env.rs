@@ -307,6 +307,12 @@ impl Env {
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env(MARK, root)
+            // Where cargo is a proxy, it looks for its toolchains at home.
+            .envs(
+                ["RUSTUP_HOME", "RUSTUP_TOOLCHAIN"]
+                    .iter()
+                    .filter_map(|name| Some((name, std::env::var_os(name)?))),
+            )
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
         hear_signals(&mut command);

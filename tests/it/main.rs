@@ -18,6 +18,7 @@ mod guardrails;
 mod hook;
 mod init;
 mod job;
+mod judge;
 mod loop_and_claims;
 mod memory;
 mod modes;

@@ -30,11 +30,11 @@ use crate::env::{Env, Output, RALPH, lacks, skip};
 use attacker::ATTACK;
 
 /// A user that owns nothing.
-const NOBODY: u32 = 65_534;
+pub(crate) const NOBODY: u32 = 65_534;
 
 /// Who attacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum As {
+pub(crate) enum As {
     /// Whoever runs the tests.
     Me,
     /// A user without any privileges.
@@ -66,7 +66,7 @@ fn is_root() -> bool {
 }
 
 /// Whether the tests can attack as this user; says so if not.
-fn can_be(user: As) -> bool {
+pub(crate) fn can_be(user: As) -> bool {
     let can = user == As::Me || is_root();
     if !can {
         skip("only the superuser can become another user");
@@ -161,7 +161,7 @@ impl Drop for Ground {
 }
 
 /// The programs where everybody can read them: a build folder may be in somebody's home.
-fn programs() -> PathBuf {
+pub(crate) fn programs() -> PathBuf {
     static MADE: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
     let (_, path) = MADE.get_or_init(|| {
         let folder = tempfile::Builder::new().prefix("ralph-it-programs-").tempdir().expect("a folder");
@@ -193,6 +193,11 @@ fn as_user(command: Command, user: As) -> Command {
     }
     other.current_dir(command.get_current_dir().expect("a folder")).stdin(Stdio::null());
     other
+}
+
+/// The same command as a user without any privileges.
+pub(crate) fn as_nobody(command: Command) -> Command {
+    as_user(command, As::Nobody)
 }
 
 /// An attack that works outside and does not work inside.

@@ -17,6 +17,9 @@ const PRESETS: [&str; 8] = ["run", "plan", "build", "prompt", "task", "job", "st
 /// Settings are called as the commands are.
 const NO_PRESETS: &[(&str, &str)] = &[
     ("core/detect.rs", "build"),
+    ("core/verify/preparation.rs", "build"),
+    ("core/verify/rules.rs", "run"),
+    ("core/verify/rules.rs", "task"),
     ("driver/notify.rs", "run"),
     ("core/message.rs", "run"),
     ("core/message.rs", "task"),
@@ -57,9 +60,16 @@ const WRITERS: &[&str] = &[
     "cli/given_prompt.rs",
     "cli/man.rs",
     "cli/report.rs",
+    "workspace.rs",
+    "workspace/checkout.rs",
+    "workspace/exposed.rs",
+    "workspace/laid.rs",
+    "workspace/merge.rs",
+    "workspace/snapshot.rs",
     "sandbox/embedded.rs",
     "sandbox/lib.rs",
     "sandbox/mounts.rs",
+    "sandbox/moved.rs",
     "sandbox/self_test.rs",
 ];
 

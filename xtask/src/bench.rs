@@ -11,6 +11,7 @@ mod growth;
 mod guard;
 mod hook;
 mod iteration;
+mod judge;
 pub(crate) mod long;
 mod page;
 pub(crate) mod place;
@@ -71,6 +72,7 @@ pub(crate) fn main(effort: Effort, figures: Figures) -> Result<ExitCode> {
         ("signals", stop::measure),
         ("sandbox", sandbox::measure),
         ("the guard", guard::measure),
+        ("the judge", judge::measure),
         ("growth", growth::measure),
         ("long runs", long::measure),
     ] {

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 /// A program and the package that has it.
 pub(crate) struct Needed {
     program: &'static str,
+    /// Or packages, separated by spaces.
     package: &'static str,
     /// What it does.
     purpose: &'static str,
@@ -21,6 +22,17 @@ pub(crate) const BROWSER: Needed =
 /// Makes one kind of sandbox; the others that are tested need only the kernel.
 pub(crate) const BWRAP: Needed =
     Needed { program: "bwrap", package: "bubblewrap", purpose: "makes one kind of sandbox" };
+/// The languages of the projects that are judged in the tests, beside those that ralph itself needs.
+pub(crate) const LANGUAGES: [Needed; 4] = [
+    Needed { program: "go", package: "golang-go", purpose: "builds a project that is judged" },
+    Needed { program: "bundle", package: "bundler", purpose: "tests a project that is judged" },
+    Needed { program: "javac", package: "default-jdk-headless", purpose: "builds a project that is judged" },
+    Needed {
+        program: "mvn",
+        package: "maven libsurefire-java libmaven-compiler-plugin-java libmaven-resources-plugin-java junit4",
+        purpose: "builds a project that is judged",
+    },
+];
 /// Counts instructions.
 pub(crate) const VALGRIND: Needed =
     Needed { program: "valgrind", package: "valgrind", purpose: "counts instructions" };
@@ -51,9 +63,11 @@ impl Needed {
 
     fn install(&self) -> Result<()> {
         ensure!(rustix::process::geteuid().is_root(), "only root can install it");
-        for args in [&["update"][..], &["install", "--yes", "--no-install-recommends", self.package]] {
+        let install =
+            ["install", "--yes", "--no-install-recommends"].into_iter().chain(self.package.split(' '));
+        for args in [vec!["update"], install.collect()] {
             let mut apt = Command::new("apt-get");
-            apt.args(args).env("DEBIAN_FRONTEND", "noninteractive");
+            apt.args(&args).env("DEBIAN_FRONTEND", "noninteractive");
             apt.stdin(Stdio::null()).stdout(Stdio::null());
             let status = apt.status().context("cannot start `apt-get`")?;
             ensure!(status.success(), "`apt-get {}` ended with {status}", args.join(" "));

@@ -11,7 +11,7 @@ use ralph_agents::versions::{Tried, Version};
 use serde::Serialize;
 use serde_json::Value;
 
-pub use judge::judge;
+pub use judge::{bytes, judge};
 
 /// What was found, as it is.
 #[derive(Clone, Debug, Default, Serialize)]

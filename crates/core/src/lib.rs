@@ -30,3 +30,4 @@ pub mod session;
 pub mod setup;
 pub mod stories;
 pub mod template;
+pub mod verify;

@@ -13,6 +13,7 @@ mod guard;
 mod hook;
 mod init;
 mod job;
+mod judge;
 mod logs;
 mod loop_args;
 mod man;
@@ -95,6 +96,7 @@ enum Command {
     Reject(reject::RejectArgs),
     Stop(stop::StopArgs),
     Report(report::ReportArgs),
+    Judge(judge::JudgeArgs),
     Clean(clean::CleanArgs),
     Session(session::SessionArgs),
     Plugin(plugin::PluginArgs),
@@ -129,6 +131,16 @@ enum Command {
         #[arg(last = true, required = true)]
         command: Vec<OsString>,
     },
+    /// Run a command that sees a folder at the path of another
+    #[command(name = ralph_sandbox::moved::COMMAND, hide = true)]
+    Moved {
+        views: String,
+        #[arg(last = true, required = true)]
+        command: Vec<OsString>,
+    },
+    /// Give git the content of an LFS file
+    #[command(name = crate::workspace::lfs::COMMAND, hide = true)]
+    LfsFilter(crate::workspace::lfs::FilterCall),
     /// Try what is forbidden inside a sandbox
     #[command(name = ralph_sandbox::self_test::COMMAND, hide = true)]
     SandboxProbe {
@@ -180,6 +192,11 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::SandboxInside { link, rules, command } => {
             return ralph_sandbox::bwrap::inside(*link, rules, command);
         }
+        Command::LfsFilter(call) => {
+            let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
+            return Ok(crate::workspace::lfs::filter(call, &mut input, &mut output).map(|()| 0)?);
+        }
+        Command::Moved { views, command } => return ralph_sandbox::moved::run(views, command),
         Command::SandboxProbe { inside, outside, port } => {
             return ralph_sandbox::self_test::probe(inside, outside, *port);
         }
@@ -211,6 +228,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Reject(args) => reject::main(&args, &project),
         Command::Stop(args) => stop::main(&args, &project),
         Command::Report(args) => report::main(&args, &project),
+        Command::Judge(args) => judge::main(&args, &project),
         Command::Clean(args) => clean::main(&args, &project),
         Command::Doctor(args) => doctor::main(&args, &project),
         Command::Sandbox(args) => sandbox::main(&args, &project),
@@ -224,6 +242,8 @@ fn dispatch(cli: Cli) -> Result<u8> {
         | Command::Guardian { .. }
         | Command::Sandboxed(_)
         | Command::SandboxInside { .. }
+        | Command::LfsFilter(_)
+        | Command::Moved { .. }
         | Command::SandboxProbe { .. } => Ok(0),
     }
 }

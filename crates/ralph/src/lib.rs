@@ -11,11 +11,13 @@ pub mod fuzz;
 mod gates;
 mod hooks;
 mod journal;
+mod judge;
 mod project;
 mod report;
 mod scripted;
 mod settings;
 mod tasks;
 mod term;
+mod workspace;
 
 pub use cli::main;

@@ -4,6 +4,7 @@ pub(crate) mod doctor;
 pub(crate) mod html;
 pub(crate) mod human;
 pub(crate) mod json;
+pub(crate) mod judge;
 pub(crate) mod listing;
 mod screen;
 pub(crate) mod session_log;

@@ -14,6 +14,7 @@ mod read;
 mod sandbox;
 mod schema;
 mod value;
+mod verify;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,6 +26,7 @@ use ralph_core::engine::presets::STUCK_AFTER;
 use ralph_core::fail_action::FailAction;
 use ralph_core::setup::Price;
 use ralph_core::setup::{Guard, Leftovers, PromptVia, Scm};
+use ralph_core::verify::rules::{GuardrailKind, RunsWhere};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -38,6 +40,7 @@ pub(crate) use loops::{BuildSettings, PlanSettings, StoriesSettings, TaskSetting
 pub(crate) use read::{keys, renamed};
 pub(crate) use sandbox::SandboxSettings;
 pub(crate) use schema::schema;
+pub(crate) use verify::{JudgeSettings, VerifySettings};
 
 /// Everything that settings decide.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -108,6 +111,10 @@ pub(crate) struct Settings {
     /// What contains the agent and what it starts: a level, or an object.
     #[schemars(schema_with = "schema::sandbox")]
     pub(crate) sandbox: SandboxSettings,
+    /// How claims are verified in a clean clone of the project.
+    pub(crate) verify: VerifySettings,
+    /// The clones in which claims are verified.
+    pub(crate) judge: JudgeSettings,
     /// How things look on the terminal.
     pub(crate) output: Output,
     /// How long the records of old runs are kept. `0` keeps them for good.
@@ -145,6 +152,8 @@ impl Default for Settings {
             notify: None,
             task: TaskSettings::default(),
             sandbox: SandboxSettings::default(),
+            verify: VerifySettings::default(),
+            judge: JudgeSettings::default(),
             output: Output::default(),
             retention: None,
         }
@@ -219,6 +228,34 @@ pub(crate) struct Guardrail {
     pub(crate) fail_action: FailAction,
     /// What the agent is told when this guardrail fails.
     pub(crate) hint: Option<String>,
+    /// Where it runs: in the working tree and in the judge (`both`), only in the `judge`, only in the `project`.
+    #[serde(rename = "where")]
+    #[schemars(default, schema_with = "schema::runs_where")]
+    pub(crate) runs_where: RunsWhere,
+    /// Whether it may run more than once for the same files. `false` for what deploys, or costs money each time.
+    #[schemars(default = "yes")]
+    pub(crate) repeat: bool,
+    /// Whether it runs tests, or only reads the code (`lint`). Without it, what the command looks like.
+    #[schemars(default, schema_with = "schema::guardrail_kind")]
+    pub(crate) kind: Option<GuardrailKind>,
+}
+
+impl Default for Guardrail {
+    /// There is no default command.
+    fn default() -> Self {
+        Self {
+            command: String::new(),
+            fail_action: FailAction::default(),
+            hint: None,
+            runs_where: RunsWhere::default(),
+            repeat: true,
+            kind: None,
+        }
+    }
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Where things end without being done. Nothing here, and zero in a file, means no limit.

@@ -11,7 +11,7 @@ use std::{
     process::Command,
 };
 
-use ralph_core::containment::policy::{Access, Layer, Policy};
+use ralph_core::containment::policy::{Access, Layer, Policy, ShownFolder, Source};
 use ralph_sys::error::{Context, Result};
 use rustix::process::Pid;
 
@@ -26,7 +26,12 @@ use super::{
 pub const COMMAND: &str = "sandbox-inside";
 
 /// What `bwrap` is told, without the command: the whole machine, of which little can be written.
-pub(super) fn arguments(layers: &[Layer], dir: &Path, is_folder: impl Fn(&Path) -> bool) -> Vec<OsString> {
+pub(super) fn arguments(
+    layers: &[Layer],
+    views: &[ShownFolder],
+    dir: &Path,
+    is_folder: impl Fn(&Path) -> bool,
+) -> Vec<OsString> {
     let fixed = [
         "--unshare-user",
         "--unshare-pid",
@@ -45,7 +50,14 @@ pub(super) fn arguments(layers: &[Layer], dir: &Path, is_folder: impl Fn(&Path) 
         "/proc",
     ];
     let mut all: Vec<OsString> = fixed.map(OsString::from).to_vec();
+    let depth = |path: &Path| path.components().count();
+    let mut views: Vec<&ShownFolder> = views.iter().collect();
+    views.sort_by_key(|view| depth(&view.at));
+    let mut views = views.into_iter().peekable();
     for Layer { path, access } in layers {
+        while let Some(view) = views.next_if(|view| depth(&view.at) <= depth(path)) {
+            all.extend(bound(view));
+        }
         let path = path.as_os_str();
         let words: Vec<&OsStr> = match access {
             Access::Write => vec![OsStr::new("--bind"), path, path],
@@ -57,8 +69,17 @@ pub(super) fn arguments(layers: &[Layer], dir: &Path, is_folder: impl Fn(&Path) 
         };
         all.extend(words.into_iter().map(OsStr::to_owned));
     }
+    all.extend(views.flat_map(bound));
     all.extend([OsString::from("--chdir"), dir.into()]);
     all
+}
+
+/// A folder at the path of another. An overlay is refused before it comes to this.
+fn bound(ShownFolder { at, source }: &ShownFolder) -> Vec<OsString> {
+    match source {
+        Source::Folder(folder) => vec!["--bind".into(), folder.into(), at.into()],
+        Source::Overlay { .. } => Vec::new(),
+    }
 }
 
 /// Starts the command inside.
@@ -68,12 +89,15 @@ pub(super) fn start(
     command: &[OsString],
     theirs: Link,
 ) -> std::result::Result<Pid, String> {
+    if policy.views.iter().any(|view| matches!(view.source, Source::Overlay { .. })) {
+        return Err("bwrap makes no overlays".to_owned());
+    }
     let dir = std::env::current_dir().during("the working directory")?;
     let ralph = std::env::current_exe().during("the program itself")?;
     let there: Vec<Layer> = policy.layers.iter().filter(|layer| layer.path.exists()).cloned().collect();
     let number = theirs.as_fd().as_raw_fd();
     let mut bwrap = Command::new("bwrap");
-    bwrap.args(arguments(&there, &dir, Path::is_dir)).arg("--").arg(ralph).arg(COMMAND);
+    bwrap.args(arguments(&there, &policy.views, &dir, Path::is_dir)).arg("--").arg(ralph).arg(COMMAND);
     bwrap.arg(number.to_string()).arg(rules).arg("--").args(command);
     // SAFETY: only async-signal-safe calls, on a descriptor that exists in the child.
     unsafe {
@@ -117,7 +141,7 @@ mod tests {
             layer("/h/.ssh", Access::Hide),
             layer("/h/.netrc", Access::Hide),
         ];
-        let words = arguments(&layers, Path::new("/p"), |path| path.ends_with(".ssh"));
+        let words = arguments(&layers, &[], Path::new("/p"), |path| path.ends_with(".ssh"));
         let line = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
         assert!(line.starts_with("--unshare-user "), "{line}");
         assert!(
@@ -127,6 +151,20 @@ mod tests {
         assert!(
             line.ends_with(
                 "--ro-bind /p/.ralph /p/.ralph --tmpfs /h/.ssh --remount-ro /h/.ssh --ro-bind /dev/null /h/.netrc --chdir /p"
+            ),
+            "{line}"
+        );
+    }
+    #[test]
+    fn a_view_comes_before_what_lies_in_it() {
+        let layer = |path: &str| Layer { path: path.into(), access: Access::Write };
+        let views = [ShownFolder { at: "/a/p".into(), source: Source::Folder("/state/tree".into()) }];
+        let words =
+            arguments(&[layer("/a"), layer("/b/c"), layer("/a/p/x")], &views, Path::new("/a/p"), |_| true);
+        let line = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        assert!(
+            line.ends_with(
+                "--bind /a /a --bind /state/tree /a/p --bind /b/c /b/c --bind /a/p/x /a/p/x --chdir /a/p"
             ),
             "{line}"
         );

@@ -7,6 +7,7 @@
 pub mod bwrap;
 mod docker;
 mod embedded;
+mod environment;
 mod exec;
 mod git_rules;
 mod inside;
@@ -14,6 +15,7 @@ mod landlock;
 mod link;
 mod login;
 mod mounts;
+pub mod moved;
 pub mod outside;
 mod own_process;
 mod placeholders;
@@ -39,7 +41,7 @@ use std::{
 use ralph_core::containment::{
     contact::Contact,
     level::Level,
-    policy::{self, Layer, Places, Policy},
+    policy::{self, Layer, Places, Policy, ShownFolder},
     wanted::Wanted,
 };
 use ralph_sys::{
@@ -152,10 +154,16 @@ impl Sandbox {
             .filter_map(|(_, path)| path)
             .chain(work.and_then(|path| std::fs::canonicalize(path).ok()))
             .collect();
-        let mut env = environment(&wanted, &cache, agent);
+        let mut env = environment::of(&cache, agent);
+        env.insert(VARIABLE.to_owned(), Some(wanted.level().name().to_owned()));
         env.extend(login.iter().flat_map(Login::variables));
-        let policy =
-            Policy { layers: Vec::new(), tmp, hosts: wanted.hosts.clone(), env, processes: wanted.processes };
+        let policy = Policy {
+            tmp,
+            hosts: wanted.hosts.clone(),
+            env,
+            processes: wanted.processes,
+            ..Policy::default()
+        };
         let (rules, log) = (folder.join("sandbox.json"), folder.join("contacts.jsonl"));
         let kept = folder.join("protected.json");
         let read = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
@@ -219,10 +227,7 @@ impl Sandbox {
         self.placeholders.make()?;
         let mut places = self.places.clone();
         places.own.extend(written_folders(&spec));
-        let layers = policy::layers(&places);
-        // Through a link a path leads to a place that has its own layer.
-        let is_there = |layer: &Layer| std::fs::canonicalize(&layer.path).is_ok_and(|it| it == layer.path);
-        self.policy.layers = layers.into_iter().filter(is_there).collect();
+        self.policy.layers = present(policy::layers(&places));
         match self.level() {
             Level::Embedded | Level::Bwrap | Level::Landlock => {
                 fs_err::write(&self.rules, serde_json::to_vec(&self.policy)?)?;
@@ -235,6 +240,29 @@ impl Sandbox {
             Level::Sbx => Ok(self.machine().wrap(&self.agent_program, spec)),
             Level::Seatbelt => Ok(seatbelt_wrap(&self.policy, spec)),
             Level::None => Ok(spec),
+        }
+    }
+
+    /// Makes a process one that runs inside, and sees these folders at the path of others.
+    pub fn wrap_viewing(&mut self, spec: Spec, views: Vec<ShownFolder>) -> io::Result<Spec> {
+        let mut places = self.places.clone();
+        places.own.extend(written_folders(&spec));
+        // Where nothing can be put elsewhere, it is seen where it is.
+        places
+            .own
+            .extend(views.iter().filter(|_| self.level() == Level::Landlock).map(|view| view.at.clone()));
+        let layers = policy::layers_beside(&places);
+        let mut policy = Policy { layers: present(layers), views, ..self.policy.clone() };
+        // Its own caches are in the view.
+        policy.env.retain(|name, _| spec.env.iter().all(|(set, _)| set != name.as_str()));
+        match self.level() {
+            Level::Embedded | Level::Bwrap | Level::Landlock => {
+                fs_err::write(&self.rules, serde_json::to_vec(&policy)?)?;
+                wrapped(self.level(), &self.rules, Some(&self.log), spec)
+            }
+            Level::Docker | Level::Sbx | Level::Seatbelt | Level::None => {
+                Err(io::Error::other(format!("the sandbox `{}` shows no other folder", self.level().name())))
+            }
         }
     }
 
@@ -314,6 +342,12 @@ impl Sandbox {
     }
 }
 
+/// The layers of what is there. Through a link a path leads to a place that has its own layer.
+fn present(layers: Vec<Layer>) -> Vec<Layer> {
+    let is_there = |layer: &Layer| std::fs::canonicalize(&layer.path).is_ok_and(|it| it == layer.path);
+    layers.into_iter().filter(is_there).collect()
+}
+
 /// The folders that ralph tells a process to write to.
 fn written_folders(spec: &Spec) -> impl Iterator<Item = PathBuf> {
     let set = WRITTEN.into_iter().filter_map(|name| spec.env.iter().find(|(known, _)| known == name));
@@ -351,30 +385,4 @@ fn tracked(supervisor: &mut Supervisor, project: &Path, paths: &[PathBuf]) -> Ve
     };
     let names = captured.out.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     names.map(|name| project.join(String::from_utf8_lossy(name).as_ref())).collect()
-}
-
-fn environment(wanted: &Wanted, cache: &Path, agent: &str) -> BTreeMap<String, Option<String>> {
-    let mut env = BTreeMap::new();
-    let mut set = |name: &str, value: String| env.insert(name.to_owned(), Some(value));
-    set(VARIABLE, wanted.level().name().to_owned());
-    // Where ralph's own commands look, whatever an agent's variables say.
-    if let Ok(state) = paths::state_dir() {
-        set("RALPH_STATE_DIR", state.display().to_string());
-    }
-    // What tools keep to be faster the next time.
-    set("XDG_CACHE_HOME", cache.display().to_string());
-    for (name, folder) in [
-        ("npm_config_cache", "npm"),
-        ("YARN_CACHE_FOLDER", "yarn"),
-        ("PIP_CACHE_DIR", "pip"),
-        ("GOCACHE", "go-build"),
-    ] {
-        set(name, cache.join(folder).display().to_string());
-    }
-    if let Some(variable) = ralph_agents::adapter(agent).skips_as_root_with()
-        && rustix::process::geteuid().is_root()
-    {
-        set(variable, "1".to_owned());
-    }
-    env
 }

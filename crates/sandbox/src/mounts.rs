@@ -10,14 +10,14 @@ use std::{
     path::Path,
 };
 
-use ralph_core::containment::policy::{Access, Layer, Policy};
+use ralph_core::containment::policy::{Access, Layer, Policy, ShownFolder, Source};
 use rustix::{
     fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2},
     io::Errno,
     mount::{
         FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MountPropagationFlags, MoveMountFlags,
-        OpenTreeFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount, mount_change,
-        move_mount, open_tree,
+        OpenTreeFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, mount,
+        mount_change, move_mount, open_tree,
     },
 };
 
@@ -47,6 +47,7 @@ pub(super) fn arrange(policy: &Policy) -> Result<(), String> {
         .during("cannot keep mounts to itself")?;
     let layers: Vec<(&Layer, Option<OwnedFd>)> =
         policy.layers.iter().filter_map(|layer| opened(layer).transpose()).collect::<Result<_, _>>()?;
+    let mut views = opened_views(&policy.views)?;
     let devices: Vec<(&str, OwnedFd)> = DEVICES
         .into_iter()
         .filter_map(|name| Some((name, tree(Path::new("/dev").join(name).as_path()).ok()?)))
@@ -56,9 +57,63 @@ pub(super) fn arrange(policy: &Policy) -> Result<(), String> {
     restrict(CWD, c"/", bare).during("cannot make everything read-only")?;
     device_folder(devices).during("cannot make /dev")?;
     for (layer, tree) in layers {
+        let is_below = |view: &ShownFolder| depth(&layer.path) < depth(&view.at);
+        let (later, now) = views.into_iter().partition(|(view, _)| is_below(view));
+        views = later;
+        put_in_place(now)?;
         cover(layer, tree).during(layer.path.display())?;
     }
+    put_in_place(views)?;
     processes(policy.processes).during("cannot make /proc")
+}
+
+/// Puts folders at the path of others, and leaves everything else as it is.
+pub(super) fn show(views: &[ShownFolder]) -> Result<(), String> {
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
+        .during("cannot keep mounts to itself")?;
+    put_in_place(opened_views(views)?)
+}
+
+fn depth(path: &Path) -> usize {
+    path.components().count()
+}
+
+/// What the views show, as it is before anything is covered or read-only.
+fn opened_views(views: &[ShownFolder]) -> Result<Vec<(&ShownFolder, OwnedFd)>, String> {
+    let mut views: Vec<&ShownFolder> = views.iter().collect();
+    views.sort_by_key(|view| depth(&view.at));
+    let open = |view: &ShownFolder| match &view.source {
+        Source::Folder(folder) => tree(folder).during(folder.display()),
+        Source::Overlay { lower, upper, work } => {
+            overlay(lower, upper, work).during(format!("an overlay of {}", lower.display()))
+        }
+    };
+    views.into_iter().map(|view| Ok((view, open(view)?))).collect()
+}
+
+fn put_in_place(views: Vec<(&ShownFolder, OwnedFd)>) -> Result<(), String> {
+    let place = |(view, tree): (&ShownFolder, OwnedFd)| -> io::Result<()> {
+        restrict(&tree, c"", libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV)?;
+        attach(&tree, &open(&view.at)?)
+    };
+    views.into_iter().try_for_each(|it| {
+        let at = it.0.at.display();
+        place(it).during(at)
+    })
+}
+
+/// One folder over another. What marks removed files is kept where any user may set it.
+fn overlay(lower: &Path, upper: &Path, work: &Path) -> io::Result<OwnedFd> {
+    let context = fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    // Several lower folders would be separated by colons.
+    let escaped = lower.to_str().map(|path| path.replace('\\', "\\\\").replace(':', "\\:"));
+    let lower = escaped.ok_or(io::ErrorKind::InvalidInput)?;
+    fsconfig_set_string(context.as_fd(), c"lowerdir", lower)?;
+    fsconfig_set_string(context.as_fd(), c"upperdir", upper)?;
+    fsconfig_set_string(context.as_fd(), c"workdir", work)?;
+    fsconfig_set_flag(context.as_fd(), c"userxattr")?;
+    fsconfig_create(context.as_fd())?;
+    Ok(fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?)
 }
 
 /// The tree of a layer, as it was before anything was covered; nothing for a path that is gone and may be.

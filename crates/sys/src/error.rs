@@ -22,6 +22,10 @@ Exit codes:
 pub const REFUSED: u8 = 2;
 /// The guard would not let a command run, or judges a corpus too badly.
 pub const BLOCKED: u8 = 1;
+/// A guardrail failed.
+pub const GUARDRAIL_FAILED: u8 = 3;
+/// Something outside must change before ralph can say anything.
+pub const NOT_JUDGED: u8 = 6;
 /// Interrupted by a signal.
 pub const INTERRUPTED: u8 = 130;
 

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::{
     agents,
     cargo::{Tool, cargo, dist, release, root},
-    debian::{BROWSER, BWRAP, Missing, Needed, VALGRIND},
+    debian::{BROWSER, BWRAP, LANGUAGES, Missing, Needed, VALGRIND},
     elf,
     generate::{self, Stale},
     instructions::{self, Then},
@@ -53,11 +53,22 @@ pub(super) enum Done {
     Without(String),
 }
 
+impl Done {
+    /// What became of two.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::All, other) => other,
+            (this, Self::All) => this,
+            (Self::Without(this), Self::Without(other)) => Self::Without(format!("{this}; {other}")),
+        }
+    }
+}
+
 /// What the quick tests leave out: what is killed, stopped and walled off at every step takes most of the time.
 const QUICK_TESTS: [&str; 9] =
     ["test", "--package", "ralph", "--test", "it", "--locked", "--", "--skip=faults::", "--skip=sandbox::"];
 
-pub(super) const STEPS: [Step; 15] = [
+pub(super) const STEPS: [Step; 16] = [
     Step {
         name: "format",
         repeat: "cargo fmt --all --check",
@@ -88,6 +99,17 @@ pub(super) const STEPS: [Step; 15] = [
         when: When::Whole,
         cold_seconds: 40,
         check: |missing| have(&BROWSER, missing),
+    },
+    Step {
+        name: "languages",
+        repeat: "apt-get install --yes golang-go bundler default-jdk-headless maven libsurefire-java",
+        when: When::Whole,
+        cold_seconds: 60,
+        check: |missing| {
+            let all = LANGUAGES.iter().map(|language| have(language, missing));
+            all.reduce(|first, second| first.and_then(|first| second.map(|second| first.and(second))))
+                .unwrap_or(Ok(Done::All))
+        },
     },
     Step {
         name: "agents",

@@ -25,6 +25,35 @@ pub struct Policy {
     pub env: BTreeMap<String, Option<String>>,
     /// As many processes and threads there may be at once.
     pub processes: u32,
+    /// Folders that stand at the path of others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub views: Vec<ShownFolder>,
+}
+
+/// A folder that stands at the path of another, and can be written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShownFolder {
+    /// Where it is seen: absolute, without links, and a folder.
+    pub at: PathBuf,
+    /// What is seen there.
+    pub source: Source,
+}
+
+/// What is seen at a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// This folder.
+    Folder(PathBuf),
+    /// What is in `lower`, with what is written kept apart from it.
+    Overlay {
+        /// Never changed.
+        lower: PathBuf,
+        /// What was written and removed.
+        upper: PathBuf,
+        /// An empty folder beside `upper`, for the kernel.
+        work: PathBuf,
+    },
 }
 
 /// What may be done below a path.
@@ -197,6 +226,14 @@ pub fn layers(places: &Places) -> Vec<Layer> {
         add(path.clone(), Access::Write);
     }
     settled(layers)
+}
+
+/// The layers for processes that see something else at the project's path: nothing in it is protected, as it is nobody's.
+pub fn layers_beside(places: &Places) -> Vec<Layer> {
+    let hidden = places.hidden.iter().map(|path| Layer { path: path.clone(), access: Access::Hide });
+    let opened =
+        places.own.iter().chain(places.writable.iter().filter(|path| !path.starts_with(&places.project)));
+    settled(hidden.chain(opened.map(|path| Layer { path: path.clone(), access: Access::Write })).collect())
 }
 
 /// From the outermost to the innermost, the last word on each path, and nothing hidden that is needed.

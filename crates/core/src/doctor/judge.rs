@@ -258,7 +258,7 @@ fn quoted(place: &Place) -> String {
 }
 
 /// A size for people: `1.4 GiB`.
-fn bytes(count: u64) -> String {
+pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let unit = UNITS.len().min((count.max(1).ilog2() / 10) as usize + 1) - 1;
     let one = 1_u64 << (10 * unit);

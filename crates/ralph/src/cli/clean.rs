@@ -7,18 +7,20 @@ use std::{
 };
 
 use clap::Args;
-use ralph_core::duration::parse_typed_duration;
+use ralph_core::{doctor::bytes, duration::parse_typed_duration};
 use ralph_sys::error::Result;
 
 use super::print;
 use crate::{
     journal::{self, run_dir::RunDir},
     report::{listing::Standing, summary::count},
+    workspace::place::Judge,
 };
 
 /// Remove the records of runs that ended long ago
 ///
-/// Running loops are left alone, and so are runs that can be resumed, unless --resumable is given.
+/// Running loops are left alone, and so are runs that can be resumed, unless --resumable is given. Judges that were not
+/// used for as long are removed as well; the next one begins with empty caches.
 ///
 /// Example: ralph clean --older-than 7d
 #[derive(Args, Debug)]
@@ -46,11 +48,17 @@ pub(super) fn main(args: &CleanArgs, project: &Path) -> Result<u8> {
     let older: Vec<RunDir> = runs.into_iter().filter(|run| is_older(run, args.older_than)).collect();
     let (kept, removed): (Vec<_>, Vec<_>) =
         older.into_iter().partition(|run| !args.resumable && can_be_resumed(run));
-    if !args.dry_run {
+    let judges = Judge::all((!args.all).then_some(project))?;
+    let mut freed: Vec<&Judge> = judges.iter().filter(|judge| judge.is_older(args.older_than)).collect();
+    if args.dry_run {
+        freed.retain(|judge| !judge.is_used());
+    } else {
         removed.iter().try_for_each(RunDir::remove)?;
+        freed = remove_free(&freed)?;
     }
     let verb = if args.dry_run { "would be removed" } else { "removed" };
-    let mut said = format!("{} {verb}\n", count(removed.len() as u64, "run"));
+    let judges = sizes(&freed).map(|freed| format!(" and {freed}")).unwrap_or_default();
+    let mut said = format!("{}{judges} {verb}\n", count(removed.len() as u64, "run"));
     if !kept.is_empty() {
         let kept = count(kept.len() as u64, "run");
         let _ = writeln!(said, "{kept} can be resumed and stay; --resumable removes them too");
@@ -67,6 +75,23 @@ fn can_be_resumed(run: &RunDir) -> bool {
     let is_over =
         journal::fold(&run.journal()).is_ok_and(|it| !Standing::of(false, &it.run.state).can_go_on());
     !in_session && !is_over
+}
+
+/// Removes the judges that nobody uses, and returns them.
+fn remove_free<'a>(judges: &[&'a Judge]) -> Result<Vec<&'a Judge>> {
+    let mut removed = Vec::new();
+    for judge in judges {
+        if judge.remove()? {
+            removed.push(*judge);
+        }
+    }
+    Ok(removed)
+}
+
+/// How many judges, and what they take on the disk.
+fn sizes(judges: &[&Judge]) -> Option<String> {
+    let disk = judges.iter().map(|judge| judge.disk).sum();
+    (!judges.is_empty()).then(|| format!("{} ({})", count(judges.len() as u64, "judge"), bytes(disk)))
 }
 
 /// Removes those runs that ended longer ago than this; returns how many.

@@ -9,8 +9,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Daily",
         &[
-            "init", "run", "status", "logs", "stop", "resume", "report", "accept", "reject", "doctor",
-            "demo", "clean",
+            "init", "run", "status", "logs", "stop", "resume", "report", "accept", "reject", "judge",
+            "doctor", "demo", "clean",
         ],
     ),
     ("Other loops", &["plan", "build", "prompt", "stories", "task"]),

@@ -11,6 +11,7 @@ use clap::Args;
 use jiff::Timestamp;
 use ralph_agents::AgentEvent;
 use ralph_core::{
+    doctor::bytes,
     engine::{Run, event::Event, plan::Check},
     prompt::message::first_line,
     setup::PromptSource,
@@ -30,8 +31,10 @@ use crate::{
     report::{
         listing::{Listed, Standing, Style},
         style::Marks,
+        summary::count,
     },
     term::{Palette, Stream, Width, fit::one_line},
+    workspace::place::Judge,
 };
 
 /// Show the runs of this project and how they stand
@@ -105,6 +108,9 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
     if runs.is_empty() && !args.json {
         out.push_str("no runs yet; start one: ralph run \"...\"\n");
     }
+    if args.all && !args.json {
+        out.push_str(&judges()?);
+    }
     print(&out)?;
     Ok(0)
 }
@@ -117,6 +123,22 @@ fn exit_code(run: &RunDir) -> Result<u8> {
         Some(_) | None => Err(Error::new(format!("run {} has not ended", run.id()))
             .hint(format!("`ralph status` shows how it stands; `ralph resume {}` continues it", run.id()))),
     }
+}
+
+/// What the judges of all projects take on the disk.
+fn judges() -> Result<String> {
+    let judges = Judge::all(None)?;
+    let disk = judges.iter().map(|judge| judge.disk).sum();
+    Ok(match judges.len() as u64 {
+        0 => String::new(),
+        number => {
+            format!(
+                "{}, {} on the disk; to remove those not in use: ralph clean --all --older-than 0\n",
+                count(number, "judge"),
+                bytes(disk)
+            )
+        }
+    })
 }
 
 fn listed<'a>(run: &'a RunDir, id: &'a str, folded: &'a Folded) -> Listed<'a> {

@@ -34,12 +34,13 @@ fn what_a_caller_inside_cannot_hand_over_is_known() {
 }
 
 /// Flags that several commands write for themselves, because they say something else in each.
-const OWN_MEANING: [(&str, &str); 10] = [
+const OWN_MEANING: [(&str, &str); 11] = [
     ("agent", "what works in a loop, what init offers, or where a plugin goes"),
     ("all", "of all projects: to be shown, or to be removed"),
     ("file", "what is written, or what would be read"),
     ("follow", "a run or a bus"),
     ("force", "replace what is there, or kill at once"),
+    ("guardrail", "one more of a loop, or the only ones of a judgement"),
     ("json", "each command says what it prints"),
     ("project", "a bus, or where a plugin goes"),
     ("session-id", "whose loop is started, ended or shown"),

@@ -19,7 +19,7 @@ use ralph_sys::{
     process::{Captured, Spec, Supervisor},
 };
 
-pub(crate) use exclude::exclude_own_files;
+pub(crate) use exclude::{OWN_FILES, exclude_own_files};
 
 /// Everything git prints that ralph looks at fits in here, except the list of changes.
 const MAX_OUTPUT_LEN: usize = 64 * 1024;

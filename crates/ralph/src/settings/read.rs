@@ -11,7 +11,6 @@ use ralph_core::setup::Guard;
 use ralph_core::setup::Price;
 use ralph_core::setup::ScmTask;
 
-use super::sandbox;
 use super::value::{
     boolean, choice, command, dollar_limit, duration, filled, positive, price, string, time_limit, whole,
     whole_limit, words, wrong_type,
@@ -20,6 +19,7 @@ use super::{
     AgentSettings, BuildSettings, Contract, Guardrail, Leftovers, Limits, OnBlocked, Output, PlanSettings,
     PromptVia, Scm, Settings, StoriesSettings, TaskSettings,
 };
+use super::{sandbox, verify};
 use crate::term::ColorWhen;
 
 pub(super) const PERMISSIONS: [(&str, Permissions); 2] =
@@ -111,6 +111,8 @@ fn read_settings(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     settings.notify = fields.take("notify", command);
     fields.object("task", |fields| read_task(fields, &mut settings.task));
     sandbox::read(fields, &mut settings.sandbox);
+    fields.object("verify", |fields| verify::read(fields, &mut settings.verify));
+    fields.object("judge", |fields| verify::read_judge(fields, &mut settings.judge));
     fields.object("output", |fields| read_output(fields, &mut settings.output));
     fields.set("retention", &mut settings.retention, time_limit);
 }
@@ -149,13 +151,21 @@ fn read_price(name: &str, value: &Node) -> Result<Price, String> {
 
 fn read_guardrail(fields: &mut Fields<'_, '_>) -> Guardrail {
     fields.require("command");
-    Guardrail {
+    let mut guardrail = Guardrail {
         command: fields.take("command", command).unwrap_or_default(),
         fail_action: fields.take("failAction", |node| choice(node, &FailAction::NAMES)).unwrap_or_default(),
         hint: fields
             .take("hint", |node| string(node).map(str::to_owned))
             .filter(|hint| !hint.trim().is_empty()),
-    }
+        ..Guardrail::default()
+    };
+    verify::read_guardrail(fields, &mut guardrail);
+    guardrail
+}
+
+/// Commands, one after the other.
+pub(super) fn commands(fields: &mut Fields<'_, '_>, key: &'static str) -> Option<Vec<String>> {
+    fields.each(key, command)
 }
 
 fn read_scm(fields: &mut Fields<'_, '_>) -> Scm {

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use ralph_core::{
     containment::{level::Choice, wanted::GatesRun},
     located::fields::EXTENSION,
+    verify::rules::{CheckoutWhen, GuardrailKind, RunsWhere, SeenAt},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
 use serde_json::{Map, Value, json};
@@ -132,6 +133,36 @@ pub(super) fn hosts(_: &mut SchemaGenerator) -> Schema {
 
 pub(super) fn gates_run(_: &mut SchemaGenerator) -> Schema {
     choice(&GatesRun::NAMES)
+}
+
+pub(super) fn checkout_when(_: &mut SchemaGenerator) -> Schema {
+    choice(&CheckoutWhen::NAMES)
+}
+
+pub(super) fn seen_at(_: &mut SchemaGenerator) -> Schema {
+    choice(&SeenAt::NAMES)
+}
+
+pub(super) fn runs_where(_: &mut SchemaGenerator) -> Schema {
+    choice(&RunsWhere::NAMES)
+}
+
+pub(super) fn guardrail_kind(_: &mut SchemaGenerator) -> Schema {
+    choice(&GuardrailKind::NAMES)
+}
+
+/// Commands, or that they are detected.
+pub(super) fn auto_or_commands(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"anyOf": [
+        {"type": "string", "pattern": r"^\s*auto\s*$"},
+        {"type": "array", "items": {"type": "string", "pattern": r"\S"}},
+    ]})
+}
+
+/// Bytes, or a number with a unit.
+pub(super) fn size(_: &mut SchemaGenerator) -> Schema {
+    let pattern = r"^\s*[0-9]+\s*([kKmMgGtT]?[bB])?\s*$";
+    json_schema!({"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": pattern}]})
 }
 
 /// A level alone, or an object.

@@ -93,6 +93,33 @@ pub(super) fn time_limit(node: &Node) -> Result<Option<Duration>, String> {
     duration(node).map(|limit| Some(limit).filter(|limit| !limit.is_zero()))
 }
 
+/// Reads a limit that is a number of bytes, or a number with a unit; zero switches it off.
+pub(super) fn size_limit(node: &Node) -> Result<Option<u64>, String> {
+    let bytes = match &node.content {
+        Content::Scalar(Value::Number(number)) => number.as_u64(),
+        Content::Scalar(Value::String(text)) => bytes(text),
+        Content::Scalar(_) | Content::Array(_) | Content::Object(_) => None,
+    };
+    let bytes = bytes.ok_or_else(|| wrong_value("a size such as \"500MB\" or a number of bytes", node))?;
+    Ok(Some(bytes).filter(|bytes| *bytes != 0))
+}
+
+fn bytes(text: &str) -> Option<u64> {
+    const UNITS: [(&str, u64); 6] = [
+        ("", 1),
+        ("b", 1),
+        ("kb", 1_000),
+        ("mb", 1_000_000),
+        ("gb", 1_000_000_000),
+        ("tb", 1_000_000_000_000),
+    ];
+    let text = text.trim().to_lowercase();
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let factor = UNITS.iter().find(|(name, _)| *name == unit.trim())?.1;
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
 /// Reads any string that can be handed to a process.
 pub(super) fn string(node: &Node) -> Result<&str, String> {
     match &node.content {

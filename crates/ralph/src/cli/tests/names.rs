@@ -26,8 +26,8 @@ use serde_json::{Value, json};
 use crate::{cli::Cli, settings};
 
 /// Keys that have keys in them, and one that is not ralph's.
-const GROUPS: [&str; 9] =
-    ["$schema", "agent", "build", "limits", "output", "plan", "prompt", "stories", "task"];
+const GROUPS: [&str; 11] =
+    ["$schema", "agent", "build", "limits", "output", "plan", "prompt", "stories", "task", "verify", "judge"];
 
 /// What one thing is called.
 #[derive(Debug)]

@@ -6,13 +6,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// Patterns of the files of ralph that are no part of a project.
+pub(crate) const OWN_FILES: &str = "**/.ralph/*\n!**/.ralph/settings.json\n!**/.ralph/settings.schema.json\n!**/.ralph/prompts/\n!**/.ralph/implementation_plan.md\n.ralph-active\n";
+
 const INFO: &str = "info";
 /// Patterns for this clone alone.
 const EXCLUDE: &str = "info/exclude";
 
 /// Keeps files of ralph out of git for this clone, whatever happens to `.ralph/.gitignore`.
 pub(crate) fn exclude_own_files(project: &Path) -> io::Result<()> {
-    const LINES: &str = "**/.ralph/*\n!**/.ralph/settings.json\n!**/.ralph/settings.schema.json\n!**/.ralph/prompts/\n!**/.ralph/implementation_plan.md\n.ralph-active\n";
     let Some(folder) = project.ancestors().map(|dir| dir.join(".git")).find_map(|it| git_folder(&it)) else {
         return Ok(());
     };
@@ -23,12 +25,12 @@ pub(crate) fn exclude_own_files(project: &Path) -> io::Result<()> {
     let mut file = Root::new(folder).append(EXCLUDE)?;
     let mut present = Vec::new();
     (&file).take(MAX_TEXT_LEN).read_to_end(&mut present)?;
-    if memchr::memmem::find(&present, LINES.as_bytes()).is_some() {
+    if memchr::memmem::find(&present, OWN_FILES.as_bytes()).is_some() {
         return Ok(());
     }
     // Appended: what the user keeps there must survive a full disk and a kill.
     let gap = if present.is_empty() || present.ends_with(b"\n") { "" } else { "\n" };
-    file.write_all(format!("{gap}# Runtime files of ralph.\n{LINES}").as_bytes())
+    file.write_all(format!("{gap}# Runtime files of ralph.\n{OWN_FILES}").as_bytes())
 }
 
 /// Where a repository keeps what all its worktrees share; `.git` is a file in worktrees and submodules.

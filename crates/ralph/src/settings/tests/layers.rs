@@ -118,11 +118,7 @@ fn the_reference_names_every_key_and_its_examples_are_good() {
     examples.by_ref().for_each(|example| check_warnings(example, &[]));
     let mut settings =
         Settings { scm: Some(Scm { command: String::new(), tasks: Vec::new() }), ..Settings::default() };
-    settings.guardrails.push(Guardrail {
-        command: String::new(),
-        fail_action: FailAction::Append,
-        hint: None,
-    });
+    settings.guardrails.push(Guardrail::default());
     let json = serde_json::to_value(&settings).expect("settings serialize");
     check_documented(page, "", &json);
 }
