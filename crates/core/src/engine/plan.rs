@@ -167,6 +167,11 @@ impl Check {
         }
     }
 
+    /// Whether it is a command of the user's.
+    pub fn is_command(&self) -> bool {
+        matches!(self, Self::Command { .. })
+    }
+
     /// Whether it judges the work, rather than wait for something.
     pub fn judges(&self) -> bool {
         match self {

@@ -2,6 +2,7 @@
 
 use super::{
     super::{
+        Round,
         commit::CommitEnd,
         event::{GateEnded, TasksJudged, TurnEnded},
         next_gate,
@@ -63,12 +64,19 @@ impl State {
         else {
             return;
         };
-        let rounds = round(gate.when, *judging).map_or(0, |round| round as usize);
+        let due = round(gate.when, *judging);
+        let rounds = due.map_or(0, |round| round as usize);
         judging.next_gate = rounds * plan.gates.len() + ended.gate + 1;
         self.baseline.judged(ended);
         self.progress.gate_ended(ended);
         if let Some(feedback) = ended.feedback(gate) {
             judging.failed = true;
+            // What refutes that everything is done says nothing about the one story. Another failure does where it is a
+            // command's, or keeps those commands from running that verify the story.
+            let verifies = gate.check.is_command() || plan.verifies_submissions();
+            if judging.submitted && due != Some(Round::Claim) && verifies {
+                self.submission.refuse();
+            }
             self.feedback.push(feedback);
         }
         self.conclude(plan);
@@ -89,7 +97,7 @@ impl State {
         if next_gate(plan, judging).is_some() {
             return;
         }
-        self.submission_judged(judging);
+        self.submission.conclude();
         if judging.failed {
             if judging.said.is_claim() {
                 self.refuted = true;

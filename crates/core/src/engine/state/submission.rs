@@ -4,8 +4,8 @@
 use super::{
     super::{
         event::TasksJudged,
-        phase::{Judging, Phase},
-        plan::{Check, Plan, When},
+        phase::Phase,
+        plan::{Gate, Plan, When},
     },
     State,
 };
@@ -33,16 +33,36 @@ pub(super) struct Addressed {
 impl Submission {
     /// What a turn that begins may submit.
     pub(super) fn of_turn(plan: &Plan, mode: Mode) -> Self {
-        let verifies = |when| match when {
-            When::EveryTurn | When::ChangedOrClaimed | When::SubmittedOrClaimed => true,
+        let verifies = |gate: &Gate| match gate.when {
+            When::EveryTurn | When::ChangedOrClaimed | When::SubmittedOrClaimed => gate.check.is_command(),
             When::Claimed => false,
         };
-        let is_verified =
-            plan.gates.iter().any(|gate| matches!(gate.check, Check::Command { .. }) && verifies(gate.when));
+        let is_verified = plan.gates.iter().any(verifies);
         match mode {
             Mode::Implement | Mode::Fix if plan.judges_tasks() && is_verified => Self::Unverified,
             Mode::Implement | Mode::Fix | Mode::Work | Mode::Review => Self::Unquestioned,
         }
+    }
+
+    /// A gate has failed, and so it did not pass.
+    pub(super) fn refuse(&mut self) {
+        if *self == Self::Unverified {
+            *self = Self::Refused;
+        }
+    }
+
+    /// The gates of the turn have all been checked.
+    pub(super) fn conclude(&mut self) {
+        if *self == Self::Unverified {
+            *self = Self::Unquestioned;
+        }
+    }
+}
+
+impl Plan {
+    /// Whether commands run only when a story is submitted, and only where nothing else has failed.
+    pub(super) fn verifies_submissions(&self) -> bool {
+        self.gates.iter().any(|gate| gate.check.is_command() && gate.when == When::SubmittedOrClaimed)
     }
 }
 
@@ -71,12 +91,6 @@ impl State {
     pub fn feedback_for(&self, story: Option<&str>) -> Vec<Feedback> {
         let addressed = self.addressed.iter().filter(|it| story == Some(it.story.as_str()));
         addressed.flat_map(|it| &it.feedback).chain(&self.feedback).cloned().collect()
-    }
-
-    /// The gates of a turn have all been checked.
-    pub(super) fn submission_judged(&mut self, judging: Judging) {
-        let is_refused = judging.failed && judging.submitted && self.submission != Submission::Unquestioned;
-        self.submission = if is_refused { Submission::Refused } else { Submission::Unquestioned };
     }
 
     /// Every gate decides again.

@@ -36,6 +36,11 @@ fn state(plan: &Plan, events: &[Event]) -> State {
     state
 }
 
+/// The same where the commands run after every turn that changes code.
+fn guarded() -> Plan {
+    presets::stories(&[], &["test".to_owned()], When::ChangedOrClaimed)
+}
+
 /// Whether a run that is alive has to take it back, and whether another would have to if it were not.
 #[track_caller]
 fn check(events: &[Event], expected: (bool, bool)) {
@@ -60,9 +65,22 @@ fn only_checks_that_passed_make_a_submission_one() {
     check(&passed, (false, false));
     let refused = [began(Mode::Implement), finished(), green(0), judged(""), green(1), red(3)];
     check(&refused, (true, true));
+    // Not everything is done, but this story is ready.
+    let claimed = ended(TurnEnd::Finished, "claim +submitted");
+    let early = [began(Mode::Implement), claimed, green(0), judged(""), green(1), green(3), red(2)];
+    check(&early, (false, false));
     let unclean = [began(Mode::Implement), finished(), red(0), judged(""), green(1)];
     check(&unclean, (true, true));
     check(&[began(Mode::Implement), ended(TurnEnd::Finished, ""), red(0), green(1)], (false, false));
+}
+
+#[test]
+fn a_slip_beside_it_refuses_nothing_that_the_commands_passed() {
+    let finished = || ended(TurnEnd::Finished, "+submitted");
+    let slip = [began(Mode::Implement), finished(), green(0), judged("x"), red(1), green(3)];
+    assert!(!state(&guarded(), &slip).is_unready());
+    let red = [began(Mode::Implement), finished(), green(0), judged(""), green(1), red(3)];
+    assert!(state(&guarded(), &red).is_unready());
 }
 
 #[test]
