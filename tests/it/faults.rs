@@ -14,8 +14,8 @@ use crate::{
     task::{messages, records},
 };
 use presets::{
-    BLOCKED, BLOCKED_STORY, BUILD, CAPPED, CHEATS, Cut, HOPELESS, JOB, PLAN, PROMPT, Preset, RUN, SESSION,
-    STORIES, TAMPERED, TASK, UNREADY,
+    BLOCKED, BLOCKED_STORY, BUILD, CAPPED, CHEATS, Cut, HOPELESS, JOB, JUDGED, PLAN, PROMPT, Preset, RUN,
+    SESSION, STORIES, TAMPERED, TASK, UNREADY,
 };
 
 /// How many places are tried at the same time.
@@ -261,6 +261,15 @@ fn no_kill_makes_the_agents_settings_apply() {
     let env = TAMPERED.env();
     assert_eq!(TAMPERED.unharmed_events(&env, "files_changed").len(), 1);
     TAMPERED.check();
+}
+
+#[test]
+fn no_kill_makes_a_claim_count_that_the_judge_refuted() {
+    let env = JUDGED.env();
+    assert_eq!(JUDGED.unharmed_events(&env, "judge_gate_ended").len(), 3);
+    JUDGED.check();
+    // Nothing is pushed before the judge has agreed.
+    assert_eq!(JUDGED.unharmed_events(&JUDGED.env(), "delivered").len(), 1);
 }
 
 #[test]

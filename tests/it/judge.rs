@@ -3,6 +3,7 @@
 mod caches;
 mod commits;
 mod crashes;
+mod loops;
 mod places;
 mod repositories;
 mod settings;

@@ -271,7 +271,7 @@ fn reviews_are_progress_and_standing_still_is_none() {
 
 #[test]
 fn verify_commands_can_run_after_every_change() {
-    let each = json!({"stories": {"verifyEachTurn": true}});
+    let each = json!({"stories": {"verifyEachTurn": true}, "verify": {"checkout": "never"}});
     let count = |env: &Env| {
         let checks = std::fs::read_to_string(env.root().join("checks")).expect("checks");
         checks.lines().count()

@@ -25,6 +25,7 @@ mod state;
 pub mod stop;
 #[cfg(test)]
 mod tests;
+mod trial;
 mod wait;
 
 pub use run::Run;
@@ -62,6 +63,12 @@ pub enum Action {
         /// What the agent lacks.
         reason: String,
     },
+    /// Bring the judge to what is claimed or, before the first turn, to what the run starts from.
+    BringJudge,
+    /// Check this gate of the plan in the judge.
+    RunInJudge(usize),
+    /// Do what the settings do after a commit.
+    Deliver,
     /// Commit what passed the gates. If a commit was announced already, see first whether it was made.
     Commit,
     /// Wait until these files are there, and look again.
@@ -102,6 +109,12 @@ pub fn decide(plan: &Plan, state: &State) -> Action {
         Phase::Over(outcome) => Action::Finish(outcome.clone()),
         _ if state.stop => Action::Finish(Outcome::Interrupted),
         Phase::Committing(_) => Action::Commit,
+        Phase::Trying(trial) => match trial.next(plan, &state.judge) {
+            Some(trial::JudgeStep::Gate(gate)) => Action::RunInJudge(gate),
+            // A trial that has come to its end has become something else.
+            Some(trial::JudgeStep::Bring) | None => Action::BringJudge,
+        },
+        Phase::Delivering(_) => Action::Deliver,
         Phase::HandingOver { story, reason } => {
             Action::HandOver { story: story.clone(), reason: reason.clone() }
         }
@@ -156,6 +169,11 @@ fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
     if let Some(gate) = state.baseline.next(plan) {
         return Action::RunBaseline(gate);
     }
+    match state.judge.next_of_base(plan, &state.baseline) {
+        Some(trial::JudgeStep::Bring) => return Action::BringJudge,
+        Some(trial::JudgeStep::Gate(gate)) => return Action::RunInJudge(gate),
+        None => {}
+    }
     Action::RunTurn(Order { iteration: state.iteration, attempt: state.attempt, mode, story })
 }
 
@@ -176,6 +194,7 @@ pub fn exhausted(plan: &Plan, state: &State) -> Option<Exhausted> {
 fn next_gate(plan: &Plan, judging: Judging) -> Option<usize> {
     let gates = plan.gates.len();
     (judging.next_gate..Round::COUNT * gates)
+        .filter(|at| !trial::is_only_for_judge(plan, &plan.gates[at % gates]))
         .find(|&at| match round(plan.gates[at % gates].when, judging) {
             Some(Round::Turn) => at < gates,
             Some(due) => due as usize == at / gates && !judging.failed,

@@ -75,6 +75,9 @@ pub fn of_turn(plan: &Plan, state: &State, turn: &TurnEnded) -> Option<Note> {
         | Action::JudgeTasks
         | Action::PutAside(_)
         | Action::HandOver { .. }
+        | Action::BringJudge
+        | Action::RunInJudge(_)
+        | Action::Deliver
         | Action::Commit
         | Action::Finish(_) => false,
     };
@@ -117,9 +120,12 @@ fn of_stop(stop: &Stop) -> (NoteSeverity, String) {
         Stop::Quota { .. } | Stop::NoStory { .. } | Stop::Blocked { .. } => {
             (NoteSeverity::Warning, format!("Stopped: {reason}"))
         }
-        Stop::Stuck(_) | Stop::Tampered { .. } | Stop::Unguarded { .. } | Stop::ProjectGone { .. } => {
-            (NoteSeverity::Error, format!("Stopped: {reason}"))
-        }
+        Stop::Stuck(_)
+        | Stop::Tampered { .. }
+        | Stop::Unguarded { .. }
+        | Stop::ProjectGone { .. }
+        | Stop::NotJudged { .. }
+        | Stop::OtherBranch { .. } => (NoteSeverity::Error, format!("Stopped: {reason}")),
     }
 }
 
@@ -167,6 +173,7 @@ mod tests {
             session: None,
             hooks: None,
             tree: None,
+            branch: None,
         };
         state.apply(plan, &Event::TurnEnded(Box::new(turn.clone())));
         let note = of_turn(plan, &state, &turn);

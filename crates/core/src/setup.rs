@@ -1,5 +1,6 @@
 //! What the rules of a run are applied to: the agent, the prompt and the project, resolved once.
 
+mod judge;
 mod processes;
 mod scm;
 
@@ -18,6 +19,7 @@ use crate::{
     stories::{Budget, Review},
 };
 
+pub use judge::JudgeSetup;
 pub use processes::{Leftovers, Timeouts};
 pub use scm::{Scm, ScmTask};
 
@@ -76,6 +78,9 @@ pub struct Setup {
     /// Variables that every guardrail has in its environment.
     #[serde(default, skip_serializing_if = "is_default")]
     pub guardrail_env: BTreeMap<String, String>,
+    /// Where claims are decided, where that is not the working tree alone.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub judge: JudgeSetup,
     /// How commits are made, when the plan wants them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub scm: Option<Scm>,
@@ -129,6 +134,7 @@ impl Setup {
             output_truncate_chars: 0,
             prompt_tail: 0,
             guardrail_env: BTreeMap::new(),
+            judge: JudgeSetup::default(),
             scm: None,
             notify: None,
             prices: BTreeMap::new(),

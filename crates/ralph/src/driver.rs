@@ -18,6 +18,7 @@ mod containment;
 mod conversation;
 mod ended;
 mod hooking;
+mod judge;
 mod last_lines;
 mod ledger;
 mod listener;
@@ -61,6 +62,7 @@ use crate::{
 use agent::Agent;
 use commit::Committing;
 use containment::Containment;
+use judge::RunJudge;
 use notify::NotifyReason;
 use progress::Trees;
 use prompts::Prompts;
@@ -83,6 +85,8 @@ pub(crate) struct Driver {
     /// What ralph commits with, and asks whether the tree is clean.
     git: Option<Git>,
     trees: Trees,
+    /// Where claims are decided, if not in the working tree alone.
+    judge: Option<RunJudge>,
     stories: Option<StoryKeeper>,
     /// Held while the run lasts.
     locks: Vec<File>,
@@ -122,6 +126,9 @@ impl Driver {
                 Action::RunGate(gate) => self.run_gate(gate),
                 Action::PutAside(file) => self.put_aside(&file),
                 Action::HandOver { story, reason } => self.hand_over(story, reason),
+                Action::BringJudge => self.bring_judge(),
+                Action::RunInJudge(gate) => self.run_in_judge(gate),
+                Action::Deliver => self.deliver(),
                 Action::Commit => self.commit(),
                 Action::AwaitFiles(files) => self.await_files(&files),
                 Action::StartWait(wait) => wait::start(&mut self.site, wait),

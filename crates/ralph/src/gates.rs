@@ -3,10 +3,11 @@
 mod log_excerpt;
 
 use std::{
+    ffi::OsString,
     fs::File,
     io::{self, Read, Seek, SeekFrom},
     os::unix::process::ExitStatusExt,
-    path::Path,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -28,7 +29,10 @@ use ralph_sys::{
     watch::Cause,
 };
 
-use crate::journal::run_dir::{RunDir, record_into};
+use crate::{
+    journal::run_dir::{RunDir, record_into},
+    workspace::view::View,
+};
 
 /// Where in a run a gate is checked.
 pub(crate) struct GatePlace<'a> {
@@ -42,6 +46,17 @@ pub(crate) struct GatePlace<'a> {
     pub(crate) was_failing: bool,
     /// What it runs in, if in anything.
     pub(crate) sandbox: Option<&'a mut Sandbox>,
+    /// Where in the judge it runs; nothing for the working tree.
+    pub(crate) in_judge: Option<InJudge<'a>>,
+}
+
+/// A gate in the judge.
+pub(crate) struct InJudge<'a> {
+    pub(crate) view: &'a View,
+    /// The project there.
+    pub(crate) folder: PathBuf,
+    /// More variables; nothing removes one.
+    pub(crate) env: Vec<(OsString, Option<OsString>)>,
 }
 
 /// Checks one gate that is a command. Nothing when the user ended it: then it has found nothing.
@@ -58,9 +73,10 @@ pub(crate) fn check(
     let kept = place.run.turn(place.iteration, place.attempt).join(format!("{}.log", place.name));
     let log = format!("{PROJECT_DIR}/guardrail_{:03}_{}.log", place.iteration, place.name);
     let ran = spec(command, &place, record_into(&kept)).and_then(|spec| {
-        let spec = match &mut place.sandbox {
-            Some(sandbox) => sandbox.wrap(spec)?,
-            None => spec,
+        let spec = match (&place.in_judge, place.sandbox.as_deref_mut()) {
+            (Some(judge), sandbox) => judge.view.wrap(spec, sandbox)?,
+            (None, Some(sandbox)) => sandbox.wrap(spec)?,
+            (None, None) => spec,
         };
         supervisor.run(spec, &mut |happening| {
             notice(&happening);
@@ -124,12 +140,15 @@ fn spec(command: &str, place: &GatePlace<'_>, log: io::Result<File>) -> io::Resu
         // A full disk loses the output, not the verdict.
         Err(_) => (Sink::Null, Sink::Null),
     };
-    Ok(Spec::shell(command, project)
+    let folder = place.in_judge.as_ref().map_or(project, |judge| &judge.folder);
+    let in_judge = place.in_judge.as_ref().map(|judge| judge.env.clone()).unwrap_or_default();
+    Ok(Spec::shell(command, folder)
         .env("RALPH_ITERATION", place.iteration.to_string())
         // What they print is read by agents, in logs and in reports.
         .env("NO_COLOR", "1")
         .env("TERM", "dumb")
         .envs(guardrail_env.iter().map(|(name, value)| (name.into(), Some(value.into()))))
+        .envs(in_judge)
         .without("CLAUDECODE")
         .prints(stdout, stderr)
         .within(timeouts.gate_timeout_ms.map(Duration::from_millis))

@@ -26,7 +26,7 @@ use ralph_core::engine::presets::STUCK_AFTER;
 use ralph_core::fail_action::FailAction;
 use ralph_core::setup::Price;
 use ralph_core::setup::{Guard, Leftovers, PromptVia, Scm};
-use ralph_core::verify::rules::{GuardrailKind, RunsWhere};
+use ralph_core::verify::rules::{GuardrailKind, Repeats, RunsWhere};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -168,6 +168,8 @@ impl Settings {
             when,
             fail_action: guardrail.fail_action,
             hint: guardrail.hint.clone(),
+            runs_where: guardrail.runs_where,
+            repeats: if guardrail.repeat { Repeats::Yes } else { Repeats::No },
         };
         self.guardrails.iter().map(gate).collect()
     }

@@ -33,6 +33,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ralph_core::setup::JudgeSetup;
 use ralph_core::verify::{caveat::Caveat, keep::Keep, preparation::Preparation, rules::SeenAt};
 use ralph_sandbox::Sandbox;
 use ralph_sys::{error::Result, hash::fnv, process::Supervisor};
@@ -61,6 +62,13 @@ pub(crate) struct Wishes {
     pub(crate) at: SeenAt,
     /// What it may take on the disk, in bytes.
     pub(crate) max_disk: Option<u64>,
+}
+
+impl From<&JudgeSetup> for Wishes {
+    fn from(setup: &JudgeSetup) -> Self {
+        let JudgeSetup { prepare, keep, carry, at, max_disk, .. } = setup.clone();
+        Self { prepare, keep, carry, at, max_disk }
+    }
 }
 
 /// A clone of the project.
@@ -136,6 +144,16 @@ impl Workspace {
     /// The repository that it is a clone of.
     pub(crate) fn source(&self) -> &Source {
         &self.source
+    }
+
+    /// The commit that is checked out in the project by now.
+    pub(crate) fn has_head(&mut self, head: Option<String>) {
+        self.source.head = head;
+    }
+
+    /// Whether something must be installed before the project's commands work.
+    pub(crate) fn needs_preparation(&self) -> bool {
+        !self.preparation.steps.is_empty()
     }
 
     /// Tells it from others.

@@ -87,6 +87,29 @@ pub(super) const RUN: Preset = Preset {
     cut: Cut::IsRepeated,
 };
 
+/// The first claim rests on a file that git does not see: only the judge notices. The second one is judged, and pushed.
+pub(super) const JUDGED: Preset = Preset {
+    prepare: |env| {
+        env.git(&["init", "--quiet", "--bare", "--initial-branch=main", "../remote"]);
+        env.git(&["remote", "add", "origin", "../remote"]);
+        env.commits().guardrails(&["test -e fixed"]).settings(json!({
+            "scm": {"tasks": ["commit", "push origin HEAD"]},
+        }))
+    },
+    args: &["run", "-p", "Do it."],
+    agent: r#"
+        case "$prompt" in *"commit message"*) echo "Do part $RALPH_ITERATION"; exit;; esac
+        case "$prompt" in
+            *"a clean clone"*) rm .git/info/exclude ;;
+            *) echo fixed >.git/info/exclude ;;
+        esac
+        echo yes >fixed; echo "<response>DONE</response>""#,
+    kind: Agent::Worker,
+    code: 0,
+    outcome: "done",
+    cut: Cut::IsRepeated,
+};
+
 /// The agent changes the settings that it is judged by: whenever ralph dies, its guardrail stays what it was.
 pub(super) const TAMPERED: Preset = Preset {
     prepare: |env| env.guardrails(&["test -e fixed"]),

@@ -115,7 +115,8 @@ fn a_done_that_a_limit_follows_does_not_stay() {
 
 #[test]
 fn guardrails_of_stories_run_after_turns_that_change_code_and_at_the_end() {
-    let env = STORIES.env("claim").guardrails(&["echo x >>../checks"]).settings(json!({"baseline": false}));
+    let in_place = json!({"baseline": false, "verify": {"checkout": "never"}});
+    let env = STORIES.env("claim").guardrails(&["echo x >>../checks"]).settings(in_place);
     STORIES.run(&env, &[]).exits(0);
     let checks = std::fs::read_to_string(env.root().join("checks")).expect("checks");
     // Implement, review that claims.
@@ -124,7 +125,8 @@ fn guardrails_of_stories_run_after_turns_that_change_code_and_at_the_end() {
 
 #[test]
 fn verify_commands_judge_a_story_when_it_is_handed_over() {
-    let env = STORIES.env("claim").settings(json!({"baseline": false}));
+    let in_place = json!({"baseline": false, "verify": {"checkout": "never"}});
+    let env = STORIES.env("claim").settings(in_place);
     let listed = env
         .read("ralph/tasks.json")
         .replace("\"verifyCommands\": []", "\"verifyCommands\": [\"echo x >>../checks\"]");

@@ -4,8 +4,10 @@
 
 use super::{
     event::GateEnded,
-    plan::{Check, Plan, When},
+    plan::{Check, Gate, Plan, When},
+    trial::is_only_for_judge,
 };
+use crate::verify::rules::Repeats;
 
 /// What the gates said before the first iteration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,6 +17,11 @@ pub struct Baseline {
     /// A turn has begun.
     over: bool,
     failed: Vec<Failed>,
+}
+
+/// Whether a gate may be checked once more, in the working tree.
+fn is_for_baseline(plan: &Plan, gate: &Gate) -> bool {
+    gate.repeats == Repeats::Yes && !is_only_for_judge(plan, gate)
 }
 
 /// A gate that failed before the first iteration.
@@ -38,8 +45,13 @@ impl Baseline {
                 When::EveryTurn | When::ChangedOrClaimed => true,
                 When::Claimed | When::SubmittedOrClaimed => false,
             };
-            judges_turns && matches!(gate.check, Check::Command { .. })
+            judges_turns && matches!(gate.check, Check::Command { .. }) && is_for_baseline(plan, gate)
         })
+    }
+
+    /// Whether a turn has begun.
+    pub(super) fn is_over(&self) -> bool {
+        self.over
     }
 
     /// Takes in what a gate said before the first iteration.

@@ -117,18 +117,12 @@ mod tests {
             outcome::Outcome,
             presets,
         },
-        fail_action::FailAction,
         gate_failure::GateFailure,
         setup::PromptSource,
     };
 
     fn gates(commands: &[&str], when: When) -> Vec<Gate> {
-        let gate = |command: &&str| Gate {
-            check: Check::Command { command: (*command).to_owned() },
-            when,
-            fail_action: FailAction::Append,
-            hint: None,
-        };
+        let gate = |command: &&str| Gate::new(Check::Command { command: (*command).to_owned() }, when);
         commands.iter().map(gate).collect()
     }
 

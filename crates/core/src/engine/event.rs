@@ -1,9 +1,15 @@
 //! What happened: the lines of the journal.
 
 mod gate_ended;
+mod judge;
+mod tasks_judged;
+mod topic;
 mod view;
 
 pub use gate_ended::GateEnded;
+pub use judge::{JudgeFailure, JudgeGateEnded, JudgeReady, PreparedStep};
+pub use tasks_judged::TasksJudged;
+pub use topic::Topic;
 pub use view::{StoryView, Tree, View};
 
 use std::{collections::BTreeMap, path::PathBuf};
@@ -24,7 +30,7 @@ use super::{
 use crate::{
     containment::{contact::Contact, level::Level},
     setup::Setup,
-    stories::{DroppedCriterion, Mode, Statistics, Undone},
+    stories::{Mode, Statistics},
 };
 
 /// One line of the journal.
@@ -69,6 +75,30 @@ pub enum Event {
     },
     /// A gate was checked.
     GateEnded(GateEnded),
+    /// The judge is about to be brought to what is claimed or, before the first turn, to what the run starts from.
+    JudgeStarted {
+        /// The commit; nothing where the files are judged as they are.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        commit: Option<String>,
+    },
+    /// The judge has it.
+    JudgeReady(Box<JudgeReady>),
+    /// The judge cannot have it.
+    JudgeFailed {
+        /// What is the matter.
+        cause: JudgeFailure,
+        /// In words.
+        why: String,
+    },
+    /// A gate is about to be checked in the judge.
+    JudgeGateStarted {
+        /// Which gate of the plan.
+        gate: usize,
+    },
+    /// A gate was checked in the judge.
+    JudgeGateEnded(JudgeGateEnded),
+    /// What the settings do after a commit was done, because the judge agreed.
+    Delivered,
     /// A file said that the task is done, the gates said otherwise, and the file was put aside.
     ClaimPutAside {
         /// The file, relative to the project.
@@ -180,23 +210,6 @@ impl Event {
     }
 }
 
-/// What a person is told once in a run, however many processes that has.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "topic", rename_all = "snake_case")]
-pub enum Topic {
-    /// A settings file is not what it was when the run started.
-    SettingsChanged {
-        /// Which.
-        file: String,
-    },
-    /// The agent does not say what it uses, and there is a budget.
-    Unmetered,
-    /// The agent does not say what its tokens cost, and there is a limit on cost: none, or an estimated one.
-    Unpriced,
-    /// The agent runs a tool when the hook before it fails.
-    OpenHooks,
-}
-
 /// Everything that a run starts from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunStarted {
@@ -247,32 +260,6 @@ impl From<Order> for Turn {
     }
 }
 
-/// What a turn did to the task list and to the files that it may not change.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TasksJudged {
-    /// The run whose turn it was, if that run ended before it could be judged.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub run: Option<String>,
-    /// What was not allowed, one sentence each; the next turn is told.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub broken: Vec<String>,
-    /// What was put back.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub undone: Vec<Undone>,
-    /// Stories whose submission was taken back because it did not pass its checks, or no one ran them.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub taken_back: Vec<String>,
-    /// Stories that ralph approved because there had been enough reviews.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub capped: Vec<String>,
-    /// Acceptance criteria that were given up when a story was split: allowed, but shown.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub dropped: Vec<DroppedCriterion>,
-    /// What a review changed beside the files of the loop: its approval does not count.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub review_changed: Vec<String>,
-}
-
 /// How a turn ended and what it used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnEnded {
@@ -315,6 +302,9 @@ pub struct TurnEnded {
     /// The files after it, where there is git and somebody wants to know.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tree: Option<Tree>,
+    /// The branch that it left checked out, where that is not the run's.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub branch: Option<String>,
 }
 
 impl TurnEnded {
@@ -336,6 +326,7 @@ impl TurnEnded {
             session: None,
             hooks: None,
             tree: None,
+            branch: None,
         }
     }
 }

@@ -19,6 +19,11 @@ pub enum Finding {
         /// After how many reviews.
         cap: u32,
     },
+    /// A guardrail passes in the working tree and fails in the judge, also after the agent was told so.
+    JudgeDisagrees {
+        /// Which.
+        command: String,
+    },
     /// A process of the run typed a command that is for the person who judges it. It was refused.
     PersonsCommand {
         /// The command.
@@ -46,6 +51,9 @@ impl Finding {
                 format!(
                     "{story} was approved at the review cap of {cap}; its last reviewer had asked for changes"
                 )
+            }
+            Self::JudgeDisagrees { command } => {
+                format!("`{command}` passes in the working tree and fails in a clean clone of the commit")
             }
             Self::PersonsCommand { command } => {
                 format!("a process of the run typed `ralph {command}`, which is for a person; it was refused")

@@ -117,6 +117,12 @@ impl Memory {
             | Event::BaselineEnded(_)
             | Event::GateStarted { .. }
             | Event::GateEnded(_)
+            | Event::JudgeStarted { .. }
+            | Event::JudgeReady(_)
+            | Event::JudgeFailed { .. }
+            | Event::JudgeGateStarted { .. }
+            | Event::JudgeGateEnded(_)
+            | Event::Delivered
             | Event::ClaimPutAside { .. }
             | Event::StoryHandedOver { .. }
             | Event::MessageAsked { .. }

@@ -5,6 +5,7 @@ use super::{
     outcome::Outcome,
     plan::Plan,
     seen::{claiming_file, standing_claim},
+    trial::Trial,
 };
 use crate::stories::Mode;
 
@@ -17,6 +18,10 @@ pub(super) enum Phase {
     Judging(Judging),
     /// A commit was announced and not yet reported.
     Committing(Judging),
+    /// The judge decides about what passed in the working tree.
+    Trying(Trial),
+    /// The judge agreed: what the settings do after a commit is due.
+    Delivering(Judging),
     /// A wait is due.
     Pausing(Pause),
     Waiting {
@@ -54,6 +59,8 @@ pub(super) struct Judging {
     /// Gates before this one have been checked or did not apply.
     pub(super) next_gate: usize,
     pub(super) failed: bool,
+    /// There is a commit whose delivery waits for the judge.
+    pub(super) delivers: bool,
 }
 
 /// What the agent says about the task.

@@ -1,9 +1,13 @@
 //! The rules of one run, as data. Every kind of loop is a value of [`Plan`]; nothing else tells them apart.
 
+mod gate;
+
+pub use gate::Gate;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{claim::Claim, fail_action::FailAction};
+use crate::{claim::Claim, verify::rules::CheckoutWhen};
 
 /// The resolved rules of one run. They are written into the journal when the run starts and never change
 /// while it lasts, except that a resume may raise the limits.
@@ -49,6 +53,12 @@ pub struct Plan {
     /// After how many iterations without progress the agent is told so; one more ends the run. Nothing means never.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stuck_after: Option<u32>,
+    /// When the gates decide in the judge, too. Runs of version 0.1 had none.
+    #[serde(skip_serializing_if = "CheckoutWhen::is_never", default = "CheckoutWhen::never")]
+    pub checkout: CheckoutWhen,
+    /// The branch that the work is for, where ralph commits.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub branch: Option<String>,
 }
 
 impl Plan {
@@ -105,20 +115,6 @@ pub struct Need {
     pub path: String,
     /// What to say when it is missing.
     pub otherwise: String,
-}
-
-/// A check that ralph makes itself, outside the agent's reach.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Gate {
-    /// What is checked.
-    pub check: Check,
-    /// When it is checked.
-    pub when: When,
-    /// Where the failure stands in the next prompt.
-    pub fail_action: FailAction,
-    /// Guidance for the agent when the check fails.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub hint: Option<String>,
 }
 
 /// What a gate checks.

@@ -7,7 +7,7 @@ use crate::claim::{
     Claim,
     Matching::{Exact, ExactInLastMessage, FirstIgnoringCase},
 };
-use crate::fail_action::FailAction;
+use crate::verify::rules::CheckoutWhen;
 
 /// Three retries are four attempts.
 pub const RETRIES: u32 = 3;
@@ -45,6 +45,8 @@ pub fn run(completion_response: &str, gates: Vec<Gate>) -> Plan {
         awaits: vec![],
         baseline: true,
         stuck_after: Some(STUCK_AFTER),
+        checkout: CheckoutWhen::Never,
+        branch: None,
     }
 }
 
@@ -135,7 +137,7 @@ pub fn job() -> Plan {
 ///
 /// The tree is looked at before the rules are, because these put things back.
 pub fn stories(files: &[String], verify: &[String], verify_when: When) -> Plan {
-    let gate = |check, when| Gate { check, when, fail_action: FailAction::Append, hint: None };
+    let gate = Gate::new;
     let mut gates = vec![
         gate(Check::CleanTree, When::EveryTurn),
         gate(Check::TaskRules, When::EveryTurn),

@@ -4,8 +4,10 @@ mod blocked;
 mod failed;
 mod judged;
 mod submission;
+mod tried;
 
 use blocked::Blocks;
+use failed::unsafe_end;
 use submission::{Addressed, Submission};
 
 use super::{
@@ -19,6 +21,7 @@ use super::{
     plan::{Cause, OnFailure, Plan},
     seen::{marked_as_paused, misplaced, paused, standing_claim},
     stop::Stop,
+    trial::JudgeState,
 };
 use crate::stories::Mode;
 use crate::{
@@ -52,6 +55,9 @@ pub struct State {
     broken: Option<String>,
     submission: Submission,
     pub(super) baseline: Baseline,
+    pub(super) judge: JudgeState,
+    /// Turns in a row that left another branch checked out.
+    strays: u32,
     progress: Progress,
     pub(super) spent: Spent,
     pub(super) phase: Phase,
@@ -77,6 +83,8 @@ impl Default for State {
             broken: None,
             submission: Submission::default(),
             baseline: Baseline::default(),
+            judge: JudgeState::default(),
+            strays: 0,
             progress: Progress::default(),
             spent: Spent::default(),
             phase: Phase::Idle,
@@ -93,6 +101,8 @@ impl State {
             Event::RunStarted(_)
             | Event::BaselineStarted { .. }
             | Event::GateStarted { .. }
+            | Event::JudgeStarted { .. }
+            | Event::JudgeGateStarted { .. }
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
             | Event::ToolCallsJudged { .. }
@@ -122,7 +132,12 @@ impl State {
             Event::BaselineEnded(gate) => {
                 self.spent.take_time(gate.ms);
                 self.baseline.take(gate);
+                self.judge.take_baseline(gate);
             }
+            Event::JudgeReady(ready) => self.judge_ready(plan, ready),
+            Event::JudgeFailed { cause, why } => self.judge_failed(plan, *cause, why),
+            Event::JudgeGateEnded(gate) => self.judge_gate_ended(plan, gate),
+            Event::Delivered => self.delivered(plan),
             Event::GateEnded(gate) => self.gate_ended(plan, gate),
             Event::ClaimPutAside { file, to } => self.claim_put_aside(file, to.as_deref()),
             Event::StoryHandedOver { story, reason } => self.story_handed_over(plan, story, reason),
@@ -165,7 +180,14 @@ impl State {
     }
 
     fn is_at_work(&self) -> bool {
-        matches!(self.phase, Phase::InTurn | Phase::Judging(_) | Phase::Committing(_))
+        matches!(
+            self.phase,
+            Phase::InTurn
+                | Phase::Judging(_)
+                | Phase::Committing(_)
+                | Phase::Trying(_)
+                | Phase::Delivering(_)
+        )
     }
 
     /// What the last turn did to the task list that it may not do.
@@ -201,6 +223,7 @@ impl State {
     fn resumed(&mut self) {
         let has_ended = self.ended.take().is_some();
         (self.stop, self.limited_turns) = (false, 0);
+        self.judge_is_gone();
         match &mut self.phase {
             // Killed between the verdict and its record: nobody has seen it yet.
             Phase::Over(_) if !has_ended => {}
@@ -222,6 +245,8 @@ impl State {
             Phase::Idle
             | Phase::InTurn
             | Phase::Committing(_)
+            | Phase::Trying(_)
+            | Phase::Delivering(_)
             | Phase::HandingOver { .. }
             | Phase::Pausing(_)
             | Phase::Waiting { .. }
@@ -247,6 +272,7 @@ impl State {
         self.addressed.clear();
         self.refuted = false;
         self.baseline.forget();
+        self.judge.forget();
         self.progress = Progress::default();
         if let Phase::Judging(judging) = &mut self.phase {
             (judging.next_gate, judging.failed) = (0, false);
@@ -355,20 +381,6 @@ impl State {
 
     fn give_up(&mut self, cause: Cause, reason: &str) {
         self.phase = Phase::Over(Outcome::GaveUp { cause, reason: reason.to_owned() });
-    }
-}
-
-/// Why a turn that ended so stops the run, whatever it claims.
-fn unsafe_end(end: &TurnEnd) -> Option<Stop> {
-    match end {
-        TurnEnd::Tampered { changed } => Some(Stop::Tampered { changed: changed.clone() }),
-        TurnEnd::Unguarded { changed } => Some(Stop::Unguarded { changed: changed.clone() }),
-        TurnEnd::Finished
-        | TurnEnd::Failed(_)
-        | TurnEnd::Paused { .. }
-        | TurnEnd::OverBudget { .. }
-        | TurnEnd::Interrupted
-        | TurnEnd::Abandoned => None,
     }
 }
 

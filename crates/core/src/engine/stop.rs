@@ -51,6 +51,18 @@ pub enum Stop {
         /// What it lacks.
         reason: String,
     },
+    /// The judge could not have what is claimed, so nobody knows whether it is done.
+    NotJudged {
+        /// Why not.
+        reason: String,
+    },
+    /// Two turns in a row left another branch checked out than the run's.
+    OtherBranch {
+        /// Where the run began.
+        expected: String,
+        /// Where the last turn ended.
+        found: String,
+    },
     /// Any of these, in a record of version 0.1: there the reason is only a sentence.
     Paused {
         /// The sentence.
@@ -103,6 +115,10 @@ impl Stop {
             }
             Self::ProjectGone { project } => format!("the project folder {} is gone", project.display()),
             Self::Blocked { reason } => format!("the agent is blocked: {reason}"),
+            Self::NotJudged { reason } => format!("the claim was not judged: {reason}"),
+            Self::OtherBranch { expected, found } => {
+                format!("the agent works on `{found}`, and the run is for `{expected}`")
+            }
             Self::NoStory { reason } | Self::Paused { reason } => reason.clone(),
         }
     }
@@ -118,7 +134,9 @@ impl Stop {
             | Self::Unguarded { .. }
             | Self::NoStory { .. }
             | Self::ProjectGone { .. }
-            | Self::Blocked { .. } => false,
+            | Self::Blocked { .. }
+            | Self::NotJudged { .. }
+            | Self::OtherBranch { .. } => false,
         }
     }
 

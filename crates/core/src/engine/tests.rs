@@ -11,6 +11,7 @@ mod questions;
 mod resume;
 mod stuck;
 mod submission;
+mod trial;
 mod worlds;
 
 use std::collections::BTreeMap;
@@ -21,12 +22,14 @@ use super::{
     Action, Order, State, Wait,
     commit::CommitEnd,
     decide,
-    event::{Event, GateEnded, StoryView, TasksJudged, Turn, TurnEnd, TurnEnded, View, Why},
+    event::{
+        Event, GateEnded, JudgeFailure, JudgeGateEnded, JudgeReady, StoryView, TasksJudged, Turn, TurnEnd,
+        TurnEnded, View, Why,
+    },
     outcome::{Exhausted, Outcome},
     plan::{Check, CommitRule, Gate, Plan, When},
     presets,
 };
-use crate::fail_action::FailAction;
 use crate::gate_failure::GateFailure;
 use crate::stories::Mode;
 
@@ -34,7 +37,7 @@ const DONE: &str = "claim";
 
 fn gate(name: &str, when: When) -> Gate {
     let check = Check::Command { command: name.to_owned() };
-    Gate { check, when, fail_action: FailAction::Append, hint: None }
+    Gate::new(check, when)
 }
 
 fn every(names: &[&str]) -> Vec<Gate> {
@@ -78,7 +81,41 @@ fn ended(end: TurnEnd, line: &str) -> Event {
         session: None,
         hooks: None,
         tree: None,
+        branch: line.contains("astray").then(|| "other".to_owned()),
     }))
+}
+
+/// How the judge was brought to what it decides about: it was, or not for this reason.
+fn brought(line: &str) -> Event {
+    let failed = |cause| Event::JudgeFailed { cause, why: "no".to_owned() };
+    match line {
+        "fetch" => failed(JudgeFailure::NotFetched),
+        "place" => failed(JudgeFailure::NoPlace),
+        _ => Event::JudgeReady(Box::new(JudgeReady {
+            commit: "c".to_owned(),
+            ms: 1,
+            caveats: Vec::new(),
+            prepared: Vec::new(),
+        })),
+    }
+}
+
+/// What the judge does, in a word and as an event.
+fn of_judge(action: &Action, answer: &mut dyn FnMut(&'static str) -> String) -> (String, Event) {
+    match action {
+        Action::BringJudge => ("J".to_owned(), brought(&answer("bring"))),
+        Action::RunInJudge(gate) => {
+            let failure = Some(answer("try")).filter(|line| !line.is_empty());
+            let word = format!("t{gate}{}", if failure.is_some() { "!" } else { "" });
+            (word, tried(*gate, failure))
+        }
+        _ => ("push".to_owned(), Event::Delivered),
+    }
+}
+
+fn tried(gate: usize, failure: Option<String>) -> Event {
+    let differs = failure.iter().map(|_| "x is only in the working tree".to_owned()).collect();
+    Event::JudgeGateEnded(JudgeGateEnded { ended: gate_ended(gate, failure), differs })
 }
 
 /// What a turn did to the task list: nothing that it may not do, or this.
@@ -206,6 +243,11 @@ fn check(plan: &Plan, script: &[&str], expected: &str) {
                     transcript.push(format!("b{gate}{}", if failure.is_some() { "!" } else { "" }));
                 }
                 (line, Event::BaselineEnded(gate_ended(gate, failure)))
+            }
+            action @ (Action::BringJudge | Action::RunInJudge(_) | Action::Deliver) => {
+                let (word, event) = of_judge(&action, &mut answer);
+                transcript.push(word);
+                (String::new(), event)
             }
             Action::RunGate(gate) => {
                 if plan.gates[gate].check == Check::TaskRules && state.is_unjudged() {

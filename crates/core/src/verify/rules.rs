@@ -19,6 +19,16 @@ pub enum CheckoutWhen {
 }
 
 impl CheckoutWhen {
+    /// What runs do whose record says nothing about it.
+    pub fn never() -> Self {
+        Self::Never
+    }
+
+    /// Whether it need not be recorded.
+    pub fn is_never(&self) -> bool {
+        *self == Self::Never
+    }
+
     /// Every choice with the name that settings use.
     pub const NAMES: [(&str, Self); 4] = [
         ("claim", Self::Claim),
@@ -58,6 +68,11 @@ pub enum RunsWhere {
 }
 
 impl RunsWhere {
+    /// Whether it need not be recorded.
+    pub fn is_both(&self) -> bool {
+        *self == Self::Both
+    }
+
     /// Every choice with the name that settings use.
     pub const NAMES: [(&str, Self); 3] =
         [("both", Self::Both), ("judge", Self::Judge), ("project", Self::Project)];
@@ -72,6 +87,13 @@ pub enum Repeats {
     Yes,
     /// Once: it deploys something, or each time costs money.
     No,
+}
+
+impl Repeats {
+    /// Whether it need not be recorded.
+    pub fn is_yes(&self) -> bool {
+        *self == Self::Yes
+    }
 }
 
 /// What a guardrail is.

@@ -9,7 +9,6 @@ use ralph_core::{
         plan::{Check, Gate, When},
         presets,
     },
-    fail_action::FailAction,
     setup::TaskFrom,
 };
 use ralph_sys::{
@@ -102,12 +101,7 @@ fn notes(project: &Path) -> Option<PathBuf> {
 }
 
 fn gate(command: &str) -> Gate {
-    Gate {
-        check: Check::Command { command: command.to_owned() },
-        when: When::EveryTurn,
-        fail_action: FailAction::Append,
-        hint: None,
-    }
+    Gate::new(Check::Command { command: command.to_owned() }, When::EveryTurn)
 }
 
 fn untested() -> String {

@@ -11,7 +11,10 @@ use ralph_core::{
     },
     duration::millis,
     engine::plan::Plan,
-    setup::{AgentSetup, Guard, Invocation, LockScope, MessageFrom, PromptSource, Setup, TaskFrom, Timeouts},
+    setup::{
+        AgentSetup, Guard, Invocation, JudgeSetup, LockScope, MessageFrom, PromptSource, Setup, TaskFrom,
+        Timeouts,
+    },
 };
 use ralph_sys::error::{Error, Result};
 use serde_json::{Map, Value, json};
@@ -22,7 +25,7 @@ use crate::{
     journal::run_dir::RunDir,
     report::Reporter,
     settings::{
-        self, AgentSettings, Contract, Loaded, Settings,
+        self, AgentSettings, Contract, Loaded, Settings, VerifySettings,
         flags::{LoopFlags, layer},
     },
 };
@@ -132,6 +135,7 @@ pub(super) fn tune(mut plan: Plan, settings: &Settings) -> Plan {
     plan.done_when = plan.done_when.filter(|_| settings.contract == Contract::Auto);
     plan.blocked = settings.blocked;
     plan.baseline &= settings.baseline;
+    plan.checkout = settings.verify.checkout;
     plan.stuck_after = plan.stuck_after.and(settings.limits.stuck_after);
     plan.failures = plan.failures.with_retries(settings.retries);
     plan.failures.retry_delay_ms = millis(settings.retry_delay);
@@ -188,6 +192,7 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
         output_truncate_chars: settings.output_truncate_chars,
         prompt_tail: settings.prompt.tail,
         guardrail_env: settings.guardrail_env.clone(),
+        judge: judge(settings),
         scm: settings.scm.clone(),
         notify: settings.notify.clone(),
         prices: settings.prices.clone(),
@@ -203,6 +208,12 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
         settings: fingerprints(loaded.looked_for.iter().map(PathBuf::as_path)),
         invocation: loaded.invocation.clone(),
     }
+}
+
+/// The judge that the settings want.
+fn judge(settings: &Settings) -> JudgeSetup {
+    let VerifySettings { prepare, keep, carry, at, .. } = settings.verify.clone();
+    JudgeSetup { prepare, keep, carry, at, max_disk: settings.judge.max_disk, in_place: None }
 }
 
 /// The merged settings in one line, without the values of the agent's variables: they may be keys.

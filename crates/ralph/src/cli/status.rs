@@ -31,7 +31,7 @@ use crate::{
     report::{
         listing::{Listed, Standing, Style},
         style::Marks,
-        summary::count,
+        summary::{self, count},
     },
     term::{Palette, Stream, Width, fit::one_line},
     workspace::place::Judge,
@@ -201,6 +201,7 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
         "outcome": state.outcome(),
         "exitCode": state.outcome().map(|outcome| state.exit_code(plan, outcome)),
         "findings": state.findings(),
+        "caveats": summary::caveats(&listed.folded.run),
         "next": next.collect::<Vec<_>>(),
         "folder": run.path(),
     })
@@ -216,6 +217,11 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
             last_act(&run.turn(turn.iteration, turn.attempt).join(AGENT_STREAM), command)
                 .or_else(|| Some("the agent has said nothing yet".to_owned()))
         }
+        Event::JudgeStarted { .. } => Some("bringing the judge to what is claimed".to_owned()),
+        Event::JudgeGateStarted { gate } => Some(format!(
+            "running guardrail in a clean clone: {}",
+            folded.run.plan.gates.get(*gate)?.check.name()
+        )),
         Event::BaselineStarted { gate } | Event::GateStarted { gate } => {
             let check = &folded.run.plan.gates.get(*gate)?.check;
             let what = if check.judges() { "running guardrail:" } else { "waiting until" };
@@ -224,6 +230,9 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
         Event::BaselineEnded(_) => Some("running the guardrails before the first iteration".to_owned()),
         Event::TurnEnded(_)
         | Event::GateEnded(_)
+        | Event::JudgeReady(_)
+        | Event::JudgeFailed { .. }
+        | Event::JudgeGateEnded(_)
         | Event::ClaimPutAside { .. }
         | Event::StoryHandedOver { .. }
         | Event::TasksJudged(_) => Some("checking the work".to_owned()),
@@ -237,6 +246,7 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
         | Event::RunResumed { .. }
         | Event::Looked(_)
         | Event::CommitEnded(_)
+        | Event::Delivered
         | Event::WaitEnded { .. }
         | Event::StopRequested
         | Event::Sandboxed { .. }

@@ -47,8 +47,16 @@ impl Driver {
         let name = gates::log_name(&plan, index);
         let was_failing = ledger.run().state.baseline().still_fails(index);
         let sandbox = containment.of_gates(setup);
-        let place =
-            gates::GatePlace { setup, run: dir, iteration, attempt, name: &name, was_failing, sandbox };
+        let place = gates::GatePlace {
+            setup,
+            run: dir,
+            iteration,
+            attempt,
+            name: &name,
+            was_failing,
+            sandbox,
+            in_judge: None,
+        };
         let found = gates::check(supervisor, &plan, index, place, &mut |happening| ledger.notice(happening));
         containment.note_contacts(site);
         if let Some(stories) = stories {

@@ -62,10 +62,10 @@ impl Committing<'_> {
         let mut end = CommitEnd::NotWanted;
         for task in &scm.tasks {
             if let ScmTask::Command(words) = task {
-                if self.site.run().state.needs_person() {
-                    self.site.ledger.warn(format!("{} {words} waits for `ralph accept`", scm.command));
-                } else {
-                    self.run_task(&scm, words);
+                // What follows a commit that is claimed to be the last waits for the judge.
+                let is_commit = matches!(end, CommitEnd::Made { .. } | CommitEnd::Already);
+                if !is_commit || !self.site.run().state.awaits_judge(&self.site.run().plan) {
+                    run_task(self.site, &scm, words);
                 }
                 continue;
             }
@@ -95,6 +95,9 @@ impl Committing<'_> {
     }
 
     fn make_git_commit(&mut self, git: &Git) -> Result<CommitEnd> {
+        if let Some(elsewhere) = other_branch(self.site, git) {
+            return Ok(CommitEnd::Failed { output: elsewhere });
+        }
         let head = git.head(&mut self.site.supervisor)?;
         // By an earlier process of the run, which did not live to report it.
         let announced = self.site.run().memory.announced.clone();
@@ -207,16 +210,19 @@ impl Committing<'_> {
         Ok(CommitEnd::Failed { output: truncate(&refusal(&captured), MAX_TOLD_CHARS) })
     }
 
-    /// A task that is not a commit. A failure is shown; the loop goes on.
-    fn run_task(&mut self, scm: &Scm, task: &str) {
-        let Site { supervisor, setup, ledger, .. } = &mut *self.site;
-        if let Some(failure) = task_failure(supervisor, scm, &setup.project, task) {
-            ledger.warn(failure);
-        }
-    }
-
     fn task_spec(&self, scm: &Scm, args: Vec<OsString>) -> Spec {
         unattended(scm.command.clone().into(), &self.site.setup.project, args)
+    }
+}
+
+/// A task that is not a commit, unless it waits for a person. A failure is shown; the loop goes on.
+pub(super) fn run_task(site: &mut Site, scm: &Scm, task: &str) {
+    if site.run().state.needs_person() {
+        return site.ledger.warn(format!("{} {task} waits for `ralph accept`", scm.command));
+    }
+    let Site { supervisor, setup, ledger, .. } = site;
+    if let Some(failure) = task_failure(supervisor, scm, &setup.project, task) {
+        ledger.warn(failure);
     }
 }
 
@@ -240,6 +246,12 @@ pub(crate) fn task_failure(
             Err(error) => error.to_string(),
         };
     Some(format!("{} {task} failed: {failure}", scm.command))
+}
+
+/// Says that another branch is checked out than the run is for, if one is.
+fn other_branch(site: &Site, git: &Git) -> Option<String> {
+    let (expected, found) = (site.run().plan.branch.as_ref()?, git.checked_out()?);
+    (found != *expected).then(|| format!("`{found}` is checked out, and the run is for `{expected}`"))
 }
 
 /// A commit id as people write it.

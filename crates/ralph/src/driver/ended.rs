@@ -52,6 +52,8 @@ pub(super) struct Noticed {
     pub(super) view: Option<View>,
     /// The files, where somebody wants to know.
     pub(super) tree: Option<Tree>,
+    /// The branch that it left checked out, where that is not the run's.
+    pub(super) branch: Option<String>,
 }
 
 impl Over {
@@ -67,7 +69,7 @@ impl Over {
     /// The turn as it is recorded, after the tool calls that the guard judged in it.
     pub(super) fn recorded(self, noticed: Noticed) -> (Vec<Judgement>, TurnEnded) {
         let Self { end, claimed, blocked, code, ms, usage, leftovers, last_lines, tally } = self;
-        let Noticed { tampered, hooks, view, tree } = noticed;
+        let Noticed { tampered, hooks, view, tree, branch } = noticed;
         let Settled { report, calls, unguarded } = hooks.unwrap_or_default();
         let end = match (tampered, unguarded, end) {
             // What the sandbox found is worse than anything else.
@@ -95,6 +97,7 @@ impl Over {
             session: tally.session,
             hooks: report,
             tree,
+            branch,
         };
         (calls, ended)
     }

@@ -31,6 +31,11 @@ impl Ledger {
         self.reporters.detail(&format!("stderr: {line}"));
     }
 
+    /// Shows a detail to whoever wants it.
+    pub(super) fn reporters_detail(&mut self, text: &str) {
+        self.reporters.detail(text);
+    }
+
     /// Begins the record of a run.
     pub(super) fn begin(started: RunStarted, journal: Journal, reporters: Vec<Box<dyn Reporter>>) -> Self {
         let event = Event::RunStarted(Box::new(started.clone()));
@@ -54,7 +59,11 @@ impl Ledger {
         // Before it is on record that the agent and the checks are over: what changes later is not their doing.
         if matches!(
             event,
-            Event::TurnEnded(_) | Event::GateEnded(_) | Event::CommitEnded(_) | Event::RunEnded { .. }
+            Event::TurnEnded(_)
+                | Event::GateEnded(_)
+                | Event::JudgeGateEnded(_)
+                | Event::CommitEnded(_)
+                | Event::RunEnded { .. }
         ) {
             let files = steering::changed(&self.run);
             if !files.is_empty() {

@@ -29,7 +29,7 @@ use ralph_sys::{
     process::{ProcessEvent, Supervisor, guardian::Guardian},
 };
 
-use super::{ledger::Ledger, work};
+use super::{judge::no_judge, ledger::Ledger, work};
 use crate::{
     gates,
     journal::{self, Journal, run_dir::RunDir, tries},
@@ -271,6 +271,8 @@ impl SessionLoop {
                 Action::Look | Action::JudgeTasks | Action::AwaitFiles(_) => {
                     self.ledger.record(Event::Looked(View::default()));
                 }
+                Action::BringJudge | Action::RunInJudge(_) => self.ledger.record(no_judge()),
+                Action::Deliver => self.ledger.record(Event::Delivered),
                 Action::Commit => self.ledger.record(Event::CommitEnded(CommitEnd::NotWanted)),
                 // The conversation has waited already.
                 Action::StartWait(_) => {
@@ -315,7 +317,16 @@ impl SessionLoop {
                 let (name, sandbox) = (gates::log_name(&gates, index), None);
                 let was_failing = ledger.run().state.baseline().still_fails(index);
                 let (setup, name) = (&setup, name.as_str());
-                let place = gates::GatePlace { setup, run, iteration, attempt, name, was_failing, sandbox };
+                let place = gates::GatePlace {
+                    setup,
+                    run,
+                    iteration,
+                    attempt,
+                    name,
+                    was_failing,
+                    sandbox,
+                    in_judge: None,
+                };
                 let mut notice = |happening: &ProcessEvent<'_>| ledger.notice(happening);
                 let supervisor = supervisor.as_mut();
                 let found = supervisor.and_then(|it| gates::check(it, &gates, index, place, &mut notice));

@@ -1,7 +1,9 @@
 //! Everything that must be right before the first turn: a run that cannot work is refused before it begins.
 
+mod drafts;
 mod programs;
 mod protection;
+mod verdict_place;
 
 use std::{
     borrow::Cow,
@@ -18,6 +20,7 @@ use super::{
     agent_version,
     assigned::tell_of_end,
     containment::Containment,
+    judge::RunJudge,
     ledger::Ledger,
     progress::Trees,
     prompts::Prompts,
@@ -48,12 +51,13 @@ use ralph_core::{
         event::{Event, RunStarted, TasksJudged},
         plan::{Limits, Plan},
     },
-    setup::{LockScope, PROJECT_DIR, PromptSource, Role, Setup, StoriesSetup},
+    setup::{JudgeSetup, LockScope, PROJECT_DIR, Role, Setup, StoriesSetup},
+    verify::rules::CheckoutWhen,
 };
 use ralph_sandbox::self_test;
 use ralph_sys::{
     error::{Context, Error, Result},
-    files::{self, MAX_TEXT_LEN, Readers, Root},
+    files::Root,
     hash,
     process::{
         Supervisor,
@@ -61,6 +65,7 @@ use ralph_sys::{
     },
 };
 
+use drafts::{check_prompt, write_absent};
 use programs::{find_agent, find_git, find_scm};
 
 /// A run to begin.
@@ -120,6 +125,7 @@ impl Start {
         let level = self_test::choose(&mut preflight.supervisor, &setup.sandbox)?;
         write_absent(&setup.project, &drafts)?;
         let dirty = preflight.dirty()?;
+        let (plan, in_place) = preflight.take_judge(plan, &setup)?;
         let run = run.map_or_else(|| RunDir::create(&setup.project), Ok)?;
         preflight.register(&setup, &run).inspect_err(|_| {
             // Nothing is in it.
@@ -133,6 +139,7 @@ impl Start {
             sandbox: Wanted { level: Choice::Level(level), ..setup.sandbox },
             stories: setup.stories.map(|it| StoriesSetup { pinned: stories::hashes(&pins), ..it }),
             dirty,
+            judge: JudgeSetup { in_place, ..setup.judge },
             ..setup
         };
         let hidden = own_files::hide(&setup.project);
@@ -184,6 +191,9 @@ impl Resume {
         let mut limits = may_go_on(&next, &raise, &run)?;
         let setup = next.started.setup.clone();
         let mut preflight = Preflight::take(&next.plan, &setup)?;
+        if next.plan.checkout != CheckoutWhen::Never {
+            preflight.take_judge(next.plan.clone(), &setup)?;
+        }
         let journal = Journal::open(&run.journal())?;
         // Another process may have written until now; only what was read under the lock counts.
         if size(&run) != seen {
@@ -251,6 +261,7 @@ struct Preflight {
     supervisor: Supervisor,
     git: Option<Git>,
     repository: Option<Git>,
+    judge: Option<RunJudge>,
     locks: Vec<File>,
 }
 
@@ -276,7 +287,7 @@ impl Preflight {
             Some(git) => Some(git.clone()),
             None => Git::find(&mut supervisor, &setup.project).ok().flatten(),
         };
-        Ok(Self { program, supervisor, git, repository, locks })
+        Ok(Self { program, supervisor, git, repository, judge: None, locks })
     }
 
     /// What is not committed before the run begins: none of it is the run's.
@@ -341,12 +352,12 @@ impl Preflight {
     }
 
     fn driver(self, ledger: Ledger, dir: RunDir, stories: Option<StoryKeeper>) -> Result<Driver> {
-        let Self { program, supervisor, git, repository, locks } = self;
+        let Self { program, supervisor, git, repository, judge, locks } = self;
         let mut site = Site::new(ledger, supervisor, dir);
         let containment = Containment::prepare(&mut site, &program).context("cannot prepare the sandbox")?;
         let agent = Agent::new(program, &site.run().plan, &site.setup);
         let (prompts, trees) = (Prompts::default(), Trees::new(repository));
-        Ok(Driver { site, agent, prompts, containment, git, trees, stories, locks })
+        Ok(Driver { site, agent, prompts, containment, git, trees, judge, stories, locks })
     }
 }
 
@@ -367,29 +378,6 @@ fn begin_session_log(ledger: &mut Ledger, setup: &Setup) {
         Ok(log) => ledger.reporters.push(Box::new(log)),
         Err(error) => ledger.warn(format!("there is no session log: {error}")),
     }
-}
-
-fn write_absent(project: &Path, drafts: &[(PathBuf, Cow<'static, str>)]) -> Result<()> {
-    for (path, text) in drafts.iter().filter(|(path, _)| path.symlink_metadata().is_err()) {
-        Root::around(project, path)
-            .replace(path, text.as_bytes(), Readers::AsBefore)
-            .context(format!("cannot write {}", path.display()))?;
-    }
-    Ok(())
-}
-
-/// A prompt that is still to be written says what it says.
-fn check_prompt(prompt: &PromptSource, drafts: &[(PathBuf, Cow<'static, str>)]) -> Result<()> {
-    let Some(path) = prompt.path() else { return Ok(()) };
-    if path.symlink_metadata().is_err() && drafts.iter().any(|(draft, _)| draft == path) {
-        return Ok(());
-    }
-    let text = files::read(path, MAX_TEXT_LEN)
-        .map_err(|error| Error::new(format!("cannot read the prompt file `{}`: {error}", path.display())))?;
-    if text.trim_ascii().is_empty() {
-        return Err(Error::new(format!("the prompt file `{}` is empty", path.display())));
-    }
-    Ok(())
 }
 
 /// A fingerprint of each settings file, to notice a change.

@@ -81,7 +81,8 @@ impl Driver {
             let hooks = hooked.map(|hooked| hooked.settle(&over.tally));
             let view = self.site.run().plan.looks().then(|| self.observe());
             let tree = self.trees.now(&mut self.site);
-            let (calls, ended) = over.recorded(Noticed { tampered, hooks, view, tree });
+            let branch = self.strayed_to();
+            let (calls, ended) = over.recorded(Noticed { tampered, hooks, view, tree, branch });
             self.site.ledger.record_judgements(calls);
             self.site.ledger.record(Event::TurnEnded(Box::new(ended.clone())));
             warn_of_missing_figures(&mut self.site.ledger, &ended);
@@ -91,6 +92,12 @@ impl Driver {
         }
         self.site.notice_changed_settings();
         Ok(())
+    }
+
+    /// The branch that is checked out, where the run is for another.
+    fn strayed_to(&self) -> Option<String> {
+        let expected = self.site.run().plan.branch.as_ref()?;
+        self.git.as_ref()?.checked_out().filter(|found| found != expected)
     }
 
     /// The turn that is due, with what is found before it begins.

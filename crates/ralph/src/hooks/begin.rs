@@ -8,7 +8,6 @@ use ralph_core::{
         plan::{Check, Gate, NoWork, Plan, When},
         presets,
     },
-    fail_action::FailAction,
     session::{MIN_TOOL_CALLS, PROMISE, contract, slash_command::Ask},
     setup::{InSession, PromptSource, Setup, Timeouts},
 };
@@ -92,8 +91,7 @@ pub(crate) fn plan(ask: &Ask, settings: &Settings) -> Result<Plan> {
     })?;
     let tool_calls = ask.min_tool_calls.unwrap_or(MIN_TOOL_CALLS);
     let otherwise = ask.no_work.unwrap_or_default();
-    let gate =
-        |check: Check| Gate { check, when: When::Claimed, fail_action: FailAction::Append, hint: None };
+    let gate = |check: Check| Gate::new(check, When::Claimed);
     let mut gates = Vec::new();
     if otherwise != NoWork::Accept {
         gates.push(gate(Check::Work { tool_calls, otherwise }));

@@ -36,6 +36,9 @@ const STATUS: [&str; 7] = [
 /// Enough for a list of a million changed files.
 const MAX_CHANGES_LEN: usize = 256 * 1024 * 1024;
 
+/// Stands for the branch where a commit is checked out and no branch.
+pub(crate) const NO_BRANCH: &str = "no branch";
+
 /// A repository with a working tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Git {
@@ -112,6 +115,28 @@ impl Git {
     pub(crate) fn head(&self, supervisor: &mut Supervisor) -> io::Result<Option<String>> {
         let captured = self.call(supervisor, &["rev-parse", "--verify", "--quiet", "HEAD"])?;
         Ok(succeeded(&captured).then(|| text(&captured.out)))
+    }
+
+    /// The repository whose working tree has this top.
+    pub(crate) fn at(top: &Path) -> Self {
+        Self { top: top.to_owned() }
+    }
+
+    /// The branch that is checked out, read without asking git: it is looked at after every turn. Nothing where that cannot
+    /// be read so.
+    pub(crate) fn checked_out(&self) -> Option<String> {
+        let place = self.top.join(".git");
+        let dir = match ralph_sys::files::read_text(&place) {
+            Ok(text) => self.top.join(text.strip_prefix("gitdir:")?.trim()),
+            Err(_) => place,
+        };
+        let head = ralph_sys::files::read_text(&dir.join("HEAD")).ok()?;
+        match head.trim().strip_prefix("ref: refs/heads/") {
+            // The placeholder of a repository that keeps its refs elsewhere.
+            Some(".invalid") => None,
+            Some(branch) => Some(branch.to_owned()),
+            None => Some(NO_BRANCH.to_owned()),
+        }
     }
 
     /// The branch that is checked out, if one is.

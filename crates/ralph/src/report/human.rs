@@ -144,6 +144,11 @@ impl Reporter for Human {
                     self.gate_ended(gate, ended);
                 }
             }
+            Event::JudgeReady(ready) => self.judge_ready(ready),
+            Event::JudgeFailed { why, .. } => {
+                self.alert(&format!("{warn}warning:{warn:#} no clean clone decides: {}", printable(why)));
+            }
+            Event::JudgeGateEnded(ended) => self.judge_gate_ended(run, ended),
             Event::TasksJudged(judged) => self.tasks_judged(judged),
             Event::BaselineEnded(ended) => {
                 if let Some(gate) = plan.gates.get(ended.gate) {
@@ -184,6 +189,9 @@ impl Reporter for Human {
             }
             Event::Rejected { why } => self.line(&format!("A person sent the work back: {}", printable(why))),
             Event::Looked(_)
+            | Event::JudgeStarted { .. }
+            | Event::JudgeGateStarted { .. }
+            | Event::Delivered
             | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)
             | Event::MessageAsked { .. }

@@ -5,13 +5,14 @@ use ralph_core::{
     claim::Claim,
     duration::format_duration,
     engine::{
-        State,
+        Run, State,
         findings::Finding,
         outcome::{Exhausted, Outcome},
         plan::{Cause, Plan},
         stop::Stop,
     },
     setup::Setup,
+    verify::caveat::Caveat,
 };
 
 /// How a run ended, in one line without a full stop.
@@ -77,6 +78,12 @@ pub(crate) fn put_aside(file: &str, to: Option<&str>) -> Option<String> {
 /// A story that the agent cannot do.
 pub(crate) fn handed_over(story: &str, reason: &str) -> String {
     format!("Blocked: {story}: {reason}; the story is for a person now")
+}
+
+/// What weakens the judgement of a run and is not the agent's doing.
+pub(crate) fn caveats(run: &Run) -> Vec<Caveat> {
+    let in_place = run.started.setup.judge.in_place.clone().map(|why| Caveat::JudgedInPlace { why });
+    in_place.into_iter().chain(run.state.caveats(&run.plan)).collect()
 }
 
 /// What a person must look at before anything else.

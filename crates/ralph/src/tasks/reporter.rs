@@ -168,6 +168,12 @@ impl Reporter for TaskReporter {
             | Event::BaselineEnded(_)
             | Event::GateStarted { .. }
             | Event::GateEnded(_)
+            | Event::JudgeStarted { .. }
+            | Event::JudgeReady(_)
+            | Event::JudgeFailed { .. }
+            | Event::JudgeGateStarted { .. }
+            | Event::JudgeGateEnded(_)
+            | Event::Delivered
             | Event::StoryHandedOver { .. }
             | Event::MessageAsked { .. }
             | Event::CommitStarted { .. }

@@ -6,18 +6,12 @@ use super::*;
 use crate::engine::plan::{Check, Gate, When};
 use crate::{
     engine::{event::TurnEnd, presets, stop::Stop},
-    fail_action::FailAction,
     gate_failure::{GateExit, GateFailure},
     stories::Mode,
 };
 
 fn plan(patience: Option<u32>) -> Plan {
-    let gate = |command: &str| Gate {
-        check: Check::Command { command: command.to_owned() },
-        when: When::EveryTurn,
-        fail_action: FailAction::Append,
-        hint: None,
-    };
+    let gate = |command: &str| Gate::new(Check::Command { command: command.to_owned() }, When::EveryTurn);
     Plan { stuck_after: patience, ..presets::run("DONE", vec![gate("lint"), gate("make test")]) }
 }
 
@@ -56,6 +50,7 @@ fn check(patience: Option<u32>, iterations: &[&str], expected: &str) -> String {
             session: None,
             hooks: None,
             tree: tree(after),
+            branch: None,
         });
         for word in words {
             let failure =

@@ -4,7 +4,7 @@ use ralph_agents::{Failure, FailureKind};
 
 use super::{
     super::{
-        event::{TurnEnded, Why},
+        event::{TurnEnd, TurnEnded, Why},
         outcome::Outcome,
         phase::{Pause, Phase},
         plan::{Cause, OnFailure, Plan},
@@ -84,4 +84,18 @@ fn patience(attempt: u32, kind: FailureKind) -> u64 {
 /// 1, 2, 4, 8 and so on.
 fn doubled(nth: u32) -> u64 {
     1_u64 << nth.saturating_sub(1).min(16)
+}
+
+/// Why a turn that ended so stops the run, whatever it claims.
+pub(super) fn unsafe_end(end: &TurnEnd) -> Option<Stop> {
+    match end {
+        TurnEnd::Tampered { changed } => Some(Stop::Tampered { changed: changed.clone() }),
+        TurnEnd::Unguarded { changed } => Some(Stop::Unguarded { changed: changed.clone() }),
+        TurnEnd::Finished
+        | TurnEnd::Failed(_)
+        | TurnEnd::Paused { .. }
+        | TurnEnd::OverBudget { .. }
+        | TurnEnd::Interrupted
+        | TurnEnd::Abandoned => None,
+    }
 }

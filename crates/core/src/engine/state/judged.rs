@@ -9,6 +9,7 @@ use super::{
         phase::{Judging, PendingWork, Phase, Said},
         plan::{Cause, CommitRule, Plan},
         round,
+        trial::Trial,
     },
     State,
 };
@@ -26,6 +27,9 @@ impl State {
     pub(super) fn judge(&mut self, plan: &Plan, turn: &TurnEnded) {
         self.limited_turns = 0;
         self.forget_feedback();
+        if self.strays(plan, turn.branch.as_deref()) {
+            return;
+        }
         let view = turn.view.as_ref();
         let claim = Said::of(plan, turn.claimed || plan.claims.contains(&Claim::TurnEnd), view);
         self.phase = Phase::Judging(Judging {
@@ -97,7 +101,14 @@ impl State {
         if next_gate(plan, judging).is_some() {
             return;
         }
-        self.submission.conclude();
+        // What the judge has to decide is not decided.
+        if judging.failed && self.is_submission_due(plan, judging) {
+            self.phase = Phase::Trying(Trial::new(judging));
+            return;
+        }
+        if judging.failed || !self.judge.is_due(plan, judging) {
+            self.submission.conclude();
+        }
         if judging.failed {
             if judging.said.is_claim() {
                 self.refuted = true;
@@ -113,7 +124,7 @@ impl State {
                 self.fail(plan, Cause::Gate, "the guardrails did not pass", 0);
             }
         } else if judging.work == PendingWork::None || plan.commit == CommitRule::Never {
-            self.passed(plan, judging);
+            self.passed_in_place(plan, judging);
         }
     }
 
@@ -143,14 +154,17 @@ impl State {
             CommitEnd::Made { .. } => {
                 self.spent.commits += 1;
                 self.progress.committed();
-                self.passed(plan, judging);
+                self.passed_in_place(plan, Judging { delivers: self.judge.is_due(plan, judging), ..judging });
             }
             CommitEnd::Changed { .. } if judging.work == PendingWork::Fresh => {
                 self.phase = Phase::Judging(Judging { next_gate: 0, work: PendingWork::Changed, ..judging });
                 self.conclude(plan);
             }
             CommitEnd::Changed { .. } => self.fail(plan, Cause::Commit, "the files change all the time", 0),
-            CommitEnd::Already | CommitEnd::Nothing | CommitEnd::NotWanted => self.passed(plan, judging),
+            CommitEnd::Already => {
+                self.passed_in_place(plan, Judging { delivers: self.judge.is_due(plan, judging), ..judging });
+            }
+            CommitEnd::Nothing | CommitEnd::NotWanted => self.passed_in_place(plan, judging),
         }
     }
 }

@@ -44,6 +44,11 @@ impl Submission {
         }
     }
 
+    /// Whether nothing speaks against it so far, and not everything was checked.
+    pub(super) fn is_open(self) -> bool {
+        self == Self::Unverified
+    }
+
     /// A gate has failed, and so it did not pass.
     pub(super) fn refuse(&mut self) {
         if *self == Self::Unverified {
@@ -76,7 +81,10 @@ impl State {
     pub fn leaves_unverified(&self) -> bool {
         self.submission != Submission::Unquestioned
             && match &self.phase {
-                Phase::Judging(judging) | Phase::Committing(judging) => judging.submitted,
+                Phase::Judging(judging) | Phase::Committing(judging) | Phase::Delivering(judging) => {
+                    judging.submitted
+                }
+                Phase::Trying(trial) => trial.judging.submitted,
                 Phase::InTurn
                 | Phase::Idle
                 | Phase::Looked(_)
@@ -102,7 +110,7 @@ impl State {
 
     /// Whoever judges the list after a turn takes back what was not verified; inside the judgement the gates decide.
     pub(super) fn submission_settled(&mut self, judged: &TasksJudged) {
-        let is_judging = matches!(self.phase, Phase::Judging(_));
+        let is_judging = matches!(self.phase, Phase::Judging(_) | Phase::Trying(_));
         if is_judging && judged.taken_back.is_empty() {
             return;
         }

@@ -2,6 +2,8 @@
 
 use proptest::{prelude::*, test_runner::TestRng};
 
+use crate::verify::rules::CheckoutWhen;
+
 use super::{
     super::{
         Action, State,
@@ -27,7 +29,10 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(mut plan: Plan, rng: TestRng) -> Self {
+    pub(super) fn new(mut plan: Plan, mut rng: TestRng) -> Self {
+        if rng.next_u32().is_multiple_of(2) {
+            plan.checkout = CheckoutWhen::Claim;
+        }
         plan.limits.max_iterations = 4;
         plan.stuck_after = plan.stuck_after.map(|_| 1);
         Self { plan, journal: Vec::new(), state: State::default(), rng, crashes: 0, lost: 0, turns: 0 }
@@ -151,7 +156,26 @@ impl World {
         self.record(judged(line));
     }
 
+    /// The judge does something, or ralph dies before it has.
+    fn of_judge(&mut self, action: &Action) {
+        match action {
+            Action::BringJudge => self.record(Event::JudgeStarted { commit: None }),
+            Action::RunInJudge(gate) => self.record(Event::JudgeGateStarted { gate: *gate }),
+            _ => {}
+        }
+        if self.roll(8) == 0 {
+            return self.crash();
+        }
+        let line = ["", "", "", "", "fetch", "place"][self.roll(6) as usize];
+        let (_, event) = super::of_judge(action, &mut |kind| match kind {
+            "bring" => line.to_owned(),
+            _ => line.replace("place", ""),
+        });
+        self.record(event);
+    }
+
     /// Lives until the run ends.
+    #[expect(clippy::too_many_lines, reason = "one arm for each thing that can happen")]
     pub(super) fn live(&mut self) -> Outcome {
         for _ in 0..10_000 {
             match decide(&self.plan, &self.state) {
@@ -206,6 +230,9 @@ impl World {
                     }
                     let failure = (self.roll(3) == 0).then(|| "no".to_owned());
                     self.record(Event::BaselineEnded(super::gate_ended(gate, failure)));
+                }
+                action @ (Action::BringJudge | Action::RunInJudge(_) | Action::Deliver) => {
+                    self.of_judge(&action);
                 }
                 Action::RunGate(gate) => {
                     self.record(Event::GateStarted { gate });

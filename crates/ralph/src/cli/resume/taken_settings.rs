@@ -11,7 +11,6 @@ use ralph_core::{
         edits::{Edit, Effect},
         plan::{Check, Gate, Plan, When, Work},
     },
-    fail_action::FailAction,
     setup::{Role, Setup},
 };
 use ralph_sys::{
@@ -194,7 +193,7 @@ fn is_notes(path: &Path) -> bool {
 /// A check that a command makes.
 pub(super) fn command_gate(command: &str) -> Gate {
     let check = Check::Command { command: command.to_owned() };
-    Gate { check, when: When::EveryTurn, fail_action: FailAction::Append, hint: None }
+    Gate::new(check, When::EveryTurn)
 }
 
 /// When commands are checked in a loop that had none.
@@ -266,10 +265,12 @@ fn merge(ours: Value, was: &Value, now: &Value) -> Value {
             for key in was.keys().chain(now.keys()) {
                 let (was, now) = (was.get(key), now.get(key));
                 match (was, now) {
-                    (Some(was), Some(now)) => {
-                        let own = ours.remove(key).unwrap_or(Value::Null);
-                        ours.insert(key.clone(), merge(own, was, now));
-                    }
+                    (Some(was), Some(now)) => match ours.remove(key) {
+                        Some(own) => drop(ours.insert(key.clone(), merge(own, was, now))),
+                        // What is not written down is what it is by default.
+                        None if was == now => {}
+                        None => drop(ours.insert(key.clone(), now.clone())),
+                    },
                     (None, Some(now)) => drop(ours.insert(key.clone(), now.clone())),
                     (_, None) => drop(ours.remove(key)),
                 }

@@ -10,7 +10,6 @@ use ralph_core::{
         plan::{Check, Gate, Plan, When},
         presets,
     },
-    fail_action::FailAction,
     prompt::slug,
     setup::{Assignment, LockScope, PROJECT_DIR, PromptSource, Role, Setup},
 };
@@ -200,7 +199,7 @@ fn plan(task: &Task, settings: &TaskSettings) -> Plan {
         child_wait_timeout_ms: millis(settings.child_wait_timeout),
         poll_interval_ms: millis(settings.poll_interval),
     };
-    let gate = Gate { check, when: When::Claimed, fail_action: FailAction::Append, hint: None };
+    let gate = Gate::new(check, When::Claimed);
     Plan {
         awaits: task.depends_on().iter().map(|other| file(other, DONE)).collect(),
         ..presets::task(&file(&task.id, DONE), &file(&task.id, MARKER), vec![gate])

@@ -17,7 +17,6 @@ use ralph_core::{
         plan::{Check, Gate, Limits, Plan, When},
         presets,
     },
-    fail_action::FailAction,
     setup::{Guard, Leftovers, Price, PromptSource, Scm, Setup, StoriesSetup, Timeouts},
     stories::{Budget, Review, TaskList},
 };
@@ -216,7 +215,7 @@ fn at<'a>(value: &'a mut Value, path: &str) -> Vec<(&'a mut Value, String)> {
 /// The first line of a run in which nothing is left out.
 fn record() -> Value {
     let check = Check::ChildrenEnded { child_wait_timeout_ms: 1, poll_interval_ms: 2 };
-    let gate = Gate { check, when: When::Claimed, fail_action: FailAction::Append, hint: None };
+    let gate = Gate::new(check, When::Claimed);
     let plan = presets::task("DONE", "WAIT", vec![gate]);
     let plan = Plan {
         baseline: true,

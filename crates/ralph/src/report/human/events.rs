@@ -210,6 +210,9 @@ impl Human {
         for line in &findings {
             let _ = writeln!(out, "   - {}", printable(line));
         }
+        for caveat in summary::caveats(run).iter().filter(|_| *outcome == Outcome::Done) {
+            let _ = writeln!(out, "   Caveat: {}", printable(&caveat.to_string()));
+        }
         for line in memory.reviews.iter().flat_map(Statistics::lines) {
             let _ = writeln!(out, "   {}", printable(&line));
         }

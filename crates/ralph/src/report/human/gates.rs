@@ -5,7 +5,8 @@ use std::time::Duration;
 use ralph_core::{
     duration::format_duration,
     engine::{
-        event::GateEnded,
+        Run,
+        event::{GateEnded, JudgeGateEnded, JudgeReady},
         plan::{Check, Gate},
     },
     gate_failure::GateFailure,
@@ -107,6 +108,51 @@ impl Human {
     }
 
     /// Only what fails is worth a line before anything has been done.
+    /// Says what could not be installed in the judge.
+    pub(super) fn judge_ready(&mut self, ready: &JudgeReady) {
+        let Palette { warn, .. } = self.look.palette;
+        for step in ready.prepared.iter().filter(|step| !step.passed) {
+            let command = one_line(&step.command);
+            self.alert(&format!("{warn}warning:{warn:#} preparing the clean clone failed: {command}"));
+        }
+    }
+
+    /// Says how a guardrail ended in the judge: before the first iteration only where that is a surprise.
+    pub(super) fn judge_gate_ended(&mut self, run: &Run, ended: &JudgeGateEnded) {
+        let JudgeGateEnded { ended, differs } = ended;
+        let Some(gate) = run.plan.gates.get(ended.gate) else { return };
+        let Palette { good, bad, warn, quiet, .. } = self.look.palette;
+        let (name, time) = (one_line(gate.check.name()), format_duration(Duration::from_millis(ended.ms)));
+        let is_base = run.state.spent().turns == 0;
+        let Some(failure) = &ended.failure else {
+            if !is_base {
+                let mark = self.look.marks.good;
+                self.line(&format!(
+                    "{mark} {good}Passed in a clean clone:{good:#} {name} {quiet}({time}){quiet:#}"
+                ));
+            }
+            return;
+        };
+        if is_base && run.state.baseline().still_fails(ended.gate) {
+            return;
+        }
+        let (how, log) = (failure.exit.words(), &ended.log);
+        if is_base {
+            self.alert(&format!(
+                "{warn}warning:{warn:#} {name} passes here and fails in a clean clone of the commit ({how}, {time}); the \
+                 working tree decides about it {quiet}{log}{quiet:#}"
+            ));
+        } else {
+            let mark = self.look.marks.bad;
+            self.line(&format!(
+                "{mark} {bad}Failed in a clean clone:{bad:#} {name} ({how}, {time}) {quiet}{log}{quiet:#}"
+            ));
+        }
+        for line in differs {
+            self.line(&format!("   {}", one_line(line)));
+        }
+    }
+
     pub(super) fn baseline_ended(&mut self, gate: &Gate, ended: &GateEnded) {
         let Some(failure) = &ended.failure else { return };
         let Palette { warn, quiet, .. } = self.look.palette;

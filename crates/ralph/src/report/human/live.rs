@@ -73,7 +73,10 @@ impl Live {
                 self.turn_cost = None;
                 Doing::Nothing
             }
-            Event::BaselineStarted { gate } | Event::GateStarted { gate } => match plan.gates.get(*gate) {
+            Event::JudgeStarted { .. } => Doing::Checking("the judge is brought to the commit".to_owned()),
+            Event::BaselineStarted { gate }
+            | Event::GateStarted { gate }
+            | Event::JudgeGateStarted { gate } => match plan.gates.get(*gate) {
                 Some(gate) => Doing::Checking(fit(&one_line(gate.check.name()), MAX_PART_WIDTH).into_owned()),
                 None => Doing::Nothing,
             },
@@ -100,6 +103,10 @@ impl Live {
             | Event::TasksJudged(_)
             | Event::BaselineEnded(_)
             | Event::GateEnded(_)
+            | Event::JudgeReady(_)
+            | Event::JudgeFailed { .. }
+            | Event::JudgeGateEnded(_)
+            | Event::Delivered
             | Event::CommitEnded(_)
             | Event::WaitEnded { .. } => Doing::Nothing,
         };

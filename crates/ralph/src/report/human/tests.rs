@@ -17,7 +17,6 @@ use ralph_core::{
         plan::{Check, CommitRule, Gate, Plan, When},
         presets,
     },
-    fail_action::FailAction,
     setup::{PromptSource, Setup},
 };
 
@@ -123,12 +122,7 @@ fn at(ms: i64) -> Timestamp {
 }
 
 pub(crate) fn gate(command: &str) -> Gate {
-    Gate {
-        check: Check::Command { command: command.to_owned() },
-        when: When::EveryTurn,
-        fail_action: FailAction::Append,
-        hint: None,
-    }
+    Gate::new(Check::Command { command: command.to_owned() }, When::EveryTurn)
 }
 
 pub(crate) fn plan() -> Plan {

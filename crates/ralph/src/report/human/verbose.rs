@@ -43,6 +43,16 @@ impl Human {
                 );
                 self.detail(&format!("Guardrail {how} ({})", millis(ended.ms)));
             }
+            Event::JudgeReady(ready) => {
+                let steps = ready.prepared.len();
+                let prepared =
+                    if steps == 0 { String::new() } else { format!(", {steps} steps of preparation") };
+                self.detail(&format!("The judge is at {} ({}{prepared})", ready.commit, millis(ready.ms)));
+            }
+            Event::JudgeGateEnded(ended) => {
+                let how = if ended.ended.failure.is_some() { "failed" } else { "passed" };
+                self.detail(&format!("Guardrail {how} in the judge ({})", millis(ended.ended.ms)));
+            }
             Event::MessageAsked { message, ms, .. } => {
                 let how = if message.is_some() { "answered" } else { "gave no usable answer" };
                 self.detail(&format!("Asked for a commit message: the agent {how} ({})", millis(*ms)));
@@ -62,6 +72,10 @@ impl Human {
             | Event::RunResumed { .. }
             | Event::BaselineStarted { .. }
             | Event::GateStarted { .. }
+            | Event::JudgeStarted { .. }
+            | Event::JudgeFailed { .. }
+            | Event::JudgeGateStarted { .. }
+            | Event::Delivered
             | Event::CommitStarted { .. }
             | Event::WaitStarted { .. }
             | Event::StopRequested

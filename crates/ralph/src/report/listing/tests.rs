@@ -56,6 +56,7 @@ pub(crate) fn turn_ended(claimed: bool) -> Event {
         session: None,
         hooks: None,
         tree: None,
+        branch: None,
     }))
 }
 

@@ -29,6 +29,7 @@ fn turn_ended(end: TurnEnd, claimed: bool, leftovers: Vec<String>) -> Event {
         session: None,
         hooks: None,
         tree: None,
+        branch: None,
     }))
 }
 

@@ -37,6 +37,7 @@ pub(super) fn turn_ended(end: TurnEnd, claimed: bool) -> TurnEnded {
         last_lines: Vec::new(),
         denials,
         tree: None,
+        branch: None,
     }
 }
 

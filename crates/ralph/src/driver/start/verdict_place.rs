@@ -1,0 +1,48 @@
+//! Where a run decides about claims: whether it has a judge, and which branch its work is for.
+
+use ralph_core::{
+    engine::plan::{CommitRule, Gate, Plan},
+    setup::Setup,
+    verify::rules::CheckoutWhen,
+};
+use ralph_sys::error::{Error, Result};
+
+use super::Preflight;
+use crate::{
+    driver::judge::RunJudge,
+    project::git::{Git, NO_BRANCH},
+    workspace::{Source, Workspace},
+};
+
+impl Preflight {
+    /// Takes a judge of the project, if the plan wants one and there is something to decide in it. Returns the plan with
+    /// what can be, and why the working tree decides alone where it does.
+    pub(super) fn take_judge(&mut self, plan: Plan, setup: &Setup) -> Result<(Plan, Option<String>)> {
+        let checked_out = self.git.as_ref().filter(|_| plan.commit != CommitRule::Never);
+        let branch = checked_out.and_then(Git::checked_out).filter(|branch| branch != NO_BRANCH);
+        if plan.checkout == CheckoutWhen::Never || !plan.gates.iter().any(Gate::is_for_judge) {
+            return Ok((Plan { branch, ..plan }, None));
+        }
+        // Where it was looked for already, git need not be asked again.
+        let is_known = plan.stuck_after.is_some() && self.repository.is_none();
+        let source = if is_known { None } else { Source::find(&mut self.supervisor, &setup.project)? };
+        let Some(source) = source else {
+            let why = "the project is not in a git repository";
+            if plan.checkout == CheckoutWhen::Require {
+                return Err(Error::new(format!("claims cannot be decided in a clean clone: {why}"))
+                    .hint("`git init` makes it one; `\"verify\": {\"checkout\": \"claim\"}` does without"));
+            }
+            return Ok((Plan { checkout: CheckoutWhen::Never, branch, ..plan }, Some(why.to_owned())));
+        };
+        let workspace = match Workspace::take(&setup.project, source, (&setup.judge).into()) {
+            Err(error) if plan.checkout != CheckoutWhen::Require => {
+                let plan = Plan { checkout: CheckoutWhen::Never, branch, ..plan };
+                return Ok((plan, Some(error.to_string())));
+            }
+            taken => taken?,
+        };
+        self.locks.push(workspace.lock().try_clone()?);
+        self.judge = Some(RunJudge::new(workspace));
+        Ok((Plan { branch, ..plan }, None))
+    }
+}

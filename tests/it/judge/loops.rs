@@ -1,0 +1,208 @@
+//! Claims of whole loops, decided in a clean clone: what is only in the working tree does not count.
+
+use serde_json::{Value, json};
+
+use super::project;
+use crate::env::{Env, done, shell, skip, write};
+
+/// A loop that commits, with this guardrail and these turns.
+fn judged(guardrail: &str, turns: Value) -> Env {
+    project().commits().guardrails(&[guardrail]).turns(turns)
+}
+
+fn in_judge(env: &Env) -> Vec<bool> {
+    env.events("judge_gate_ended").iter().map(|event| event["failure"].is_null()).collect()
+}
+
+#[test]
+fn a_claim_is_decided_on_what_was_committed_and_pushed_then() {
+    let env = judged("test \"$(cat a)\" = fixed", json!([[shell("echo fixed > a"), done()]]))
+        .settings(json!({"scm": {"command": "git", "tasks": ["commit", "push -q backup HEAD"]}}));
+    env.sh("git init -q --bare ../backup.git && git remote add backup ../backup.git").exits(0);
+    env.run(&[]).exits(0).says("Passed in a clean clone");
+    let kinds: Vec<String> =
+        env.journal().iter().map(|event| event["event"].as_str().expect("a kind").to_owned()).collect();
+    let at = |kind: &str| {
+        kinds.iter().rposition(|known| known == kind).unwrap_or_else(|| panic!("{kind}: {kinds:?}"))
+    };
+    let order =
+        ["gate_ended", "commit_ended", "judge_started", "judge_ready", "judge_gate_ended", "delivered"]
+            .map(at);
+    assert!(order.is_sorted(), "{kinds:?}");
+    // Red at both places before the run, for the same reason: the judge can be believed.
+    assert_eq!(in_judge(&env), [false, true]);
+    assert_eq!(env.sh("git -C ../backup.git rev-list --count main").stdout.trim(), "3");
+}
+
+#[test]
+fn what_only_the_working_tree_has_is_named_and_does_not_count() {
+    for hide in [
+        "echo needed >> .git/info/exclude && touch needed",
+        "mkdir vendor && git init -q vendor/lib && touch vendor/lib/needed && cd vendor/lib && git add . && git -c user.name=x -c user.email=x commit -qm x && cd ../.. && ln -s vendor/lib/needed needed",
+        "touch needed && git add needed && git -c user.name=x -c user.email=x commit -qm x && git rm -q --cached needed && git -c user.name=x -c user.email=x commit -qm y && echo needed >> .git/info/exclude",
+    ] {
+        let env = judged("test -e needed", json!([[shell(hide), done()], [done()]]));
+        env.run(&["--max-iterations", "2"]).exits(1).says("Failed in a clean clone");
+        assert!(env.prompts()[1].contains("needed"), "{hide}: {}", env.prompts()[1]);
+        assert!(env.prompts()[1].contains("a clean clone"), "{}", env.prompts()[1]);
+    }
+}
+
+#[test]
+fn tricks_with_the_index_do_not_count() {
+    for hide in ["--skip-worktree", "--assume-unchanged"] {
+        let env = judged(
+            "test \"$(cat a)\" = fixed",
+            json!([[shell(&format!("git update-index {hide} a && echo fixed > a")), done()], [done()]]),
+        );
+        env.run(&["--max-iterations", "2"]).exits(1);
+        assert!(env.prompts()[1].contains("not committed: a"), "{hide}: {}", env.prompts()[1]);
+    }
+}
+
+#[test]
+fn an_object_that_was_rewritten_is_not_judged() {
+    let env = judged(
+        "test -e new",
+        json!([[
+            write("new", "evil\n"),
+            shell(
+                "git add new && git -c user.name=x -c user.email=x commit -qm x && \
+                 id=$(git rev-parse HEAD:new) && file=.git/objects/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-) && \
+                 chmod u+w $file && other=$(echo good | git hash-object -w --stdin) && \
+                 cp -f .git/objects/$(echo $other | cut -c1-2)/$(echo $other | cut -c3-) $file"
+            ),
+            done()
+        ]]),
+    );
+    env.run(&[]).exits(6).prints("was not judged");
+}
+
+#[test]
+fn a_guardrail_that_edits_files_does_not_help_itself() {
+    // It writes what it looks for, and that is committed only because it was there before the commit.
+    let env = judged(
+        "test -n \"$RALPH_JUDGE\" && test -e made || { touch ../made; test -e ../made; }",
+        json!([[done()]]),
+    );
+    env.run(&[]).exits(0);
+    let env = judged(
+        "touch made.o; test -e \"$HOME\"; test -z \"$RALPH_JUDGE\" || test -e made.txt",
+        json!([[write("made.txt", ""), done()]]),
+    );
+    env.write(".gitignore", "*.txt\n");
+    super::commit(&env);
+    env.run(&["--max-iterations", "1"]).exits(0).says("passes here and fails in a clean clone");
+}
+
+#[test]
+fn a_gate_that_the_judge_cannot_run_is_decided_in_place() {
+    let env = judged("cat ignored", json!([[done()]]));
+    env.write(".gitignore", "ignored\n");
+    super::commit(&env);
+    env.write("ignored", "");
+    env.run(&[])
+        .exits(0)
+        .says("passes here and fails in a clean clone")
+        .says("\"carry\": [\"ignored\"]")
+        .prints("Caveat: the guardrails ran in the working tree");
+    let env = env.settings(json!({"verify": {"checkout": "require"}}));
+    env.run(&[]).exits(6).prints("was not judged");
+    let env = env.settings(json!({"verify": {"checkout": "require", "carry": ["ignored"]}}));
+    env.run(&[]).exits(0).prints_not("Caveat");
+}
+
+#[test]
+fn a_judge_that_was_never_proven_disagrees_once_and_then_a_person_decides() {
+    let env =
+        judged("test -z \"$RALPH_JUDGE\"", json!([[write("b", "1"), done()], [write("b", "2"), done()]]));
+    env.run(&["--no-baseline"]).exits(7).prints("passes in the working tree and fails in a clean clone");
+    assert_eq!(env.prompts().len(), 2);
+    env.ralph(&["accept"]).exits(0);
+}
+
+#[test]
+fn work_on_another_branch_is_red_and_twice_is_the_end() {
+    let stray = shell(
+        "git checkout -q -B other && echo x >> b && git add b && git -c user.name=x -c user.email=x commit -qm x",
+    );
+    let env = judged("true", json!([[stray, done()], [done()]]));
+    env.run(&[]).exits(6).prints("`other`");
+    assert!(env.prompts()[1].contains("this work is for `main`"), "{}", env.prompts()[1]);
+    let back = shell("git checkout -q main && git merge -q --ff-only other");
+    let env = judged("true", json!([[stray_again(), done()], [back, done()]]));
+    env.run(&[]).exits(0);
+}
+
+fn stray_again() -> Value {
+    shell(
+        "git checkout -q -B other && echo x >> b && git add b && git -c user.name=x -c user.email=x commit -qm x",
+    )
+}
+
+#[test]
+fn without_a_repository_the_working_tree_decides() {
+    let env = Env::new().guardrails(&["true"]).turns(json!([[done()]]));
+    env.run(&[])
+        .exits(0)
+        .prints("Caveat: the guardrails ran in the working tree: the project is not in a git repository");
+    assert!(env.events("judge_started").is_empty());
+    env.settings(json!({"verify": {"checkout": "require"}})).run(&[]).exits(2).says("clean clone");
+}
+
+#[test]
+fn where_no_one_commits_the_files_are_judged() {
+    let env = project().guardrails(&["test -e new -o -z \"$(ls b 2>/dev/null)\""]).turns(json!([[
+        write("b", ""),
+        write("new", ""),
+        done()
+    ]]));
+    env.run(&[]).exits(0);
+    assert_eq!(env.events("judge_started").last().expect("one")["commit"], Value::Null);
+    assert_eq!(in_judge(&env), [true, true]);
+    assert_eq!(env.commits_made().len(), 2, "nobody committed anything");
+}
+
+#[test]
+fn files_that_were_dirty_before_are_laid_over_the_commit() {
+    let env = judged("test -e draft && test -e work", json!([[write("work", ""), done()]]));
+    env.write("draft", "mine");
+    env.run(&[]).exits(0).prints("Caveat: files that were not committed before the run are included: draft");
+    assert_eq!(in_judge(&env), [false, true]);
+}
+
+#[test]
+fn caches_of_a_refused_claim_do_not_judge_the_next_one() {
+    if which::which("make").is_err() {
+        return skip("make is not installed");
+    }
+    // The check believes a cache; the first claim writes a lie into it.
+    let check = "mkdir -p target; test -e target/ok || { test -e right && touch target/ok; }";
+    let env = judged(
+        &format!(
+            "test -z \"$RALPH_JUDGE\" || {{ {check}; }}; test -e claimed && touch target/ok; test -n \"$RALPH_JUDGE\" || exit 0; test -e right"
+        ),
+        json!([[write("claimed", ""), done()], [done()]]),
+    );
+    env.write("Cargo.toml", "");
+    env.write(".gitignore", "target\n");
+    super::commit(&env);
+    env.run(&["--max-iterations", "2", "--no-baseline"]).exits(7);
+    assert_eq!(in_judge(&env), [false, false]);
+}
+
+#[test]
+fn in_every_kind_of_loop_and_inside_a_sandbox() {
+    let env = judged("test \"$(pwd)\" = \"$PROJECT\"", json!([[write("b", ""), done()]]))
+        .settings(json!({"guardrailEnv": {"PROJECT": "x"}}));
+    let project = env.project().display().to_string();
+    let env = env.settings(json!({"guardrailEnv": {"PROJECT": project}}));
+    env.run(&[]).exits(0);
+    assert_eq!(in_judge(&env), [true, true], "at the project's own path");
+    let level = env.ralph(&["sandbox", "levels", "--json"]);
+    if level.stdout.contains("embedded") {
+        env.run(&["--sandbox", "embedded"]);
+        let ended = env.events("judge_gate_ended");
+        assert!(ended.iter().all(|event| event["failure"].is_null()), "{ended:?}");
+    }
+}
