@@ -148,7 +148,7 @@ fn what_was_written_in_an_editor_is_kept_when_the_run_is_refused() {
     let env = env.variable("EDITOR", "write");
     env.program("write", "echo 'A long prompt.' >\"$1\"");
     let mut terminal = Pty::start(env.command(RALPH).arg("run"));
-    terminal.expect("your prompt is kept: ralph run -f ").exits(2);
+    terminal.expect("your prompt is kept:").expect("ralph run -f ").exits(2);
     let kept = std::fs::read_dir(env.root().join("tmp")).expect("a folder").flatten();
     let kept: Vec<_> = kept.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect();
     assert_eq!(kept, ["A long prompt.\n"]);

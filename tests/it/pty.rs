@@ -12,6 +12,7 @@ use std::{
 use rustix::{
     process::{ioctl_tiocsctty, setsid},
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{Winsize, tcsetwinsize},
 };
 
 use crate::env::{lossy, poll};
@@ -31,6 +32,23 @@ impl Pty {
         let screen = Arc::default();
         read_into(keyboard.try_clone().expect("a descriptor"), Arc::clone(&screen));
         Self { keyboard, child, screen, seen: 0 }
+    }
+
+    /// Starts the command in a new terminal with so many columns.
+    pub(crate) fn sized(command: &mut Command, columns: u16) -> Self {
+        let (keyboard, child) = opened(command, Some(columns));
+        let screen = Arc::default();
+        read_into(keyboard.try_clone().expect("a descriptor"), Arc::clone(&screen));
+        Self { keyboard, child, screen, seen: 0 }
+    }
+
+    /// Waits for the end, whatever it is, until everything was shown.
+    #[track_caller]
+    pub(crate) fn ends(&mut self) {
+        poll("its end", || self.child.try_wait().expect("a child"));
+        let screen = Arc::clone(&self.screen);
+        // The reader lets go of the screen when nobody is left to write.
+        poll("the last of it", || (Arc::strong_count(&screen) == 2).then_some(()));
     }
 
     /// Waits until this is shown, after what was waited for before.
@@ -81,8 +99,16 @@ impl Drop for Pty {
 
 /// Starts the command in a new terminal that nobody looks at. When the terminal is dropped, the line is cut.
 pub(crate) fn unwatched(command: &mut Command) -> (File, Child) {
+    opened(command, None)
+}
+
+fn opened(command: &mut Command, columns: Option<u16>) -> (File, Child) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
     grantpt(&master).and_then(|()| unlockpt(&master)).expect("its other end");
+    if let Some(ws_col) = columns {
+        let size = Winsize { ws_row: 50, ws_col, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&master, size).expect("its size");
+    }
     let name = ptsname(&master, Vec::new()).expect("its name").into_string().expect("a path");
     let end =
         || OpenOptions::new().read(true).write(true).open(&name).map(Stdio::from).expect("its other end");

@@ -4,9 +4,9 @@ mod browser;
 
 use std::{fs, path::Path};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::env::{Env, done, say, write};
+use crate::env::{Env, done, say, shell, write};
 
 /// A run that is refused once and then completes.
 fn finished() -> Env {
@@ -57,4 +57,36 @@ fn a_run_that_was_killed_says_how_to_go_on() {
     running.kill_9();
     env.nothing_left();
     env.ralph(&["report", "-f", "-"]).exits(0).prints("badge bad\">killed").prints("ralph resume");
+}
+
+/// The same figures everywhere, and what was changed also where nothing was committed.
+#[test]
+fn summary_status_and_report_agree_without_a_commit() {
+    let turn = json!([write("new.txt", "x\n"), shell("echo more >>README.md"), done()]);
+    let env = Env::new().with_git().turns(json!([turn]));
+    env.write("mine.txt", "There before.\n");
+    let summary = env.ralph(&["run", "-p", "Do it."]).exits(0).stdout;
+    let status = env.ralph(&["status"]).exits(0).stdout;
+    let page = env.ralph(&["report", "-f", "-"]).exits(0).stdout;
+    let command = format!("git diff {}; git status", &env.git(&["rev-parse", "HEAD"])[..12]);
+    for shown in [&summary, &status] {
+        assert!(shown.contains("2 files changed, not committed"), "{shown}");
+    }
+    for shown in [&summary, &status, &page] {
+        assert!(shown.contains(&command), "no {command} in {shown}");
+    }
+    assert!(page.contains("new.txt") && page.contains("+1</span>"), "{page}");
+    assert!(!page.contains("mine.txt"), "{page}");
+    let time = summary.lines().find_map(|line| line.trim().strip_prefix("1 turn, ")?.split(", ").next());
+    let time = time.expect("how long it took");
+    assert!(status.contains(&format!(" · {time} · ")), "{time} {status}");
+    assert!(page.contains(&format!("<b>{time}</b>")), "{time} {page}");
+    let changes: Value =
+        serde_json::from_str(&env.ralph(&["status", "--json"]).exits(0).stdout).expect("JSON");
+    assert_eq!(changes["changes"]["left"], json!(["README.md", "new.txt"]), "{changes}");
+    // Heads of tables are words, and words are not broken.
+    assert!(
+        !page.contains("td, th { overflow-wrap") && page.contains("td { overflow-wrap: anywhere"),
+        "{page}"
+    );
 }

@@ -23,6 +23,7 @@ pub mod job_request;
 pub mod located;
 pub mod markdown;
 pub mod message;
+pub mod nearest;
 pub mod plan_file;
 pub mod prompt;
 pub mod restart_messages;

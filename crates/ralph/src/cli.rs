@@ -8,6 +8,7 @@ mod completions;
 mod demo;
 mod display;
 mod doctor;
+mod dry_run;
 mod given_prompt;
 mod guard;
 mod hook;
@@ -53,7 +54,14 @@ use ralph_sys::{
     process::guardian,
 };
 
-use crate::{scripted, tasks::surroundings};
+use crate::{
+    scripted,
+    tasks::surroundings,
+    term::{Stream, Width, wrap::wrap},
+};
+
+/// Help in wider lines is hard to read.
+const MAX_HELP_WIDTH: usize = 100;
 
 /// Run a coding agent again and again until the work is verifiably done
 #[derive(Debug, Parser)]
@@ -63,7 +71,7 @@ use crate::{scripted, tasks::surroundings};
     disable_version_flag = true,
     arg_required_else_help = true,
     after_help = EXIT_CODES,
-    max_term_width = 100
+    max_term_width = MAX_HELP_WIDTH
 )]
 struct Cli {
     /// Work in this directory instead of the current one
@@ -159,10 +167,18 @@ pub fn main() -> ExitCode {
     let cli = match read(args) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are data; what is wrong with the arguments is talk. Both know where to go.
-            let _ = error.print();
+            // Help and version are data; what is wrong with the arguments is talk.
             let is_answer = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return ExitCode::from(if is_answer { 0 } else { REFUSED });
+            if is_answer {
+                let _ = error.print();
+                return ExitCode::SUCCESS;
+            }
+            let _ = write!(
+                anstream::stderr().lock(),
+                "{}",
+                broken(Stream::Err, &error.render().ansi().to_string())
+            );
+            return ExitCode::from(REFUSED);
         }
     };
     exit(dispatch(cli))
@@ -253,10 +269,12 @@ fn read(args: Vec<OsString>) -> std::result::Result<Cli, clap::Error> {
     let mut command = Cli::command();
     let args = with_default_command(&command, args);
     if overview::is_wanted(&args) {
-        command = overview::grouped(command);
+        let columns = Width::of(Stream::Out).room().map_or(MAX_HELP_WIDTH, |room| room.min(MAX_HELP_WIDTH));
+        command = overview::grouped(command, columns);
     }
+    let words = args.clone();
     let typed = command.try_get_matches_from_mut(args).and_then(|typed| Cli::from_arg_matches(&typed));
-    typed.map_err(|error| error.format(&mut command))
+    typed.map_err(|error| overview::with_suggestion(error, &command, &words).format(&mut command))
 }
 
 /// `ralph -p "..."` means `ralph run -p "..."`.
@@ -288,19 +306,18 @@ fn project_dir(given: Option<PathBuf>) -> Result<PathBuf> {
 }
 
 fn complain(error: &Error) {
-    let mut stderr = anstream::stderr().lock();
     let (red, cyan) = (anstyle::AnsiColor::Red.on_default(), anstyle::AnsiColor::Cyan.on_default());
+    let hints = error.hints().iter().map(|hint| format!("{cyan}hint:{cyan:#} {hint}\n"));
+    let text = format!("{red}error:{red:#} {error}\n{}", hints.collect::<String>());
     // Nobody is left to tell if this fails.
-    let _ = writeln!(stderr, "{red}error:{red:#} {error}");
-    for hint in error.hints() {
-        let _ = writeln!(stderr, "{cyan}hint:{cyan:#} {hint}");
-    }
+    let _ = write!(anstream::stderr().lock(), "{}", broken(Stream::Err, &text));
 }
 
 /// Says something that does not stop ralph.
 fn warn(text: &str) {
     let yellow = anstyle::AnsiColor::Yellow.on_default();
-    let _ = writeln!(anstream::stderr().lock(), "{yellow}warning:{yellow:#} {text}");
+    let text = format!("{yellow}warning:{yellow:#} {text}\n");
+    let _ = write!(anstream::stderr().lock(), "{}", broken(Stream::Err, &text));
 }
 
 /// What a user can type, without the commands that ralph types itself.
@@ -318,6 +335,16 @@ fn visible_command() -> clap::Command {
         visible = visible.about(about.clone());
     }
     visible
+}
+
+/// The text with its lines broken where a terminal would break words.
+fn broken(stream: Stream, text: &str) -> String {
+    Width::of(stream).room().map_or_else(|| text.to_owned(), |room| wrap(text, room))
+}
+
+/// Prints what people read.
+fn print_lines(text: &str) -> Result<()> {
+    print(&broken(Stream::Out, text))
 }
 
 /// Prints data.

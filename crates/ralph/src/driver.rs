@@ -16,6 +16,7 @@ mod checks;
 mod commit;
 mod containment;
 mod conversation;
+mod dry_run;
 mod ended;
 mod hooking;
 mod judge;
@@ -37,6 +38,7 @@ pub(crate) mod superuser;
 mod turn;
 mod wait;
 mod work;
+mod work_done;
 
 use std::{fs::File, path::Path};
 
@@ -162,8 +164,9 @@ impl Driver {
         if let Some(mut stories) = self.stories.take().filter(|_| *outcome == Outcome::Done) {
             stories.count_reviews(&mut self.site);
         }
-        let Self { mut site, containment, locks, .. } = self;
+        let Self { mut site, containment, locks, trees, .. } = self;
         containment.finish(&mut site);
+        work_done::count(&mut site, trees.repository());
         site.ledger.record(Event::RunEnded { outcome: outcome.clone(), exit_code });
         // The guardian shares the locks and takes a moment to go; nothing is left to guard.
         for lock in &locks {

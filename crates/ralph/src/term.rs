@@ -1,6 +1,7 @@
 //! What the terminal can show: colour, emoji, width.
 
 pub(crate) mod fit;
+pub(crate) mod wrap;
 
 use std::{
     env,
@@ -70,6 +71,11 @@ impl Width {
     /// How wide a stream is; fixed when it is not a terminal.
     pub(crate) fn of(stream: Stream) -> Self {
         if is_terminal(stream) { Self::Of(stream) } else { Self::Fixed(Self::NO_TERMINAL) }
+    }
+
+    /// Where lines are to be broken: a file keeps them whole, whoever reads it.
+    pub(crate) fn room(self) -> Option<usize> {
+        matches!(self, Self::Of(_)).then(|| self.columns())
     }
 
     /// The number of columns now; a terminal may have been resized.

@@ -5,12 +5,14 @@ mod judge;
 mod tasks_judged;
 mod topic;
 mod view;
+mod work_counted;
 
 pub use gate_ended::GateEnded;
 pub use judge::{JudgeFailure, JudgeGateEnded, JudgeReady, PreparedStep};
 pub use tasks_judged::TasksJudged;
 pub use topic::Topic;
 pub use view::{StoryView, Tree, View};
+pub use work_counted::WorkCounted;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -173,6 +175,8 @@ pub enum Event {
     },
     /// Every story is done: how often each was reviewed.
     ReviewsCounted(Statistics),
+    /// The run is about to end: what it has done to the files.
+    WorkCounted(WorkCounted),
     /// Something was done to the judgement: a person must look before the run counts as complete.
     Found {
         /// What.

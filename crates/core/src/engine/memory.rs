@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::{
     commit::{ChangeCause, CommitEnd},
     entry::Entry,
-    event::{Event, Topic, Turn, TurnEnded, Why},
+    event::{Event, Topic, Turn, TurnEnded, Why, WorkCounted},
 };
 use crate::{setup::Setup, stories::Statistics};
 
@@ -42,6 +42,8 @@ pub struct Memory {
     pub files: BTreeMap<PathBuf, String>,
     /// How often each story was reviewed, once all are done.
     pub reviews: Option<Statistics>,
+    /// What it had done to the files when it ended last.
+    pub work: Option<WorkCounted>,
 }
 
 /// A turn, as it was started.
@@ -111,6 +113,7 @@ impl Memory {
             // They are what the run goes by now.
             Event::EditsTaken(taken) => self.files.retain(|path, _| !taken.files.contains_key(path)),
             Event::ReviewsCounted(statistics) => self.reviews = Some(statistics.clone()),
+            Event::WorkCounted(work) => self.work = Some(work.clone()),
             Event::Looked(_)
             | Event::TasksJudged(_)
             | Event::BaselineStarted { .. }

@@ -108,6 +108,7 @@ impl State {
             | Event::ToolCallsJudged { .. }
             | Event::Warned { .. }
             | Event::ReviewsCounted(_)
+            | Event::WorkCounted(_)
             | Event::FilesChanged { .. }
             | Event::Unknown => {}
             Event::EditsTaken(taken) => self.edits_taken(taken),

@@ -4,7 +4,7 @@ use super::{
     Kind, Review, Status, Story, change::ReviewFields, edit::set_in_story, schema::read, select::blocked,
     transitions::is_legal,
 };
-use crate::stories::Mode;
+use crate::{nearest::nearest, stories::Mode};
 
 /// A step that somebody wants to take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,9 @@ pub fn take_step(
     let found = place.and_then(|index| Some((index, reading.entries[index].story.as_ref()?)));
     let Some((index, story)) = found else {
         let ids: Vec<&str> = reading.list.user_stories.iter().map(|story| story.id.as_str()).collect();
-        return refuse(format!("there is no story `{id}`"), &format!("there are: {}", ids.join(", ")));
+        let meant = nearest(id, ids.iter().copied());
+        let meant = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
+        return refuse(format!("there is no story `{id}`"), &format!("{meant}there are: {}", ids.join(", ")));
     };
     if mode.is_some() && story.kind == Kind::Human {
         return refuse(format!("{id} is for a person"), "leave it to somebody outside of the loop");
@@ -93,7 +95,11 @@ pub fn reopen(text: &str, ids: &[String]) -> Result<(String, Vec<String>), Refus
     };
     for id in ids {
         match reading.list.story(id) {
-            None => return refuse(format!("there is no story `{id}`")),
+            None => {
+                let ids = reading.list.user_stories.iter().map(|story| story.id.as_str());
+                let meant = nearest(id, ids).map(|meant| format!("; did you mean `{meant}`?"));
+                return refuse(format!("there is no story `{id}`{}", meant.unwrap_or_default()));
+            }
             Some(story) if !is_unreviewed(story) => {
                 return refuse(format!("{id} did not pass without a review"));
             }

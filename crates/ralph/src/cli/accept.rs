@@ -12,7 +12,7 @@ use ralph_sys::{
     process::Supervisor,
 };
 
-use super::{persons_command::refuse_inside_run, print, runs, warn};
+use super::{persons_command::refuse_inside_run, print_lines, runs, warn};
 use crate::{
     driver::task_failure,
     journal::{self, Journal, run_dir::RunDir},
@@ -48,7 +48,7 @@ pub(super) fn main(args: &AcceptArgs, project: &Path) -> Result<u8> {
     for failure in postponed(&run)? {
         warn(&failure);
     }
-    print(&format!("accepted run {}\n", dir.id()))?;
+    print_lines(&format!("accepted run {}\n", dir.id()))?;
     Ok(0)
 }
 

@@ -10,7 +10,7 @@ use clap::Args;
 use ralph_core::{doctor::bytes, duration::parse_typed_duration};
 use ralph_sys::error::Result;
 
-use super::print;
+use super::print_lines;
 use crate::{
     journal::{self, run_dir::RunDir},
     report::{listing::Standing, summary::count},
@@ -63,7 +63,7 @@ pub(super) fn main(args: &CleanArgs, project: &Path) -> Result<u8> {
         let kept = count(kept.len() as u64, "run");
         let _ = writeln!(said, "{kept} can be resumed and stay; --resumable removes them too");
     }
-    print(&said)?;
+    print_lines(&said)?;
     Ok(0)
 }
 

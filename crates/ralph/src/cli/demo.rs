@@ -14,7 +14,7 @@ use ralph_sys::{
 };
 use serde_json::{Value, json};
 
-use super::print;
+use super::print_lines;
 
 /// Watch the whole loop on a scripted agent: no key, no network, a throw-away repository
 ///
@@ -49,7 +49,7 @@ pub(super) fn main(args: &DemoArgs) -> Result<u8> {
     let folder = tempfile::Builder::new().prefix("ralph-demo-").tempdir()?;
     let repository = folder.path().join("greeter");
     prepare(folder.path(), &repository)?;
-    print(&format!("One task, one guardrail and a scripted agent in {}\n", repository.display()))?;
+    print_lines(&format!("One task, one guardrail and a scripted agent in {}\n", repository.display()))?;
 
     let me = env::current_exe()?;
     let mut ralph = Command::new(&me);
@@ -59,13 +59,13 @@ pub(super) fn main(args: &DemoArgs) -> Result<u8> {
 
     let mut log = Command::new("git");
     log.arg("-C").arg(&repository).args(["log", "--oneline", "--stat", "--no-decorate"]);
-    print("\nWhat is in the repository now (git log --stat):\n")?;
+    print_lines("\nWhat is in the repository now (git log --stat):\n")?;
     process::foreground(&mut log)?;
     if args.keep {
         let kept = folder.keep();
-        print(&format!("\nKept in {}\n", kept.display()))?;
+        print_lines(&format!("\nKept in {}\n", kept.display()))?;
     }
-    print(
+    print_lines(
         "\nNow with your own agent, in your own repository:\n  ralph run --agent claude --guardrail \"make test\" \"Make the date parser accept ISO weeks\"\n",
     )?;
     Ok(code)

@@ -14,7 +14,7 @@ use super::print;
 use crate::{
     report::{doctor::lines, style::Marks, summary::count},
     settings,
-    term::Palette,
+    term::{Palette, Stream, Width},
 };
 
 /// Check what a run needs: agents, settings, git, space
@@ -49,7 +49,12 @@ pub(super) fn main(args: &DoctorArgs, project: &Path) -> Result<u8> {
     } else {
         let output = &inspected.loaded.settings.output;
         let marks = Marks::of(output.emoji);
-        let report = lines(&facts, marks, Palette::of(output.color, &io::stdout()));
+        let report = lines(
+            &facts,
+            marks,
+            Palette::of(output.color, &io::stdout()),
+            Width::of(Stream::Out).room().unwrap_or(usize::MAX),
+        );
         print(&format!("{report}\n{}\n", verdict(problems, of(Severity::Warning).count())))?;
     }
     Ok(if problems == 0 { 0 } else { REFUSED })

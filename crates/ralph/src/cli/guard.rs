@@ -9,7 +9,7 @@ use ralph_guard::{Decision, ToolCall, corpus};
 use ralph_sys::error::{BLOCKED, Error, Result};
 use serde_json::Value;
 
-use super::{print, warn};
+use super::{print, print_lines, warn};
 use crate::settings::guard;
 
 /// Judge a command as the guard does before an agent runs it
@@ -95,7 +95,11 @@ pub(super) fn main(args: &GuardArgs, project: &Path) -> Result<u8> {
     match &args.command {
         Command::Check(args) => check(args, project),
         Command::Rules(args) => {
-            print(&if args.json { show::rules_json()? } else { show::rules() })?;
+            if args.json {
+                print(&show::rules_json()?)?;
+            } else {
+                print_lines(&show::rules())?;
+            }
             Ok(0)
         }
         Command::Corpus(args) => measure(args),
@@ -111,11 +115,11 @@ fn check(args: &CheckArgs, project: &Path) -> Result<u8> {
         warn(warning);
     }
     let verdict = ralph_guard::judge(&tool_call(args)?, &loaded.ctx);
-    print(&if args.json {
-        format!("{}\n", serde_json::to_string(&verdict)?)
+    if args.json {
+        print(&format!("{}\n", serde_json::to_string(&verdict)?))?;
     } else {
-        show::verdict(&verdict, args.explain)
-    })?;
+        print_lines(&show::verdict(&verdict, args.explain))?;
+    }
     Ok(if verdict.decision == Decision::Block { BLOCKED } else { 0 })
 }
 
@@ -139,6 +143,6 @@ fn measure(args: &CorpusArgs) -> Result<u8> {
         Error::new(format!("{place}: expected `block` or `allow`, a category and a command"))
     })?;
     let measurement = corpus::measure(&samples, &ralph_guard::Context::new("/home/dev/proj", "/home/dev"));
-    print(&show::measurement(&measurement, args.wrong))?;
+    print_lines(&show::measurement(&measurement, args.wrong))?;
     Ok(if measurement.meets_targets() { 0 } else { BLOCKED })
 }

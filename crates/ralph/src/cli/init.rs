@@ -23,7 +23,7 @@ use self::{
     file::SettingsDraft,
     found::Found,
 };
-use super::{print, warn};
+use super::{print, print_lines, warn};
 use crate::settings::{self, Inspected, LOCAL_FILE, PROJECT_FILE};
 
 /// Write the settings of this project, question by question
@@ -71,7 +71,9 @@ pub(super) fn main(args: &InitArgs, project: &Path) -> Result<u8> {
     interrupts.end();
     file::write(project, &draft)?;
     let gap = if args.yes { "" } else { "\n" };
-    print(&format!("{gap}Settings written to {PROJECT_FILE}\nNext: ralph run \"Say here what to do\"\n"))?;
+    print_lines(&format!(
+        "{gap}Settings written to {PROJECT_FILE}\nNext: ralph run \"Say here what to do\"\n"
+    ))?;
     Ok(0)
 }
 

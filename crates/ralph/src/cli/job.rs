@@ -79,6 +79,9 @@ pub(super) fn main(args: &JobArgs, project: &Path) -> Result<u8> {
         })?,
     };
     let prompt = prompt(args)?;
+    if args.common.is_dry_run() {
+        return args.common.show(&start(args, &task, prompt, env::var(RUN_VARIABLE).ok(), project)?);
+    }
     match &args.own_run {
         None if ralph_sandbox::is_inside() => inside::ask(args, &task, &prompt),
         None => begin(args, &task, &prompt, project),
@@ -119,33 +122,7 @@ fn begin(args: &JobArgs, task: &Task, prompt: &PromptSource, project: &Path) -> 
 fn work(args: &JobArgs, task: &Task, prompt: PromptSource, run: &str, project: &Path) -> Result<u8> {
     let dir = RunDir::reserved(project, run)?;
     let parent = args.parent.clone().or_else(|| store::one(task, run)?.parent);
-    // As ralph's own record has it, and not the one in the project.
-    let of_parent = parent.as_ref().and_then(|parent| RunDir::reserved(project, parent).ok());
-    let of_parent = of_parent.and_then(|parent| journal::started(&parent.journal())).map(|it| it.setup);
-    let start = || -> Result<Start> {
-        // One turn is one turn, whatever the settings say about loops; and a part is done by the same agent as
-        // the whole, unless the caller names another.
-        let once = [("maximumIterations".to_owned(), 1.into())];
-        let agent = of_parent.as_ref().map(|parent| parent.agent.command.clone());
-        let agent = agent.map(|command| ("agent".to_owned(), json!({"command": command})));
-        let loaded = args.common.load(project, once.into_iter().chain(agent).collect())?;
-        Ok(Start {
-            plan: args.common.limit(tune(presets::job(), &loaded.settings)),
-            setup: Setup {
-                assignment: Some(assignment(task, parent)),
-                territory: LockScope::Shared,
-                scm: None,
-                // Whoever started it is told, not the user.
-                notify: None,
-                ..contained(setup(&loaded, prompt, project), of_parent, loaded.settings.agent.permissions)
-            },
-            run: Some(dir.clone()),
-            drafts: Vec::new(),
-            settled: None,
-            reporters: args.common.reporters(&loaded, project)?,
-            warnings: Vec::new(),
-        })
-    };
+    let start = || Ok(Start { run: Some(dir.clone()), ..start(args, task, prompt, parent, project)? });
     let driver = start().and_then(Start::begin).inspect_err(|_| {
         failed(task, run);
         if !dir.journal().exists() {
@@ -154,6 +131,41 @@ fn work(args: &JobArgs, task: &Task, prompt: PromptSource, run: &str, project: &
         }
     })?;
     driver.drive()
+}
+
+/// What the agent is started with.
+fn start(
+    args: &JobArgs,
+    task: &Task,
+    prompt: PromptSource,
+    parent: Option<String>,
+    project: &Path,
+) -> Result<Start> {
+    // As ralph's own record has it, and not the one in the project.
+    let of_parent = parent.as_ref().and_then(|parent| RunDir::reserved(project, parent).ok());
+    let of_parent = of_parent.and_then(|parent| journal::started(&parent.journal())).map(|it| it.setup);
+    // One turn is one turn, whatever the settings say about loops; and a part is done by the same agent as the whole,
+    // unless the caller names another.
+    let once = [("maximumIterations".to_owned(), 1.into())];
+    let agent = of_parent.as_ref().map(|parent| parent.agent.command.clone());
+    let agent = agent.map(|command| ("agent".to_owned(), json!({"command": command})));
+    let loaded = args.common.load(project, once.into_iter().chain(agent).collect())?;
+    Ok(Start {
+        plan: args.common.limit(tune(presets::job(), &loaded.settings)),
+        setup: Setup {
+            assignment: Some(assignment(task, parent)),
+            territory: LockScope::Shared,
+            scm: None,
+            // Whoever started it is told, not the user.
+            notify: None,
+            ..contained(setup(&loaded, prompt, project), of_parent, loaded.settings.agent.permissions)
+        },
+        run: None,
+        drafts: Vec::new(),
+        settled: None,
+        reporters: args.common.reporters(&loaded, project)?,
+        warnings: Vec::new(),
+    })
 }
 
 /// A part is contained and guarded as the whole is.

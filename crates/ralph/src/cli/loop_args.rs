@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 
 use super::safety_args::SafetyArgs;
 use crate::{
-    driver::{fingerprints, superuser},
+    driver::{Start, fingerprints, superuser},
     journal::run_dir::RunDir,
     report::Reporter,
     settings::{
@@ -42,6 +42,10 @@ pub(super) struct LoopArgs {
     /// Read this settings file instead of .ralph/settings.json
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+
+    /// Show the first prompt, the guardrails, the sandbox, the budget and what ends the loop; start and write nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 impl LoopArgs {
@@ -91,7 +95,7 @@ impl LoopArgs {
             reporters.detail(&format!("Loading settings from {}", file.display()));
         }
         reporters.detail(&format!("Settings: {}", redacted(&loaded.settings)));
-        if let Some(age) = loaded.settings.retention {
+        if let Some(age) = loaded.settings.retention.filter(|_| !self.dry_run) {
             // What cannot be removed now is removed another time.
             let _ = super::clean::remove_older(&RunDir::of_project(project)?, age);
         }
@@ -114,6 +118,21 @@ impl LoopArgs {
         limits.limit_exit_code = flags.limit_exit_code.unwrap_or(limits.limit_exit_code);
         limits.finding_exit_code = flags.finding_exit_code.unwrap_or(limits.finding_exit_code);
         plan
+    }
+
+    /// Whether the loop is only to be shown.
+    pub(super) fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
+
+    /// Runs the loop to its end, or shows it.
+    pub(super) fn run(&self, start: Start) -> Result<u8> {
+        if self.dry_run { self.show(&start) } else { start.begin()?.drive() }
+    }
+
+    /// Shows what the loop would do.
+    pub(super) fn show(&self, start: &Start) -> Result<u8> {
+        super::dry_run::show(start, self.is_for_people())
     }
 
     /// Whether a person reads what is printed.

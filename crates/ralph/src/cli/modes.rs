@@ -79,8 +79,11 @@ impl Mode {
         };
         setup.settings.extend(fingerprints(self.pinned.iter().map(PathBuf::as_path)));
         let Self { drafts, warnings, .. } = self;
-        let driver = Start { plan, setup, run: None, drafts, reporters, warnings, settled: None }.begin()?;
-        drive(driver, args.is_for_people())
+        let start = Start { plan, setup, run: None, drafts, reporters, warnings, settled: None };
+        if args.is_dry_run() {
+            return args.show(&start);
+        }
+        drive(start.begin()?, args.is_for_people())
     }
 }
 
@@ -90,7 +93,7 @@ pub(super) fn drive(driver: Driver, is_for_people: bool) -> Result<u8> {
     let plan = plan_file.clone().map(|plan| (project.join(&plan.path), plan));
     let code = driver.drive()?;
     if let Some((path, plan)) = plan.filter(|_| is_for_people) {
-        super::print(&progress(&plan, &path))?;
+        super::print_lines(&progress(&plan, &path))?;
     }
     Ok(code)
 }

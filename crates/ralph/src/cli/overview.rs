@@ -2,7 +2,12 @@
 
 use std::{ffi::OsString, fmt::Write};
 
-use clap::Command;
+use clap::{
+    Command, Error,
+    error::{ContextKind, ContextValue},
+};
+
+use crate::term::wrap::wrap;
 
 /// The commands by what they are for.
 const GROUPS: [(&str, &[&str]); 4] = [
@@ -20,19 +25,32 @@ const GROUPS: [(&str, &[&str]); 4] = [
 
 /// Whether these words ask for it.
 pub(super) fn is_wanted(args: &[OsString]) -> bool {
-    matches!(args, [] | [_])
-        || matches!(args, [_, word] if word == "-h" || word == "--help" || word == "help")
+    let mut words = args.iter().skip(1).map(|word| word.to_string_lossy());
+    let mut rest = Vec::new();
+    while let Some(word) = words.next() {
+        match &*word {
+            "-C" | "--project-dir" => drop(words.next()),
+            _ if word.starts_with("-C") || word.starts_with("--project-dir=") => {}
+            _ => rest.push(word),
+        }
+    }
+    match rest.as_slice() {
+        [] => true,
+        [word] => ["-h", "--help", "help"].contains(&&**word),
+        [..] => false,
+    }
 }
 
-/// The command with its subcommands in groups. Only for whoever wants to read them: it takes a while.
-pub(super) fn grouped(command: Command) -> Command {
+/// The command with its subcommands in groups, at most so wide. Only for whoever wants to read them: it takes a while.
+pub(super) fn grouped(command: Command, columns: usize) -> Command {
     let mut text = String::new();
     let width = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or_default();
     for (heading, names) in GROUPS {
         let _ = writeln!(text, "{heading}:");
         for name in names {
             let about = command.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
-            let _ = writeln!(text, "  {name:width$}  {}", about.unwrap_or_default());
+            let line = format!("  {name:width$}  {}", about.unwrap_or_default());
+            let _ = writeln!(text, "{}", wrap(&line, columns));
         }
         text.push('\n');
     }
@@ -42,6 +60,24 @@ pub(super) fn grouped(command: Command) -> Command {
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{text}Options:\n{{options}}{{after-help}}\n\n\
          `ralph COMMAND --help` says more about each.\n"
     ))
+}
+
+/// The error with the command that was meant, where clap finds none: `rnu` has no letter of `run` in its place but the first.
+pub(super) fn with_suggestion(mut error: Error, command: &Command, args: &[OsString]) -> Error {
+    let (wrong, meant) = (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand);
+    let Some(ContextValue::String(typed)) = error.get(wrong) else { return error };
+    if error.get(meant).is_some() {
+        return error;
+    }
+    let deeper = |command, word: &OsString| Command::find_subcommand(command, word).unwrap_or(command);
+    let names = args.iter().fold(command, deeper).get_subcommands().filter(|it| !it.is_hide_set());
+    let distance = |name: &str| strsim::damerau_levenshtein(name, typed);
+    let nearest = names.map(Command::get_name).min_by_key(|name| distance(name));
+    let nearest = nearest.filter(|name| distance(name) <= (typed.len() / 3).max(1));
+    if let Some(nearest) = nearest.map(str::to_owned) {
+        error.insert(meant, ContextValue::Strings(vec![nearest]));
+    }
+    error
 }
 
 #[cfg(test)]
@@ -61,8 +97,26 @@ mod tests {
     }
 
     #[test]
+    fn the_overview_is_for_whoever_names_no_command() {
+        for (line, expected) in [
+            ("ralph", true),
+            ("ralph --help", true),
+            ("ralph -C x --help", true),
+            ("ralph -Cx -h", true),
+            ("ralph --project-dir=x help", true),
+            ("ralph --project-dir x --help", true),
+            ("ralph run --help", false),
+            ("ralph -C help run", false),
+            ("ralph help run", false),
+        ] {
+            let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            assert_eq!(is_wanted(&args), expected, "{line}");
+        }
+    }
+
+    #[test]
     fn the_overview_is_in_groups() {
-        let shown = grouped(visible_command()).render_help().to_string();
+        let shown = grouped(visible_command(), 120).render_help().to_string();
         let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("no {text:?} in:\n{shown}"));
         assert!(at("Daily:") < at("\n  run          Run the agent"), "{shown}");
         assert!(at("\n  run  ") < at("Other loops:") && at("Other loops:") < at("\n  plan  "), "{shown}");

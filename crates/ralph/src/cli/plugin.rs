@@ -15,7 +15,7 @@ use ralph_sys::{
 };
 use serde_json::json;
 
-use super::print;
+use super::{print, print_lines};
 use crate::hooks::plugin::{self, Codex, NAME, Scopes};
 
 /// Install ralph's commands and hooks into Claude Code or Codex
@@ -97,7 +97,7 @@ fn install(args: &WhereArgs, project: &Path) -> Result<()> {
         let codex = args.codex(project)?;
         codex.install()?;
         let path = codex.path.display();
-        return print(&format!(
+        return print_lines(&format!(
             "installed the hooks in {path}\nCodex asks you to review them when it next starts.\n"
         ));
     }
@@ -107,7 +107,7 @@ fn install(args: &WhereArgs, project: &Path) -> Result<()> {
     claude.call(&["plugin", "marketplace", "add", &folder.to_string_lossy()])?;
     claude.call(&["plugin", "install", NAME, "--scope", args.scope()])?;
     Scopes::read(&folder).add(args.name(project))?;
-    print(&format!(
+    print_lines(&format!(
         "installed the plugin from {}\nIt is there in new conversations: /ralph-loop \"TASK\" --max-iterations 10\n",
         folder.display()
     ))
@@ -117,16 +117,16 @@ fn uninstall(args: &WhereArgs, project: &Path) -> Result<()> {
     if args.agent == Host::Codex {
         let codex = args.codex(project)?;
         if codex.installed()?.is_none() {
-            return print(&format!("there are no hooks of ralph's in {}\n", codex.path.display()));
+            return print_lines(&format!("there are no hooks of ralph's in {}\n", codex.path.display()));
         }
         codex.uninstall()?;
-        return print(&format!("took the hooks out of {}\n", codex.path.display()));
+        return print_lines(&format!("took the hooks out of {}\n", codex.path.display()));
     }
     let folder = plugin::folder()?;
     let (scopes, name) = (Scopes::read(&folder), args.name(project));
     let others = scopes.others(&name);
     if !scopes.has(&name) {
-        return print(&match others.as_str() {
+        return print_lines(&match others.as_str() {
             "" => "the plugin is not installed\n".to_owned(),
             others => format!("the plugin is not installed for {name}, but for {others}\n"),
         });
@@ -135,11 +135,11 @@ fn uninstall(args: &WhereArgs, project: &Path) -> Result<()> {
     claude.call(&["plugin", "uninstall", NAME, "--scope", args.scope()])?;
     if !others.is_empty() {
         scopes.remove(&name)?;
-        return print(&format!("took the plugin away; it stays for {others}\n"));
+        return print_lines(&format!("took the plugin away; it stays for {others}\n"));
     }
     claude.call(&["plugin", "marketplace", "remove", "ralph"])?;
     fs_err::remove_dir_all(&folder)?;
-    print("took the plugin away\n")
+    print_lines("took the plugin away\n")
 }
 
 fn show(as_json: bool, project: &Path) -> Result<()> {
@@ -177,7 +177,7 @@ fn show(as_json: bool, project: &Path) -> Result<()> {
     for (path, program) in codex {
         let _ = writeln!(text, "Codex: {}\n  calls {}", path.display(), program.display());
     }
-    print(&text)
+    print_lines(&text)
 }
 
 /// Claude Code's own program, which keeps the list of plugins.

@@ -1,6 +1,7 @@
 //! `ralph report`: a run as a page for people.
 
 use std::{
+    collections::BTreeMap,
     env,
     path::{Path, PathBuf},
 };
@@ -112,6 +113,20 @@ struct History {
     range: Option<(String, String)>,
 }
 
+/// The files that were committed, and those that are not: `now` has the lines of both, except of files that git does not know.
+fn with_uncommitted(committed: Vec<FileChange>, now: Vec<FileChange>, left: &[String]) -> Vec<FileChange> {
+    let unknown = |path: &String| FileChange { path: path.clone(), added: None, removed: None };
+    let left = left.iter().map(|path| (path.clone(), unknown(path)));
+    let mut files: BTreeMap<String, FileChange> = left.collect();
+    for file in now {
+        files.entry(file.path.clone()).and_modify(|known| *known = file.clone());
+    }
+    for file in committed {
+        files.entry(file.path.clone()).or_insert(file);
+    }
+    files.into_values().collect()
+}
+
 /// What happened between the HEAD before the run and the last one that is known to belong to it. Without git, or
 /// without that repository, the rest of the report is still worth having.
 fn history(folded: &Folded, is_newest: bool) -> Option<History> {
@@ -126,7 +141,11 @@ fn history(folded: &Folded, is_newest: bool) -> Option<History> {
     let now = git.head(&mut supervisor).ok().flatten().filter(|_| is_newest);
     let (base, last) = (heads.first()?.clone(), now.or_else(|| heads.last().cloned())?);
     let commits = git.between(&mut supervisor, &base, &last).ok()?;
-    let files = git.compared(&mut supervisor, &base, &last).ok()?;
+    let mut files = git.compared(&mut supervisor, &base, Some(&last)).ok()?;
+    if let Some(work) = &folded.run.memory.work {
+        let now = if is_newest { git.compared(&mut supervisor, &base, None).ok()? } else { Vec::new() };
+        files = with_uncommitted(files, now, &work.left);
+    }
     let range = (!commits.is_empty()).then_some((base, last));
     Some(History { commits, files, range })
 }

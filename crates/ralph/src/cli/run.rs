@@ -54,7 +54,7 @@ struct RunFlags {
     #[serde(flatten)]
     count: IterationFlags,
 
-    /// What the agent answers in a `<response>` tag when it is done
+    /// What the agent answers in a `<response>` tag when it is done [default: DONE]
     #[arg(short, long, value_name = "TEXT")]
     #[serde(skip_serializing_if = "is_unset")]
     completion_response: Option<String>,
@@ -74,6 +74,9 @@ pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
     let warnings = endless_prompt(&given.source, &plan).into_iter().collect();
     let setup = setup(&loaded, given.source.clone(), project);
     let start = Start { plan, setup, run: None, drafts: Vec::new(), reporters, warnings, settled: None };
+    if args.common.is_dry_run() {
+        return args.common.show(&start);
+    }
     start.begin().map_err(|error| given.keep(error))?.drive()
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ralph_core::{engine::event::Event, setup::Role};
+use ralph_core::{engine::event::Event, nearest::nearest, setup::Role};
 use ralph_sandbox::is_inside;
 use ralph_sys::{
     error::{Error, Result},
@@ -14,11 +14,17 @@ use crate::journal::{self, run_dir::RunDir};
 
 /// The run with this id, or with the only id that begins so; of any project.
 pub(super) fn by_id(id: &str) -> Result<RunDir> {
+    let all: Vec<String> = RunDir::all()?.iter().map(RunDir::id).collect();
     let mut found: Vec<RunDir> = RunDir::all()?.into_iter().filter(|run| run.id().starts_with(id)).collect();
     match (found.len(), found.pop()) {
         (1, Some(run)) => Ok(run),
         (0, _) | (_, None) => {
-            Err(Error::new(format!("there is no run `{id}`")).hint("`ralph status --all` lists them"))
+            let error = Error::new(format!("there is no run `{id}`"));
+            let error = match nearest(id, all.iter().map(String::as_str)) {
+                Some(meant) => error.hint(format!("did you mean `{meant}`?")),
+                None => error,
+            };
+            Err(error.hint("`ralph status --all` lists them"))
         }
         (several, Some(_)) => {
             Err(Error::new(format!("{several} runs begin with `{id}`"))

@@ -13,6 +13,7 @@ use super::named::named;
 #[derive(Args, Debug, Default)]
 pub(super) struct SafetyArgs {
     /// Contain the agent: auto (the first kind that works), embedded, bwrap, landlock, seatbelt, sbx, docker, none
+    /// [default: none; auto in `stories`]
     #[arg(
         long,
         value_name = "LEVEL",
@@ -27,7 +28,7 @@ pub(super) struct SafetyArgs {
     #[arg(long, conflicts_with = "sandbox")]
     no_sandbox: bool,
 
-    /// Leave the agent without ralph's hooks
+    /// Leave the agent without ralph's hooks [default: it has them]
     #[arg(long)]
     no_guard: bool,
 }

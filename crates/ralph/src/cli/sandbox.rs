@@ -20,7 +20,7 @@ use ralph_sys::{
 };
 use serde_json::json;
 
-use super::{display::settings_of, named::named, print};
+use super::{display::settings_of, named::named, print, print_lines};
 use crate::{
     report::style::Marks,
     settings::{self, Settings},
@@ -133,7 +133,7 @@ fn check(as_json: bool, project: &Path) -> Result<u8> {
             Some(level) => writeln!(text, "\n`--sandbox` takes {}.", level.name()),
             None => writeln!(text, "\n`--sandbox` would refuse to run: none of those that it tries works."),
         };
-        print(&text)?;
+        print_lines(&text)?;
     }
     Ok(if auto.is_some() { 0 } else { REFUSED })
 }

@@ -22,7 +22,7 @@ use ralph_sys::{
 };
 use serde_json::{Value, json};
 
-use super::{display::settings_of, print, runs, session::bound_to};
+use super::{display::settings_of, print, print_lines, runs, session::bound_to};
 use crate::{
     journal::{
         self, Folded,
@@ -111,7 +111,11 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
     if args.all && !args.json {
         out.push_str(&judges()?);
     }
-    print(&out)?;
+    if args.json {
+        print(&out)?;
+    } else {
+        print_lines(&out)?;
+    }
     Ok(0)
 }
 
@@ -191,6 +195,7 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
         "tools": spent.tools,
         "commits": spent.commits,
         "usage": spent.usage,
+        "changes": listed.folded.run.memory.work,
         "gates": gates.collect::<Vec<_>>(),
         "sandbox": listed.level(),
         "hosts": listed.connections(),
@@ -259,6 +264,7 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
         | Event::Rejected { .. }
         | Event::FilesChanged { .. }
         | Event::ReviewsCounted(_)
+        | Event::WorkCounted(_)
         | Event::RunEnded { .. }
         | Event::Unknown => None,
     }

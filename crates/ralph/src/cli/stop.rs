@@ -8,7 +8,7 @@ use ralph_sys::{
     process,
 };
 
-use super::{print, runs, session::bound_to};
+use super::{print_lines, runs, session::bound_to};
 use crate::hooks::{begin::cancel, store::Store};
 
 /// Ask a running loop to end
@@ -35,7 +35,7 @@ pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
     };
     if let Some(conversation) = bound_to(&run) {
         cancel(&Store::of(&conversation)?, &run, "cancelled by the user");
-        print(&format!("cancelled run {}; the agent is let go when it next stops\n", run.id()))?;
+        print_lines(&format!("cancelled run {}; the agent is let go when it next stops\n", run.id()))?;
         return Ok(0);
     }
     let pid = runs::process(&run).ok_or_else(|| Error::new(format!("run {} is not running", run.id())))?;
@@ -48,6 +48,6 @@ pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
             "asked run {id} to end after the running operation\nif that takes too long: ralph stop --now {id}\n"
         )
     };
-    print(&text)?;
+    print_lines(&text)?;
     Ok(0)
 }

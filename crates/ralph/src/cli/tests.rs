@@ -25,7 +25,7 @@ fn what_a_caller_inside_cannot_hand_over_is_known() {
     let shared = flags(&LoopFlags::augment_args(Command::new("x")));
     let own: BTreeSet<String> = flags(job).difference(&shared).cloned().collect();
     let (of_job, outside) = (
-        ["as", "detach", "of", "prompt", "prompt-file", "task"],
+        ["as", "detach", "dry-run", "of", "prompt", "prompt-file", "task"],
         ["config", "no-guard", "no-sandbox", "sandbox"],
     );
     let expected = of_job.into_iter().chain(outside).map(str::to_owned).collect();
@@ -34,9 +34,10 @@ fn what_a_caller_inside_cannot_hand_over_is_known() {
 }
 
 /// Flags that several commands write for themselves, because they say something else in each.
-const OWN_MEANING: [(&str, &str); 11] = [
+const OWN_MEANING: [(&str, &str); 12] = [
     ("agent", "what works in a loop, what init offers, or where a plugin goes"),
     ("all", "of all projects: to be shown, or to be removed"),
+    ("dry-run", "what a loop would do, or what would be removed"),
     ("file", "what is written, or what would be read"),
     ("follow", "a run or a bus"),
     ("force", "replace what is there, or kill at once"),

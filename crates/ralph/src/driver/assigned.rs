@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use ralph_agents::Adapter;
 use ralph_core::{
     prompt::{Surroundings, prompt_of_task},
     setup::{Assignment, Role},
@@ -38,8 +39,20 @@ pub(super) fn environment(site: &Site) -> Vec<(OsString, Option<OsString>)> {
 
 /// The prompt of a turn: where the agent is, how it talks to others, how it ends, and the task.
 pub(super) fn prompt(site: &Site, assignment: &Assignment, base: &str) -> String {
+    let is_continued = 0 < site.run().state.spent().turns || assignment.previous.is_some();
+    prompt_of_run(&site.dir.id(), assignment, is_continued, site.adapter(), base)
+}
+
+/// The same for the run with this id.
+pub(super) fn prompt_of_run(
+    run: &str,
+    assignment: &Assignment,
+    is_continued: bool,
+    adapter: &dyn Adapter,
+    base: &str,
+) -> String {
     let task = Task::of(assignment);
-    let (run_folder, bus) = (task.run_folder(&site.dir.id()), task.bus());
+    let (run_folder, bus) = (task.run_folder(run), task.bus());
     let surroundings = Surroundings {
         task: &task.id,
         task_folder: &task.folder.to_string_lossy(),
@@ -51,8 +64,7 @@ pub(super) fn prompt(site: &Site, assignment: &Assignment, base: &str) -> String
         Role::Root => surroundings.of_root(),
         Role::Child => surroundings.of_child(),
     };
-    let is_continued = 0 < site.run().state.spent().turns || assignment.previous.is_some();
-    prompt_of_task(is_continued, &site.adapter().harmless(&preamble), base)
+    prompt_of_task(is_continued, &adapter.harmless(&preamble), base)
 }
 
 /// A fingerprint of what the agents of the task have left in its folder and in that of the run: where nothing is

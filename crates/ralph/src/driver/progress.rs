@@ -5,20 +5,26 @@ use ralph_core::engine::event::{Tree, Turn};
 use super::site::Site;
 use crate::project::git::Git;
 
-/// The repository whose files tell whether anything comes of the work, also where ralph does not commit; nothing
-/// where nobody wants to know.
+/// The repository whose files tell whether anything comes of the work, also where ralph does not commit.
 pub(super) struct Trees {
     repository: Option<Git>,
+    /// Whether a rule looks at them.
+    watches: bool,
 }
 
 impl Trees {
-    pub(super) fn new(repository: Option<Git>) -> Self {
-        Self { repository }
+    pub(super) fn new(repository: Option<Git>, watches: bool) -> Self {
+        Self { repository, watches }
     }
 
-    /// The files in short.
+    /// The repository that the project is in.
+    pub(super) fn repository(&self) -> Option<&Git> {
+        self.repository.as_ref()
+    }
+
+    /// The files in short; nothing where no one wants to know.
     pub(super) fn now(&self, site: &mut Site) -> Option<Tree> {
-        self.repository.as_ref()?.tree(&mut site.supervisor).ok()
+        self.repository().filter(|_| self.watches)?.tree(&mut site.supervisor).ok()
     }
 }
 

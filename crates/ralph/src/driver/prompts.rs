@@ -4,10 +4,10 @@ use std::path::Path;
 
 use jiff::Zoned;
 use ralph_core::{
-    engine::event::Turn,
+    engine::{event::Turn, plan::Plan},
     plan_file::next_task,
     prompt::{Count, Feedback, compose, finish::told_how_to_finish},
-    setup::{PROJECT_DIR, PlanFile, PromptSource, TaskFrom},
+    setup::{PROJECT_DIR, PlanFile, PromptSource, Setup, TaskFrom},
     template::fill,
 };
 use ralph_sys::{
@@ -40,7 +40,10 @@ impl Prompts {
         }
         let own = self.base(site, containment)?;
         let base = match site.setup.prompt {
-            PromptSource::Template(_) => fill(&own, &variables(site, stories, turn)),
+            PromptSource::Template(_) => {
+                let of_story = stories.map(|stories| stories.variables(turn)).unwrap_or_default();
+                fill(&own, &variables(&site.run().plan, &site.setup, of_story, turn))
+            }
             PromptSource::Text(_) | PromptSource::File(_) => own.clone(),
         };
         let limit = site.run().plan.limits.max_iterations;
@@ -89,9 +92,13 @@ impl Prompts {
 }
 
 /// The variables of a prompt template.
-fn variables<'a>(site: &'a Site, stories: Option<&StoryKeeper>, turn: &Turn) -> Vec<(&'a str, String)> {
-    let plan = &site.run().plan;
-    let name = site.setup.project.file_name().unwrap_or_default().to_string_lossy().into_owned();
+pub(super) fn variables<'a>(
+    plan: &Plan,
+    setup: &'a Setup,
+    of_story: Vec<(&'static str, String)>,
+    turn: &Turn,
+) -> Vec<(&'a str, String)> {
+    let name = setup.project.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut variables = vec![
         ("MODE", plan.preset.clone()),
         ("ITERATION", turn.iteration.to_string()),
@@ -101,22 +108,30 @@ fn variables<'a>(site: &'a Site, stories: Option<&StoryKeeper>, turn: &Turn) -> 
         ("DATE", Zoned::now().strftime("%Y-%m-%d").to_string()),
         ("PROJECT_NAME", name),
     ];
-    for (name, value) in stories.map(|stories| stories.variables(turn)).unwrap_or_default() {
+    for (name, value) in of_story {
         variables.retain(|(known, _)| *known != name);
         variables.push((name, value));
     }
-    variables.extend(site.setup.variables.iter().map(|(name, value)| (name.as_str(), value.clone())));
+    variables.extend(setup.variables.iter().map(|(name, value)| (name.as_str(), value.clone())));
     variables
 }
 
 /// What the next turn is about, and the specification it belongs to; nothing where only the prompt knows.
 pub(super) fn task(site: &Site, containment: &Containment) -> (Option<String>, Option<String>) {
-    match &site.setup.task {
+    task_of(&site.setup, |path| containment.read_for_agent(path).ok())
+}
+
+/// The same, with another way to read the plan.
+pub(super) fn task_of(
+    setup: &Setup,
+    read: impl Fn(&Path) -> Option<Vec<u8>>,
+) -> (Option<String>, Option<String>) {
+    match &setup.task {
         TaskFrom::Prompt => (None, None),
         TaskFrom::Fixed(task) => (Some(task.clone()), None),
         TaskFrom::PlanFile => {
-            let next = site.setup.plan_file.as_ref().and_then(|PlanFile { path, specs }| {
-                let text = containment.read_for_agent(&site.setup.project.join(path)).ok()?;
+            let next = setup.plan_file.as_ref().and_then(|PlanFile { path, specs }| {
+                let text = read(&setup.project.join(path))?;
                 next_task(&String::from_utf8_lossy(&text), specs)
             });
             let (task, spec) = match next {

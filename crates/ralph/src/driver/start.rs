@@ -65,8 +65,11 @@ use ralph_sys::{
     },
 };
 
-use drafts::{check_prompt, write_absent};
-use programs::{find_agent, find_git, find_scm};
+use drafts::write_absent;
+use programs::{find_git, find_scm};
+
+pub(super) use drafts::check_prompt;
+pub(super) use programs::find_agent;
 
 /// A run to begin.
 pub(crate) struct Start {
@@ -282,18 +285,18 @@ impl Preflight {
             }
             LockScope::Shared => Vec::new(),
         };
-        let repository = match &git {
-            _ if plan.stuck_after.is_none() => None,
-            Some(git) => Some(git.clone()),
-            None => Git::find(&mut supervisor, &setup.project).ok().flatten(),
-        };
+        let repository = git.clone().or_else(|| Git::find(&mut supervisor, &setup.project).ok().flatten());
         Ok(Self { program, supervisor, git, repository, judge: None, locks })
     }
 
     /// What is not committed before the run begins: none of it is the run's.
     fn dirty(&mut self) -> Result<BTreeMap<String, String>> {
-        let Some(git) = &self.git else { return Ok(BTreeMap::new()) };
-        let changes = git.changes(&mut self.supervisor)?;
+        let changes = match (&self.git, &self.repository) {
+            (Some(git), _) => git.changes(&mut self.supervisor)?,
+            // Nothing is committed: it is only for people.
+            (None, Some(repository)) => repository.changes(&mut self.supervisor).unwrap_or_default(),
+            (None, None) => Vec::new(),
+        };
         Ok(changes.into_iter().map(|change| (change.key(), change.fingerprint)).collect())
     }
 
@@ -356,7 +359,8 @@ impl Preflight {
         let mut site = Site::new(ledger, supervisor, dir);
         let containment = Containment::prepare(&mut site, &program).context("cannot prepare the sandbox")?;
         let agent = Agent::new(program, &site.run().plan, &site.setup);
-        let (prompts, trees) = (Prompts::default(), Trees::new(repository));
+        let watches = site.run().plan.stuck_after.is_some();
+        let (prompts, trees) = (Prompts::default(), Trees::new(repository, watches));
         Ok(Driver { site, agent, prompts, containment, git, trees, judge, stories, locks })
     }
 }

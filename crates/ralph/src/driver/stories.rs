@@ -7,6 +7,7 @@ mod assignment;
 mod checks;
 mod commits;
 pub(super) mod files;
+mod first_turn;
 pub(crate) mod stop_preview;
 mod touched;
 mod unjudged_turn;
@@ -19,7 +20,7 @@ use ralph_core::{
         event::{Event, StoryView, Turn},
     },
     setup::{Setup, StoriesSetup},
-    stories::{MAX_ID_LEN, MAX_TITLE_LEN, Mode, Story, TaskFile, TaskList, hand_over, one_line, select},
+    stories::{Mode, TaskFile, TaskList, hand_over, select},
 };
 use ralph_sys::{
     error::{Error, Result},
@@ -39,6 +40,7 @@ use files::{Findings, Snapshot, StoryFiles, TurnOver};
 use touched::TreeBefore;
 
 pub(super) use files::{Pin, hashes};
+pub(super) use first_turn::{FirstTurn, first_turn};
 pub(crate) use unjudged_turn::{PendingJudgement, pending, preview, settle};
 
 /// The list before a turn, in the turn's folder.
@@ -257,15 +259,7 @@ impl StoryKeeper {
     pub(super) fn variables(&self, turn: &Turn) -> Vec<(&'static str, String)> {
         let list = self.before.as_ref().map(|before| before.file.list());
         let story = turn.story.as_deref().and_then(|id| list?.story(id));
-        let shown = |story: &Story| (one_line(&story.id, MAX_ID_LEN), one_line(&story.title, MAX_TITLE_LEN));
-        let (id, title) = story.map(shown).unwrap_or_default();
-        let dir = self.setup.ralph_dir.display().to_string();
-        vec![
-            ("MODE", turn.mode.name().to_owned()),
-            ("STORY_ID", id),
-            ("STORY_TITLE", title),
-            ("RALPH_DIR", dir),
-        ]
+        assignment::variables(turn, story, &self.setup)
     }
 
     /// Judges the last turn by the copy that was made before it, and undoes what it may not do.

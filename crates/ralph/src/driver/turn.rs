@@ -103,7 +103,7 @@ impl Driver {
     /// The turn that is due, with what is found before it begins.
     fn ordered(&mut self, order: Order) -> Result<Turn> {
         let Self { site, git, trees, containment, stories, .. } = self;
-        let head = git.as_ref().and_then(|git| git.head(&mut site.supervisor).unwrap_or_default());
+        let head = trees.repository().and_then(|git| git.head(&mut site.supervisor).unwrap_or_default());
         let (task, spec) = match site.run().memory.turn.as_ref().map(|last| &last.turn) {
             // A retry is about the same task, whatever the plan says by now.
             Some(last) if last.iteration == order.iteration => (last.task.clone(), last.spec.clone()),

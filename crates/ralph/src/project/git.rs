@@ -54,7 +54,7 @@ pub(crate) struct Change {
     pub(crate) fingerprint: String,
 }
 
-/// A file that differs between two commits.
+/// A file that differs between a commit and another, or the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileChange {
     pub(crate) path: String,
@@ -189,14 +189,17 @@ impl Git {
         Ok(lines.map(|(id, subject)| (id.to_owned(), subject.to_owned())).collect())
     }
 
-    /// The lines that were added and removed in each file between two commits; none for what is no text.
+    /// The lines that were added and removed in each file between a commit and another, or the tree; none for what is no
+    /// text. Files that git does not know are not among them.
     pub(crate) fn compared(
         &self,
         supervisor: &mut Supervisor,
         from: &str,
-        to: &str,
+        to: Option<&str>,
     ) -> io::Result<Vec<FileChange>> {
-        let args = ["diff", "--numstat", "--no-renames", "--no-ext-diff", "-z", from, to, "--"];
+        let mut args = vec!["diff", "--numstat", "--no-renames", "--no-ext-diff", "-z", from];
+        args.extend(to);
+        args.push("--");
         let captured = supervisor.capture(self.spec(&args), MAX_CHANGES_LEN)?;
         let out = String::from_utf8_lossy(&captured.out).into_owned();
         let lines = out.split('\0').filter(|_| succeeded(&captured)).filter_map(|line| {

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use ralph_core::doctor::{Fact, Severity};
 
 use super::style::Marks;
-use crate::term::{Palette, printable};
+use crate::term::{Palette, printable, wrap::wrap};
 
-/// Returns the report, group by group.
-pub(crate) fn lines(facts: &[Fact], marks: Marks, palette: Palette) -> String {
+/// Returns the report, group by group, with lines of at most so many columns; what is to be typed stays whole.
+pub(crate) fn lines(facts: &[Fact], marks: Marks, palette: Palette, columns: usize) -> String {
     let Palette { good, bad, warn, accent, quiet, strong } = palette;
     let mut out = String::new();
     for (index, fact) in facts.iter().enumerate() {
@@ -17,12 +17,13 @@ pub(crate) fn lines(facts: &[Fact], marks: Marks, palette: Palette) -> String {
             let _ = writeln!(out, "{gap}{strong}{}{strong:#}", fact.group.title());
         }
         let text = printable(&fact.text);
-        let _ = match fact.level {
-            Severity::Good => writeln!(out, "  {good}{}{good:#} {text}", marks.good),
-            Severity::Note => writeln!(out, "  {quiet}{text}{quiet:#}"),
-            Severity::Warning => writeln!(out, "  {warn}{}{warn:#} {text}", marks.warning),
-            Severity::Problem => writeln!(out, "  {bad}{}{bad:#} {text}", marks.bad),
+        let line = match fact.level {
+            Severity::Good => format!("  {good}{}{good:#} {text}", marks.good),
+            Severity::Note => format!("  {quiet}{text}{quiet:#}"),
+            Severity::Warning => format!("  {warn}{}{warn:#} {text}", marks.warning),
+            Severity::Problem => format!("  {bad}{}{bad:#} {text}", marks.bad),
         };
+        let _ = writeln!(out, "{}", wrap(&line, columns));
         for command in &fact.mend {
             let _ = writeln!(out, "       {accent}{}{accent:#}", printable(command));
         }

@@ -194,6 +194,7 @@ impl Reporter for Human {
             | Event::Delivered
             | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)
+            | Event::WorkCounted(_)
             | Event::MessageAsked { .. }
             | Event::CommitStarted { .. }
             | Event::WaitEnded { .. }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Write, path::Path, time::Duration};
 use jiff::Timestamp;
 use ralph_core::{
     containment::{contact::Contact, level::Level},
-    duration::format_duration,
+    duration::millis,
     engine::{
         Run, State,
         entry::Entry,
@@ -22,6 +22,7 @@ use crate::{
     term::{
         Palette,
         fit::{columns, fit, flow, one_line},
+        wrap::wrap,
     },
 };
 
@@ -191,11 +192,7 @@ impl Listed<'_> {
         let worked = Duration::from_millis(state.spent().ms);
         let is_running = self.standing == Standing::Running;
         let worked = if is_running { worked + since } else { worked };
-        facts.push(format_duration(if worked.as_secs() < 60 {
-            worked
-        } else {
-            Duration::from_secs(worked.as_secs())
-        }));
+        facts.push(summary::time(millis(worked)));
         facts.extend(summary::cost(&state.spent().usage));
         if 0 < state.spent().commits {
             facts.push(summary::count(state.spent().commits.into(), "commit"));
@@ -212,14 +209,16 @@ impl Listed<'_> {
     fn details(&self, style: &Style, margin: usize) -> Vec<String> {
         let room = style.columns.saturating_sub(margin);
         let fitted = |text: &str| fit(&one_line(text), room).into_owned();
+        let whole =
+            |text: &str| -> Vec<String> { wrap(&one_line(text), room).lines().map(str::to_owned).collect() };
         let Run { started, plan, state, .. } = &self.folded.run;
         let mut lines = Vec::new();
         lines.extend(self.asked.as_deref().map(|asked| fitted(&format!("asked: {asked}"))));
-        lines.extend(state.outcome().map(|outcome| fitted(&summary::outcome(outcome, plan, state))));
+        lines.extend(state.outcome().into_iter().flat_map(|it| whole(&summary::outcome(it, plan, state))));
         let findings = summary::findings(state);
         if !findings.is_empty() {
             lines.push("Needs attention:".to_owned());
-            lines.extend(findings.iter().map(|line| format!("- {}", fitted(line))));
+            lines.extend(findings.iter().flat_map(|line| whole(&format!("- {line}"))));
         }
         let widest = room.saturating_sub("guardrails: x failed (was ended),".len()).clamp(12, 60);
         let gates: Vec<String> = self
@@ -244,8 +243,9 @@ impl Listed<'_> {
             let flowed = flow(&gates, ", ", margin + label.len(), margin + label.len(), style.columns);
             lines.push(format!("{label}{flowed}"));
         }
-        lines.extend(self.containment().map(|line| fitted(&line)));
-        lines.extend(self.refusals().map(|line| fitted(&line)));
+        lines.extend(summary::work(&self.folded.run.memory));
+        lines.extend(self.containment().into_iter().flat_map(|line| whole(&line)));
+        lines.extend(self.refusals().into_iter().flat_map(|line| whole(&line)));
         lines.extend(self.doing.as_deref().map(fitted));
         if style.with_project {
             // A path is for copying, so it stays whole.

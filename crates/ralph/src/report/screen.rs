@@ -3,6 +3,7 @@
 //! Invariant: the status line is drawn only where a line begins, and erased before anything else is written.
 
 use std::{
+    borrow::Cow,
     io::{BufWriter, Write},
     time::Duration,
 };
@@ -12,6 +13,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use crate::term::{
     Palette, Width,
     fit::{columns, fit},
+    wrap::{Flowing, wrap},
 };
 
 /// How often an unchanged screen gets a new status line.
@@ -34,6 +36,8 @@ pub(super) struct Screen {
     palette: Palette,
     /// The last text did not end its line; it came at this time.
     in_line: Option<Timestamp>,
+    /// Where in its line it is.
+    flowing: Flowing,
     /// The status line that is on the screen, and since when.
     drawn: Option<(String, Timestamp)>,
 }
@@ -43,7 +47,18 @@ impl Screen {
     pub(super) fn new(out: Box<dyn Write>, width: Width, palette: Palette, stamps: Option<TimeZone>) -> Self {
         let out = BufWriter::with_capacity(64 * 1024, out);
         let now = Timestamp::UNIX_EPOCH;
-        Self { out, width, columns: width.columns(), now, stamps, palette, in_line: None, drawn: None }
+        let flowing = Flowing::default();
+        Self {
+            out,
+            width,
+            columns: width.columns(),
+            now,
+            stamps,
+            palette,
+            in_line: None,
+            flowing,
+            drawn: None,
+        }
     }
 
     /// It is this late.
@@ -61,10 +76,16 @@ impl Screen {
         self.columns.saturating_sub(stamp)
     }
 
+    /// Where lines are broken between words, so that the terminal does not break them elsewhere.
+    pub(super) fn room(&self) -> Option<usize> {
+        self.width.room().map(|_| self.columns())
+    }
+
     /// Whole lines, on lines of their own. Errors are dropped: a reader that has gone does not end the run.
     pub(super) fn line(&mut self, text: &str) {
         self.erase();
         self.end_line();
+        let text = self.room().map_or_else(|| text.into(), |room| Cow::from(wrap(text, room)));
         if self.stamps.is_none() {
             let _ = writeln!(self.out, "{text}");
             return;
@@ -81,6 +102,8 @@ impl Screen {
             return;
         }
         self.erase();
+        let given = text;
+        let text = self.room().map_or_else(|| text.into(), |room| Cow::from(self.flowing.push(text, room)));
         if self.stamps.is_none() {
             let _ = self.out.write_all(text.as_bytes());
         } else {
@@ -93,15 +116,23 @@ impl Screen {
                 is_new = true;
             }
         }
-        self.in_line = (!text.ends_with('\n')).then_some(self.now);
+        self.in_line = (!given.ends_with('\n')).then_some(self.now);
     }
 
     /// What comes next begins a line.
     pub(super) fn end_line(&mut self) {
-        if self.in_line.take().is_some() {
+        if self.in_line.is_some() {
             self.erase();
+            self.write_rest();
             let _ = self.out.write_all(b"\n");
         }
+        (self.in_line, self.flowing) = (None, Flowing::default());
+    }
+
+    /// Writes the last word of a streamed text, which might have gone on.
+    fn write_rest(&mut self) {
+        let rest = self.flowing.end(self.columns());
+        let _ = self.out.write_all(rest.as_bytes());
     }
 
     /// Makes everything visible, with this status line below it.
@@ -163,6 +194,7 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         self.erase();
+        self.write_rest();
         let _ = self.out.flush();
     }
 }

@@ -1,5 +1,7 @@
 //! A run in a few lines: its end on the screen, and what `status` says.
 
+use std::time::Duration;
+
 use ralph_agents::Usage;
 use ralph_core::{
     claim::Claim,
@@ -7,6 +9,7 @@ use ralph_core::{
     engine::{
         Run, State,
         findings::Finding,
+        memory::Memory,
         outcome::{Exhausted, Outcome},
         plan::{Cause, Plan},
         stop::Stop,
@@ -110,14 +113,22 @@ pub(crate) fn baseline(state: &State, plan: &Plan) -> Option<String> {
     (!gates.is_empty()).then(|| format!("failing before the first iteration: {}", gates.join(", ")))
 }
 
+/// Which files a run has changed, committed or not, and how to see that.
+pub(crate) fn work(memory: &Memory) -> Vec<String> {
+    let Some(work) = &memory.work else { return Vec::new() };
+    let command = work.command().map(|command| format!("see what it did: {command}"));
+    work.words().into_iter().chain(command).collect()
+}
+
+/// A time that a run took, the same everywhere: no one counts tenths of a second after a minute.
+pub(crate) fn time(ms: u64) -> String {
+    format_duration(Duration::from_millis(ms))
+}
+
 /// What a run has used: turns, time, tools, commits, tokens, cost.
 pub(crate) fn spent(state: &State) -> Vec<String> {
     let spent = state.spent();
-    let mut parts = vec![
-        count(spent.turns.into(), "turn"),
-        format_duration(std::time::Duration::from_millis(spent.ms)),
-        count(spent.tools, "tool call"),
-    ];
+    let mut parts = vec![count(spent.turns.into(), "turn"), time(spent.ms), count(spent.tools, "tool call")];
     if 0 < spent.commits {
         parts.push(count(spent.commits.into(), "commit"));
     }

@@ -20,11 +20,11 @@ pub(crate) struct LoopFlags {
     #[command(flatten)]
     pub(crate) settings: SettingFlags,
 
-    /// Exit with this code when a limit is reached
+    /// Exit with this code when a limit is reached [default: 1; 0 in `plan` and `build`]
     #[arg(long, value_name = "CODE")]
     pub(crate) limit_exit_code: Option<u8>,
 
-    /// Exit with this code instead of 7 when the run is done with findings
+    /// Exit with this code when the run is done with findings [default: 7]
     #[arg(long, value_name = "CODE")]
     pub(crate) finding_exit_code: Option<u8>,
 
@@ -40,12 +40,12 @@ pub(crate) struct SettingFlags {
     #[serde(skip_serializing_if = "is_unset")]
     pub(crate) agent: AgentFlags,
 
-    /// Tell the agent how to finish where the prompt does not
+    /// Tell the agent how to finish where the prompt does not [default: auto]
     #[arg(long, value_name = "WHEN")]
     #[serde(skip_serializing_if = "is_unset")]
     contract: Option<Contract>,
 
-    /// Try a failed iteration again this many times
+    /// Try a failed iteration again this many times [default: 3]
     #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "is_unset")]
     retries: Option<u32>,
@@ -54,7 +54,7 @@ pub(crate) struct SettingFlags {
     #[serde(skip_serializing_if = "is_unset")]
     limits: LimitFlags,
 
-    /// Do not run the guardrails before the first iteration
+    /// Do not run the guardrails before the first iteration [default: they run]
     #[arg(long)]
     #[serde(rename = "baseline", serialize_with = "off", skip_serializing_if = "is_unset")]
     no_baseline: bool,
@@ -68,12 +68,13 @@ pub(crate) struct SettingFlags {
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentFlags {
-    /// Run this agent: claude, codex, amp, gemini, opencode, qwen, copilot, pi, or any program that reads a prompt
+    /// Run this agent: claude, codex, amp, gemini, opencode, qwen, copilot, pi, or any program that reads a prompt [default: the
+    /// one of the settings]
     #[arg(id = "agent", short = 'a', long = "agent", value_name = "COMMAND")]
     #[serde(skip_serializing_if = "is_unset")]
     pub(crate) command: Option<String>,
 
-    /// Have the agent use this model
+    /// Have the agent use this model [default: the agent's own choice]
     #[arg(long)]
     #[serde(skip_serializing_if = "is_unset")]
     model: Option<String>,
@@ -83,22 +84,22 @@ pub(crate) struct AgentFlags {
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LimitFlags {
-    /// End a turn of the agent after this time, such as 30m
+    /// End a turn of the agent after this time, such as 30m [default: no limit]
     #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     iteration_timeout: Option<Duration>,
 
-    /// End a turn of the agent that prints nothing for this time
+    /// End a turn of the agent that prints nothing for this time [default: 30m]
     #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     idle_timeout: Option<Duration>,
 
-    /// End a turn of the agent that has not begun after this time
+    /// End a turn of the agent that has not begun after this time [default: 2m]
     #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     start_timeout: Option<Duration>,
 
-    /// End a guardrail after this time
+    /// End a guardrail after this time [default: no limit]
     #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     gate_timeout: Option<Duration>,
@@ -113,29 +114,29 @@ pub(crate) struct LimitFlags {
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "a field is called like its flag")]
 pub(crate) struct BudgetFlags {
-    /// End when this much was spent, in US dollars; 0 is no limit
+    /// End when this much was spent, in US dollars [default: 0, no limit]
     ///
     /// Budgets are looked at between turns, and inside a turn where the agent says meanwhile what it uses.
     #[arg(long, value_name = "USD", value_parser = dollars)]
     #[serde(skip_serializing_if = "is_unset")]
     pub(crate) max_cost: Option<f64>,
 
-    /// End when this many tokens were used, in and out; 0 is no limit
+    /// End when this many tokens were used, in and out [default: 0, no limit]
     #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "is_unset")]
     pub(crate) max_tokens: Option<u64>,
 
-    /// End when one iteration has cost this much, in US dollars; 0 is no limit
+    /// End when one iteration has cost this much, in US dollars [default: 0, no limit]
     #[arg(long, value_name = "USD", value_parser = dollars)]
     #[serde(skip_serializing_if = "is_unset")]
     pub(crate) max_iteration_cost: Option<f64>,
 
-    /// End when one iteration has used this many tokens, in and out; 0 is no limit
+    /// End when one iteration has used this many tokens, in and out [default: 0, no limit]
     #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "is_unset")]
     pub(crate) max_iteration_tokens: Option<u64>,
 
-    /// End after this time of work and waiting, such as 8h; 0 is no limit
+    /// End after this time of work and waiting, such as 8h [default: 0, no limit]
     #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     pub(crate) max_time: Option<Duration>,
@@ -144,7 +145,7 @@ pub(crate) struct BudgetFlags {
 /// How many iterations there may be; as JSON a layer of settings.
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct IterationFlags {
-    /// End after this many iterations
+    /// End after this many iterations [default: 10; 15 in `stories`]
     #[arg(short, long, visible_alias = "maximum-iterations", value_name = "N")]
     #[serde(rename = "maximumIterations", skip_serializing_if = "is_unset")]
     pub(crate) max_iterations: Option<u32>,
@@ -153,7 +154,7 @@ pub(crate) struct IterationFlags {
 /// The guardrails of a loop; as JSON a layer of settings.
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct GuardrailFlags {
-    /// Check the work with this shell command; may be given several times, and replaces those of the settings
+    /// Check the work with this shell command; may be given several times [default: those of the settings]
     #[arg(short, long, value_name = "COMMAND")]
     #[serde(rename = "guardrails", serialize_with = "commands", skip_serializing_if = "is_unset")]
     pub(crate) guardrail: Vec<String>,
@@ -171,7 +172,7 @@ pub(crate) struct GuardedFlag {
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(into = "bool")]
 pub(crate) struct StreamFlags {
-    /// Show what the agent does (the default)
+    /// Show what the agent does [default]
     #[arg(long, overrides_with = "no_stream_agent_output")]
     stream_agent_output: bool,
 
@@ -197,7 +198,7 @@ pub(crate) struct DisplayFlags {
     #[arg(short, long, conflicts_with = "verbose", help_heading = "Output")]
     pub(crate) quiet: bool,
 
-    /// When to use colour
+    /// When to use colour [default: auto]
     #[arg(long, value_name = "WHEN", help_heading = "Output")]
     pub(crate) color: Option<ColorWhen>,
 

@@ -188,6 +188,7 @@ impl Reporter for TaskReporter {
             | Event::Rejected { .. }
             | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)
+            | Event::WorkCounted(_)
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
             | Event::ToolCallsJudged { .. }

@@ -6,7 +6,7 @@ use clap::Args;
 use ralph_sys::error::{Error, Result};
 
 use crate::{
-    cli::print,
+    cli::print_lines,
     hooks::{begin, store::Store},
 };
 
@@ -32,6 +32,6 @@ pub(super) fn main(args: &CancelArgs, project: &Path) -> Result<u8> {
             .hint("`ralph session status` shows which are")
     })?;
     begin::cancel(&store, &run, "cancelled by the user");
-    print(&format!("CANCELLED: the loop of {conversation} (run {})\n", run.id()))?;
+    print_lines(&format!("CANCELLED: the loop of {conversation} (run {})\n", run.id()))?;
     Ok(0)
 }

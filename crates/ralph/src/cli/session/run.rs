@@ -46,7 +46,6 @@ pub(super) fn main(args: &SessionRunArgs, project: &Path) -> Result<u8> {
     let plan = args.common.limit(tune(plan(&ask, &loaded.settings)?, &loaded.settings));
     let session = Some(InSession { id: None, ultrawork: ask.ultrawork });
     let setup = Setup { session, ..setup(&loaded, PromptSource::Text(ask.task), project) };
-    Start { plan, setup, run: None, drafts: Vec::new(), reporters, warnings: Vec::new(), settled: None }
-        .begin()?
-        .drive()
+    let (drafts, warnings) = (Vec::new(), Vec::new());
+    args.common.run(Start { plan, setup, run: None, drafts, reporters, warnings, settled: None })
 }

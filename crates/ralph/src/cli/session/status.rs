@@ -16,7 +16,7 @@ use ralph_sys::error::Result;
 use serde_json::{Value, json};
 
 use crate::{
-    cli::print,
+    cli::{print, print_lines},
     journal::{self, Folded, run_dir::RunDir},
     term::fit::one_line,
 };
@@ -67,7 +67,11 @@ pub(super) fn main(args: &SessionStatusArgs, project: &Path) -> Result<u8> {
     if loops.is_empty() && !args.json {
         out.push_str("no loops inside conversations yet; type /ralph-loop in your agent\n");
     }
-    print(&out)?;
+    if args.json {
+        print(&out)?;
+    } else {
+        print_lines(&out)?;
+    }
     Ok(0)
 }
 

@@ -22,7 +22,7 @@ use super::{
     templates::{Feature, branch, files},
 };
 use crate::{
-    cli::print,
+    cli::print_lines,
     project::{
         archived,
         git::{self, Git},
@@ -78,7 +78,7 @@ pub(super) fn main(args: &ArchiveArgs, project: &Path) -> Result<u8> {
     };
     let (done, all) = counts(&list, place.review);
     let fate = if committed { "committed" } else { "not committed: this is not a git repository" };
-    print(&format!("{} ({done} of {all} stories done, {fate})\n", folder.display()))?;
+    print_lines(&format!("{} ({done} of {all} stories done, {fate})\n", folder.display()))?;
     Ok(0)
 }
 

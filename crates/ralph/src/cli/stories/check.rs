@@ -14,7 +14,11 @@ use super::{
     PlaceArgs,
     place::{StoriesPlace, undone},
 };
-use crate::{cli::print, driver::preview, project::story_files::TASKS};
+use crate::{
+    cli::{print, print_lines},
+    driver::preview,
+    project::story_files::TASKS,
+};
 
 /// Say what is wrong with the task list
 ///
@@ -72,7 +76,7 @@ pub(super) fn main(args: &CheckArgs, project: &Path) -> Result<u8> {
             (true, all) => format!("{file}: good. {all} stories, {open} open, {stuck} of them blocked\n"),
             (false, _) => String::new(),
         };
-        print(&format!("{}{verdict}", lines.concat()))?;
+        print_lines(&format!("{}{verdict}", lines.concat()))?;
     }
     Ok(if is_good { 0 } else { REFUSED })
 }

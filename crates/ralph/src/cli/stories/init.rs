@@ -17,7 +17,7 @@ use super::{
     templates::{Feature, PRD_TEMPLATE, files},
 };
 use crate::{
-    cli::print,
+    cli::print_lines,
     project::{
         archived,
         story_files::{ACTIVE, PRD, TASKS},
@@ -72,7 +72,7 @@ pub(super) fn main(args: &StoriesInitArgs, project: &Path) -> Result<u8> {
             "{kept} is not the template any more and was kept; `ralph stories archive` puts it away"
         ));
     }
-    print(&next_steps(&place, &written))?;
+    print_lines(&next_steps(&place, &written))?;
     Ok(0)
 }
 

@@ -12,10 +12,13 @@ use super::{
     place::{StoriesPlace, undone},
 };
 use crate::{
-    cli::{display::settings_of, print},
+    cli::{display::settings_of, print, print_lines},
     project::story_files::TASKS,
     report::style::Marks,
-    term::fit::{columns, one_line},
+    term::{
+        Stream, Width,
+        fit::{columns, fit, one_line},
+    },
 };
 
 /// Show the stories: how far each is, how often it was reviewed, what it waits for
@@ -52,7 +55,7 @@ pub(super) fn main(args: &StoryListArgs, project: &Path) -> Result<u8> {
     for problem in &reading.problems {
         crate::cli::warn(&format!("{}:{}: {problem}", place.shown(TASKS), problem.line));
     }
-    print(&table(&reading.list, &place))?;
+    print_lines(&table(&reading.list, &place, Width::of(Stream::Out).room()))?;
     Ok(0)
 }
 
@@ -93,36 +96,48 @@ fn word(story: &Story, review: Review) -> &'static str {
     }
 }
 
-fn table(list: &TaskList, place: &StoriesPlace) -> String {
+/// The columns of the table; the title is the last.
+const HEADS: [&str; 5] = ["STORY", "STATUS", "REVIEWS", "AFTER", "TITLE"];
+
+/// A title with less room than this has a line of its own.
+const MIN_TITLE: usize = 16;
+
+fn table(list: &TaskList, place: &StoriesPlace, room: Option<usize>) -> String {
     let marks = Marks::of(settings_of(&place.project).output.emoji);
+    let room = room.unwrap_or(usize::MAX);
+    // Names of any length come from people and agents.
+    let name = |text: &str| fit(&one_line(text), (room / 4).max(HEADS[3].len())).into_owned();
     let rows: Vec<[String; 5]> = list
         .user_stories
         .iter()
         .map(|story| {
             let waits = blocked(list, story, place.review).map(|why| format!(" ({why})")).unwrap_or_default();
             [
-                one_line(&story.id).into_owned(),
+                name(&story.id),
                 word(story, place.review).to_owned(),
                 format!("{} of {}", story.review_count, place.cap),
-                story.depends_on.join(" "),
-                format!("{}{waits}", one_line(&story.title)),
+                name(&story.depends_on.join(" ")),
+                one_line(&format!("{}{waits}", story.title)).into_owned(),
             ]
         })
         .collect();
-    let heads = ["STORY", "STATUS", "REVIEWS", "AFTER", "TITLE"].map(str::to_owned);
+    let heads = HEADS.map(str::to_owned);
     let width = |column: usize| {
         rows.iter().chain([&heads]).map(|row| columns(&row[column])).max().unwrap_or_default()
     };
     let widths = [0, 1, 2, 3].map(width);
+    let used = widths.iter().sum::<usize>() + 2 * widths.len();
     let line = |row: &[String; 5]| {
-        let cells = row.iter().zip(widths.iter().map(Some).chain([None]));
-        let cells: Vec<String> = cells
-            .map(|(cell, width)| {
-                let gap = width.map_or(0, |width| width.saturating_sub(columns(cell)));
-                format!("{cell}{}", " ".repeat(gap))
-            })
-            .collect();
-        format!("{}\n", cells.join("  ").trim_end())
+        let [cells @ .., title] = row;
+        let cells = cells
+            .iter()
+            .zip(widths)
+            .map(|(cell, width)| format!("{cell}{}", " ".repeat(width.saturating_sub(columns(cell)))));
+        let cells = cells.collect::<Vec<_>>().join("  ");
+        if room.saturating_sub(used) < MIN_TITLE {
+            return format!("{}\n    {}\n", cells.trim_end(), fit(title, room.saturating_sub(4)));
+        }
+        format!("{}\n", format!("{cells}  {}", fit(title, room - used)).trim_end())
     };
     let mut text = line(&heads);
     text.extend(rows.iter().map(line));

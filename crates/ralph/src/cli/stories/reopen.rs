@@ -7,7 +7,7 @@ use ralph_core::stories::reopen;
 use ralph_sys::error::{Error, Result};
 
 use super::{PlaceArgs, place::StoriesPlace, step::turn};
-use crate::cli::print;
+use crate::cli::print_lines;
 
 /// Submit for review what passed without one
 ///
@@ -38,6 +38,6 @@ pub(super) fn main(args: &ReopenArgs, project: &Path) -> Result<u8> {
         reopen(&place.tasks()?, &args.ids).map_err(|refused| Error::new(refused.why).hint(refused.hint))?;
     place.write_tasks(&changed)?;
     let lines = ids.iter().map(|id| format!("{id}: reviewStatus needs_review, passes false\n"));
-    print(&lines.collect::<String>())?;
+    print_lines(&lines.collect::<String>())?;
     Ok(0)
 }

@@ -10,7 +10,7 @@ use ralph_core::{
         presets,
     },
     setup::{PromptSource, Setup, StoriesSetup},
-    stories::{Budget, Review, TaskFile, TaskList, is_unreviewed, past_the_cap},
+    stories::{Budget, Review, TaskList, is_unreviewed, past_the_cap},
 };
 use ralph_sys::error::{Error, Result};
 use serde::Serialize;
@@ -66,7 +66,7 @@ struct ReviewFlags {
     #[serde(skip_serializing_if = "is_unset")]
     skip_review: bool,
 
-    /// Review a story at most this often; then it is approved and the concerns are kept
+    /// Review a story at most this often; then it is approved and the concerns are kept [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[serde(skip_serializing_if = "is_unset")]
     review_cap: Option<u32>,
@@ -83,7 +83,7 @@ pub(super) fn main(args: &StoriesRunArgs, project: &Path) -> Result<u8> {
             .hint("write the files to fill in: ralph stories init --name FEATURE"));
     }
     // Before anything is believed that the list says.
-    let settled = settle(&place.project, &place.name)?;
+    let settled = if args.common.is_dry_run() { None } else { settle(&place.project, &place.name)? };
     let list = good_list(&place)?;
     let reporters = args.common.reporters(&loaded, &place.project)?;
     let plan = args.common.limit(tune(plan(&files, &list, &loaded.settings), &loaded.settings));
@@ -107,12 +107,13 @@ pub(super) fn main(args: &StoriesRunArgs, project: &Path) -> Result<u8> {
     let past_the_cap = past_the_cap(&list, place.cap).into_iter().map(|(_, text)| text);
     let past_the_cap = past_the_cap.filter(|_| place.review == Review::Required);
     let warnings = (!is_contained).then_some(open).into_iter().chain(past_the_cap).collect();
-    Start { plan, setup, run: None, drafts: Vec::new(), reporters, warnings, settled }.begin()?.drive()
+    args.common.run(Start { plan, setup, run: None, drafts: Vec::new(), reporters, warnings, settled })
 }
 
 /// The list, if a loop can begin with it.
 fn good_list(place: &StoriesPlace) -> Result<TaskList> {
-    let tasks = TaskFile::new(place.tasks()?);
+    // A turn that was cut off is judged by now, except where nothing may be written.
+    let (tasks, _) = place.judged_tasks()?;
     let file = place.shown(TASKS);
     let problems = tasks.problems(place.review);
     if !problems.is_empty() {

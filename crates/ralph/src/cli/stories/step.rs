@@ -13,7 +13,7 @@ use ralph_sys::{
 };
 
 use super::{PlaceArgs, place::StoriesPlace};
-use crate::{cli::print, project::story_files::Active};
+use crate::{cli::print_lines, project::story_files::Active};
 
 /// Submit a story for review
 ///
@@ -105,7 +105,7 @@ impl StoryArgs {
         if let Some(story) = list.story(&self.id) {
             let status = status_name(story.review_status);
             let (id, passes, count) = (&story.id, story.passes, story.review_count);
-            print(&format!("{id}: reviewStatus {status}, passes {passes}, reviewCount {count}\n"))?;
+            print_lines(&format!("{id}: reviewStatus {status}, passes {passes}, reviewCount {count}\n"))?;
         }
         Ok(0)
     }

@@ -7,7 +7,7 @@ use ralph_core::setup::Role;
 use ralph_sys::{error::Result, files::MAX_TEXT_LEN};
 use serde_json::json;
 
-use super::super::{display::settings_of, print};
+use super::super::{display::settings_of, print, print_lines};
 use crate::{
     report::{style::Marks, summary::count},
     tasks::{
@@ -74,7 +74,11 @@ pub(super) fn main(args: &TaskListArgs, project: &Path) -> Result<u8> {
     if tasks.is_empty() && !args.json {
         out.push_str("no tasks yet; start one: ralph task run -p \"...\"\n");
     }
-    print(&out)?;
+    if args.json {
+        print(&out)?;
+    } else {
+        print_lines(&out)?;
+    }
     Ok(0)
 }
 

@@ -10,7 +10,7 @@ use ralph_sys::error::{Context, Error, Result};
 
 use super::{
     earlier::Earlier,
-    run::{GoingArgs, begin},
+    run::{GoingArgs, start},
 };
 use crate::tasks::{Task, Tasks, bus::Draft, parse_id, record::Status, store};
 
@@ -44,7 +44,11 @@ pub(super) fn main(args: &TaskResumeArgs, project: &Path) -> Result<u8> {
                 .hint("look what is in it, and remove it"));
         }
     }
-    let driver = begin(&args.going, &task, None, project, Earlier::of(&task, project)?)?;
+    let earlier = Earlier::of(&task, project)?;
+    if args.going.common.is_dry_run() {
+        return args.going.common.show(&start(&args.going, &task, None, project, earlier)?);
+    }
+    let driver = start(&args.going, &task, None, project, earlier)?.begin()?;
     let was_done = remove(&task, &task.done())?;
     let did_wait = remove(&task, &task.marker())?;
     let why = match (was_done, did_wait) {

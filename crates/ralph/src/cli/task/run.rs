@@ -28,7 +28,7 @@ use super::{
     earlier::Earlier,
 };
 use crate::{
-    driver::{Driver, Start},
+    driver::Start,
     settings::{
         TaskSettings,
         flags::{GuardrailFlags, is_unset, layer},
@@ -70,7 +70,7 @@ pub(super) struct GoingArgs {
     own: TaskFlags,
 
     #[command(flatten)]
-    common: LoopArgs,
+    pub(super) common: LoopArgs,
 }
 
 /// The flags of this loop alone; as JSON they are a layer of settings.
@@ -89,17 +89,17 @@ struct TaskFlags {
 #[derive(Args, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RestartFlags {
-    /// Start the agent so many times in all
+    /// Start the agent so many times in all [default: 100]
     #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "is_unset")]
     max_restarts: Option<u32>,
 
-    /// Wait so long before it is started again
+    /// Wait so long before it is started again [default: 1s]
     #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     restart_delay: Option<Duration>,
 
-    /// Wait so long for the runs that it started when the task is done
+    /// Wait so long for the runs that it started when the task is done [default: 5m]
     #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     child_wait_timeout: Option<Duration>,
@@ -116,21 +116,25 @@ pub(super) fn main(args: &TaskRunArgs, project: &Path) -> Result<u8> {
             .hint(format!("say what to do: ralph task run --task {id} -p \"...\""))
             .hint(format!("or write it into {}", task.text_file().display())));
     }
+    if args.going.common.is_dry_run() {
+        let start = start(&args.going, &task, text, project, Earlier::default())?;
+        return args.going.common.show(&start);
+    }
     if !args.depends_on.is_empty() {
         task.files().make_folder(&task.folder).context(format!("cannot make the folder of task `{id}`"))?;
         tasks.depend(&task, &args.depends_on)?;
     }
-    begin(&args.going, &task, text, project, Earlier::default())?.drive()
+    start(&args.going, &task, text, project, Earlier::default())?.begin()?.drive()
 }
 
-/// Gets everything ready for the agent of a task; nothing of the task is changed when something stands against it.
-pub(super) fn begin(
+/// What the agent of a task is started with; nothing of the task is changed when something stands against it.
+pub(super) fn start(
     args: &GoingArgs,
     task: &Task,
     text: Option<String>,
     project: &Path,
     earlier: Earlier,
-) -> Result<Driver> {
+) -> Result<Start> {
     let loaded = args.common.load_again(project, earlier.invocation, layer(&args.own))?;
     let reporters = args.common.reporters(&loaded, project)?;
     let settings = &loaded.settings;
@@ -167,7 +171,7 @@ pub(super) fn begin(
         scm: None,
         ..setup(&loaded, PromptSource::File(task.text_file()), project)
     };
-    Start { plan, setup, run: None, drafts, reporters, warnings, settled: None }.begin()
+    Ok(Start { plan, setup, run: None, drafts, reporters, warnings, settled: None })
 }
 
 fn given_text(args: &TaskRunArgs) -> Result<Option<String>> {

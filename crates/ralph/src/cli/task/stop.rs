@@ -14,7 +14,7 @@ use ralph_sys::{
     process::{ask_to_stop, end_at_once, guardian::OWN_RUN_VARIABLE, is_same_process, variable},
 };
 
-use super::super::{print, runs};
+use super::super::{print_lines, runs};
 use crate::{
     journal::run_dir::RunDir,
     tasks::{
@@ -61,7 +61,7 @@ pub(super) fn main(args: &TaskStopArgs, project: &Path) -> Result<u8> {
     // Whoever waits for the others must have gone before them, or it would take their end for their success.
     end(&task, &roots, args.force);
     end(&task, &children, args.force);
-    print(&format!("stopped task {}: {}\n", task.id, stopped.join(", ")))?;
+    print_lines(&format!("stopped task {}: {}\n", task.id, stopped.join(", ")))?;
     Ok(0)
 }
 

@@ -22,7 +22,10 @@ pub(super) fn write_absent(project: &Path, drafts: &[(PathBuf, Cow<'static, str>
 }
 
 /// A prompt that is still to be written says what it says.
-pub(super) fn check_prompt(prompt: &PromptSource, drafts: &[(PathBuf, Cow<'static, str>)]) -> Result<()> {
+pub(in crate::driver) fn check_prompt(
+    prompt: &PromptSource,
+    drafts: &[(PathBuf, Cow<'static, str>)],
+) -> Result<()> {
     let Some(path) = prompt.path() else { return Ok(()) };
     if path.symlink_metadata().is_err() && drafts.iter().any(|(draft, _)| draft == path) {
         return Ok(());

@@ -14,7 +14,7 @@ use ralph_sys::{
 use crate::project::git::{self, Git};
 
 /// The agent's program; a relative path is relative to the project.
-pub(super) fn find_agent(setup: &Setup) -> Result<PathBuf> {
+pub(in crate::driver) fn find_agent(setup: &Setup) -> Result<PathBuf> {
     let command = &setup.agent.command;
     which::which_in(command, env::var_os("PATH"), &setup.project).map_err(|_| {
         let as_path = setup.project.join(command);

@@ -47,6 +47,18 @@ pub(super) fn text(
     format!("{}\n\n---\n\n", lines.join("\n"))
 }
 
+/// The variables of the prompt that are about the story.
+pub(super) fn variables(
+    turn: &Turn,
+    story: Option<&Story>,
+    setup: &StoriesSetup,
+) -> Vec<(&'static str, String)> {
+    let shown = |story: &Story| (one_line(&story.id, MAX_ID_LEN), one_line(&story.title, MAX_TITLE_LEN));
+    let (id, title) = story.map(shown).unwrap_or_default();
+    let dir = setup.ralph_dir.display().to_string();
+    vec![("MODE", turn.mode.name().to_owned()), ("STORY_ID", id), ("STORY_TITLE", title), ("RALPH_DIR", dir)]
+}
+
 fn of_story(turn: &Turn, story: &Story, commits: &ReviewedCommits, setup: &StoriesSetup) -> Vec<String> {
     match turn.mode {
         Mode::Review => {

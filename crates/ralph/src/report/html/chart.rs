@@ -5,6 +5,7 @@ use std::{fmt::Write, time::Duration};
 use ralph_core::{duration::format_duration, engine::plan::Gate};
 
 use super::{escape, recap::TurnRow};
+use crate::term::fit::fit;
 
 /// More columns than this are drawn together: nobody tells them apart, and the page stays small.
 const MAX_COLUMNS: usize = 240;
@@ -105,7 +106,7 @@ pub(super) fn gates(turns: &[TurnRow], gates: &[Gate]) -> String {
     let mut svg = open("What the guardrails said after each turn", WIDTH, height);
     for (row, gate) in gates.iter().enumerate() {
         let y = at(row, ROW);
-        let name: String = gate.check.name().chars().take(26).collect();
+        let name = fit(gate.check.name(), 26);
         let _ = write!(svg, "<text class=\"name\" x=\"0\" y=\"{:.1}\">{}</text>", y + 15.0, escape(&name));
         for (index, column) in columns.iter().enumerate() {
             let results = column.turns.iter().flat_map(|told| &told.gates).filter(|it| it.gate == row);

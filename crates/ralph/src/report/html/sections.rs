@@ -1,11 +1,13 @@
 //! The parts of the report that are words.
 
-use std::{fmt::Write, path::Path, time::Duration};
+use std::{fmt::Write, path::Path};
 
 use ralph_agents::Usage;
 use ralph_core::{
-    duration::format_duration,
-    engine::{Run, event::Event},
+    engine::{
+        Run,
+        event::{Event, WorkCounted},
+    },
     gate_failure::GateFailure,
 };
 
@@ -17,7 +19,6 @@ use crate::{
     project::git::FileChange,
     report::{
         listing::Standing,
-        screen::between,
         summary::{self, count},
     },
 };
@@ -66,7 +67,7 @@ impl Page<'_> {
         if let (Some(first), Some(last)) = (entries.first(), entries.last()) {
             let from = first.at.to_zoned(self.zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
             let to = last.at.to_zoned(self.zone.clone()).strftime("%H:%M");
-            add(format_duration(whole(between(first.at, last.at))), &format!("{from} to {to}"));
+            add(summary::time(spent.ms), &format!("{from} to {to}"));
         }
         let unknown = if 0 < spent.unmetered { "unmetered" } else { "not reported" };
         let cost = summary::cost(&spent.usage).unwrap_or(unknown.to_owned());
@@ -81,7 +82,7 @@ impl Page<'_> {
         add(spent.tools.to_string(), "tool calls");
         add(self.commits.len().max(spent.commits as usize).to_string(), "commits");
         if 0 < story.waited_ms {
-            add(format_duration(whole(Duration::from_millis(story.waited_ms))), "spent waiting");
+            add(summary::time(story.waited_ms), "spent waiting");
         }
         let cells = figures
             .iter()
@@ -161,6 +162,8 @@ impl Page<'_> {
             lines.push((format!("git diff {base} {last}"), "what it did"));
             lines
                 .push((format!("git revert --no-edit {base}..{last}"), "take its commits back, by new ones"));
+        } else if let Some(command) = self.folded.run.memory.work.as_ref().and_then(WorkCounted::command) {
+            lines.push((command, "what it did; nothing is committed"));
         }
         let width = lines.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
         let lines = lines.iter().map(|(command, what)| format!("{command:<width$}  # {what}"));
@@ -219,7 +222,7 @@ impl Page<'_> {
              <td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"{class}\">{}</td></tr>\n",
             told.turn.iteration,
             told.at.to_zoned(self.zone.clone()).strftime("%H:%M:%S"),
-            format_duration(Duration::from_millis(told.ms)),
+            summary::time(told.ms),
             summary::cost(&told.usage).unwrap_or("–".to_owned()),
             told.tools,
             escape(&says),
@@ -238,11 +241,6 @@ pub(super) fn middle_cut(rows: &[String], columns: usize) -> String {
         "<tr><td class=\"quiet\" colspan=\"{columns}\">({left_out} more; ralph logs has all)</td></tr>\n"
     );
     [rows[..half].concat(), gap, rows[rows.len() - half..].concat()].concat()
-}
-
-/// Without parts of a second, once there is a second.
-fn whole(duration: Duration) -> Duration {
-    if duration.as_secs() == 0 { duration } else { Duration::from_secs(duration.as_secs()) }
 }
 
 /// How many of the last lines of a failed guardrail a page has.

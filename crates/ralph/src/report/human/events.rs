@@ -1,6 +1,6 @@
 //! What ralph itself does: iterations, gates, commits, the end.
 
-use std::{io::Write, path::Path, time::Duration};
+use std::{fmt::Write as _, path::Path, time::Duration};
 
 use ralph_core::{
     duration::format_duration,
@@ -20,9 +20,10 @@ use super::Human;
 use crate::{
     report::{style::Marks, summary},
     term::{
-        Palette,
+        Palette, Stream, Width,
         fit::{columns, fit, flow, one_line},
         printable,
+        wrap::wrap,
     },
 };
 
@@ -201,7 +202,7 @@ impl Human {
         }
         let line = printable(&summary::outcome(outcome, plan, state)).into_owned();
         let spent = flow(&summary::spent(state), ", ", 3, 3, self.screen.columns());
-        let out = &mut self.data;
+        let mut out = String::new();
         let _ = writeln!(out, "{mark} {style}{line}{style:#}\n   {spent}");
         let findings = summary::findings(state);
         if !findings.is_empty() {
@@ -218,6 +219,9 @@ impl Human {
         }
         if let Some(line) = summary::baseline(state, plan) {
             let line = printable(&line).into_owned();
+            let _ = writeln!(out, "   {line}");
+        }
+        for line in summary::work(memory) {
             let _ = writeln!(out, "   {line}");
         }
         if !findings.is_empty() {
@@ -240,6 +244,9 @@ impl Human {
             let command: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
             let _ = writeln!(out, "   go on with: {}", command.join(" "));
         }
-        let _ = out.flush();
+        // The talk may go to a terminal and this into a file.
+        let room = self.screen.room().and_then(|_| Width::of(Stream::Out).room());
+        let out = room.map_or_else(|| out.clone(), |room| wrap(&out, room));
+        let _ = self.data.write_all(out.as_bytes()).and_then(|()| self.data.flush());
     }
 }

@@ -96,6 +96,7 @@ impl Live {
             | Event::Rejected { .. }
             | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)
+            | Event::WorkCounted(_)
             | Event::Unknown => return,
             Event::RunStarted(_)
             | Event::RunResumed { .. }

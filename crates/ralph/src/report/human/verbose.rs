@@ -90,6 +90,7 @@ impl Human {
             | Event::Rejected { .. }
             | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)
+            | Event::WorkCounted(_)
             | Event::RunEnded { .. }
             | Event::Unknown => {}
         }

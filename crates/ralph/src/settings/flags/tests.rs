@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use ralph_core::{duration::format_duration, engine::presets};
 use serde_json::json;
 
 use super::*;
-use crate::settings::{keys, load};
+use crate::settings::{Settings, keys, load};
 
 /// Flags that stand for no setting, and those for how things look, which other commands have too.
 const NO_SETTINGS: [&str; 7] =
@@ -147,4 +148,37 @@ fn amounts_of_money_are_read() {
     for text in ["", "x", "-1", "inf", "NaN"] {
         assert!(dollars(text).is_err(), "{text}");
     }
+}
+
+#[test]
+fn help_says_what_holds_without_a_flag() {
+    let command = GuardrailFlags::augment_args(IterationFlags::augment_args(LoopFlags::augment_args(
+        Command::default(),
+    )));
+    let help = |name: &str| {
+        let arg = command.get_arguments().find(|arg| arg.get_long() == Some(name)).expect("a flag");
+        arg.get_help().map(ToString::to_string).unwrap_or_default()
+    };
+    for arg in command.get_arguments() {
+        // What is shown is no setting; two flags are one.
+        let is_other = arg.get_help_heading() == Some("Output") || arg.get_id() == "no_stream_agent_output";
+        let name = arg.get_long().expect("a long name");
+        assert!(is_other || help(name).contains("[default"), "--{name}: {}", help(name));
+    }
+    let Settings { retries, limits, .. } = Settings::default();
+    let time = |time: Option<Duration>| time.map_or("no limit".to_owned(), format_duration);
+    for (name, default) in [
+        ("retries", retries.to_string()),
+        ("iteration-timeout", time(limits.iteration_timeout)),
+        ("idle-timeout", time(limits.idle_timeout)),
+        ("start-timeout", time(limits.start_timeout)),
+        ("gate-timeout", time(limits.gate_timeout)),
+        ("max-iterations", presets::run("", vec![]).limits.max_iterations.to_string()),
+        ("limit-exit-code", presets::run("", vec![]).limits.limit_exit_code.to_string()),
+        ("finding-exit-code", presets::run("", vec![]).limits.finding_exit_code.to_string()),
+    ] {
+        assert!(help(name).contains(&format!("[default: {default}")), "--{name}: {}", help(name));
+    }
+    let none = [limits.max_cost.is_none(), limits.max_tokens.is_none(), limits.max_time.is_none()];
+    assert!(none.iter().all(|is_none| *is_none), "no limit is the default");
 }
