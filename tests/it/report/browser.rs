@@ -216,7 +216,7 @@ fn a_browser_shows_the_report() {
         "What was asked",
         "Needs attention",
         "What was refused",
-        "What to type",
+        "Next steps",
         "Iterations",
         "Guardrails",
         "Commits",

@@ -55,7 +55,7 @@ impl Page<'_> {
             section("What was asked", self.asked.as_deref().map(asked)),
             section("Needs attention", self.concerns(&story)),
             section("What was refused", Self::refused(&story)),
-            section("What to type", Some(self.commands())),
+            section("Next steps", Some(self.commands())),
             pictures.concat(),
             section("Commits", self.committed()),
             section("Files changed", self.changed()),
