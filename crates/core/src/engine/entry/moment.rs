@@ -38,7 +38,7 @@ pub(super) fn write(at: Timestamp, line: &mut Vec<u8>) {
         return;
     }
     let (year, month, day) = date_after(ms / DAY_MS);
-    let (seconds, part) = (ms % DAY_MS / 1000, ms % 1000);
+    let seconds = ms % DAY_MS / 1000;
     let (minutes, second) = (seconds / 60, seconds % 60);
     for (value, digits, end) in [
         (year, 4, b'-'),
@@ -47,7 +47,7 @@ pub(super) fn write(at: Timestamp, line: &mut Vec<u8>) {
         (minutes / 60, 2, b':'),
         (minutes % 60, 2, b':'),
         (second, 2, b'.'),
-        (part, 3, b'Z'),
+        (ms, 3, b'Z'),
     ] {
         push(value, digits, line);
         line.push(end);
@@ -61,6 +61,7 @@ fn number(digits: &[u8]) -> Option<i64> {
         .try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0')))
 }
 
+/// The last digits of a number.
 fn push(value: i64, digits: u32, line: &mut Vec<u8>) {
     for place in (0..digits).rev() {
         let digit = value / 10_i64.pow(place) % 10;

@@ -119,7 +119,6 @@ fn is_chance(before: &str, run: &str, after: &str) -> bool {
     let is_number = run.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'T' | b'Z'))
         && run.bytes().any(|byte| byte.is_ascii_digit());
     let is_time = digits.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
-        && digits.bytes().all(|byte| byte.is_ascii_alphanumeric())
         && UNITS.contains(&&run[digits.len()..]);
     let is_hex = run.bytes().all(|byte| byte.is_ascii_hexdigit())
         && run.bytes().any(|byte| byte.is_ascii_digit())
@@ -195,6 +194,20 @@ mod tests {
         check_other("src/a.rs:1:1: expected `;`", "src/b.rs:1:1: expected `;`");
         check_other("test week_53 failed", "test week_52 failed");
         check_other("a", "a\na");
+        check_other("expected 1 23", "expected 12 3");
+        check_other("undeclared name", "unresolved name");
+        check_other("1234 failed", "1233 failed");
+        check_other("1234567 bytes", "1234568 bytes");
+        check_other("steps 7-8 failed", "steps 6-8 failed");
+        check_other("failed:5", "failed:4");
+        check_other("dist/5 is missing", "dist/4 is missing");
+        check_other("found (12 errors)", "found (13 errors)");
+        check_other("exit (2)", "exit (1)");
+        check_other("at (x,1234)", "at (x,1235)");
+        // Names with a number in them.
+        check_other("config.toml:key1 is missing", "config.toml:key2 is missing");
+        check_other("test release1 failed", "test release2 failed");
+        check_other("case a1 failed", "case a2 failed");
     }
 
     proptest! {

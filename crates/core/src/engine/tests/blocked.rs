@@ -1,6 +1,13 @@
 //! Agents that say that they cannot continue.
 
-use super::{super::plan::OnBlocked, *};
+use super::{
+    super::{
+        plan::{Cause, OnBlocked},
+        stop::Stop,
+    },
+    *,
+};
+use crate::fail_action::FailAction;
 
 #[test]
 fn a_run_ends_when_its_agent_is_blocked() {
@@ -74,4 +81,55 @@ fn a_story_is_left_to_a_person_and_the_others_go_on() {
     );
     // Where there is no story, the whole is blocked.
     check(&stories, &["look +tasks.json +fix", turns[0]], "Fix1.1 g0 g1 Blocked=6");
+}
+
+/// A state after a turn that says it is blocked and passes its gates, and then these events.
+fn after_a_block(plan: &Plan, more: &[Event]) -> State {
+    let started = || Event::TurnStarted(Turn { iteration: 1, attempt: 1, ..Turn::default() });
+    let mut state = State::default();
+    for event in [started(), ended(TurnEnd::Finished, "stumped")].iter().chain(more) {
+        state.apply(plan, event);
+    }
+    state
+}
+
+#[test]
+fn the_second_opinion_hears_of_it_first() {
+    let run = Plan { blocked: OnBlocked::Confirm, commit: CommitRule::Never, ..presets::run("DONE", vec![]) };
+    let state = after_a_block(&run, &[]);
+    let told: Vec<(FailAction, bool)> =
+        state.feedback().iter().map(|it| (it.action, it.text.contains("no key"))).collect();
+    assert_eq!(told, [(FailAction::Prepend, true)]);
+}
+
+#[test]
+fn after_a_person_has_looked_a_second_opinion_is_asked_for_again() {
+    let run = Plan { blocked: OnBlocked::Confirm, commit: CommitRule::Never, ..presets::run("DONE", vec![]) };
+    let second = || Event::TurnStarted(Turn { iteration: 2, attempt: 1, ..Turn::default() });
+    let again = [second(), ended(TurnEnd::Finished, "stumped")];
+    let stays = after_a_block(&run, &again);
+    assert!(matches!(decide(&run, &stays), Action::Finish(_)));
+    // The one that was asked could not even begin.
+    let outcome = Outcome::GaveUp { cause: Cause::Agent, reason: "no".to_owned() };
+    let looked_at = [
+        second(),
+        ended(turn_end("bad key"), ""),
+        Event::RunEnded { outcome, exit_code: 4 },
+        Event::RunResumed { pid: 1, limits: run.limits },
+    ];
+    let asked = after_a_block(&run, &[&looked_at[..], &again].concat());
+    assert!(matches!(decide(&run, &asked), Action::RunTurn(_)), "{asked:?}");
+}
+
+#[test]
+fn the_last_reason_of_each_story_is_why_nothing_is_left() {
+    let stories = presets::stories(&["tasks.json".to_owned()], &[], When::Claimed);
+    let mut state = State::default();
+    for (story, reason) in [("US-1", "no key"), ("US-2", "no host"), ("US-1", "no quota")] {
+        let (story, reason) = (story.to_owned(), reason.to_owned());
+        state.apply(&stories, &Event::StoryHandedOver { story, reason });
+    }
+    let people = ["US-1", "US-2"].map(str::to_owned);
+    let stop = state.without_story("nothing is left", &people);
+    assert_eq!(stop, Stop::Blocked { reason: "US-2: no host; US-1: no quota".to_owned() });
 }

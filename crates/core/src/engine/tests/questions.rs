@@ -67,3 +67,16 @@ fn an_iteration_counts_as_passed_when_a_turn_passed_its_gates() {
     }
     assert_eq!((state.spent().passed, decide(&task, &state)), (0, Action::Finish(Outcome::Done)));
 }
+
+#[test]
+fn every_commit_counts_and_nothing_else_does() {
+    let run = presets::run("DONE", vec![]);
+    let made = || CommitEnd::Made { commit: "abc".to_owned(), subject: "work".to_owned() };
+    let mut state = State::default();
+    for (iteration, end) in (1..).zip([made(), CommitEnd::Nothing, made(), CommitEnd::Already]) {
+        for event in [started(iteration), ended(TurnEnd::Finished, "a"), Event::CommitEnded(end)] {
+            state.apply(&run, &event);
+        }
+    }
+    assert_eq!((state.spent().commits, state.spent().passed), (2, 4));
+}

@@ -97,7 +97,11 @@ fn what_was_settled_is_a_persons_from_then_on() {
     check(&with(&[stop(), returned()]), (false, false));
     let resumed = Event::RunResumed { pid: 1, limits: submitting().limits };
     check(&with(&[stop(), resumed.clone()]), (false, true));
-    check(&with(&[stop(), resumed, green(0), green(1), green(3)]), (false, false));
+    check(&with(&[stop(), resumed.clone(), green(0), green(1), green(3)]), (false, false));
+    // What had failed until then is decided again, too.
+    let failing = [began(Mode::Implement), ended(TurnEnd::Finished, "+submitted"), red(0), stop(), resumed];
+    check(&failing, (false, true));
+    check(&[&failing[..], &[green(0), judged(""), green(1), green(3)]].concat(), (false, false));
 }
 
 #[test]
@@ -122,4 +126,40 @@ fn the_story_is_told_and_no_other() {
     let cut = [began(Mode::Implement), ended(TurnEnd::Abandoned, ""), returned()];
     let its = texts(&state(&plan, &cut), Some("US-1"));
     assert!(its.len() == 1 && its[0].contains("was cut off before its checks ran"), "{its:?}");
+}
+
+#[test]
+fn only_what_something_verifies_waits_for_it() {
+    let stories = |commands: &[String], when| presets::stories(&[], commands, when);
+    let test = ["test".to_owned()];
+    for (plan, expected) in [
+        (stories(&test, When::SubmittedOrClaimed), true),
+        (stories(&test, When::EveryTurn), true),
+        (stories(&test, When::ChangedOrClaimed), true),
+        // It says something about the whole list, and not about a story.
+        (stories(&test, When::Claimed), false),
+        (stories(&[], When::EveryTurn), false),
+        // There is no list to submit anything to.
+        (presets::run("DONE", every(&["test"])), false),
+    ] {
+        for mode in [Mode::Implement, Mode::Fix] {
+            assert_eq!(state(&plan, &[began(mode)]).leaves_unverified(), expected, "{mode:?}: {plan:?}");
+        }
+    }
+}
+
+#[test]
+fn what_was_not_taken_back_is_told_to_whoever_comes_next() {
+    let plan = submitting();
+    let finished = ended(TurnEnd::Finished, "+submitted");
+    let texts = |events: &[Event]| -> Vec<String> {
+        state(&plan, events).feedback_for(None).into_iter().map(|it| it.text).collect()
+    };
+    // The agent took it back itself before ralph could.
+    let refused = [began(Mode::Implement), finished, green(0), judged(""), green(1), red(3), judged("")];
+    assert_eq!(texts(&refused).len(), 1);
+    // What an earlier turn was told stays, when another one is cut off.
+    let unclean = [began(Mode::Implement), ended(TurnEnd::Finished, ""), red(0), judged(""), green(1)];
+    let cut = [began(Mode::Implement), ended(TurnEnd::Abandoned, ""), returned()];
+    assert_eq!(texts(&[&unclean[..], &cut].concat()).len(), 1);
 }
