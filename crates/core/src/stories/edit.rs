@@ -55,12 +55,9 @@ pub(super) fn insert(text: &str, index: usize, story: &str) -> String {
 
 /// The line break and the spaces before what begins here, or one space when it does not begin its line.
 fn indentation(text: &str, at: usize) -> String {
-    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    let before = &text[start..at];
-    if 0 < start && before.bytes().all(|byte| matches!(byte, b' ' | b'\t')) {
-        format!("\n{before}")
-    } else {
-        " ".to_owned()
+    match text[..at].rsplit_once('\n') {
+        Some((_, before)) if before.bytes().all(|byte| matches!(byte, b' ' | b'\t')) => format!("\n{before}"),
+        Some(_) | None => " ".to_owned(),
     }
 }
 

@@ -44,6 +44,13 @@ mod tests {
         assert_eq!(list.story("US-2").map(|it| it.kind), Some(Kind::Agent));
         assert_eq!(hand_over(&after, "US-1", "no \"key\""), None);
         assert_eq!(hand_over(text, "US-3", "no key"), None);
+        // Another reason is another note, and a note alone hands nothing over.
+        let more = hand_over(&after, "US-1", "no host").expect("a change");
+        let notes = read(&more).list.story("US-1").map(|it| it.notes.clone());
+        assert_eq!(notes.as_deref(), Some("Begun.\nBlocked: no \"key\"\nBlocked: no host"));
+        let known = text.replace("Begun.", "Blocked: no key");
+        let after = hand_over(&known, "US-1", "no key").expect("a change");
+        assert_eq!(read(&after).list.story("US-1").map(|it| it.kind), Some(Kind::Human));
         assert_eq!(hand_over("{", "US-1", "no key"), None);
     }
 }

@@ -3,6 +3,7 @@
 mod next;
 mod oracle;
 mod steps;
+mod touched;
 mod turns;
 
 use serde_json::{Value, json};
@@ -159,4 +160,42 @@ fn check_2_holds_passes_and_approval_together() {
     says(&[approved("A"), submitted("B"), sent_back("C")], Review::Required, None);
     // Without reviews only the shape matters.
     says(&[with("A", &json!({"passes": true}))], Review::Skipped, None);
+}
+
+#[test]
+fn a_list_knows_its_keys_and_where_its_stories_are() {
+    let keys = super::keys();
+    for key in ["project", "verifyCommands", "userStories", "userStories[].passes", "userStories[].kind"] {
+        assert!(keys.contains(key), "{keys:?}");
+    }
+    assert!(!keys.contains("") && !keys.contains("passes"), "{keys:?}");
+    let text = list(&[story("A"), story("B")]);
+    for found in read(&text).list.user_stories {
+        let of_id = text.lines().position(|line| line.contains(&format!("\"id\": \"{}\"", found.id)));
+        let begin = text.lines().take(of_id.expect("its id")).collect::<Vec<_>>();
+        let begin = begin.iter().rposition(|line| line.trim() == "{").expect("its begin");
+        assert_eq!(found.line, begin + 1, "{}", found.id);
+    }
+}
+
+#[test]
+fn only_an_array_is_a_list_of_stories() {
+    for (text, expected) in [
+        (list(&[]), true),
+        (list(&[story("A")]), true),
+        ("{}".to_owned(), false),
+        (list(&[]).replace("[]", "{}"), false),
+        ("[]".to_owned(), false),
+        ("{".to_owned(), false),
+    ] {
+        assert_eq!(read(&text).has_stories, expected, "{text}");
+    }
+}
+
+#[test]
+fn files_with_the_same_text_are_the_same_whether_they_were_read_or_not() {
+    let (one, other) = (TaskFile::new(list(&[story("A")])), TaskFile::new(list(&[story("A")])));
+    assert_eq!(one.list().user_stories.len(), 1);
+    assert_eq!(one, other);
+    assert_ne!(one, TaskFile::new(list(&[story("B")])));
 }

@@ -25,6 +25,10 @@ fn the_next_story_is_the_one_that_matters_most() {
         required,
         Err("no story can be worked on: A is for a person; B waits for A, Z (not in the list)"),
     );
+    for fields in [json!({"reviewStatus": "approved"}), json!({"passes": true})] {
+        let why = "no story can be worked on: A has fields that do not fit";
+        next(&[with("A", &fields)], required, Err(why));
+    }
     next(&[approved("A")], required, Err("every story is done"));
     next(&[], required, Err("there are no stories"));
     let passed = with("A", &json!({"passes": true}));
@@ -91,6 +95,11 @@ fn statistics_say_whether_reviews_were_worth_it() {
         cheap,
         ["Reviews: 4 in all (A 1, B 1, C 2)", "2 of 3 approved at the first review: reviewing was cheap"]
     );
+    let half = lines(&[reviewed("A", 1), reviewed("B", 2)]);
+    assert_eq!(half, ["Reviews: 3 in all (A 1, B 2)"]);
+    // Where there is one review at most, that says nothing.
+    let once = Statistics::of(&read(&list(&[reviewed("A", 1)])).list, 1);
+    assert!(!once.stories[0].at_cap);
     let capped = lines(&[reviewed("A", 5), reviewed("B", 3)]);
     assert_eq!(
         capped,

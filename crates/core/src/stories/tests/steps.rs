@@ -48,6 +48,8 @@ fn illegal_steps_are_refused() {
     check(&with("A", &json!({"kind": "human"})), &Step::Submit, Some(Mode::Implement), Err("for a person"));
     check(&with("A", &json!({"kind": "human"})), &Step::Submit, None, Ok(("needs_review", 0, false)));
     check(&with("A", &json!({"dependsOn": ["Z"]})), &Step::Submit, None, Err("A waits for Z"));
+    let waiting = with("A", &json!({"dependsOn": ["Z"]}));
+    check(&waiting, &Step::Approve, None, Err("A was not submitted for review yet"));
     check(&story("B"), &Step::Submit, None, Err("there is no story `A`"));
     let silent = with("A", &json!({"reviewStatus": "needs_review", "notes": ""}));
     check(&silent, &Step::Approve, None, Err("A has no notes"));

@@ -103,6 +103,15 @@ fn review_turns_decide_about_one_story() {
         "by 1",
     );
     undone(Review, &[story("A"), story("B")], &counted("approved", true), "not submitted for review");
+    // Only what is wrong is named.
+    for (status, passes, other) in
+        [("approved", true, "has passes=true"), ("changes_requested", false, "needs reviewFeedback")]
+    {
+        let after = to(json!({"reviewStatus": status, "passes": passes, "reviewFeedback": "why"}));
+        let judgement = judged(Review, Some("A"), &before, &after);
+        assert!(judgement.broken[0].ends_with("a review must increment reviewCount by 1."), "{judgement:#?}");
+        assert!(!judgement.broken[0].contains(other), "{judgement:#?}");
+    }
     // Somebody else's review fields.
     let other = [approved("A"), submitted("B")];
     let judgement = judged(Review, Some("A"), &before, &other);
@@ -113,41 +122,6 @@ fn review_turns_decide_about_one_story() {
         judged(Review, Some("A"), &[submitted("A"), submitted("B")], &[approved("A"), approved("B")]);
     assert!(judgement.broken[0].contains("may only modify one story"), "{judgement:#?}");
     assert_eq!(judgement.text, Some(list(&[approved("A"), submitted("B")])));
-}
-
-#[test]
-fn a_review_that_changes_files_approves_nothing() {
-    let commands = ["make test".to_owned()];
-    let files: Vec<String> = ["src/a.rs", "b\nc"].map(str::to_owned).into();
-    let turn = StoryTurn { mode: Mode::Review, story: Some("A"), finished: true, touched: &files };
-    let before = list(&[submitted("A")]);
-    let judgement = judge(&before, Some(&list(&[approved("A")])), turn, rules(&commands));
-    let told = "The review of story A changed files itself, so its approval does not count: src/a.rs, b\\nc.";
-    assert!(judgement.broken[0].starts_with(told), "{judgement:#?}");
-    let story = read(judgement.text.as_deref().expect("a repair")).list.user_stories.remove(0);
-    assert_eq!(
-        (story.review_status, story.passes, story.review_count),
-        (Some(Status::NeedsReview), false, 1)
-    );
-    assert_eq!(story.review_feedback, format!("{UNCOUNTED} {told}"));
-    assert_eq!(judgement.undone.len(), 2, "{judgement:#?}");
-    // Who was killed after that judges again.
-    let judgement = judge(&before, judgement.text.as_deref(), turn, rules(&commands));
-    assert_eq!(judgement, ListJudgement::default());
-    // Sending it back is what a review is for, whatever else it did.
-    let judgement = judge(&before, Some(&list(&[sent_back("A")])), turn, rules(&commands));
-    assert_eq!(judgement, ListJudgement::default());
-    // At the cap the approval stays, with the reason to look.
-    let capped = judge(&before, Some(&list(&[approved("A")])), turn, Rules { cap: 1, ..rules(&commands) });
-    assert_eq!((capped.capped.as_slice(), capped.broken.as_slice()), (&["A".to_owned()][..], &[][..]));
-    let story = read(capped.text.as_deref().expect("a repair")).list.user_stories.remove(0);
-    assert!(story.is_done(Review::Required), "{story:?}");
-    assert_eq!(story.review_feedback, format!("{AUTO_APPROVED} {told}"));
-    // Other turns may change what they like.
-    let turn = StoryTurn { mode: Mode::Implement, ..turn };
-    let judgement =
-        judge(&list(&[super::story("A")]), Some(&list(&[submitted("A")])), turn, rules(&commands));
-    assert_eq!(judgement, ListJudgement::default());
 }
 
 #[test]
@@ -189,6 +163,18 @@ fn fix_turns_submit_again() {
         "cleared the reviewFeedback of story A but did not submit it. Set reviewStatus to needs_review",
     );
     undone(Fix, &before, &to(json!({"reviewStatus": null})), "reviewStatus changes_requested → null");
+    // Whatever is more than a slip is told what a fix may do.
+    let general = "Review-fix iterations cannot approve stories. Story A must go back";
+    undone(Fix, &before, &to(json!({"reviewStatus": "needs_review", "passes": true})), general);
+    undone(Fix, &before, &to(json!({"reviewStatus": "needs_review", "reviewCount": 2})), general);
+    undone(
+        Fix,
+        &before,
+        &to(json!({"reviewStatus": "changes_requested", "reviewFeedback": "done"})),
+        general,
+    );
+    let fresh = to(json!({"reviewStatus": "needs_review", "reviewCount": 0, "reviewFeedback": "done"}));
+    undone(Fix, &[story("A")], &fresh, general);
     undone(
         Fix,
         &before,
@@ -206,6 +192,13 @@ fn a_turn_that_did_not_do_its_duty_is_told() {
     };
     told(Mode::Review, &[submitted("A")], "a review must increment reviewCount");
     told(Mode::Fix, &[sent_back("A")], "left the feedback on story A standing");
+    // What it did to its own story was said already; what it did to another is another matter.
+    let after = with("A", &json!({"reviewStatus": "approved", "passes": true}));
+    let judgement = judged(Mode::Review, Some("A"), &[submitted("A")], &[after]);
+    assert_eq!(judgement.broken.len(), 1, "{judgement:#?}");
+    let both = [submitted("A"), story("B")];
+    let judgement = judged(Mode::Review, Some("A"), &both, &[submitted("A"), approved("B")]);
+    assert_eq!(judgement.broken.len(), 2, "{judgement:#?}");
     // One that was cut off is not blamed.
     let commands = ["make test".to_owned()];
     let turn = StoryTurn { mode: Mode::Review, story: Some("A"), finished: false, touched: &[] };
@@ -236,6 +229,18 @@ fn holes_are_closed() {
         weaker_sent_back["acceptanceCriteria"] = weaker["acceptanceCriteria"].clone();
         undone(mode, &before, &[weaker_sent_back, approved("B"), story("C")], "may not be changed any more");
     }
+}
+
+#[test]
+fn a_malformed_story_is_told_its_own_problems() {
+    let before = [story("A"), story("B")];
+    let untitled = with("A", &json!({"title": 3}));
+    let judgement = judged(Mode::Implement, Some("A"), &before, &[untitled, story("B"), json!(3)]);
+    let told = [
+        "A story is malformed: userStories[0].title (A): expected a string, found 3.",
+        "A story is malformed: userStories[2]: expected an object, found 3.",
+    ];
+    assert_eq!(judgement.broken, told);
 }
 
 #[test]
