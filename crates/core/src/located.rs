@@ -8,3 +8,6 @@ pub mod fields;
 pub mod node;
 pub mod report;
 pub mod text;
+
+#[cfg(test)]
+mod tests;
