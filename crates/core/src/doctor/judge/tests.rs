@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::doctor::{RequiredProgram, Setting, Settings};
+use crate::doctor::{Containment, HooksFound, RequiredProgram, Setting, Settings};
 
 const PLENTY: u64 = 50 << 30;
 
@@ -74,11 +74,82 @@ fn agents() {
     );
     check(with(installed("claude", "2.1.197")), &[]);
     check(with(installed("codex", "9.0.0")), &[]);
+    let shown = |version: &str| agent(&installed("claude", version)).text;
+    let newest = versions::tried("claude").expect("versions").newest.to_string();
+    assert_eq!(shown(&newest), format!("claude {newest} at /bin/claude"));
+    assert_eq!(shown("2.1.197"), "claude 2.1.197 at /bin/claude");
+    let newer = format!("claude 99.0 at /bin/claude (the newest that passed ralph's tests is {newest})");
+    assert_eq!(shown("99.0"), newer);
     check(with(installed("pi", "x")), &[(Warning, "no version", "/bin/pi --version")]);
     let silent = Agent { trouble: Some("it is silent".to_owned()), ..installed("pi", "x") };
     check(with(silent), &[(Warning, "it is silent", "/bin/pi --version")]);
     check(|it| it.agent = None, &[(Problem, "no agent is named", "ralph init")]);
     check(|it| it.agent = Some(wanted("x", None)), &[(Problem, "`x` cannot be found", "ralph init")]);
+}
+
+/// Everything that is said about a group, each with how it stands.
+fn said(group: Group, findings: &Findings) -> Vec<(Severity, String)> {
+    let facts = judge(findings).into_iter().filter(|fact| fact.group == group);
+    facts.map(|fact| (fact.level, fact.text)).collect()
+}
+
+#[test]
+fn agents_that_are_not_installed_are_named() {
+    let missing = |findings: &Findings| {
+        let notes = said(Group::Agents, findings).into_iter().filter(|(level, _)| *level == Severity::Note);
+        notes.map(|(_, text)| text).collect::<Vec<_>>()
+    };
+    let others: Vec<&str> = AGENTS.into_iter().filter(|name| *name != "claude").collect();
+    assert_eq!(missing(&healthy()), [format!("not installed: {}", others.join(", "))]);
+    let agents = AGENTS.into_iter().map(|name| installed(name, "99.0")).collect();
+    assert_eq!(missing(&Findings { agents, ..healthy() }), [""; 0]);
+}
+
+#[test]
+fn hooks_that_call_nothing_or_another_version_are_named() {
+    let hooks = |works, is_current| HooksFound {
+        agent: "claude",
+        path: "/h/settings.json".into(),
+        program: "/bin/ralph".into(),
+        works,
+        is_current,
+        mend: "ralph plugin install",
+    };
+    let with = |works, is_current| move |it: &mut Findings| it.hooks = vec![hooks(works, is_current)];
+    check(with(true, true), &[]);
+    check(with(true, false), &[(Warning, "is from another version", "ralph plugin install")]);
+    check(with(false, true), &[(Warning, "calls /bin/ralph, which is not there", "ralph plugin install")]);
+    let current = Findings { hooks: vec![hooks(true, true)], ..healthy() };
+    let good = fact(Group::Hooks, Severity::Good, "claude: /h/settings.json");
+    assert!(judge(&current).contains(&good));
+    // Nobody needs them.
+    let none = said(Group::Hooks, &healthy());
+    assert!(
+        none.len() == 1 && none[0].0 == Severity::Note && none[0].1.contains("not installed"),
+        "{none:?}"
+    );
+}
+
+#[test]
+fn what_could_contain_an_agent_is_listed() {
+    let means = |name, obstacle: Option<&str>| Containment { name, obstacle: obstacle.map(str::to_owned) };
+    let containment = vec![means("bwrap", None), means("docker", Some("no daemon"))];
+    let said = said(Group::Containment, &Findings { containment, ..healthy() });
+    assert_eq!(
+        said,
+        [
+            (Severity::Good, "bwrap: works".to_owned()),
+            (Severity::Note, "docker: does not work: no daemon".to_owned())
+        ]
+    );
+}
+
+#[test]
+fn every_group_has_a_heading_of_its_own() {
+    use Group::{Agents, Containment, Git, Hooks, Project, Record, Settings};
+    let titles = [Agents, Settings, Git, Project, Record, Hooks, Containment].map(Group::title);
+    let expected = ["Agents", "Settings", "Git", "Project", "Record of runs", "Hooks", "Containment"];
+    assert_eq!(titles, expected);
 }
 
 #[test]
@@ -123,6 +194,14 @@ fn git_matters_where_it_commits() {
         check(without, &[]);
     }
     check(|it| it.commits = Some(wanted("hg", None)), &[(Warning, "`hg`", "$EDITOR")]);
+    // It is said once that it is missing.
+    for (commits, expected) in [
+        (None, "git is not installed; nothing can be committed"),
+        (Some(wanted("git", None)), "the settings ask for commits by `git`, which cannot be found"),
+    ] {
+        let said = said(Group::Git, &Findings { git: None, commits, ..healthy() });
+        assert!(said.len() == 1 && said[0].1.starts_with(expected), "{said:?}");
+    }
 }
 
 #[test]
@@ -130,6 +209,12 @@ fn folders() {
     check(|it| it.project.writable = false, &[(Warning, "/p cannot be written to", "ls -ld /p")]);
     check(|it| it.project.free_bytes = Some(1 << 20), &[(Warning, "only 1.0 MiB", "ralph clean")]);
     check(|it| it.project.free_bytes = None, &[]);
+    check(|it| it.project.free_bytes = Some(1 << 30), &[]);
+    check(|it| it.project.free_bytes = Some((1 << 30) - 1), &[(Warning, "only 1023 MiB", "ralph clean")]);
+    for (runs, expected) in [(0, "0 runs, 2.0 KiB"), (1, "1 run, 2.0 KiB"), (2, "2 runs, 2.0 KiB")] {
+        let facts = said(Group::Record, &Findings { runs, state_bytes: 2048, ..healthy() });
+        assert!(facts.iter().any(|(_, text)| text == expected), "{facts:?}");
+    }
     check(|it| it.state = None, &[(Problem, "no home", "RALPH_STATE_DIR")]);
     let locked = |it: &mut Findings| it.state = Some(Place { writable: false, ..place("/s") });
     check(locked, &[(Problem, "/s cannot be written to", "RALPH_STATE_DIR")]);
