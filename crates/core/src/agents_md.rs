@@ -89,6 +89,8 @@ mod tests {
         check("TEST_COMMAND=make", Some("make"));
         check("\u{feff}TEST_COMMAND = \"make\"", Some("make"));
         check("TEST_COMMAND=\"sh -c \\\"exit 0\\\"\"", Some("sh -c \"exit 0\""));
+        // Between single quotes nothing is special.
+        check(r"TEST_COMMAND='grep \\d'", Some(r"grep \\d"));
         check("TEST_COMMAND=\"\"", None);
         check("```\nTEST_COMMAND=\"copied\"\n```", Some("copied"));
         check("```\nTEST_COMMAND=\"yours here\"\n```\nTEST_COMMAND=make", Some("make"));
@@ -113,6 +115,7 @@ mod tests {
     fn every_line_of_a_block_must_succeed() {
         let two = "## Tests\n### Unit\n```\ncargo test\ncargo test --doc\n```";
         check(two, Some("set -e\ncargo test\ncargo test --doc"));
+        check("## Tests\n```\nmake a\n\n# then\nmake b\n```", Some("set -e\nmake a\nmake b"));
         check("## Tests\n```console\n$ make test\nok\n1 test passed\n```", Some("make test"));
         check("## Test\n```true```\n\nNever run this.\ntouch x\n", Some("true"));
     }

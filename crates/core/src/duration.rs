@@ -163,6 +163,8 @@ mod tests {
             (999, "999ms"),
             (1_000, "1s"),
             (1_050, "1s"),
+            (1_099, "1s"),
+            (1_100, "1.1s"),
             (1_250, "1.2s"),
             (59_999, "59.9s"),
             (60_000, "1m"),
@@ -189,5 +191,20 @@ mod tests {
         fn any_text_is_survived(text in any::<String>()) {
             let _ = parse_duration(&text);
         }
+    }
+
+    #[test]
+    fn numbers_that_are_no_durations_are_told_so() {
+        for seconds in [f64::NAN, -1.0, f64::NEG_INFINITY] {
+            assert_eq!(from_seconds(seconds), Err(EXPECTED.to_owned()), "{seconds}");
+        }
+        assert!(from_seconds(f64::INFINITY).is_err_and(|why| why.contains("100 years")));
+    }
+
+    #[test]
+    fn a_journal_has_milliseconds() {
+        assert_eq!(millis(Duration::from_millis(1_500)), 1_500);
+        assert_eq!(millis(Duration::from_micros(1_999)), 1);
+        assert_eq!(millis(Duration::MAX), u64::MAX);
     }
 }

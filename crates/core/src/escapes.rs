@@ -11,7 +11,7 @@ const BELL: char = '\u{7}';
 /// The text without its escape sequences.
 pub fn without_escapes(text: &str) -> Cow<'_, str> {
     // The eight-bit forms are two bytes that begin with C2, which is also in front of many a letter: worth a closer look.
-    if !text.bytes().any(|byte| byte == 0x1b || byte == 0xc2) || !text.contains(begins) {
+    if memchr::memchr2(0x1b, 0xc2, text.as_bytes()).is_none() || !text.contains(begins) {
         return text.into();
     }
     let (mut plain, mut rest) = (String::with_capacity(text.len()), text);
@@ -101,6 +101,13 @@ mod tests {
             ("\u{1b}\u{1b}[31mx", "x"),
         ] {
             assert_eq!(without_escapes(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn text_without_sequences_is_not_copied() {
+        for text in ["", "plain", "größe § 1"] {
+            assert!(matches!(without_escapes(text), Cow::Borrowed(_)), "{text}");
         }
     }
 

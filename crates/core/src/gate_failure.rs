@@ -193,6 +193,23 @@ mod tests {
     }
 
     #[test]
+    fn only_a_command_that_ended_by_itself_has_a_code() {
+        let recorded = |code| GateExit::Recorded { code, message: String::new() };
+        for (exit, code) in [
+            (GateExit::Code(0), Some(0)),
+            (GateExit::Code(101), Some(101)),
+            (recorded(Some(3)), Some(3)),
+            (recorded(None), None),
+            (GateExit::Signal(9), None),
+            (GateExit::TimedOut { limit_ms: 5 }, None),
+            (GateExit::NotStarted, None),
+            (GateExit::Refused, None),
+        ] {
+            assert_eq!(exit.code(), code, "{exit:?}");
+        }
+    }
+
+    #[test]
     fn only_what_was_cut_is_called_so() {
         let cut =
             GateFailure { tail: Some("8\n9".to_owned()), ..failed(GateExit::Code(1), "1\n2... [truncated]") };

@@ -131,6 +131,7 @@ mod tests {
         assert_eq!(plain("1. first"), "first");
         assert_eq!(plain("12 apples"), "12 apples");
         assert_eq!(plain("* x"), "x");
+        assert_eq!(plain("- .env is missing"), ".env is missing");
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub fn parse(bytes: &[u8]) -> Parsed {
                 parsed.messages.push(message);
                 parsed.end = at;
             }
-            None => at += memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len() - at, |end| end + 1),
+            None => at = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end + 1),
         }
     }
     parsed
@@ -181,6 +181,13 @@ mod tests {
         let parsed = parse(text.as_bytes());
         assert_eq!(parsed.messages, messages);
         assert_eq!(parsed.end, text.len());
+    }
+
+    #[test]
+    fn a_message_has_an_id_and_a_kind() {
+        let nameless = Message { id: String::new(), ..message(1, "x") };
+        let kindless = Message { kind: "of no kind".to_owned(), ..message(2, "x") };
+        assert_eq!(parse(file(&[nameless, kindless]).as_bytes()).messages, []);
     }
 
     #[test]

@@ -184,6 +184,46 @@ mod tests {
         assert_eq!(prompt, "Iteration 3 of 10, 7 remaining.\n\na\n\nbase");
     }
 
+    const PLACES: Surroundings<'static> = Surroundings {
+        task: "greeter",
+        task_folder: "/t/greeter",
+        run_folder: "/t/greeter/runs/1",
+        bus: "/t/greeter/BUS.md",
+        ralph: "/bin/ralph",
+    };
+
+    #[test]
+    fn agents_of_a_task_are_told_where_they_are() {
+        for text in [PLACES.of_root(), PLACES.of_child()] {
+            for place in [
+                "the task \"greeter\"",
+                "($TASK_FOLDER): /t/greeter\n",
+                "($RUN_FOLDER), for notes and results: /t/greeter/runs/1\n",
+                "($MESSAGE_BUS): /t/greeter/BUS.md.",
+                "/bin/ralph bus post",
+            ] {
+                assert!(text.contains(place), "{place}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_root_of_a_task_may_end_it() {
+        let (root, child) = (PLACES.of_root(), PLACES.of_child());
+        assert!(root.contains("> \"$TASK_FOLDER/DONE\"") && root.contains("wait_without_restart"), "{root}");
+        assert!(root.contains("<response>BLOCKED: reason</response>"), "{root}");
+        assert!(child.contains("Do not write the file DONE"), "{child}");
+    }
+
+    #[test]
+    fn a_task_stands_behind_its_surroundings() {
+        assert_eq!(prompt_of_task(false, "Here.", "Fix it."), "Here.\n\nThe task:\n\nFix it.");
+        assert_eq!(
+            prompt_of_task(true, "Here.", "Fix it."),
+            "Continue working on the following:\n\nHere.\n\nThe task:\n\nFix it."
+        );
+    }
+
     #[test]
     fn truncation_counts_characters() {
         #[track_caller]

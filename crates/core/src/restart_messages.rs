@@ -190,6 +190,9 @@ mod tests {
         check(&task, 1, failed("x"), Some(1), &[], Some(restarting));
         let idle = "WARNING: Agent failed: printed nothing for 5m, restarting (attempt 8/100)";
         check(&task, 7, failed("printed nothing for 5m"), None, &[], Some(idle));
+        // Its own words say more than a code that says that all is well.
+        let polite = "WARNING: Agent failed: no quota, restarting (attempt 2/100)";
+        check(&task, 1, failed("no quota"), Some(0), &[], Some(polite));
         let again = "INFO: Agent exited with code 0, but it is not done, restarting (attempt 3/100)";
         check(&task, 2, TurnEnd::Finished, Some(0), &[], Some(again));
         check(&task, 100, failed("x"), Some(1), &[], Some("WARNING: Agent failed with exit code 1"));

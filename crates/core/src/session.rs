@@ -79,7 +79,7 @@ pub fn status(state: &State) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::presets;
+    use crate::engine::{event::Event, findings::Finding, outcome::Exhausted, presets};
 
     const LOOP: InSession = InSession { id: None, ultrawork: false };
 
@@ -105,5 +105,30 @@ mod tests {
         let text = reminder(&plan, &InSession { ultrawork: true, ..LOOP }, "Fix it.", &[feedback]);
         assert!(text.starts_with("ULTRAWORK MODE") && text.contains(NO_WORK), "{text}");
         assert!(!text.contains("did not output"), "{text}");
+    }
+
+    #[test]
+    fn the_state_of_a_loop_is_one_word() {
+        let plan = presets::session(PROMISE, 7, vec![]);
+        let limit = Exhausted::MaxIterations;
+        let unready = Outcome::Unready { reason: String::new() };
+        for (outcome, expected) in [
+            (None, "ACTIVE"),
+            (Some(Outcome::Done), "PROMISE_ACCEPTED"),
+            (Some(Outcome::Exhausted { limit }), "MAX_ITERATIONS_REACHED"),
+            (Some(Outcome::Interrupted), "CANCELLED"),
+            (Some(unready), "STOPPED"),
+        ] {
+            let mut state = State::default();
+            if let Some(outcome) = outcome {
+                state.apply(&plan, &Event::RunEnded { outcome, exit_code: 0 });
+            }
+            assert_eq!(status(&state), expected);
+        }
+        let mut state = State::default();
+        let finding = Finding::PersonsCommand { command: "accept".to_owned() };
+        state.apply(&plan, &Event::Found { findings: vec![finding] });
+        state.apply(&plan, &Event::RunEnded { outcome: Outcome::Done, exit_code: 7 });
+        assert_eq!(status(&state), "PROMISE_ACCEPTED_WITH_FINDINGS");
     }
 }

@@ -302,4 +302,31 @@ mod tests {
         assert!(agents.into_iter().all(|agent| !of_agent(agent).is_empty()));
         assert!(of_agent("somebody").is_empty());
     }
+
+    #[test]
+    fn only_a_part_of_one_network_is_shared() {
+        for (address, expected) in
+            [("100.63.0.1", true), ("100.64.0.1", false), ("100.127.0.1", false), ("8.100.0.1", true)]
+        {
+            assert_eq!(is_public(address.parse().expect("an address")), expected, "{address}");
+        }
+    }
+
+    #[test]
+    fn hosts_and_ports_are_told_apart() {
+        for (text, expected) in [
+            ("example.com", Some(("example.com", None))),
+            ("Example.com:80", Some(("example.com", Some(80)))),
+            ("::1", Some(("::1", None))),
+            ("[::1]", Some(("::1", None))),
+            ("[::1]:80", Some(("::1", Some(80)))),
+            ("[example.com]:80", None),
+            ("example.com:http", None),
+            (":80", None),
+            ("", None),
+        ] {
+            let expected = expected.map(|(host, port): (&str, _)| (host.to_owned(), port));
+            assert_eq!(split(text), expected, "{text}");
+        }
+    }
 }

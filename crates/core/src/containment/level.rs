@@ -163,4 +163,22 @@ mod tests {
         assert_eq!(serde_json::to_value(Choice::Auto).expect("JSON"), "auto");
         assert!(Level::AUTO.into_iter().all(|level| Level::ALL.contains(&level) && level.contains()));
     }
+
+    #[test]
+    fn what_a_level_does_not_do_is_said() {
+        let levels = || Level::ALL.into_iter().chain([Level::None]);
+        let named = |is: fn(Level) -> bool| -> Vec<&str> {
+            levels().filter(|level| is(*level)).map(Level::name).collect()
+        };
+        assert_eq!(named(|level| !level.contains()), ["none"]);
+        assert_eq!(named(|level| !level.has_ralph()), ["sbx", "docker", "none"]);
+        assert_eq!(named(|level| !level.protects()), ["landlock", "sbx", "none"]);
+        let says = |level: Level, words: &str| level.uncovered().iter().any(|text| text.contains(words));
+        for level in Level::ALL {
+            assert_eq!(says(level, "protected paths"), !level.protects(), "{level:?}");
+            let has_open_hosts = matches!(level, Level::Landlock | Level::Seatbelt | Level::Docker);
+            assert_eq!(says(level, "hosts by name"), has_open_hosts, "{level:?}");
+        }
+        assert_eq!(Level::None.uncovered(), ["anything"]);
+    }
 }

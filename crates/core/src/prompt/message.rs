@@ -94,6 +94,8 @@ mod tests {
         check("", None);
         check(" \n\t", None);
         check(r#"{"type":"result","result":"x"}"#, None);
+        check("\"Quote everything\"", Some("\"Quote everything\""));
+        check("[parser] Read dates", Some("[parser] Read dates"));
         check("$(touch x) \"quoted\" 'and' `more`", Some("$(touch x) \"quoted\" 'and' `more`"));
     }
 
@@ -101,7 +103,8 @@ mod tests {
     fn message_from_task_is_short() {
         assert_eq!(message_from_task("run", 2, "# Add a parser\nmore"), "run: iteration 2 - Add a parser");
         assert_eq!(message_from_task("run", 1, ""), "run: iteration 1 - work in progress");
-        assert!(message_from_task("run", 1, &"word ".repeat(50)).len() < 90);
+        let long = format!("run: iteration 1 - {}...", "word ".repeat(12).trim_end());
+        assert_eq!(message_from_task("run", 1, &"word ".repeat(50)), long);
     }
 
     #[test]
@@ -131,6 +134,7 @@ mod tests {
         assert_eq!(message_from_task("run", 1, "\u{1b}[31mFix\u{1b}[0m it"), "run: iteration 1 - Fix it");
         assert_eq!(message_from_task("run", 1, "\u{1b}]0;title\u{7}Fix\0 it"), "run: iteration 1 - Fix it");
         assert_eq!(message_from_task("run", 1, "\u{9b}31mFix it"), "run: iteration 1 - Fix it");
+        assert_eq!(message_from_task("run", 1, "\u{9d}0;title\u{7}Fix it"), "run: iteration 1 - Fix it");
         assert_eq!(message_from_task("run", 1, "```\nFix it\n```"), "run: iteration 1 - Fix it");
         assert_eq!(message_from_task("run", 1, "```rust"), "run: iteration 1 - work in progress");
         assert_eq!(message_from_task("run", 1, "\u{1b}"), "run: iteration 1 - work in progress");

@@ -269,6 +269,21 @@ mod tests {
     }
 
     #[test]
+    fn each_flag_is_its_own() {
+        for (words, ultrawork, expected) in [
+            ("fix it", false, (false, false)),
+            ("fix it --guardrails", false, (true, false)),
+            ("fix it --ultrawork", false, (false, true)),
+            ("fix it", true, (false, true)),
+        ] {
+            let ask = ask(words, ultrawork).expect("a loop");
+            assert_eq!((ask.guardrails, ask.ultrawork), expected, "{words}");
+        }
+        let ask = check("fix it --guardrail 'make test' --guardrail=lint", "fix it", None);
+        assert_eq!(ask.guardrail, ["make test", "lint"]);
+    }
+
+    #[test]
     fn lines_and_rulers_survive() {
         let task = "first `line` $(touch x)\n---\nname: y\n---\n\n-- two\n";
         check(&format!("{task}--max-iterations 3"), task.trim(), Some(3));
@@ -288,6 +303,11 @@ mod tests {
             Some(3),
         );
         check("first\n--foo\n--max-iterations 3", "first\n--foo", Some(3));
+        let wrong = "explain\n--max-iterations many\nto me";
+        check(wrong, wrong, None);
+        for task in ["--1 is no option", "--foo, says the help, is missing"] {
+            check(task, task, None);
+        }
         check(
             "\"explain --max-iterations to me\" --max-iterations 3",
             "explain --max-iterations to me",
@@ -306,6 +326,7 @@ mod tests {
             "fix --on-promise-no-work maybe",
             "fix --completion-promise \"\"",
             "fix --completion-promise <x>",
+            "fix --guardrail ' '",
         ] {
             assert!(ask(words, false).is_err(), "{words}");
         }

@@ -55,3 +55,21 @@ pub struct Timeouts {
     #[serde(alias = "gate_ms")]
     pub gate_timeout_ms: Option<u64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn journals_of_old_say_whether_they_are_kept() {
+        for (written, is_kept) in
+            [(json!("keep"), true), (json!("kill"), false), (json!(true), true), (json!(false), false)]
+        {
+            let read = Leftovers::read(&written).expect("a choice");
+            assert_eq!(read.are_kept(), is_kept, "{written}");
+        }
+        assert!(Leftovers::read(Value::from("later")).is_err());
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::{OPTIONS, value};
 
-/// Names that are more alike than this are taken for one another.
+/// Names that are at least as much alike as this are taken for one another.
 const MIN_LIKENESS: f64 = 0.85;
 
 /// An option that does not exist.
@@ -21,7 +21,7 @@ impl<'a> UnknownOption<'a> {
         let is_option = letters.starts_with(|first: char| first.is_ascii_alphabetic())
             && after.chars().next().is_none_or(|next| next.is_whitespace() || next == '=');
         let name = &text[..2 + end];
-        if !is_option || OPTIONS.contains(&name) {
+        if !is_option {
             return None;
         }
         let given = after.strip_prefix('=').unwrap_or(after).trim_start();
@@ -36,7 +36,7 @@ impl<'a> UnknownOption<'a> {
         let words = |option: &str| option.trim_start_matches('-').to_owned();
         let likeness = |option: &&str| strsim::jaro_winkler(&words(&name), &words(option));
         let best = OPTIONS.into_iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
-        if MIN_LIKENESS < likeness(&best) {
+        if MIN_LIKENESS <= likeness(&best) {
             return Some(best);
         }
         // A part of the name: `--promise`, `--iterations`.
