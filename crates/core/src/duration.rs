@@ -121,6 +121,8 @@ mod tests {
         check(" 7 ", 7_000);
         check("0", 0);
         check("0s", 0);
+        check("36500d", 3_153_600_000_000);
+        assert!(parse_duration("36501d").is_err_and(|why| why.contains("100 years")));
     }
 
     #[test]

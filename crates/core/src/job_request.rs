@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The most bytes of a request.
-pub const MAX_REQUEST_LEN: u64 = 4 * 1024 * 1024;
+/// The most bytes of a request: 4 MiB.
+pub const MAX_REQUEST_LEN: u64 = 4_194_304;
 
 /// A run that is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_line_that_never_ends_is_not_held_back() {
         let mut echo = Echo::of("Do it.\nSay <response>DONE</response> when done.");
-        let line = "x".repeat(MAX_LINE_LEN);
+        let line = "x".repeat(65_536);
         assert_eq!(echo.strip(&line), "");
         assert_eq!(echo.strip("y"), format!("{line}y"));
         assert_eq!(echo.finish(), "");

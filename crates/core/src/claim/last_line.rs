@@ -8,7 +8,7 @@ use super::{keep_end, text_end};
 const MAX_TAIL_LEN: usize = 4096;
 
 /// At this length it is cut: now and then, not for each letter that is added.
-const MAX_HELD_LEN: usize = 2 * MAX_TAIL_LEN;
+const MAX_HELD_LEN: usize = 8192;
 
 /// The end of what an agent says.
 #[derive(Debug, Default)]

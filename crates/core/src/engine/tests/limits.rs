@@ -125,3 +125,25 @@ fn a_turn_that_is_ended_for_its_budget_is_not_tried_again() {
     run.limits.max_cost = Some(5.0);
     check(&run, &["turn own cap", "turn claim"], "Work1.1 g0 c Work2.1 g0 c Done=0");
 }
+
+#[test]
+fn a_quota_of_which_no_one_knows_the_end_is_asked_for_once_an_hour_at_last() {
+    let run = presets::run("DONE", vec![]);
+    let mut state = State::default();
+    let mut minutes = Vec::new();
+    for _ in 0..8 {
+        state.apply(&run, &ended(turn_end("used up"), ""));
+        let Action::StartWait(Wait::For(ms, Why::UsageLimit)) = decide(&run, &state) else { break };
+        minutes.push(ms / 60_000);
+        state.apply(&run, &Event::WaitStarted { until_ms: 1, why: Why::UsageLimit });
+        state.apply(&run, &Event::WaitEnded { ms: 1 });
+    }
+    assert_eq!(minutes, [1, 2, 4, 8, 16, 32, 60, 60]);
+}
+
+#[test]
+fn usage_limits_are_waited_for_a_day_unless_the_user_says_otherwise() {
+    for plan in all() {
+        assert_eq!(plan.limits.max_wait_ms, 86_400_000, "{}", plan.preset);
+    }
+}

@@ -80,3 +80,17 @@ fn every_commit_counts_and_nothing_else_does() {
     }
     assert_eq!((state.spent().commits, state.spent().passed), (2, 4));
 }
+
+#[test]
+fn what_was_broken_before_is_listed_with_whether_it_passed_since() {
+    let run = presets::run("DONE", every(&["lint", "test"]));
+    let mut state = State::default();
+    assert_eq!(state.baseline().failed().count(), 0);
+    for gate in [0, 1] {
+        state.apply(&run, &Event::BaselineEnded(gate_ended(gate, Some("red".to_owned()))));
+    }
+    for event in [started(1), ended(TurnEnd::Finished, "a"), passed(0)] {
+        state.apply(&run, &event);
+    }
+    assert_eq!(state.baseline().failed().collect::<Vec<_>>(), [(0, true), (1, false)]);
+}
