@@ -394,4 +394,19 @@ mod tests {
             assert_eq!(ralph_guard::judge(&shell, &ctx).decision, Decision::Block, "{file}");
         }
     }
+
+    #[test]
+    fn beside_the_project_only_what_is_ralphs_or_opened_can_be_written() {
+        let writable = vec!["/srv/project/out".into(), "/cache".into()];
+        let beside = layers_beside(&Places { writable, ..places() });
+        for (path, expected) in [
+            ("/home/me/.ssh/id", Access::Hide),
+            ("/state/tmp/x", Access::Write),
+            ("/cache/x", Access::Write),
+            ("/srv/project/out/x", Access::Read),
+            ("/srv/project/.env", Access::Read),
+        ] {
+            assert_eq!(access(&beside, path), expected, "{path}");
+        }
+    }
 }

@@ -303,5 +303,5 @@ fn nearest<'a>(key: &str, known: &BTreeSet<&'a str>) -> Option<&'a str> {
     let likeness = |name: &&str| strsim::jaro_winkler(&key.to_lowercase(), &name.to_lowercase());
     let scored = known.iter().map(|name| (likeness(name), *name));
     let best = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
-    (best.0 > 0.85).then_some(best.1)
+    (0.85 <= best.0).then_some(best.1)
 }

@@ -129,6 +129,20 @@ mod tests {
     }
 
     #[test]
+    fn a_sentence_names_what_is_the_matter() {
+        let names = || vec!["a".to_owned(), "b".to_owned()];
+        for (caveat, words) in [
+            (Caveat::JudgedInPlace { why: "no git".to_owned() }, "in the working tree: no git"),
+            (Caveat::OtherPath { why: "no mounts".to_owned() }, "not at the project's path: no mounts"),
+            (Caveat::UncommittedBase { files: names() }, "not committed before the run are included: a, b"),
+            (Caveat::SubmodulesMissing { paths: names() }, "submodules are empty in the judge: a, b"),
+            (Caveat::RefsMissing, "without branches and tags"),
+        ] {
+            assert!(caveat.to_string().ends_with(words), "{caveat}");
+        }
+    }
+
+    #[test]
     fn a_sentence_lists_a_few_names() {
         let names: Vec<String> = (1..=7).map(|number| format!("f{number}")).collect();
         assert_eq!(listed(&names[..2]), "f1, f2");

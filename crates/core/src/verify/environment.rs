@@ -109,7 +109,10 @@ mod tests {
     #[test]
     fn judges_are_told_apart() {
         let of = |number, name| value(number, Contained::No, &[], name).expect("it is set");
-        assert_ne!(of(1, "RALPH_PORT_BASE"), of(2, "RALPH_PORT_BASE"));
+        assert_eq!(
+            (of(1, "RALPH_PORT_BASE"), of(2, "RALPH_PORT_BASE")),
+            ("20100".to_owned(), "20200".to_owned())
+        );
         assert_ne!(of(1, "COMPOSE_PROJECT_NAME"), of(2, "COMPOSE_PROJECT_NAME"));
         for number in [0, 1, 399, 400, u64::MAX] {
             let port: u64 = of(number, "RALPH_PORT_BASE").parse().expect("a number");

@@ -147,7 +147,7 @@ fn said_missing(line: &str) -> Option<(String, Kind)> {
     };
     let (name, kind) = before.or_else(after)?;
     let name = name.trim().trim_matches(['\'', '"', '`']);
-    let is_name = !name.is_empty() && name.len() < 200 && !name.contains(char::is_whitespace);
+    let is_name = !name.is_empty() && name.len() <= 200 && !name.contains(char::is_whitespace);
     is_name.then(|| (name.to_owned(), kind))
 }
 

@@ -192,3 +192,16 @@ fn what_is_detected_is_kept() {
     assert_eq!(keep.fate(std::path::Path::new("sub/more")), Fate::Kept);
     assert_eq!(keep.fate(std::path::Path::new("target")), Fate::Dropped);
 }
+
+#[test]
+fn packages_make_a_folder_where_there_are_any_and_yarn_does_not_keep_them_apart() {
+    let makes = |files: &[(&str, &str)]| detect(&facts(files, &[])).steps.remove(0).makes;
+    let (lock, yarn) = (("package-lock.json", "{}"), [("yarn.lock", ""), (".yarnrc.yml", "")]);
+    assert_eq!(makes(&[("package.json", DEPENDENT), lock]), ["node_modules"]);
+    assert_eq!(makes(&[("package.json", "{}"), lock]), [""; 0]);
+    assert_eq!(makes(&[("package.json", DEPENDENT), yarn[0], yarn[1]]), [""; 0]);
+    // Workspaces are packages, too, if there are any.
+    let install = "npm install --no-package-lock --no-audit --no-fund";
+    check(&[("package.json", r#"{"workspaces": ["a"]}"#)], &[], &[("", install)]);
+    check(&[("package.json", r#"{"workspaces": []}"#)], &[], &[]);
+}
