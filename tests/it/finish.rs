@@ -72,9 +72,10 @@ fn the_paragraph_stays_when_feedback_replaces_the_prompt() {
 
 #[test]
 fn a_template_of_the_users_own_is_completed_too() {
-    let env = Env::new()
-        .with_git()
-        .turns(json!([[shell("echo x >>work.txt"), say("<promise>COMPLETE</promise>")]]));
+    let env = Env::new().with_git().turns(json!([[
+        shell("sed -i 's/\\[ ]/[x]/' implementation_plan.md"),
+        say("<promise>COMPLETE</promise>")
+    ]]));
     env.write("specs/sums.md", "It adds numbers.\n");
     env.write("implementation_plan.md", "# Plan\n\n- [ ] Show <promise>COMPLETE</promise>\n");
     env.write(".ralph/prompts/build.md", "Do ${TASK_DESCRIPTION}.\n");

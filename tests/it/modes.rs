@@ -36,6 +36,11 @@ fn work(text: &str) -> Value {
     json!([shell("date +%N >>work.txt"), say(text)])
 }
 
+/// The same as the last turn of a plan: every task is marked as done.
+fn finish(plan: &str) -> Value {
+    json!([shell(&format!("date +%N >>work.txt; sed -i 's/\\[ ]/[x]/' {plan}")), say(COMPLETE)])
+}
+
 fn logs(env: &Env) -> Vec<String> {
     let entries = fs::read_dir(env.path(".ralph/logs")).into_iter().flatten().flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
@@ -108,7 +113,7 @@ fn the_number_of_iterations_is_a_word_or_a_flag_and_its_end_is_no_failure() {
 
 #[test]
 fn templates_are_written_on_first_use_and_then_belong_to_the_user() {
-    let env = planned("true").turns(json!([work(COMPLETE)]));
+    let env = planned("true").turns(json!([finish("implementation_plan.md")]));
     env.ralph(&["build"]).exits(0);
     let prompt = &env.prompts()[0];
     for expected in [
@@ -123,6 +128,7 @@ fn templates_are_written_on_first_use_and_then_belong_to_the_user() {
     assert!(!prompt.contains("${"), "{prompt}");
     assert!(env.read(".ralph/prompts/build.md").contains("${TASK_DESCRIPTION}"));
 
+    env.write("implementation_plan.md", PLAN);
     env.write(
         ".ralph/prompts/build.md",
         "{{ITERATION}}/$RALPH_MAX_ITERATIONS ${RALPH_MODE} {{SPEC}} ${TEST_COMMAND} ${HOME}",
@@ -134,12 +140,12 @@ fn templates_are_written_on_first_use_and_then_belong_to_the_user() {
 
 #[test]
 fn settings_name_other_places() {
-    let env = Env::new().with_git().turns(json!([work(COMPLETE)])).settings(json!({
+    let env = Env::new().with_git().turns(json!([finish("docs/todo.md")])).settings(json!({
         "build": {"prompt": "ask/build.md", "testCommand": "test -e work.txt", "planFile": "docs/todo.md", "specsDir": "docs"},
     }));
     env.write("ask/build.md", "${PLAN_FILE} ${SPECS_DIR} ${TEST_COMMAND}: ${TASK_DESCRIPTION}");
     env.write("docs/todo.md", PLAN);
-    env.ralph(&["build"]).exits(0).says("test -e work.txt").prints("docs/todo.md: 2 of 3 tasks open");
+    env.ralph(&["build"]).exits(0).says("test -e work.txt").prints("docs/todo.md: 3 tasks done, none open.");
     assert_eq!(env.prompts(), ["docs/todo.md docs test -e work.txt: Add numbers (specs/sums.md)"]);
 }
 
@@ -157,7 +163,7 @@ fn a_plan_may_be_kept_with_ralphs_files() {
 fn failing_tests_are_told_and_the_iteration_is_tried_again() {
     // Passes when the agent has worked four times.
     let env = planned("echo it is $(wc -l <work.txt) lines; test $(wc -l <work.txt) -ge 4")
-        .turns(json!([work(COMPLETE)]));
+        .turns(json!([finish("implementation_plan.md")]));
     env.ralph(&["build"]).exits(0);
     let prompts = env.prompts();
     assert_eq!(prompts.len(), 4);
@@ -173,7 +179,7 @@ fn failing_tests_are_told_and_the_iteration_is_tried_again() {
 
 #[test]
 fn tests_that_never_pass_end_the_run() {
-    let env = planned("false").turns(json!([work(COMPLETE)]));
+    let env = planned("false").turns(json!([finish("implementation_plan.md")]));
     env.ralph(&["build"]).exits(3);
     assert_eq!(env.prompts().len(), 4);
     assert_eq!(env.commits_made()[0], "plan", "nothing is committed");
@@ -185,10 +191,10 @@ fn tests_that_never_pass_end_the_run() {
 
 #[test]
 fn every_line_of_a_test_block_must_succeed() {
-    let env = planned("true").turns(json!([work(COMPLETE)]));
+    let env = planned("true").turns(json!([finish("implementation_plan.md")]));
     env.write("AGENTS.md", "## Tests\n```sh\nfalse\ntrue\n```\n");
     env.ralph(&["build"]).exits(3);
-    let env = planned("true").turns(json!([work(COMPLETE)]));
+    let env = planned("true").turns(json!([finish("implementation_plan.md")]));
     env.write("AGENTS.md", "## Test\n```true```\n\nNever run this.\ntouch OWNED\n");
     env.ralph(&["build"]).exits(0);
     assert!(!env.path("OWNED").exists(), "prose was run");
@@ -236,10 +242,10 @@ fn odd_files_in_the_place_of_plan_and_notes_hold_nobody() {
     let env = repository();
     fs::create_dir(env.path("implementation_plan.md")).expect("a folder");
     refused(&env, &["build"], "Implementation plan not found");
-    let env = planned("true").turns(json!([work(COMPLETE)]));
+    let env = planned("true").turns(json!([finish("implementation_plan.md")]));
     env.sh("rm AGENTS.md; mkfifo AGENTS.md").exits(0);
     env.ralph(&["build"]).exits(0).says("no test command");
-    let env = planned("true").turns(json!([work(COMPLETE)]));
+    let env = planned("true").turns(json!([finish("implementation_plan.md")]));
     env.write("implementation_plan.md", "- [ ] bad \u{1b}[2J\0\u{7} title\n");
     let output = env.ralph(&["build"]).exits(0);
     assert!(!output.stdout.contains('\u{1b}'), "{:?}", output.stdout);
@@ -250,7 +256,7 @@ fn odd_files_in_the_place_of_plan_and_notes_hold_nobody() {
 
 #[test]
 fn without_a_place_for_the_log_there_is_a_warning() {
-    let env = planned("true").turns(json!([work(COMPLETE)]));
+    let env = planned("true").turns(json!([finish("implementation_plan.md")]));
     env.write(".ralph/logs", "in the way");
     env.ralph(&["build"]).exits(0).says("there is no session log");
 }
@@ -264,10 +270,10 @@ fn the_test_command_is_the_one_from_the_start() {
 
 #[test]
 fn without_a_test_command_ralph_says_so() {
-    let env = planned("true").turns(json!([work(COMPLETE)]));
+    let env = planned("true").turns(json!([finish("implementation_plan.md")]));
     env.write("AGENTS.md", "Nothing here.");
     env.ralph(&["build"]).exits(0).says("no test command");
-    let env = planned("true").turns(json!([work(COMPLETE)]));
+    let env = planned("true").turns(json!([finish("implementation_plan.md")]));
     env.write("AGENTS.md", "## Running the tests\n\n```sh\necho from the notes\n```\n");
     env.ralph(&["build"]).exits(0).says("echo from the notes").says_not("no test command");
 }
@@ -275,7 +281,8 @@ fn without_a_test_command_ralph_says_so() {
 #[test]
 fn an_agent_that_commits_itself_did_change_something() {
     let commit = "echo x >x; git add x; git commit -qm 'my own words'";
-    let env = planned("true").turns(json!([[shell(commit), say("Done for now.")], work(COMPLETE)]));
+    let env = planned("true")
+        .turns(json!([[shell(commit), say("Done for now.")], finish("implementation_plan.md")]));
     env.ralph(&["build"]).exits(0).says_not("No changes detected");
     assert_eq!(env.commits_made()[..3], ["build: iteration 2 - Add numbers", "my own words", "plan"]);
 }
@@ -287,7 +294,9 @@ fn no_changes_are_a_failure() {
     assert_eq!(env.prompts().len(), 4);
     assert!(logs(&env)[0].contains("No changes detected"), "{}", logs(&env)[0]);
 
+    // Who says that it is done has changed enough, where the plan has no tasks that say otherwise.
     let env = planned("true").turns(json!([[say(COMPLETE)]]));
+    env.write("implementation_plan.md", "Add numbers, then show sums.\n");
     env.ralph(&["build"]).exits(0).says_not("No changes detected");
     let env = repository().turns(json!([[say("Hm.")], work(COMPLETE)]));
     env.ralph(&["plan"]).exits(0).says("No changes detected");
@@ -299,7 +308,8 @@ fn a_failing_agent_is_tried_again() {
     let env = planned("true").turns(json!([[say("Oh."), {"exit": 1}]]));
     env.ralph(&["build"]).exits(4);
     assert_eq!(env.prompts().len(), 4);
-    let env = planned("true").turns(json!([[{"exit": 1}], [{"exit": 1}], work("Going on."), work(COMPLETE)]));
+    let env = planned("true")
+        .turns(json!([[{"exit": 1}], [{"exit": 1}], work("Going on."), finish("implementation_plan.md")]));
     env.ralph(&["build"]).exits(0);
     let log = &logs(&env)[0];
     assert!(
@@ -311,7 +321,7 @@ fn a_failing_agent_is_tried_again() {
 #[test]
 fn a_commit_that_git_refuses_ends_the_run() {
     for args in [&["build"][..], &["prompt", "specs/sums.md"]] {
-        let env = planned("true").turns(json!([work(COMPLETE)]));
+        let env = planned("true").turns(json!([finish("implementation_plan.md")]));
         env.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n");
         env.sh("chmod +x .git/hooks/pre-commit").exits(0);
         env.ralph(args).exits(5);
@@ -321,11 +331,11 @@ fn a_commit_that_git_refuses_ends_the_run() {
 
 #[test]
 fn what_was_dirty_stays_dirty() {
-    let env = planned("true").turns(json!([work(COMPLETE)]));
+    let env = planned("true").turns(json!([finish("implementation_plan.md")]));
     env.write("README.md", "Half a sentence\n");
     env.write("notes.txt", "mine\n");
     env.ralph(&["build"]).exits(0);
-    assert_eq!(env.committed(), ["work.txt"]);
+    assert_eq!(env.committed(), ["implementation_plan.md", "work.txt"]);
     assert_eq!(env.read("README.md"), "Half a sentence\n");
     assert!(env.git(&["status", "--porcelain"]).contains("?? notes.txt"));
 }
@@ -339,7 +349,7 @@ fn a_plan_that_goes_away_stops_the_build() {
 
 #[test]
 fn the_session_log_has_every_field() {
-    let env = planned("true").turns(json!([work("Looking around."), work(COMPLETE)]));
+    let env = planned("true").turns(json!([work("Looking around."), finish("implementation_plan.md")]));
     env.ralph(&["build"]).exits(0);
     let logs = logs(&env);
     assert_eq!(logs.len(), 1);
@@ -406,12 +416,12 @@ fn a_prompt_is_one_turn() {
 #[test]
 fn a_killed_build_goes_on() {
     let [there, wait] = meet("met");
-    let env = planned("true").turns(json!([work("One."), [there, wait], work(COMPLETE)]));
+    let env = planned("true").turns(json!([work("One."), [there, wait], finish("implementation_plan.md")]));
     let running = env.start(&["build"]);
     env.await_file("met");
     running.kill_9();
     env.nothing_left();
-    env.ralph(&["resume"]).exits(0).says("Resumed at iteration 2").prints("2 of 3 tasks open");
+    env.ralph(&["resume"]).exits(0).says("Resumed at iteration 2").prints("3 tasks done, none open");
     assert_eq!(
         env.commits_made()[..2],
         ["build: iteration 2 - Add numbers", "build: iteration 1 - Add numbers"]

@@ -1,6 +1,7 @@
 //! One promise in every loop: an agent only claims, and ralph verifies.
 
 mod blocked;
+mod counts;
 mod guardrails;
 mod stuck;
 

@@ -33,6 +33,10 @@ pub enum Claim {
     },
     /// Every story passed and was approved.
     StoriesApproved,
+    /// The plan file has tasks, and none of them is open.
+    PlanSettled,
+    /// The plan file has tasks, and a turn found nothing to change.
+    NothingLeft,
     /// The end of the turn is the end of the task.
     TurnEnd,
 }
@@ -42,7 +46,11 @@ impl Claim {
     pub fn marker(&self) -> Option<String> {
         match self {
             Self::Tag { name, text, .. } => Some(format!("<{name}>{text}</{name}>")),
-            Self::File { .. } | Self::StoriesApproved | Self::TurnEnd => None,
+            Self::File { .. }
+            | Self::StoriesApproved
+            | Self::PlanSettled
+            | Self::NothingLeft
+            | Self::TurnEnd => None,
         }
     }
 }

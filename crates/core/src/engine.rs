@@ -197,7 +197,7 @@ fn next_gate(plan: &Plan, judging: Judging) -> Option<usize> {
         .filter(|at| !trial::is_only_for_judge(plan, &plan.gates[at % gates]))
         .find(|&at| match round(plan.gates[at % gates].when, judging) {
             Some(Round::Turn) => at < gates,
-            Some(due) => due as usize == at / gates && !judging.failed,
+            Some(due) => due as usize == at / gates && !judging.has_failed(),
             None => false,
         })
         .map(|at| at % gates)

@@ -4,6 +4,7 @@
 //! from it.
 
 mod error_line;
+mod open_tasks;
 mod recorded;
 
 use std::{fmt::Write, time::Duration};
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::{containment::level::Level, duration::format_duration};
 
 pub use error_line::error_line;
+pub use open_tasks::OpenTasks;
 
 /// How a gate failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -53,6 +55,8 @@ pub enum GateExit {
     NotStarted,
     /// There was no command: ralph looked itself, and `output` says what it found.
     Refused,
+    /// There was no command: the plan file has open tasks. `output` names them.
+    OpenTasks(OpenTasks),
     /// In a record of version 0.1: there the whole message to the agent was kept instead.
     Recorded {
         /// The exit code, if it ended by itself.
@@ -89,6 +93,7 @@ impl GateFailure {
     pub fn message(&self, checked: &Checked<'_>) -> (String, String) {
         let (own, mut printed) = match &self.exit {
             GateExit::Refused => return (String::new(), self.output.clone()),
+            GateExit::OpenTasks(open) => return (open.told(), self.output.clone()),
             GateExit::Recorded { message, .. } => return (String::new(), message.clone()),
             GateExit::NotStarted => (
                 format!("Guardrail \"{}\" could not be started: ", checked.command),
@@ -145,7 +150,11 @@ impl GateExit {
         match self {
             Self::Code(code) => Some(*code),
             Self::Recorded { code, .. } => *code,
-            Self::Signal(_) | Self::TimedOut { .. } | Self::NotStarted | Self::Refused => None,
+            Self::Signal(_)
+            | Self::TimedOut { .. }
+            | Self::NotStarted
+            | Self::Refused
+            | Self::OpenTasks(_) => None,
         }
     }
 
@@ -157,6 +166,7 @@ impl GateExit {
             Self::TimedOut { limit_ms } => format!("timed out after {}", time(*limit_ms)),
             Self::NotStarted => "not started".to_owned(),
             Self::Refused => "not enough".to_owned(),
+            Self::OpenTasks(open) => open.count(),
             Self::Recorded { code: None, .. } => "was ended".to_owned(),
         }
     }
@@ -168,7 +178,7 @@ fn time(ms: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{open_tasks::tests::task, *};
 
     const CHECKED: Checked<'static> =
         Checked { command: "make test", hint: None, log: ".ralph/guardrail_001_make_test.log" };
@@ -298,6 +308,10 @@ mod tests {
         );
         check(&failed(GateExit::NotStarted, "no"), r#"{"exit":"not_started","output":"no"}"#);
         check(&GateFailure::refused("no".to_owned()), r#"{"exit":"refused","output":"no"}"#);
+        check(
+            &OpenTasks::of("p.md", &[&task("a"), &task("b")], 3).into(),
+            r#"{"exit":{"open_tasks":{"plan":"p.md","tasks":3,"open":2,"named":["a","b"]}},"output":"- a\n- b"}"#,
+        );
         check(
             &GateFailure {
                 contained: Some(Level::Embedded),

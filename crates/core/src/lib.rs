@@ -24,6 +24,7 @@ pub mod located;
 pub mod markdown;
 pub mod message;
 pub mod nearest;
+pub mod path_pattern;
 pub mod plan_file;
 pub mod prompt;
 pub mod restart_messages;

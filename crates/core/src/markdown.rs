@@ -16,7 +16,7 @@ pub enum Line<'a> {
 pub fn lines(document: &str) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     let mut in_comment = false;
-    let mut source = document.trim_start_matches('\u{feff}').lines();
+    let mut source = document.trim_start_matches('\u{feff}').lines().flat_map(|line| line.split('\r'));
     while let Some(line) = source.next() {
         let trimmed = line.trim();
         if in_comment || trimmed.starts_with("<!--") {

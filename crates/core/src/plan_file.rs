@@ -7,14 +7,23 @@
 use crate::markdown::{Line, lines, plain};
 
 /// One task of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Task {
     /// In the plan's words, without marks.
     pub title: String,
     /// The specification it belongs to, if the plan names one.
     pub spec: Option<String>,
-    /// Whether the plan says that it is finished.
+    /// Whether the plan says that it is finished, or that no one will do it.
     pub is_done: bool,
+    /// Whether it is for a person.
+    pub is_for_person: bool,
+}
+
+impl Task {
+    /// Whether an agent has something to do with it.
+    pub fn is_open(&self) -> bool {
+        !self.is_done && !self.is_for_person
+    }
 }
 
 /// The tasks of a plan, in its order; specifications are below `specs`.
@@ -31,7 +40,8 @@ pub fn tasks(plan: &str, specs: &str) -> Vec<Task> {
                 && (!section.boxes.is_empty() || parts.iter().any(|part| !part.boxes.is_empty())));
         match section.is_done {
             Some(is_done) if !is_group => {
-                tasks.push(Task { title: clean(&section.title, specs), spec: section.spec.clone(), is_done });
+                let (title, spec) = (clean(&section.title, specs), section.spec.clone());
+                tasks.push(Task { title, spec, is_done, is_for_person: section.is_for_person });
                 index += below;
             }
             _ => tasks.extend(section.tasks()),
@@ -41,9 +51,9 @@ pub fn tasks(plan: &str, specs: &str) -> Vec<Task> {
     tasks
 }
 
-/// The first task that is not finished.
+/// The first task that is open.
 pub fn next_task(plan: &str, specs: &str) -> Option<Task> {
-    tasks(plan, specs).into_iter().find(|task| !task.is_done)
+    tasks(plan, specs).into_iter().find(Task::is_open)
 }
 
 /// A heading and what stands below it, up to the next one.
@@ -53,6 +63,7 @@ struct Section {
     level: usize,
     title: String,
     is_done: Option<bool>,
+    is_for_person: bool,
     spec: Option<String>,
     boxes: Vec<Checkbox>,
 }
@@ -84,20 +95,34 @@ impl Section {
             Some((is_done, rest)) => (Some(is_done), rest),
             None => (None, title),
         };
-        Self { level, title: rest.to_owned(), is_done, spec: spec_in(title, specs), boxes: Vec::new() }
+        Self {
+            level,
+            title: rest.to_owned(),
+            is_done,
+            is_for_person: names_person(title),
+            spec: spec_in(title, specs),
+            boxes: Vec::new(),
+        }
     }
 
     fn take(&mut self, indent: usize, text: &str, specs: &str) {
-        let line = plain(text);
+        let line = plain(text.trim_start_matches(['>', ' ']));
         // Below a box, and further in, it belongs to that.
         let owner = self.boxes.last_mut().filter(|owner| owner.indent < indent).map(|owner| &mut owner.task);
         if let Some((is_done, title)) = checkbox(line) {
-            let task = Task { title: clean(title, specs), spec: spec_in(title, specs), is_done };
+            let (spec, is_for_person) = (spec_in(title, specs), names_person(title));
+            let task = Task { title: clean(title, specs), spec, is_done, is_for_person };
             self.boxes.push(Checkbox { indent, task });
         } else if let Some(status) = field(line, "status") {
             match owner {
                 Some(task) => task.is_done = task.is_done || is_finished(status),
                 None => self.is_done = Some(is_finished(status)),
+            }
+        } else if let Some(kind) = field(line, "kind") {
+            let is_human = kind.eq_ignore_ascii_case("human");
+            match owner {
+                Some(task) => task.is_for_person |= is_human,
+                None => self.is_for_person |= is_human,
             }
         } else if let Some(spec) = field(line, "spec").or_else(|| field(line, "specs")) {
             let spec = spec_in(spec, specs).unwrap_or_else(|| spec.trim_matches('`').to_owned());
@@ -120,6 +145,7 @@ impl Section {
         });
         boxes.map(|(_, one)| Task {
             spec: one.task.spec.clone().or_else(|| self.spec.clone()),
+            is_for_person: one.task.is_for_person || self.is_for_person,
             ..one.task.clone()
         })
     }
@@ -127,16 +153,20 @@ impl Section {
 
 /// `[x] title`, with whether it is checked.
 fn checkbox(text: &str) -> Option<(bool, &str)> {
-    let rest = text.strip_prefix('[')?;
-    let mut chars = rest.chars();
-    let mark = chars.next()?;
-    let title = chars.as_str().strip_prefix(']')?.trim();
-    match mark {
-        'x' | 'X' | '✓' | '✔' => Some((true, title)),
+    let (mark, title) = text.strip_prefix('[')?.split_once(']')?;
+    let is_done = match mark.trim() {
+        // Done, or no one will do it any more.
+        "x" | "X" | "✓" | "✔" | "-" | "~" => true,
         // Open, half done, blocked: not done.
-        ' ' | '-' | '/' | '~' | '>' | '!' => Some((false, title)),
-        _ => None,
-    }
+        "" | "/" | ">" | "!" | "?" | "." | "_" | "*" => false,
+        _ => return None,
+    };
+    Some((is_done, title.trim()))
+}
+
+/// Whether a task says that it is for a person.
+fn names_person(title: &str) -> bool {
+    title.to_ascii_lowercase().contains("(human)")
 }
 
 /// The value of a `Name: value` line, whatever emphasis is around the name.

@@ -45,6 +45,9 @@ pub struct Setup {
     /// The implementation plan that the run works on, if it does.
     #[serde(default, skip_serializing_if = "is_default")]
     pub plan_file: Option<PlanFile>,
+    /// What a turn may commit beside the plan and the specifications, as patterns; nothing where it may commit anything.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub may_touch: Option<Vec<String>>,
     /// Values for the variables of a prompt template, by name; those that change with each turn are not here.
     #[serde(default, skip_serializing_if = "is_default")]
     pub variables: BTreeMap<String, String>,
@@ -123,6 +126,7 @@ impl Setup {
             task: TaskFrom::Prompt,
             message: MessageFrom::Agent,
             plan_file: None,
+            may_touch: None,
             variables: BTreeMap::new(),
             assignment: None,
             territory: LockScope::default(),

@@ -24,6 +24,7 @@ mod last_lines;
 mod ledger;
 mod listener;
 mod notify;
+mod plan_tasks;
 mod progress;
 mod prompts;
 mod quota;
@@ -193,7 +194,11 @@ impl Driver {
         let (plan, project) = (&self.site.run().plan, &self.site.setup.project);
         let claims = plan.claims.iter().filter_map(|claim| match claim {
             Claim::File { path } => Some(path),
-            Claim::Tag { .. } | Claim::StoriesApproved | Claim::TurnEnd => None,
+            Claim::Tag { .. }
+            | Claim::StoriesApproved
+            | Claim::PlanSettled
+            | Claim::NothingLeft
+            | Claim::TurnEnd => None,
         });
         let wanted = plan.needs.iter().map(|need| &need.path).chain(claims.clone());
         let wanted = wanted.chain(&plan.pause_file).chain(&plan.awaits);
@@ -201,7 +206,8 @@ impl Driver {
         let folders = claims.filter(|path| project.join(path).is_dir()).cloned().collect();
         let at_work = await_others::at_work(&self.site);
         let notes = assigned::notes(&self.site);
-        View { files, folders, stories, at_work, notes }
+        let plan = plan.reads_plan_file().then(|| plan_tasks::view(&self.site, &self.containment)).flatten();
+        View { files, folders, plan, stories, at_work, notes }
     }
 
     /// Judges what a turn that was cut off did to the task list.

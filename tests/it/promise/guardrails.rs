@@ -76,7 +76,7 @@ fn a_guardrail_that_is_the_test_command_runs_once() {
         .env("claim")
         .settings(json!({"guardrails": [{"command": "true", "hint": "Look."}], "baseline": false}));
     BUILD.run(&env, &[]).exits(0).prints("its guardrail passed");
-    assert_eq!(env.events("gate_ended").len(), 1);
+    assert_eq!(env.events("gate_started").len(), 1);
 }
 
 #[test]
@@ -193,7 +193,8 @@ fn a_loop_without_a_check_says_so_first_and_last() {
     }
     let untested = BUILD.env("claim");
     untested.write("AGENTS.md", "Nothing.\n");
-    BUILD.run(&untested, &[]).exits(0).says(first).prints("Complete: the agent said so; nothing checked it");
+    let last = "Complete: no task of the plan is open; nothing checked it";
+    BUILD.run(&untested, &[]).exits(0).says(first).prints(last);
     // Where the limit is an end like any other, it says so, too.
     let endless = PLAN.env("echo $turn >implementation_plan.md; say Well.");
     PLAN.run(&endless, &[]).exits(0).prints("Maximum iterations reached (4); nothing checked the work");

@@ -15,7 +15,11 @@ const NO_REASON: &str = "it gives no reason";
 pub fn marker(claims: &[Claim]) -> String {
     let name = claims.iter().find_map(|claim| match claim {
         Claim::Tag { name, .. } => Some(name.as_str()),
-        Claim::File { .. } | Claim::StoriesApproved | Claim::TurnEnd => None,
+        Claim::File { .. }
+        | Claim::StoriesApproved
+        | Claim::PlanSettled
+        | Claim::NothingLeft
+        | Claim::TurnEnd => None,
     });
     let name = name.unwrap_or("response");
     format!("<{name}>{WORD}: reason</{name}>")

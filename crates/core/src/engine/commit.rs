@@ -13,9 +13,16 @@ pub enum CommitEnd {
         commit: String,
         /// Its first line.
         subject: String,
+        /// Files that the turn changed in it, or in commits of its own, and that the loop has no business with.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        beyond: Vec<String>,
     },
     /// The agent had committed everything itself.
-    Already,
+    Already {
+        /// Files in these commits that the loop has no business with.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        beyond: Vec<String>,
+    },
     /// There was nothing to commit.
     Nothing,
     /// The settings do not ask for a commit.
@@ -31,6 +38,16 @@ pub enum CommitEnd {
         /// The end of what it printed.
         output: String,
     },
+}
+
+impl CommitEnd {
+    /// Files that were committed and that the loop has no business with.
+    pub fn beyond(&self) -> &[String] {
+        match self {
+            Self::Made { beyond, .. } | Self::Already { beyond } => beyond,
+            Self::Nothing | Self::NotWanted | Self::Changed { .. } | Self::Failed { .. } => &[],
+        }
+    }
 }
 
 /// How files came to change between the gates and the commit.

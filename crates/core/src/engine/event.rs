@@ -11,7 +11,7 @@ pub use gate_ended::GateEnded;
 pub use judge::{JudgeFailure, JudgeGateEnded, JudgeReady, PreparedStep};
 pub use tasks_judged::TasksJudged;
 pub use topic::Topic;
-pub use view::{StoryView, Tree, View};
+pub use view::{PlanView, StoryView, Tree, View};
 pub use work_counted::WorkCounted;
 
 use std::{collections::BTreeMap, path::PathBuf};

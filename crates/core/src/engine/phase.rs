@@ -58,9 +58,36 @@ pub(super) struct Judging {
     pub(super) work: PendingWork,
     /// Gates before this one have been checked or did not apply.
     pub(super) next_gate: usize,
-    pub(super) failed: bool,
+    pub(super) verdict: Verdict,
     /// There is a commit whose delivery waits for the judge.
     pub(super) delivers: bool,
+}
+
+/// What the gates have said so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Verdict {
+    #[default]
+    Passed,
+    /// The loop's own count says that there is more to do: the claim does not hold, the work does.
+    Unfinished,
+    Failed,
+}
+
+impl Judging {
+    /// The same work, to be judged from the beginning.
+    pub(super) fn afresh(self) -> Self {
+        Self { next_gate: 0, verdict: Verdict::Passed, ..self }
+    }
+
+    /// Whether a gate has refused the work.
+    pub(super) fn has_failed(self) -> bool {
+        self.verdict == Verdict::Failed
+    }
+
+    /// What the agent says that the loop's own count does not refute.
+    pub(super) fn holds(self) -> Said {
+        if self.verdict == Verdict::Unfinished { Said::Nothing } else { self.said }
+    }
 }
 
 /// What the agent says about the task.

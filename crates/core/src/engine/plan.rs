@@ -83,9 +83,19 @@ impl Plan {
         self.gates.iter().any(|gate| matches!(gate.check, Check::Command { .. }))
     }
 
+    /// How many checks people call guardrails: what the loop counts itself is none.
+    pub fn guardrails(&self) -> usize {
+        self.gates.iter().filter(|gate| gate.check != Check::PlanSettled).count()
+    }
+
     /// Whether a gate asks if everything is committed.
     pub fn checks_tree(&self) -> bool {
         self.gates.iter().any(|gate| gate.check == Check::CleanTree)
+    }
+
+    /// Whether the rules look at the plan file.
+    pub fn reads_plan_file(&self) -> bool {
+        self.claims.iter().any(|claim| matches!(claim, Claim::PlanSettled | Claim::NothingLeft))
     }
 
     /// Whether the directory must be looked at before a turn.
@@ -94,6 +104,7 @@ impl Plan {
             || self.work != Work::Prompt
             || self.pause_file.is_some()
             || !self.awaits.is_empty()
+            || self.reads_plan_file()
             || self.claims.iter().any(|claim| matches!(claim, Claim::File { .. } | Claim::StoriesApproved))
     }
 }
@@ -141,6 +152,8 @@ pub enum Check {
     CleanTree,
     /// Every story is done.
     StoriesDone,
+    /// No task of the plan file is open.
+    PlanSettled,
     /// The agent has done something since the run began.
     Work {
         /// At least this many tool calls; where nobody counts them, a changed tree.
@@ -159,6 +172,7 @@ impl Check {
             Self::TaskRules => "task rules",
             Self::CleanTree => "clean tree",
             Self::StoriesDone => "every story done",
+            Self::PlanSettled => "every task of the plan done",
             Self::Work { .. } => "work done",
         }
     }
@@ -175,7 +189,8 @@ impl Check {
             | Self::Work { .. }
             | Self::TaskRules
             | Self::CleanTree
-            | Self::StoriesDone => true,
+            | Self::StoriesDone
+            | Self::PlanSettled => true,
             Self::ChildrenEnded { .. } => false,
         }
     }

@@ -54,7 +54,7 @@ pub fn run(completion_response: &str, gates: Vec<Gate>) -> Plan {
 pub fn plan() -> Plan {
     Plan {
         preset: "plan".to_owned(),
-        claims: vec![tag("promise", "COMPLETE", Exact)],
+        claims: vec![tag("promise", "COMPLETE", Exact), Claim::NothingLeft],
         done_when: Some("the plan covers every specification and nothing is left to add".to_owned()),
         commit: CommitRule::Required,
         failures: FailureRules { gate: RETRY, no_change: RETRY, ..run("", vec![]).failures },
@@ -71,7 +71,8 @@ pub fn build(plan_file: &str, tests: Vec<Gate>) -> Plan {
             path: plan_file.to_owned(),
             otherwise: "Implementation plan not found. Run 'ralph plan' first.".to_owned(),
         }],
-        gates: tests,
+        claims: vec![tag("promise", "COMPLETE", Exact), Claim::PlanSettled],
+        gates: tests.into_iter().chain([Gate::new(Check::PlanSettled, When::Claimed)]).collect(),
         done_when: Some("every task of the plan is finished and the tests pass".to_owned()),
         ..plan()
     }

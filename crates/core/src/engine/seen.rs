@@ -2,7 +2,7 @@
 //! wrong.
 
 use super::{
-    event::{TurnEnd, TurnEnded, View},
+    event::{PlanView, TurnEnd, TurnEnded, View},
     plan::Plan,
     stop::Stop,
 };
@@ -35,7 +35,12 @@ fn pause_file(plan: &Plan, view: &View) -> Option<String> {
 pub(super) fn misplaced(plan: &Plan, view: &View) -> Option<String> {
     plan.claims.iter().find_map(|claim| match claim {
         Claim::File { path } if view.folders.contains(path) => Some(format!("{path} is a directory")),
-        Claim::File { .. } | Claim::Tag { .. } | Claim::StoriesApproved | Claim::TurnEnd => None,
+        Claim::File { .. }
+        | Claim::Tag { .. }
+        | Claim::StoriesApproved
+        | Claim::PlanSettled
+        | Claim::NothingLeft
+        | Claim::TurnEnd => None,
     })
 }
 
@@ -43,7 +48,11 @@ pub(super) fn misplaced(plan: &Plan, view: &View) -> Option<String> {
 pub(super) fn claiming_file<'a>(plan: &'a Plan, view: &View) -> Option<&'a str> {
     plan.claims.iter().find_map(|claim| match claim {
         Claim::File { path } => view.files.contains(path).then_some(path.as_str()),
-        Claim::Tag { .. } | Claim::StoriesApproved | Claim::TurnEnd => None,
+        Claim::Tag { .. }
+        | Claim::StoriesApproved
+        | Claim::PlanSettled
+        | Claim::NothingLeft
+        | Claim::TurnEnd => None,
     })
 }
 
@@ -52,6 +61,7 @@ pub(super) fn standing_claim(plan: &Plan, view: &View) -> bool {
     plan.claims.iter().any(|claim| match claim {
         Claim::File { path } => view.files.contains(path),
         Claim::StoriesApproved => view.stories.as_ref().is_some_and(|stories| stories.all_approved),
-        Claim::Tag { .. } | Claim::TurnEnd => false,
+        Claim::PlanSettled => view.plan.is_some_and(PlanView::is_settled),
+        Claim::Tag { .. } | Claim::NothingLeft | Claim::TurnEnd => false,
     })
 }

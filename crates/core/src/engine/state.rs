@@ -1,12 +1,14 @@
 //! What the rules remember of a run, and how each event changes it.
 
 mod blocked;
+mod counts;
 mod failed;
 mod judged;
 mod submission;
 mod tried;
 
 use blocked::Blocks;
+use counts::Counts;
 use failed::unsafe_end;
 use submission::{Addressed, Submission};
 
@@ -54,6 +56,7 @@ pub struct State {
     /// What it did that it may not do.
     broken: Option<String>,
     submission: Submission,
+    counts: Counts,
     pub(super) baseline: Baseline,
     pub(super) judge: JudgeState,
     /// Turns in a row that left another branch checked out.
@@ -82,6 +85,7 @@ impl Default for State {
             unjudged: false,
             broken: None,
             submission: Submission::default(),
+            counts: Counts::default(),
             baseline: Baseline::default(),
             judge: JudgeState::default(),
             strays: 0,
@@ -125,6 +129,7 @@ impl State {
                 self.submission = Submission::of_turn(plan, turn.mode);
                 self.phase = Phase::InTurn;
                 self.baseline.close();
+                self.counts.turn_started();
                 self.progress.turn_started(turn);
                 self.spent.begin_turn(turn.iteration);
             }
@@ -239,7 +244,7 @@ impl State {
             Phase::Judging(judging) if judging.work == PendingWork::None => self.phase = Phase::Idle,
             // Nobody knows what happened to the files meanwhile: every gate decides again.
             Phase::Judging(judging) => {
-                (judging.next_gate, judging.failed) = (0, false);
+                *judging = judging.afresh();
                 self.feedback.clear();
                 self.verify_again();
             }
@@ -276,16 +281,17 @@ impl State {
         self.judge.forget();
         self.progress = Progress::default();
         if let Phase::Judging(judging) = &mut self.phase {
-            (judging.next_gate, judging.failed) = (0, false);
+            *judging = judging.afresh();
         }
     }
 
     fn looked(&mut self, plan: &Plan, view: &View) {
+        self.counts.looked(view);
         if let Some(need) = plan.needs.iter().find(|need| !view.files.contains(&need.path)) {
             self.phase = Phase::Over(Outcome::Unready { reason: need.otherwise.clone() });
         } else if let Some(reason) = misplaced(plan, view) {
             self.phase = Phase::Over(Outcome::Unready { reason });
-        } else if standing_claim(plan, view) && !self.refuted {
+        } else if standing_claim(plan, view) && !self.refuted && !self.counts.is_premature(plan) {
             let said = Said::of(plan, true, Some(view));
             self.phase = Phase::Judging(Judging { said, ..Judging::default() });
             self.conclude(plan);
@@ -301,6 +307,7 @@ impl State {
         self.refuted = false;
         self.progress.turn_ended(turn);
         let view = turn.view.as_ref();
+        self.counts.turn_ended(turn);
         if matches!(turn.end, TurnEnd::Abandoned | TurnEnd::Interrupted) {
             // Not judged, so not counted: the same attempt runs again.
             self.phase = Phase::Idle;
@@ -346,7 +353,8 @@ impl State {
 
     fn passed(&mut self, plan: &Plan, judging: Judging) {
         self.spent.passed += u32::from(judging.work != PendingWork::None);
-        match judging.said {
+        self.counts.passed();
+        match judging.holds() {
             Said::Done | Said::DoneByFile => self.phase = Phase::Over(Outcome::Done),
             Said::Blocked => self.is_blocked(plan),
             Said::Nothing => self.onward(plan),

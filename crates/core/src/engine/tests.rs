@@ -23,14 +23,15 @@ use super::{
     commit::CommitEnd,
     decide,
     event::{
-        Event, GateEnded, JudgeFailure, JudgeGateEnded, JudgeReady, StoryView, TasksJudged, Turn, TurnEnd,
-        TurnEnded, View, Why,
+        Event, GateEnded, JudgeFailure, JudgeGateEnded, JudgeReady, PlanView, StoryView, TasksJudged, Turn,
+        TurnEnd, TurnEnded, View, Why,
     },
     outcome::{Exhausted, Outcome},
     plan::{Check, CommitRule, Gate, Plan, When},
     presets,
 };
-use crate::gate_failure::GateFailure;
+use crate::gate_failure::{GateFailure, OpenTasks};
+use crate::plan_file::Task;
 use crate::stories::Mode;
 
 const DONE: &str = "claim";
@@ -125,7 +126,10 @@ fn judged(line: &str) -> Event {
 }
 
 fn gate_ended(gate: usize, failure: Option<String>) -> GateEnded {
-    let failure = failure.map(GateFailure::refused);
+    let failure = failure.map(|text| match text.as_str() {
+        "left" => OpenTasks::of("plan.md", &[&Task::default()], 2).into(),
+        _ => GateFailure::refused(text),
+    });
     GateEnded { gate, failure, ms: 1, log: String::new(), signature: None }
 }
 
@@ -153,7 +157,10 @@ fn view(line: &str) -> View {
             .collect(),
     };
     let folders = if line.contains("+folder") { vec!["DONE".to_owned()] } else { vec![] };
-    View { files: files.map(str::to_owned).collect(), folders, stories: Some(stories), ..View::default() }
+    let open = usize::from(line.contains("+open"));
+    let plan = (line.contains("+open") || line.contains("+settled")).then_some(PlanView { tasks: 1, open });
+    let files = files.map(str::to_owned).collect();
+    View { files, folders, plan, stories: Some(stories), ..View::default() }
 }
 
 fn turn_end(line: &str) -> TurnEnd {
@@ -171,6 +178,17 @@ fn turn_end(line: &str) -> TurnEnd {
         _ if line.contains("bad key") => failed(FailureKind::Permanent),
         _ if line.contains("fail") => failed(FailureKind::Transient),
         _ => TurnEnd::Finished,
+    }
+}
+
+/// How a commit ends that this line answers.
+fn commit_end(line: &str) -> CommitEnd {
+    match line {
+        "fail" => CommitEnd::Failed { output: "hook says no".to_owned() },
+        "none" => CommitEnd::Nothing,
+        "already" => CommitEnd::Already { beyond: vec![] },
+        "changed" => CommitEnd::Changed { cause: None },
+        _ => CommitEnd::Made { commit: "abc".to_owned(), subject: "work".to_owned(), beyond: vec![] },
     }
 }
 
@@ -262,13 +280,7 @@ fn check(plan: &Plan, script: &[&str], expected: &str) {
             }
             Action::Commit => {
                 let line = answer("commit");
-                let end = match line.as_str() {
-                    "fail" => CommitEnd::Failed { output: "hook says no".to_owned() },
-                    "none" => CommitEnd::Nothing,
-                    "already" => CommitEnd::Already,
-                    "changed" => CommitEnd::Changed { cause: None },
-                    _ => CommitEnd::Made { commit: "abc".to_owned(), subject: "work".to_owned() },
-                };
+                let end = commit_end(&line);
                 transcript.push("c".to_owned());
                 (line, Event::CommitEnded(end))
             }

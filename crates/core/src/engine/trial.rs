@@ -95,8 +95,8 @@ impl JudgeState {
     pub(super) fn is_due(&self, plan: &Plan, judging: Judging) -> bool {
         let is_wanted = match plan.checkout {
             CheckoutWhen::Never => false,
-            CheckoutWhen::Claim | CheckoutWhen::Require => judging.said.is_claim() || judging.submitted,
-            CheckoutWhen::Always => judging.said != Said::Blocked,
+            CheckoutWhen::Claim | CheckoutWhen::Require => judging.holds().is_claim() || judging.submitted,
+            CheckoutWhen::Always => judging.holds() != Said::Blocked,
         };
         let is_needed =
             |gate: &usize| self.unavailable.is_none() || plan.gates[*gate].runs_where == RunsWhere::Judge;
@@ -106,7 +106,7 @@ impl JudgeState {
     fn applies(&self, plan: &Plan, gate: usize, judging: Judging) -> bool {
         let it = &plan.gates[gate];
         // What refutes that everything is done says nothing about the story that was submitted.
-        let said = if judging.failed { Said::Nothing } else { judging.said };
+        let said = if judging.has_failed() { Said::Nothing } else { judging.holds() };
         let judging = Judging { said, ..judging };
         it.is_for_judge() && round(it.when, judging).is_some() && !self.unfit.contains(&gate)
     }

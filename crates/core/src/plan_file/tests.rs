@@ -2,14 +2,19 @@
 
 use super::*;
 
-/// One line per task: `x title (spec)`.
+/// One line per task: `x title (spec)`; `p` is for a person.
 #[track_caller]
 fn check(plan: &str, expected: &[&str]) {
     let shown: Vec<String> = tasks(plan, "specs")
         .into_iter()
-        .map(|Task { title, spec, is_done }| {
-            let spec = spec.map(|spec| format!(" ({spec})")).unwrap_or_default();
-            format!("{} {title}{spec}", if is_done { 'x' } else { '-' })
+        .map(|task| {
+            let spec = task.spec.as_ref().map(|spec| format!(" ({spec})")).unwrap_or_default();
+            let mark = match (task.is_done, task.is_open()) {
+                (true, _) => 'x',
+                (false, true) => '-',
+                (false, false) => 'p',
+            };
+            format!("{mark} {}{spec}", task.title)
         })
         .collect();
     assert_eq!(shown, expected);
@@ -19,13 +24,31 @@ fn check(plan: &str, expected: &[&str]) {
 fn checkboxes_are_tasks() {
     check(
         "- [x] one\n- [ ] **two**:\n* [X] three\n1. [ ] four\n- [-] five",
-        &["x one", "- two", "x three", "- four", "- five"],
+        &["x one", "- two", "x three", "- four", "x five"],
     );
+    check(
+        "- [~] one\n- [/] two\n- [] three\n- [\u{a0}] four\n- [ x ] five",
+        &["x one", "- two", "- three", "- four", "x five"],
+    );
+    check("- [x] one\r\n- [ ] two\r\n", &["x one", "- two"]);
+    check("- [x] one\r- [ ] two\r", &["x one", "- two"]);
+    check("> - [ ] one\n>> * [x] two\n1) [ ] three\n  + [ ]", &["- one", "x two", "- "]);
     check("```\n- [ ] in code\n```\n- no box\n[link](x)", &[]);
     check("<!--\n- [ ] in a comment\n-->", &[]);
     check("- [ ] a\n  Status: done\n- [ ] b", &["x a", "- b"]);
     check("- [ ] [Add sums](specs/sums.md) now", &["- Add sums now (specs/sums.md)"]);
     check("- [ ] bad \u{1b}[2J\0 title", &["- bad [2J title"]);
+}
+
+#[test]
+fn some_tasks_are_for_a_person() {
+    check(
+        "- [ ] Buy a licence (Human)\n- [ ] Sign\n  Kind: human\n- [x] c (human)\n- [ ] d\n  Kind: code",
+        &["p Buy a licence (Human)", "p Sign", "x c (human)", "- d"],
+    );
+    check("## For people\nKind: human\n- [ ] a\n## For agents\n- [ ] b", &["p a", "- b"]);
+    check("## Pay\nStatus: open\n**Kind:** Human\n## Try (human)\nStatus: open", &["p Pay", "p Try (human)"]);
+    assert_eq!(next_task("- [ ] a (human)\n- [ ] b", "specs").map(|task| task.title).as_deref(), Some("b"));
 }
 
 #[test]

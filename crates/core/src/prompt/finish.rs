@@ -19,7 +19,8 @@ pub fn how(claims: &[Claim]) -> String {
     let ways = claims.iter().filter_map(|claim| match claim {
         Claim::Tag { .. } => Some(format!("write {} as the last line of your last message", claim.marker()?)),
         Claim::File { path } => Some(format!("write the file {path}")),
-        Claim::StoriesApproved | Claim::TurnEnd => None,
+        Claim::PlanSettled => Some("mark every task of the plan as done".to_owned()),
+        Claim::StoriesApproved | Claim::NothingLeft | Claim::TurnEnd => None,
     });
     let ways: Vec<String> = ways.collect();
     if ways.is_empty() { "end your turn".to_owned() } else { ways.join(", or ") }
@@ -29,7 +30,11 @@ pub fn how(claims: &[Claim]) -> String {
 pub fn names_tag(text: &str, claims: &[Claim]) -> bool {
     claims.iter().any(|claim| match claim {
         Claim::Tag { name, text: wanted, matching } => names(text, name, wanted, *matching),
-        Claim::File { .. } | Claim::StoriesApproved | Claim::TurnEnd => false,
+        Claim::File { .. }
+        | Claim::StoriesApproved
+        | Claim::PlanSettled
+        | Claim::NothingLeft
+        | Claim::TurnEnd => false,
     })
 }
 

@@ -33,7 +33,8 @@ const NOTES: &str = "AGENTS.md";
 /// Needs what `ralph plan` needs, and the plan. Each iteration starts the agent with fresh context and the
 /// prompt in .ralph/prompts/build.md (written on first use, yours to change). Then ralph runs the test command
 /// of AGENTS.md and the guardrails; when one fails, the same iteration is tried again with the output, three
-/// times. What passes is committed. The loop ends when the agent says `<promise>COMPLETE</promise>`, or after 10 iterations.
+/// times. What passes is committed. The loop ends when no task of the plan is open, or after 10 iterations;
+/// while one is open, the agent's `<promise>COMPLETE</promise>` is refused.
 ///
 /// Example: ralph build 20
 #[derive(Args, Debug, Default)]
@@ -71,6 +72,7 @@ pub(super) fn main(args: &BuildArgs, project: &Path) -> Result<u8> {
         prompt,
         task: TaskFrom::PlanFile,
         plan_file: Some(plan_file),
+        may_touch: None,
         variables,
         pinned: vec![notes(project).unwrap_or_else(|| project.join(NOTES))],
         drafts,

@@ -117,6 +117,8 @@ fn ends(plan: &Plan) -> Vec<String> {
         Claim::Tag { .. } => format!("the agent says `{}`", claim.marker().unwrap_or_default()),
         Claim::File { path } => format!("there is a file {path}"),
         Claim::StoriesApproved => "every story is done".to_owned(),
+        Claim::PlanSettled => "no task of the plan is open".to_owned(),
+        Claim::NothingLeft => "a turn finds nothing to change in the plan".to_owned(),
         Claim::TurnEnd => "the turn ends".to_owned(),
     });
     let then = if plan.is_guarded() { ", and the guardrails pass" } else { "" };

@@ -56,6 +56,8 @@ pub(super) struct Mode {
     pub(super) prompt: PathBuf,
     pub(super) task: TaskFrom,
     pub(super) plan_file: Option<PlanFile>,
+    /// What may be committed beside the plan and the specifications, where not everything may.
+    pub(super) may_touch: Option<Vec<String>>,
     pub(super) variables: BTreeMap<String, String>,
     /// Files that decide how the work is judged; a change of them is shown.
     pub(super) pinned: Vec<PathBuf>,
@@ -72,6 +74,7 @@ impl Mode {
             task: self.task,
             message: MessageFrom::Task,
             plan_file: self.plan_file,
+            may_touch: self.may_touch,
             variables: self.variables,
             session_log: true,
             scm: Some(git_of(&loaded.settings)),
@@ -102,7 +105,7 @@ pub(super) fn drive(driver: Driver, is_for_people: bool) -> Result<u8> {
 fn progress(PlanFile { path: name, specs }: &PlanFile, path: &Path) -> String {
     let Ok(text) = files::read_text(path) else { return format!("There is no {name}.\n") };
     let tasks = tasks(&text, specs);
-    let open: Vec<_> = tasks.iter().filter(|task| !task.is_done).collect();
+    let open: Vec<_> = tasks.iter().filter(|task| task.is_open()).collect();
     match (tasks.len(), open.first()) {
         (0, _) => format!("{name}: no tasks found. They are written as `- [ ] task`.\n"),
         (all, None) => format!("{name}: {} done, none open.\n", count(all as u64, "task")),

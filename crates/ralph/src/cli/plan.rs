@@ -21,7 +21,7 @@ const TEMPLATE: &str = include_str!("../../../../prompts/plan.md");
 ///
 /// Needs a git repository and a folder `specs/`. Each iteration starts the agent with fresh context and the
 /// prompt in .ralph/prompts/plan.md (written on first use, yours to change), and ends with a commit. The loop
-/// ends when the agent says `<promise>COMPLETE</promise>`, or after 10 iterations.
+/// ends when the agent says `<promise>COMPLETE</promise>` or finds nothing to change, or after 10 iterations.
 ///
 /// Example: ralph plan 3
 #[derive(Args, Debug, Default)]
@@ -60,6 +60,7 @@ pub(super) fn main(args: &PlanArgs, project: &Path) -> Result<u8> {
         task: TaskFrom::Fixed("update the implementation plan".to_owned()),
         variables: variables(&plan_file),
         plan_file: Some(plan_file),
+        may_touch: Some(loaded.settings.plan.may_touch.clone()),
         pinned: Vec::new(),
         drafts,
         warnings: Vec::new(),

@@ -48,6 +48,7 @@ pub(super) fn main(args: &PromptArgs, project: &Path) -> Result<u8> {
         task: TaskFrom::Fixed(first_line(&text)),
         prompt,
         plan_file: None,
+        may_touch: None,
         variables: variables(&find_plan(&loaded.settings, project)),
         pinned: Vec::new(),
         drafts: Vec::new(),

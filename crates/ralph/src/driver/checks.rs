@@ -10,7 +10,7 @@ use ralph_core::{
 };
 use ralph_sys::files::{Readers, Root};
 
-use super::{Driver, await_others::await_children, site::Site, work};
+use super::{Driver, await_others::await_children, plan_tasks, site::Site, work};
 use crate::gates;
 
 impl Driver {
@@ -68,7 +68,7 @@ impl Driver {
 
     /// Checks that need no command. Nothing for those that do.
     fn check_in_process(&mut self, index: usize) -> Option<GateEnded> {
-        let Self { site, git, stories, .. } = self;
+        let Self { site, git, stories, containment, .. } = self;
         let (git, stories) = (git.as_ref(), stories.as_mut());
         let failure = match site.run().plan.gates[index].check {
             Check::Command { .. } | Check::ChildrenEnded { .. } => return None,
@@ -78,17 +78,24 @@ impl Driver {
                 let log = String::new();
                 return Some(GateEnded { gate: index, failure, ms: 0, log, signature: None });
             }
-            Check::CleanTree => stories.and_then(|stories| stories.unclean_tree(site, git)),
-            Check::TaskRules => stories.and_then(|stories| stories.broken_rules(site, git)),
-            Check::StoriesDone => stories.and_then(|stories| stories.open_stories(site)),
+            Check::CleanTree => {
+                stories.and_then(|stories| stories.unclean_tree(site, git)).map(GateFailure::refused)
+            }
+            Check::TaskRules => {
+                stories.and_then(|stories| stories.broken_rules(site, git)).map(GateFailure::refused)
+            }
+            Check::StoriesDone => {
+                stories.and_then(|stories| stories.open_stories(site)).map(GateFailure::refused)
+            }
+            Check::PlanSettled => plan_tasks::unsettled(site, containment),
         };
         let (iteration, _) = site.run().state.position();
         let name = gates::log_name(&site.run().plan.gates, index);
         let log = format!("{PROJECT_DIR}/guardrail_{iteration:03}_{name}.log");
         if let Some(failure) = &failure {
-            let _ = Root::new(&site.setup.project).replace(&log, failure.as_bytes(), Readers::AsBefore);
+            let _ =
+                Root::new(&site.setup.project).replace(&log, failure.output.as_bytes(), Readers::AsBefore);
         }
-        let failure = failure.map(GateFailure::refused);
         Some(GateEnded { gate: index, failure, ms: 0, log, signature: None })
     }
 }

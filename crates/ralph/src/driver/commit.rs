@@ -1,5 +1,6 @@
 //! Commits what passed the gates, and does what else the settings ask of the SCM.
 
+mod beyond;
 mod message;
 
 use std::{
@@ -63,7 +64,7 @@ impl Committing<'_> {
         for task in &scm.tasks {
             if let ScmTask::Command(words) = task {
                 // What follows a commit that is claimed to be the last waits for the judge.
-                let is_commit = matches!(end, CommitEnd::Made { .. } | CommitEnd::Already);
+                let is_commit = matches!(end, CommitEnd::Made { .. } | CommitEnd::Already { .. });
                 if !is_commit || !self.site.run().state.awaits_judge(&self.site.run().plan) {
                     run_task(self.site, &scm, words);
                 }
@@ -73,7 +74,7 @@ impl Committing<'_> {
             end = self
                 .make_commit(&scm)
                 .unwrap_or_else(|error| CommitEnd::Failed { output: error.to_string() });
-            if !matches!(end, CommitEnd::Made { .. } | CommitEnd::Already) {
+            if !matches!(end, CommitEnd::Made { .. } | CommitEnd::Already { .. }) {
                 break;
             }
         }
@@ -110,7 +111,10 @@ impl Committing<'_> {
         let has_moved = self.notice_lost_commits(git, head.as_deref())?;
         let changes = git::since(&self.site.setup.dirty, git.changes(&mut self.site.supervisor)?);
         if changes.is_empty() {
-            return Ok(if has_moved { CommitEnd::Already } else { CommitEnd::Nothing });
+            if !has_moved {
+                return Ok(CommitEnd::Nothing);
+            }
+            return Ok(CommitEnd::Already { beyond: beyond::files(self.site, git)? });
         }
         if let Some(announced) = announced {
             self.remove_own_lock(git, &announced);
@@ -190,7 +194,8 @@ impl Committing<'_> {
 
     fn made(&mut self, git: &Git) -> Result<CommitEnd> {
         let (commit, message) = git.last_commit(&mut self.site.supervisor)?;
-        Ok(CommitEnd::Made { commit, subject: message.lines().next().unwrap_or_default().to_owned() })
+        let subject = message.lines().next().unwrap_or_default().to_owned();
+        Ok(CommitEnd::Made { commit, subject, beyond: beyond::files(self.site, git)? })
     }
 
     /// Any other SCM that has `status` and `commit -m`.
@@ -205,7 +210,7 @@ impl Committing<'_> {
         let args = vec!["commit".into(), "-m".into(), message.clone().into()];
         let captured = self.site.supervisor.capture(self.task_spec(scm, args), MAX_ANSWER_LEN)?;
         if succeeded(&captured) {
-            return Ok(CommitEnd::Made { commit: String::new(), subject: message });
+            return Ok(CommitEnd::Made { commit: String::new(), subject: message, beyond: Vec::new() });
         }
         Ok(CommitEnd::Failed { output: truncate(&refusal(&captured), MAX_TOLD_CHARS) })
     }

@@ -308,7 +308,8 @@ impl SessionLoop {
             | Check::ChildrenEnded { .. }
             | Check::TaskRules
             | Check::CleanTree
-            | Check::StoriesDone => {
+            | Check::StoriesDone
+            | Check::PlanSettled => {
                 let Some(setup) = self.setup_in_time() else { return Ok(not_run(index)) };
                 self.supervise(true)?;
                 let Self { ledger, run, supervisor, .. } = self;

@@ -232,6 +232,26 @@ impl Git {
         Ok(paths)
     }
 
+    /// The files that commits since this one have changed; without one, all that HEAD has. Ralph's own are not among
+    /// them.
+    pub(crate) fn committed_since(
+        &self,
+        supervisor: &mut Supervisor,
+        commit: Option<&str>,
+    ) -> io::Result<Vec<PathBuf>> {
+        let args = match commit {
+            Some(commit) => {
+                vec!["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", commit, "HEAD", "--"]
+            }
+            None => vec!["ls-tree", "-r", "--name-only", "--full-tree", "-z", "HEAD"],
+        };
+        let captured = supervisor.capture(self.spec(&args), MAX_CHANGES_LEN)?;
+        if !succeeded(&captured) {
+            return Err(io::Error::other(format!("git {} failed: {}", args[0], text(&captured.err))));
+        }
+        Ok(paths_in(&captured.out))
+    }
+
     /// Everything that is not as HEAD has it, new files included, ralph's own files not.
     pub(crate) fn changes(&self, supervisor: &mut Supervisor) -> io::Result<Vec<Change>> {
         let captured = supervisor.capture(self.spec(&STATUS), MAX_CHANGES_LEN)?;

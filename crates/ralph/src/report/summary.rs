@@ -18,6 +18,9 @@ use ralph_core::{
     verify::caveat::Caveat,
 };
 
+/// As many files are named in a line.
+const MAX_FILES_NAMED: usize = 5;
+
 /// How a run ended, in one line without a full stop.
 pub(crate) fn outcome(outcome: &Outcome, plan: &Plan, state: &State) -> String {
     match outcome {
@@ -25,7 +28,7 @@ pub(crate) fn outcome(outcome: &Outcome, plan: &Plan, state: &State) -> String {
             let findings = count(state.findings().len() as u64, "finding");
             format!("Done as far as the checks go, with {findings}: a person must look")
         }
-        Outcome::Done => format!("Complete: {}", done(plan)),
+        Outcome::Done => format!("Complete: {}", done(plan, state)),
         // For some loops that is an end like any other: then it says, too, what it is worth.
         Outcome::Exhausted { limit: Exhausted::MaxIterations } => {
             let is_complete = plan.limits.limit_exit_code == 0;
@@ -58,10 +61,12 @@ pub(crate) fn outcome(outcome: &Outcome, plan: &Plan, state: &State) -> String {
 }
 
 /// Why a run is complete, and what says so beside the agent.
-fn done(plan: &Plan) -> String {
+fn done(plan: &Plan, state: &State) -> String {
     let said = match plan.claims.as_slice() {
         _ if plan.judges_tasks() => "every story is done",
         [Claim::TurnEnd] => "the turn has ended",
+        claims if claims.contains(&Claim::PlanSettled) && state.had_tasks() => "no task of the plan is open",
+        claims if claims.contains(&Claim::NothingLeft) && !state.has_claimed() => "nothing was left to plan",
         _ => "the agent said so",
     };
     match plan.is_guarded() {
@@ -89,6 +94,16 @@ pub(crate) fn caveats(run: &Run) -> Vec<Caveat> {
     in_place.into_iter().chain(run.state.caveats(&run.plan)).collect()
 }
 
+/// What a loop committed that it has no business with.
+pub(crate) fn beyond(preset: &str, files: &[String]) -> Option<String> {
+    let more = files.len().saturating_sub(MAX_FILES_NAMED);
+    let more = if 0 < more { format!(" and {more} more") } else { String::new() };
+    let named = files[..files.len().min(MAX_FILES_NAMED)].join(", ");
+    (!files.is_empty()).then(|| {
+        format!("`ralph {preset}` committed files that are no plan, specification or note: {named}{more}")
+    })
+}
+
 /// What a person must look at before anything else.
 pub(crate) fn findings(state: &State) -> Vec<String> {
     let findings = state.findings().iter().filter(|_| state.needs_person());
@@ -96,7 +111,7 @@ pub(crate) fn findings(state: &State) -> Vec<String> {
 }
 
 fn gates(plan: &Plan) -> String {
-    match plan.gates.len() {
+    match plan.guardrails() {
         1 => "its guardrail".to_owned(),
         2 => "both guardrails".to_owned(),
         several => format!("all {several} guardrails"),

@@ -8,13 +8,24 @@ use serde::Serialize;
 use super::{schema, seconds};
 
 /// How `ralph plan` works.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(default)]
 pub(crate) struct PlanSettings {
     /// The prompt template. Without it: `.ralph/prompts/plan.md`, which is written on first use.
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) prompt: Option<String>,
+    /// What a turn may commit beside the plan and the specifications, as patterns (`docs/**`, `*.md`). Ralph names every other
+    /// file that is committed.
+    #[schemars(inner(regex(pattern = r"\S")))]
+    pub(crate) may_touch: Vec<String>,
+}
+
+impl Default for PlanSettings {
+    fn default() -> Self {
+        let notes = ["AGENTS.md", "CLAUDE.md", "GEMINI.md", "NOTES.md", "notes/"];
+        Self { prompt: None, may_touch: notes.map(str::to_owned).to_vec() }
+    }
 }
 
 /// How `ralph stories` works.

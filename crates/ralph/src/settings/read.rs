@@ -193,6 +193,9 @@ fn read_limits(fields: &mut Fields<'_, '_>, limits: &mut Limits) {
 
 fn read_plan(fields: &mut Fields<'_, '_>, plan: &mut PlanSettings) {
     plan.prompt = fields.take("prompt", a_path);
+    if let Some(patterns) = fields.each("mayTouch", a_path) {
+        plan.may_touch = patterns;
+    }
 }
 
 fn read_task(fields: &mut Fields<'_, '_>, task: &mut TaskSettings) {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
     engine::plan::Gate,
-    gate_failure::{Checked, GateFailure},
+    gate_failure::{Checked, GateExit, GateFailure},
 };
 
 /// What a gate found.
@@ -28,6 +28,11 @@ pub struct GateEnded {
 }
 
 impl GateEnded {
+    /// Whether it found that there is more to do, and nothing that is wrong.
+    pub fn leaves_work(&self) -> bool {
+        self.failure.as_ref().is_some_and(|failure| matches!(failure.exit, GateExit::OpenTasks(_)))
+    }
+
     /// What the agent is told when this gate of the plan failed so; nothing when it passed.
     pub fn feedback(&self, gate: &Gate) -> Option<Feedback> {
         let checked = Checked { command: gate.check.name(), hint: gate.hint.as_deref(), log: &self.log };

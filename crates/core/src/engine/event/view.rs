@@ -23,6 +23,9 @@ pub struct View {
     /// Those of them that are folders.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<String>,
+    /// How far the plan file is, where the rules look at it and it can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanView>,
     /// Runs of others that work on the same task.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub at_work: Vec<String>,
@@ -32,6 +35,22 @@ pub struct View {
     /// What the story list says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stories: Option<StoryView>,
+}
+
+/// A plan file as the rules see it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanView {
+    /// Its tasks.
+    pub tasks: usize,
+    /// Those of them that an agent still has to do.
+    pub open: usize,
+}
+
+impl PlanView {
+    /// Whether there were tasks and all of them are settled.
+    pub fn is_settled(self) -> bool {
+        0 < self.tasks && self.open == 0
+    }
 }
 
 /// The story list as the rules see it.

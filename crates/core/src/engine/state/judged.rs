@@ -6,7 +6,7 @@ use super::{
         commit::CommitEnd,
         event::{GateEnded, TasksJudged, TurnEnded},
         next_gate,
-        phase::{Judging, PendingWork, Phase, Said},
+        phase::{Judging, PendingWork, Phase, Said, Verdict},
         plan::{Cause, CommitRule, Plan},
         round,
         trial::Trial,
@@ -74,7 +74,11 @@ impl State {
         self.baseline.judged(ended);
         self.progress.gate_ended(ended);
         if let Some(feedback) = ended.feedback(gate) {
-            judging.failed = true;
+            // What is not the whole is still work; where there is none, only the claim was to be judged.
+            let is_work_kept = ended.leaves_work() && judging.work != PendingWork::None;
+            if judging.verdict != Verdict::Failed {
+                judging.verdict = if is_work_kept { Verdict::Unfinished } else { Verdict::Failed };
+            }
             // What refutes that everything is done says nothing about the one story. Another failure does where it is a
             // command's, or keeps those commands from running that verify the story.
             let verifies = gate.check.is_command() || plan.verifies_submissions();
@@ -102,14 +106,14 @@ impl State {
             return;
         }
         // What the judge has to decide is not decided.
-        if judging.failed && self.is_submission_due(plan, judging) {
+        if judging.has_failed() && self.is_submission_due(plan, judging) {
             self.phase = Phase::Trying(Trial::new(judging));
             return;
         }
-        if judging.failed || !self.judge.is_due(plan, judging) {
+        if judging.has_failed() || !self.judge.is_due(plan, judging) {
             self.submission.conclude();
         }
-        if judging.failed {
+        if judging.has_failed() {
             if judging.said.is_claim() {
                 self.refuted = true;
                 self.put_aside = claim_file(plan).filter(|_| judging.said == Said::DoneByFile);
@@ -148,7 +152,10 @@ impl State {
                 self.feedback.push(Feedback::appended(text));
                 self.fail(plan, Cause::Commit, output.lines().last().unwrap_or("the commit failed"), 0);
             }
-            CommitEnd::Nothing if plan.commit == CommitRule::Required && judging.said == Said::Nothing => {
+            CommitEnd::Nothing if judging.said == Said::Nothing && self.counts.is_nothing_left(plan) => {
+                self.passed_in_place(plan, Judging { said: Said::Done, ..judging });
+            }
+            CommitEnd::Nothing if plan.commit == CommitRule::Required && judging.holds() == Said::Nothing => {
                 self.fail(plan, Cause::NoChange, "No changes detected", 0);
             }
             CommitEnd::Made { .. } => {
@@ -157,11 +164,12 @@ impl State {
                 self.passed_in_place(plan, Judging { delivers: self.judge.is_due(plan, judging), ..judging });
             }
             CommitEnd::Changed { .. } if judging.work == PendingWork::Fresh => {
-                self.phase = Phase::Judging(Judging { next_gate: 0, work: PendingWork::Changed, ..judging });
+                self.feedback.clear();
+                self.phase = Phase::Judging(Judging { work: PendingWork::Changed, ..judging.afresh() });
                 self.conclude(plan);
             }
             CommitEnd::Changed { .. } => self.fail(plan, Cause::Commit, "the files change all the time", 0),
-            CommitEnd::Already => {
+            CommitEnd::Already { .. } => {
                 self.passed_in_place(plan, Judging { delivers: self.judge.is_due(plan, judging), ..judging });
             }
             CommitEnd::Nothing | CommitEnd::NotWanted => self.passed_in_place(plan, judging),
@@ -173,6 +181,10 @@ impl State {
 fn claim_file(plan: &Plan) -> Option<String> {
     plan.claims.iter().find_map(|claim| match claim {
         Claim::File { path } => Some(path.clone()),
-        Claim::Tag { .. } | Claim::StoriesApproved | Claim::TurnEnd => None,
+        Claim::Tag { .. }
+        | Claim::StoriesApproved
+        | Claim::PlanSettled
+        | Claim::NothingLeft
+        | Claim::TurnEnd => None,
     })
 }

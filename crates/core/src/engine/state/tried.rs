@@ -5,7 +5,7 @@ use super::{
         event::{JudgeFailure, JudgeGateEnded, JudgeReady},
         findings::Finding,
         outcome::Outcome,
-        phase::{Judging, PendingWork, Phase},
+        phase::{Judging, PendingWork, Phase, Verdict},
         plan::{OnFailure, Plan},
         stop::Stop,
         trial::{Disagreement, Trial},
@@ -141,7 +141,7 @@ impl State {
             self.submission.refuse();
         }
         let all = super::super::Round::COUNT * plan.gates.len();
-        self.phase = Phase::Judging(Judging { failed: true, next_gate: all, ..judging });
+        self.phase = Phase::Judging(Judging { verdict: Verdict::Failed, next_gate: all, ..judging });
         self.conclude(plan);
     }
 
@@ -156,7 +156,7 @@ impl State {
 
     fn deliver(&mut self, plan: &Plan, judging: Judging) {
         self.submission.conclude();
-        if judging.failed {
+        if judging.has_failed() {
             self.phase = Phase::Judging(judging);
             return self.conclude(plan);
         }

@@ -111,7 +111,7 @@ fn an_iteration_has_a_budget_for_all_its_attempts() {
     check(&build, &["look +plan.md", "turn a", "gate red"], "Work1.1 g0! Exhausted(MaxIterationTokens)=1");
     // What it did is judged and kept.
     check(&build, &["look +plan.md", "turn a"], "Work1.1 g0 c Exhausted(MaxIterationTokens)=1");
-    check(&build, &["look +plan.md", "turn claim"], "Work1.1 g0 c Done=0");
+    check(&build, &["look +plan.md", "turn claim"], "Work1.1 g0 g1 c Done=0");
 }
 
 #[test]

@@ -7,7 +7,7 @@ fn plan_and_build_want_changes() {
     const PLAN: &str = "look +plan.md";
     let build = presets::build("plan.md", every(&["test"]));
     check(&build, &["look"], "Unready=2");
-    check(&build, &[PLAN, "turn a", "turn claim"], "Work1.1 g0 c Work2.1 g0 c Done=0");
+    check(&build, &[PLAN, "turn a", "turn claim"], "Work1.1 g0 c Work2.1 g0 g1 c Done=0");
     check(
         &build,
         &[PLAN, "turn a", "gate red"],
@@ -23,7 +23,7 @@ fn plan_and_build_want_changes() {
         &[PLAN, "turn a", "commit none"],
         "Work1.1 g0 c Work1.2 g0 c Work1.3 g0 c Work1.4 g0 c GaveUp(NoChange)=4",
     );
-    check(&build, &[PLAN, "turn claim", "commit none"], "Work1.1 g0 c Done=0");
+    check(&build, &[PLAN, "turn claim", "commit none"], "Work1.1 g0 g1 c Done=0");
     check(
         &limited(1, presets::plan()),
         &["turn a", "commit already"],
@@ -39,6 +39,85 @@ fn prompt_runs_once() {
     let guarded = presets::prompt().guarded(every(&["test"]));
     check(&guarded, &["turn a", "gate red"], "Work1.1 g0! GaveUp(Gate)=3");
     check(&guarded, &["turn a"], "Work1.1 g0 c Done=0");
+}
+
+#[test]
+fn build_goes_by_its_own_count() {
+    let build = presets::build("plan.md", every(&["test"]));
+    // A claim that the plan does not bear out is refused; the work is kept.
+    let early = [
+        "look +plan.md",
+        "turn claim +plan.md +open",
+        "turn claim +plan.md",
+        "gate ok",
+        "gate left",
+        "gate ok",
+        "gate ok",
+    ];
+    check(&build, &early, "Work1.1 g0 g1! c Work2.1<You> g0 g1 c Done=0");
+    // Who only claims has changed nothing.
+    let idle =
+        ["look +plan.md", "turn claim +open", "gate ok", "gate left", "gate ok", "gate left", "commit none"];
+    let once = Plan { failures: build.failures.with_retries(1), ..build.clone() };
+    check(&once, &idle, "Work1.1 g0 g1! c Work1.2<You> g0 g1! c GaveUp(NoChange)=4");
+    // What changes between the gates and the commit is judged again, and told once.
+    let changed = [
+        "look +plan.md",
+        "turn claim +open",
+        "gate ok",
+        "gate left",
+        "gate ok",
+        "gate left",
+        "gate ok",
+        "commit changed",
+        "commit",
+    ];
+    check(&build, &changed, "Work1.1 g0 g1! c g0 g1! c Work2.1<You> g0 g1 c Done=0");
+    // A plan that cannot be read is no work to keep.
+    let gone = ["look +plan.md", "turn claim", "gate ok", "gate gone", "gate ok"];
+    check(&build, &gone, "Work1.1 g0 g1! Work1.2<gone|You> g0 g1 c Done=0");
+}
+
+#[test]
+fn a_settled_plan_needs_no_words_but_green_gates() {
+    let build = presets::build("plan.md", every(&["test"]));
+    check(&build, &["look +plan.md", "turn a +plan.md +settled"], "Work1.1 g0 g1 c Done=0");
+    check(&build, &["look +plan.md +settled"], "g0 g1 Done=0");
+    check(
+        &build,
+        &["look +plan.md +settled", "gate red", "gate ok", "turn a +settled"],
+        "g0! Work1.1<red|You> g0 g1 c Done=0",
+    );
+    // What a turn noted that failed, or could not be committed, is not judged without it.
+    let fails = ["look +plan.md", "look +plan.md +settled", "turn fail +settled", "turn a +settled"];
+    check(&build, &fails, "Work1.1 (Retry 1000) Work1.2 g0 g1 c Done=0");
+    let unkept = ["look +plan.md", "look +plan.md +settled", "turn a +settled", "commit fail", "commit"];
+    check(&build, &unkept, "Work1.1 g0 g1 c Work1.2<The> g0 g1 c Done=0");
+    // A check that opens a task again has refuted the plan, and there is no work yet.
+    check(
+        &build,
+        &["look +plan.md +settled", "gate ok", "gate left", "gate ok", "turn a +settled"],
+        "g0 g1! Work1.1<You|You> g0 g1 c Done=0",
+    );
+    check(
+        &Plan { failures: build.failures.with_retries(1), ..build },
+        &["look +plan.md", "turn a +plan.md +settled", "gate red"],
+        "Work1.1 g0! Work1.2<red|You> g0! GaveUp(Gate)=3",
+    );
+}
+
+#[test]
+fn a_plan_is_complete_when_a_turn_changes_nothing() {
+    let plan = presets::plan();
+    check(&plan, &["turn a +open", "commit", "commit none"], "Work1.1 c Work2.1 c Done=0");
+    check(&plan, &["turn a", "commit none"], "Work1.1 c Work1.2 c Work1.3 c Work1.4 c GaveUp(NoChange)=4");
+    check(&plan, &["turn stumped +open", "commit none"], "Work1.1 c Blocked=6");
+    let guarded = plan.guarded(every(&["test"]));
+    check(
+        &guarded,
+        &["turn a +open", "gate red", "commit none"],
+        "Work1.1 g0! Work1.2<red> g0! Work1.3<red> g0! Work1.4<red> g0! GaveUp(Gate)=3",
+    );
 }
 
 #[test]

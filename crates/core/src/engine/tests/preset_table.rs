@@ -13,6 +13,8 @@ fn claim(claim: &Claim) -> String {
         Claim::Tag { name, text, matching: Matching::ExactInLastMessage } => format!("last <{name}>={text}"),
         Claim::File { path } => format!("file {path}"),
         Claim::StoriesApproved => "stories".to_owned(),
+        Claim::PlanSettled => "settled".to_owned(),
+        Claim::NothingLeft => "nothing".to_owned(),
         Claim::TurnEnd => "turn".to_owned(),
     }
 }
@@ -58,8 +60,8 @@ fn every_loop_has_the_rules_of_its_command() {
     let rows: Vec<String> = all().iter().map(row).collect();
     let expected = [
         "run | <response>~DONE | changed | 3cc3/1000ms | 10->1 | gates 2 | baseline | stuck 3",
-        "plan | <promise>=COMPLETE | must | 3333/1000ms | 10->0 | baseline | stuck 3",
-        "build | <promise>=COMPLETE | must | 3333/1000ms | 10->0 | needs 1 | gates 1 | baseline | stuck 3",
+        "plan | <promise>=COMPLETE nothing | must | 3333/1000ms | 10->0 | baseline | stuck 3",
+        "build | <promise>=COMPLETE settled | must | 3333/1000ms | 10->0 | needs 1 | gates 2 | baseline | stuck 3",
         "prompt | turn | changed | 0030/1000ms | 1->0",
         "task | file DONE | never | icc3/1000ms | 100->1 | gates 1 | rest 1000ms | waits by 42 | by WAIT | by wait_without_restart | stuck 3",
         "job | turn | never | 0cc3/1000ms | 1->1 | waits by 42",
@@ -94,13 +96,15 @@ fn a_number_of_retries_is_for_what_is_tried_again_at_all() {
 fn a_loop_looks_at_the_folder_where_it_says_anything() {
     let looks = all().into_iter().map(|plan| (plan.preset.clone(), plan.looks())).filter(|(_, looks)| *looks);
     let looks: Vec<String> = looks.map(|(preset, _)| preset).collect();
-    assert_eq!(looks, ["build", "task", "stories"]);
+    assert_eq!(looks, ["plan", "build", "task", "stories"]);
     let plain = presets::prompt;
     assert!(Plan { pause_file: Some("WAIT".to_owned()), ..plain() }.looks());
     assert!(Plan { awaits: vec!["other".to_owned()], ..plain() }.looks());
     assert!(Plan { work: Work::Stories, ..plain() }.looks());
     assert!(Plan { claims: vec![Claim::File { path: "DONE".to_owned() }], ..plain() }.looks());
-    assert!(Plan { claims: vec![Claim::StoriesApproved], ..plain() }.looks());
+    for claim in [Claim::StoriesApproved, Claim::PlanSettled, Claim::NothingLeft] {
+        assert!(Plan { claims: vec![claim], ..plain() }.looks());
+    }
 }
 
 #[test]
@@ -114,6 +118,7 @@ fn a_check_has_a_name_and_only_waiting_is_no_judgement() {
         (Check::TaskRules, "task rules", true),
         (Check::CleanTree, "clean tree", true),
         (Check::StoriesDone, "every story done", true),
+        (Check::PlanSettled, "every task of the plan done", true),
         (work, "work done", true),
     ] {
         assert_eq!((check.name(), check.judges()), (name, judges));

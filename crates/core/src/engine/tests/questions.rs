@@ -71,9 +71,11 @@ fn an_iteration_counts_as_passed_when_a_turn_passed_its_gates() {
 #[test]
 fn every_commit_counts_and_nothing_else_does() {
     let run = presets::run("DONE", vec![]);
-    let made = || CommitEnd::Made { commit: "abc".to_owned(), subject: "work".to_owned() };
+    let made = || CommitEnd::Made { commit: "abc".to_owned(), subject: "work".to_owned(), beyond: vec![] };
     let mut state = State::default();
-    for (iteration, end) in (1..).zip([made(), CommitEnd::Nothing, made(), CommitEnd::Already]) {
+    for (iteration, end) in
+        (1..).zip([made(), CommitEnd::Nothing, made(), CommitEnd::Already { beyond: vec![] }])
+    {
         for event in [started(iteration), ended(TurnEnd::Finished, "a"), Event::CommitEnded(end)] {
             state.apply(&run, &event);
         }

@@ -90,7 +90,9 @@ fn nothing_stands_in_for_a_verdict_whose_line_is_lost() {
     };
     let ok = |gate| Event::GateEnded(gate_ended(gate, None));
     let announced = || Event::CommitStarted { head: None, message: String::new() };
-    let made = || Event::CommitEnded(CommitEnd::Made { commit: String::new(), subject: String::new() });
+    let made = || {
+        Event::CommitEnded(CommitEnd::Made { commit: String::new(), subject: String::new(), beyond: vec![] })
+    };
     let whole = [ok(0), ok(1), announced(), made()];
     for plan in [&run, &uncommitted] {
         let mut events = turn().to_vec();

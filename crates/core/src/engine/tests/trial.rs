@@ -149,7 +149,11 @@ fn a_trial_that_was_cut_off_begins_with_the_gates_again() {
         Event::TurnStarted(Turn { iteration: 1, attempt: 1, ..Turn::default() }),
         ended(TurnEnd::Finished, "claim"),
         Event::GateEnded(gate_ended(0, None)),
-        Event::CommitEnded(CommitEnd::Made { commit: "c".to_owned(), subject: String::new() }),
+        Event::CommitEnded(CommitEnd::Made {
+            commit: "c".to_owned(),
+            subject: String::new(),
+            beyond: vec![],
+        }),
         brought(""),
     ];
     for event in &events {
@@ -164,7 +168,7 @@ fn a_trial_that_was_cut_off_begins_with_the_gates_again() {
     assert_eq!(decide(&plan, &state), Action::RunGate(0));
     state.apply(&plan, &Event::GateEnded(gate_ended(0, None)));
     assert!(state.awaits_judge(&plan));
-    state.apply(&plan, &Event::CommitEnded(CommitEnd::Already));
+    state.apply(&plan, &Event::CommitEnded(CommitEnd::Already { beyond: vec![] }));
     assert_eq!(decide(&plan, &state), Action::BringJudge);
     state.apply(&plan, &brought(""));
     state.apply(&plan, &tried(0, None));

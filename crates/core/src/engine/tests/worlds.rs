@@ -263,10 +263,12 @@ impl World {
                     let end = match self.roll(6) {
                         0 => CommitEnd::Nothing,
                         1 => CommitEnd::Failed { output: "no".to_owned() },
-                        2 => CommitEnd::Already,
+                        2 => CommitEnd::Already { beyond: vec![] },
                         3 => CommitEnd::Changed { cause: None },
                         4 => CommitEnd::NotWanted,
-                        _ => CommitEnd::Made { commit: String::new(), subject: String::new() },
+                        _ => {
+                            CommitEnd::Made { commit: String::new(), subject: String::new(), beyond: vec![] }
+                        }
                     };
                     self.record(Event::CommitEnded(end));
                 }

@@ -18,7 +18,10 @@ use ralph_core::{
 use super::refused::Refusal;
 use crate::{
     journal::Folded,
-    report::{listing::Standing, summary::handed_over},
+    report::{
+        listing::Standing,
+        summary::{beyond, handed_over},
+    },
 };
 
 /// What is said of a turn that has no end of its own.
@@ -70,6 +73,7 @@ pub(super) struct Recap {
     pub(super) waited_ms: u64,
     pub(super) resumes: u32,
     pub(super) failed_commits: u32,
+    preset: String,
     /// A turn without a change is a failure here.
     needs_changes: bool,
     /// The last turn has not come to its end.
@@ -80,7 +84,8 @@ impl Recap {
     /// Reads a record.
     pub(super) fn of(folded: &Folded, standing: Standing) -> Self {
         let needs_changes = folded.run.plan.commit == CommitRule::Required;
-        let mut story = Self { needs_changes, ..Self::default() };
+        let preset = folded.run.plan.preset.clone();
+        let mut story = Self { preset, needs_changes, ..Self::default() };
         for entry in &folded.entries {
             story.take(entry);
         }
@@ -114,6 +119,9 @@ impl Recap {
                     told.usage.add(*usage);
                 }
             }
+            Event::CommitEnded(end) if !end.beyond().is_empty() => {
+                self.warnings.extend(beyond(&self.preset, end.beyond()));
+            }
             Event::CommitEnded(CommitEnd::Failed { .. }) => self.failed_commits += 1,
             Event::WaitEnded { ms } => self.waited_ms = self.waited_ms.saturating_add(*ms),
             Event::RunResumed { .. } => self.resumes += 1,
@@ -134,6 +142,12 @@ impl Recap {
             Event::StoryHandedOver { story, reason } => self.blocks.push(handed_over(story, reason)),
             Event::RunEnded { outcome: Outcome::Stopped(Stop::Blocked { reason }), .. } => {
                 self.blocks.push(format!("Blocked: {reason}"));
+            }
+            // Nothing was left to change.
+            Event::RunEnded { outcome: Outcome::Done, .. } => {
+                if let Some(told) = self.turns.last_mut() {
+                    told.problem = None;
+                }
             }
             Event::Warned { text, .. } if !self.warnings.contains(text) => self.warnings.push(text.clone()),
             _ => {}

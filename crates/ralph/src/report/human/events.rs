@@ -5,7 +5,7 @@ use std::{fmt::Write as _, path::Path, time::Duration};
 use ralph_core::{
     duration::format_duration,
     engine::{
-        Run,
+        Action, Run,
         commit::CommitEnd,
         edits::{EditsTaken, Effect},
         event::{RunStarted, Turn, TurnEnd, TurnEnded},
@@ -39,7 +39,7 @@ impl Human {
             format!("at most {}", summary::count(plan.limits.max_iterations.into(), "iteration")),
             match &setup.assignment {
                 Some(assignment) => format!("task {}", assignment.task),
-                None => summary::count(plan.gates.len() as u64, "guardrail"),
+                None => summary::count(plan.guardrails() as u64, "guardrail"),
             },
         ];
         let facts = flow(&facts, self.look.marks.dot, 0, 2, self.screen.columns());
@@ -161,26 +161,30 @@ impl Human {
 
     pub(super) fn committed(&mut self, run: &Run, end: &CommitEnd) {
         let claimed = run.memory.turn.as_ref().is_some_and(|last| last.claimed);
-        let Palette { good, bad, quiet, .. } = self.look.palette;
+        let is_done = run.next() == Action::Finish(Outcome::Done);
+        let Palette { good, bad, quiet, warn, .. } = self.look.palette;
         let Marks { good: ok, bad: failed, .. } = self.look.marks;
         match end {
-            CommitEnd::Made { commit, subject } => {
+            CommitEnd::Made { commit, subject, .. } => {
                 let used = columns(ok) + " Committed  ".len() + commit.len();
                 let subject = one_line(subject);
                 let subject = fit(&subject, self.screen.columns().saturating_sub(used));
                 self.line(&format!("{ok} {good}Committed{good:#} {quiet}{commit}{quiet:#} {subject}"));
             }
-            CommitEnd::Already => {
+            CommitEnd::Already { .. } => {
                 self.line(&format!("{quiet}The agent had committed its work itself.{quiet:#}"));
             }
             CommitEnd::NotWanted | CommitEnd::Changed { .. } => {}
-            CommitEnd::Nothing if run.plan.commit == CommitRule::Required && !claimed => {
+            CommitEnd::Nothing if run.plan.commit == CommitRule::Required && !claimed && !is_done => {
                 self.alert(&format!("{failed} {bad}No changes detected{bad:#}"));
             }
             CommitEnd::Nothing => self.line(&format!("{quiet}Nothing to commit.{quiet:#}")),
             CommitEnd::Failed { output } => {
                 self.alert(&format!("{failed} {bad}The commit failed:{bad:#} {}", printable(output)));
             }
+        }
+        if let Some(text) = summary::beyond(&run.plan.preset, end.beyond()) {
+            self.alert(&format!("{warn}warning:{warn:#} {}", printable(&text)));
         }
     }
 

@@ -3,8 +3,9 @@
 use ralph_core::{
     engine::{
         event::{GateEnded, RunStarted, TasksJudged, Turn},
-        plan::{Gate, Plan},
+        plan::{Check, Gate, Plan},
     },
+    gate_failure::GateExit,
     stories::{DroppedCriterion, Undone},
 };
 
@@ -63,10 +64,19 @@ impl Human {
         let name = gate.check.name();
         let Some(failure) = &ended.failure else {
             let mark = self.look.marks.good;
+            if gate.check == Check::PlanSettled {
+                return self.line(&format!("{mark} {good}Plan settled:{good:#} no task is open"));
+            }
             return self.line(&format!("{mark} {good}Guardrail passed:{good:#} {name}"));
         };
         let mark = self.look.marks.bad;
-        self.line(&format!("{mark} {bad}Guardrail failed:{bad:#} {name}"));
+        match &failure.exit {
+            GateExit::OpenTasks(open) => {
+                let open = printable(&open.sentence()).into_owned();
+                self.line(&format!("{mark} {bad}Claim refused:{bad:#} {open}"));
+            }
+            _ => self.line(&format!("{mark} {bad}Guardrail failed:{bad:#} {name}")),
+        }
         self.excerpt(&failure.output, failure.output.lines().count(), "");
     }
 }

@@ -103,7 +103,7 @@ impl Human {
             let (what, found) = match claim {
                 Claim::Tag { name, text, .. } => (format!("<{name}>{text}</{name}>"), turn.claimed),
                 Claim::File { path } => (format!("the file {path}"), has_file(path)),
-                Claim::StoriesApproved | Claim::TurnEnd => continue,
+                Claim::StoriesApproved | Claim::PlanSettled | Claim::NothingLeft | Claim::TurnEnd => continue,
             };
             let found = match (&turn.end, found) {
                 (_, true) => "found",

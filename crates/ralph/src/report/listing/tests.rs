@@ -80,7 +80,7 @@ fn runs_are_listed() {
         folded(events)
     };
     let passing = vec![checked(0, Some(0)), checked(1, Some(0)), checked(2, Some(0))];
-    let made = CommitEnd::Made { commit: "c0ffee1".to_owned(), subject: "Work".to_owned() };
+    let made = CommitEnd::Made { commit: "c0ffee1".to_owned(), subject: "Work".to_owned(), beyond: vec![] };
     let mut complete = vec![turn(1), turn_ended(true)];
     complete.extend(passing);
     complete.extend([Event::CommitEnded(made), ended(Outcome::Done)]);

@@ -52,9 +52,9 @@ fn events() -> impl Strategy<Value = Event> {
     });
     let commit = prop_oneof![
         Just(CommitEnd::Nothing),
-        Just(CommitEnd::Already),
+        Just(CommitEnd::Already { beyond: vec![] }),
         Just(CommitEnd::Changed { cause: Some(ChangeCause::AgentAsked) }),
-        Just(CommitEnd::Made { commit: "c0ffee1".to_owned(), subject: "Do it".to_owned() }),
+        Just(CommitEnd::Made { commit: "c0ffee1".to_owned(), subject: "Do it".to_owned(), beyond: vec![] }),
     ];
     let wait = prop_oneof![Just(Why::Rest), Just(Why::Retry), Just(Why::UsageLimit)];
     let outcome = prop_oneof![

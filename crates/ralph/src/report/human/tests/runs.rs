@@ -74,7 +74,8 @@ fn a_whole_run() {
         shown.event(gate_ended(0, Some(0), None)).event(gate_ended(1, Some(0), None));
         shown.event(Event::CommitStarted { head: None, message: "x".to_owned() }).after(200);
         let subject = "Accept ISO weeks in the date parser, and say what is wrong with those that are not";
-        let made = CommitEnd::Made { commit: "c0ffee1".to_owned(), subject: subject.to_owned() };
+        let made =
+            CommitEnd::Made { commit: "c0ffee1".to_owned(), subject: subject.to_owned(), beyond: vec![] };
         shown.event(Event::CommitEnded(made));
         shown.event(Event::RunEnded { outcome: Outcome::Done, exit_code: 0 });
     });
@@ -130,7 +131,9 @@ fn what_happens_beside_turns() {
         }
         shown.event(Event::StopRequested);
         shown.event(Event::warned("git push failed: no route to host".to_owned()));
-        shown.event(Event::CommitEnded(CommitEnd::Already)).event(Event::CommitEnded(CommitEnd::Nothing));
+        shown
+            .event(Event::CommitEnded(CommitEnd::Already { beyond: vec![] }))
+            .event(Event::CommitEnded(CommitEnd::Nothing));
         shown.event(Event::CommitEnded(CommitEnd::Failed { output: "hook says no".to_owned() }));
         shown.run.plan.gates[1] =
             gate("./mvnw clean install -T 2C -Dstyle.color=always --batch-mode --fail-at-end");
