@@ -94,6 +94,16 @@ pub(crate) struct Env {
     variables: Vec<(String, String)>,
 }
 
+/// The whole lines of the journal of the run in this folder.
+#[track_caller]
+pub(crate) fn journal_of(run: &Path) -> Vec<Value> {
+    let text = fs::read(run.join("journal.jsonl")).map(|it| lossy(&it)).expect("a journal");
+    text.split_inclusive('\n')
+        .filter(|line| line.ends_with('\n'))
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
+}
+
 /// How a call ended.
 #[derive(Debug)]
 pub(crate) struct Output {
@@ -432,11 +442,7 @@ impl Env {
     /// The whole lines of the newest run's journal.
     #[track_caller]
     pub(crate) fn journal(&self) -> Vec<Value> {
-        let text = fs::read(self.newest_run().join("journal.jsonl")).map(|it| lossy(&it)).expect("a journal");
-        text.split_inclusive('\n')
-            .filter(|line| line.ends_with('\n'))
-            .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
-            .collect()
+        journal_of(&self.newest_run())
     }
 
     /// The events of one kind in the newest run's journal.

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::{
-    env::{Env, RALPH, kill, pid_in, poll, touch},
+    env::{Env, RALPH, journal_of, kill, pid_in, poll, touch},
     task::{bus, env, listed, records, run, says, turns},
 };
 
@@ -58,21 +58,92 @@ fn a_task_is_complete_when_its_children_have_ended() {
 }
 
 #[test]
-fn a_child_that_takes_too_long_is_named_and_left_alive() {
-    let env = parent(&detached());
-    run(&env, &["--child-wait-timeout", "300ms"])
-        .exits(0)
-        .says("child runs still at work after 300ms, left alive");
+fn a_task_whose_child_takes_too_long_is_not_done() {
+    let env = parent(&format!("test -e child.id || {{ {}; }}", detached()));
+    run(&env, &["--child-wait-timeout", "300ms", "--max-restarts", "2"])
+        .exits(1)
+        .says("child runs still at work after 300ms")
+        .says("child runs still at work when the task stops, ended")
+        .says_not("Guardrail passed: child runs have ended");
     let id = env.read("child.id").trim().to_owned();
     let messages = bus(&env);
-    says(&messages, &format!("WARNING child runs still at work after 300ms, left alive: {id} (Do a part.)"));
-    says(&messages, &format!("task completed (DONE marker present, still active: {id})"));
-    assert_eq!(child(&env)["status"], "running");
+    says(&messages, &format!("WARNING child runs still at work after 300ms: {id} (Do a part.)"));
+    says(
+        &messages,
+        &format!("WARNING child runs still at work when the task stops, ended: {id} (Do a part.)"),
+    );
+    assert!(!messages.iter().any(|message| message.contains("task completed")), "{messages:?}");
+    assert!(env.path(".ralph/tasks/t/DONE.refuted-2").exists() && !env.path(".ralph/tasks/t/DONE").exists());
+    let told: Vec<String> = (1..=3).map(|nth| env.read(&format!("prompts/{nth}"))).collect();
+    let who = format!("runs that you started are still at work: {id} (Do a part.)");
+    assert!(told.iter().any(|prompt| prompt.contains(&who)), "{told:?}");
+    assert_eq!(child(&env)["status"], "stopped");
+    assert!(!env.path("child-done").exists());
+    let journal = journal_of(&env.runs()[0]);
+    let outlived = journal.iter().find(|event| event["event"] == "children_outlived").expect("an event");
+    assert_eq!(outlived["children"], json!([{"run": id, "title": "Do a part."}]));
+    env.nothing_left();
+}
+
+#[test]
+fn children_of_a_stopped_task_are_ended_or_kept() {
+    for (flags, status) in [(&[][..], "stopped"), (&["--keep-children"], "completed")] {
+        let script = format!("{}; touch second; while ! test -e go; do sleep 0.01; done", detached());
+        let env = parent(&script);
+        let ralph = env.start(&[&["task", "run", "--task", "t", "-p", "x"], flags].concat());
+        env.await_file("began");
+        env.await_file("second");
+        ralph.signal(Signal::TERM);
+        ralph.await_saying("shutting down");
+        ralph.signal(Signal::TERM);
+        let word = if flags.is_empty() { "ended" } else { "left at work" };
+        ralph.wait().exits(130).says(&format!("child runs still at work when the task stops, {word}: "));
+        assert_eq!(is_alive(&child(&env)["pid"]), !flags.is_empty());
+        touch(&env.path("go"));
+        poll("the end of the child", || (child(&env)["status"] == status).then_some(()));
+        assert_eq!(env.path("child-done").exists(), !flags.is_empty());
+        env.nothing_left();
+    }
+}
+
+#[test]
+fn a_task_that_keeps_its_children_does_not_wait_for_them() {
+    let env = parent(&format!("{}; while ! test -e began; do sleep 0.01; done", detached()));
+    run(&env, &["--keep-children"])
+        .exits(0)
+        .says("child runs still at work when the task stops, left at work");
     assert!(is_alive(&child(&env)["pid"]));
-    // It goes on and ends by itself.
     touch(&env.path("go"));
     poll("the end of the child", || (child(&env)["status"] == "completed").then_some(()));
     env.nothing_left();
+}
+
+#[test]
+fn who_waits_for_children_leaves_them_at_work() {
+    let env = parent(&format!("{}; while ! test -e began; do sleep 0.01; done; exit 42", detached()));
+    run(&env, &[]).exits(6).says_not("child runs still at work");
+    assert!(is_alive(&child(&env)["pid"]));
+    touch(&env.path("go"));
+    poll("the end of the child", || (child(&env)["status"] == "completed").then_some(()));
+    env.nothing_left();
+}
+
+#[test]
+fn a_silent_success_with_done_is_a_success() {
+    let mute = |script: &str| {
+        let env = Env::new().agent("worker", &format!("cat >/dev/null\n{script}"));
+        env.settings(json!({"task": {"restartDelay": 0, "pollInterval": "10ms"}}))
+    };
+    let env = mute(FINISH);
+    run(&env, &[]).exits(0).says_not("Agent failed").says_not("said nothing");
+    assert_eq!(env.events("turn_ended")[0]["end"]["how"], "finished");
+    assert!(!bus(&env).iter().any(|message| message.contains("Agent failed")), "{:?}", bus(&env));
+    // Without the file it is as silent as ever.
+    let env = mute("true");
+    run(&env, &["--max-restarts", "1"]).exits(1).says("said nothing");
+    // Who fails is not asked what it wrote.
+    let env = mute(&format!("{FINISH}; exit 1"));
+    run(&env, &[]).exits(0).says("Agent failed with exit code 1");
 }
 
 #[test]
@@ -216,15 +287,15 @@ fn a_stop_of_the_task_ends_its_children() {
 }
 
 #[test]
-fn a_signal_ends_the_wait_for_children_and_leaves_them() {
+fn a_signal_ends_the_wait_for_children_and_the_children() {
     let env = parent(&detached());
     let ralph = env.start(&["task", "run", "--task", "t", "-p", "x"]);
     env.await_file("began");
     ralph.await_saying("Waiting until child runs have ended");
     ralph.signal(Signal::INT);
-    ralph.wait().exits(130);
-    assert_eq!(child(&env)["status"], "running");
-    touch(&env.path("go"));
+    ralph.wait().exits(130).says("child runs still at work when the task stops, ended");
+    assert_eq!(child(&env)["status"], "stopped");
+    env.nothing_left();
     env.ralph(&["task", "run", "--task", "t"]).exits(0);
     env.nothing_left();
 }

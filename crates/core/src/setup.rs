@@ -98,6 +98,9 @@ pub struct Setup {
     /// What contains the run.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sandbox: Wanted,
+    /// Whether runs that the agent started for a part of the task stay at work when it stops.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub keep_children: bool,
     /// What happens to processes that a turn leaves behind.
     #[serde(alias = "keep_leftovers", deserialize_with = "Leftovers::read")]
     pub leftovers: Leftovers,
@@ -127,6 +130,7 @@ impl Setup {
             message: MessageFrom::Agent,
             plan_file: None,
             may_touch: None,
+            keep_children: false,
             variables: BTreeMap::new(),
             assignment: None,
             territory: LockScope::default(),

@@ -161,6 +161,7 @@ impl Driver {
     fn finish(mut self, outcome: &Outcome) -> u8 {
         let Run { plan, state, .. } = self.site.run();
         let exit_code = state.exit_code(plan, outcome);
+        await_others::end_children(&mut self.site, outcome);
         // The marker goes before the locks do.
         if let Some(mut stories) = self.stories.take().filter(|_| *outcome == Outcome::Done) {
             stories.count_reviews(&mut self.site);

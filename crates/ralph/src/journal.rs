@@ -26,10 +26,14 @@ use ralph_core::engine::{
     event::{Event, RunStarted},
     outcome::Outcome,
 };
+use ralph_sandbox::is_inside;
 use ralph_sys::{
     error::{Context, Error, Result},
     file_lock,
+    process::is_alive,
 };
+
+use run_dir::RunDir;
 
 /// The writing end.
 pub(crate) struct Journal {
@@ -160,6 +164,23 @@ pub(crate) fn now() -> Timestamp {
 /// Whether the run of a journal is alive: its writer holds the lock.
 pub(crate) fn is_running(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+/// The process of a run, if it is running. A locked journal alone does not say so: the guardian of a ralph
+/// that was killed holds the lock until it has cleaned up.
+pub(crate) fn process(run: &RunDir) -> Option<u32> {
+    let journal = run.journal();
+    if !is_running(&journal) {
+        return None;
+    }
+    let mut process = None;
+    let read = read_from(&journal, 0, &mut |entry| match entry.event {
+        Event::RunStarted(started) => process = Some(started.pid),
+        Event::RunResumed { pid, .. } => process = Some(pid),
+        _ => {}
+    });
+    // From inside a sandbox no process outside is to be seen.
+    process.filter(|pid| read.is_ok() && (is_inside() || is_alive(pid.cast_signed())))
 }
 
 /// Reads a journal from a position on; returns where the last whole line ended.

@@ -12,6 +12,7 @@
 
 pub(crate) mod bus;
 pub(crate) mod child;
+pub(crate) mod ending;
 pub(crate) mod record;
 pub(crate) mod registration;
 pub(crate) mod reporter;

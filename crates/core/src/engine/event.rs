@@ -1,5 +1,6 @@
 //! What happened: the lines of the journal.
 
+mod child_run;
 mod gate_ended;
 mod judge;
 mod tasks_judged;
@@ -7,6 +8,7 @@ mod topic;
 mod view;
 mod work_counted;
 
+pub use child_run::ChildRun;
 pub use gate_ended::GateEnded;
 pub use judge::{JudgeFailure, JudgeGateEnded, JudgeReady, PreparedStep};
 pub use tasks_judged::TasksJudged;
@@ -192,6 +194,14 @@ pub enum Event {
     Rejected {
         /// Why.
         why: String,
+    },
+    /// Runs that the agent started are still at work when this one ends.
+    ChildrenOutlived {
+        /// Who.
+        children: Vec<ChildRun>,
+        /// They are left at work, because the user wants it so; else they are ended.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        kept: bool,
     },
     /// The run is over.
     RunEnded {

@@ -127,6 +127,7 @@ impl Memory {
             | Event::JudgeGateEnded(_)
             | Event::Delivered
             | Event::ClaimPutAside { .. }
+            | Event::ChildrenOutlived { .. }
             | Event::StoryHandedOver { .. }
             | Event::MessageAsked { .. }
             | Event::StopRequested

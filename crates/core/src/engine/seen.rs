@@ -44,6 +44,13 @@ pub(super) fn misplaced(plan: &Plan, view: &View) -> Option<String> {
     })
 }
 
+impl Plan {
+    /// Whether a file says that the task is done.
+    pub fn is_claimed_by_file(&self, view: &View) -> bool {
+        claiming_file(self, view).is_some()
+    }
+}
+
 /// The file that says that the task is done, if it is there.
 pub(super) fn claiming_file<'a>(plan: &'a Plan, view: &View) -> Option<&'a str> {
     plan.claims.iter().find_map(|claim| match claim {

@@ -114,6 +114,7 @@ impl State {
             | Event::ReviewsCounted(_)
             | Event::WorkCounted(_)
             | Event::FilesChanged { .. }
+            | Event::ChildrenOutlived { .. }
             | Event::Unknown => {}
             Event::EditsTaken(taken) => self.edits_taken(taken),
             Event::Found { findings } => self.take_findings(findings),

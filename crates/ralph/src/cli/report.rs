@@ -53,7 +53,7 @@ pub(super) fn main(args: &ReportArgs, project: &Path) -> Result<u8> {
     let History { commits, files, range } = history(&folded, is_newest).unwrap_or_default();
     let page = Page {
         id: &run.id(),
-        standing: Standing::of(runs::process(&run).is_some(), &folded.run.state),
+        standing: Standing::of(journal::process(&run).is_some(), &folded.run.state),
         asked: asked(&run),
         commits,
         files,

@@ -2,12 +2,8 @@
 
 use std::path::Path;
 
-use ralph_core::{engine::event::Event, nearest::nearest, setup::Role};
-use ralph_sandbox::is_inside;
-use ralph_sys::{
-    error::{Error, Result},
-    process::is_alive,
-};
+use ralph_core::{nearest::nearest, setup::Role};
+use ralph_sys::error::{Error, Result};
 
 use super::session::bound_to;
 use crate::journal::{self, run_dir::RunDir};
@@ -50,7 +46,8 @@ fn is_child(run: &RunDir) -> bool {
 /// The run of the project that is running.
 pub(super) fn running(project: &Path) -> Result<RunDir> {
     let runs = RunDir::of_project(project)?;
-    let running = runs.into_iter().rev().filter(|run| process(run).is_some() || bound_to(run).is_some());
+    let running =
+        runs.into_iter().rev().filter(|run| journal::process(run).is_some() || bound_to(run).is_some());
     // One that others started for a part comes after one that a person started.
     let mut running: Vec<RunDir> = running.collect();
     running.sort_by_key(is_child);
@@ -58,21 +55,4 @@ pub(super) fn running(project: &Path) -> Result<RunDir> {
         Error::new(format!("nothing is running in {}", project.display()))
             .hint("`ralph status --all` shows the runs of all projects")
     })
-}
-
-/// The process of a run, if it is running. A locked journal alone does not say so: the guardian of a ralph
-/// that was killed holds the lock until it has cleaned up.
-pub(super) fn process(run: &RunDir) -> Option<u32> {
-    let journal = run.journal();
-    if !journal::is_running(&journal) {
-        return None;
-    }
-    let mut process = None;
-    let read = journal::read_from(&journal, 0, &mut |entry| match entry.event {
-        Event::RunStarted(started) => process = Some(started.pid),
-        Event::RunResumed { pid, .. } => process = Some(pid),
-        _ => {}
-    });
-    // From inside a sandbox no process outside is to be seen.
-    process.filter(|pid| read.is_ok() && (is_inside() || is_alive(pid.cast_signed())))
 }

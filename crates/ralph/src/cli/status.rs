@@ -123,7 +123,7 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
 fn exit_code(run: &RunDir) -> Result<u8> {
     let Run { plan, state, .. } = journal::fold(&run.journal())?.run;
     match state.outcome() {
-        Some(outcome) if runs::process(run).is_none() => Ok(state.exit_code(&plan, outcome)),
+        Some(outcome) if journal::process(run).is_none() => Ok(state.exit_code(&plan, outcome)),
         Some(_) | None => Err(Error::new(format!("run {} has not ended", run.id()))
             .hint(format!("`ralph status` shows how it stands; `ralph resume {}` continues it", run.id()))),
     }
@@ -146,7 +146,7 @@ fn judges() -> Result<String> {
 }
 
 fn listed<'a>(run: &'a RunDir, id: &'a str, folded: &'a Folded) -> Listed<'a> {
-    let has_process = runs::process(run).is_some();
+    let has_process = journal::process(run).is_some();
     let standing = Standing::of(has_process || bound_to(run).is_some(), &folded.run.state);
     let doing = has_process.then(|| doing(run, folded)).flatten();
     Listed { id, folded, standing, asked: asked(run, folded), doing, now: Timestamp::now() }
@@ -239,6 +239,7 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
         | Event::JudgeFailed { .. }
         | Event::JudgeGateEnded(_)
         | Event::ClaimPutAside { .. }
+        | Event::ChildrenOutlived { .. }
         | Event::StoryHandedOver { .. }
         | Event::TasksJudged(_) => Some("checking the work".to_owned()),
         Event::MessageAsked { .. } | Event::CommitStarted { .. } => Some("committing".to_owned()),

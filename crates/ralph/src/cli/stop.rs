@@ -9,7 +9,10 @@ use ralph_sys::{
 };
 
 use super::{print_lines, runs, session::bound_to};
-use crate::hooks::{begin::cancel, store::Store};
+use crate::{
+    hooks::{begin::cancel, store::Store},
+    journal,
+};
 
 /// Ask a running loop to end
 ///
@@ -38,7 +41,7 @@ pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
         print_lines(&format!("cancelled run {}; the agent is let go when it next stops\n", run.id()))?;
         return Ok(0);
     }
-    let pid = runs::process(&run).ok_or_else(|| Error::new(format!("run {} is not running", run.id())))?;
+    let pid = journal::process(&run).ok_or_else(|| Error::new(format!("run {} is not running", run.id())))?;
     process::ask_to_stop(pid, args.now)?;
     let id = run.id();
     let text = if args.now {

@@ -5,21 +5,33 @@ use std::time::{Duration, Instant};
 use ralph_core::duration::millis;
 use ralph_core::{
     duration::format_duration,
-    engine::event::{Event, GateEnded},
+    engine::{
+        event::{ChildRun, Event, GateEnded},
+        outcome::Outcome,
+        stop::Stop,
+    },
+    gate_failure::GateFailure,
+    setup::Role,
 };
 use ralph_sys::process::Waited;
 
 use super::site::Site;
 use crate::{
     report::Reporter,
-    tasks::{Task, record::Record, reporter::others_running, store},
+    tasks::{
+        Task,
+        ending::{Patience, end, living},
+        record::Record,
+        reporter::others_running,
+        store,
+    },
 };
 
 /// Between two looks at files of others.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Waits until everybody who works on the task has ended. The list is read again each time, so those count
-/// too who are started meanwhile. Who takes too long is named and left alone.
+/// too who are started meanwhile. While somebody takes too long, the task is not done.
 pub(super) fn await_children(
     site: &mut Site,
     gate: usize,
@@ -29,16 +41,16 @@ pub(super) fn await_children(
     let started = Instant::now();
     let limit = Duration::from_millis(child_wait_timeout_ms);
     let mut announced = Vec::new();
-    loop {
+    let failure = loop {
         let living = children(site);
         if living.is_empty() {
-            break;
+            break None;
         }
         let ids: Vec<String> = living.iter().map(|record| record.run.clone()).collect();
         if limit <= started.elapsed() {
             let (who, limit) = (names(&living), format_duration(limit));
-            site.ledger.warn(format!("child runs still at work after {limit}, left alive: {who}"));
-            break;
+            site.ledger.warn(format!("child runs still at work after {limit}: {who}"));
+            break Some(GateFailure::refused(still_at_work(&who)));
         }
         if announced.is_empty() {
             site.ledger.gate_started(gate);
@@ -54,15 +66,37 @@ pub(super) fn await_children(
         if supervisor.wait(Instant::now() + nap, &mut || ledger.tick()) == Waited::StopRequested {
             return ledger.stop_requested();
         }
-    }
+    };
     let ms = millis(started.elapsed());
     site.ledger.record(Event::GateEnded(GateEnded {
         gate,
-        failure: None,
+        failure,
         ms,
         log: String::new(),
         signature: None,
     }));
+}
+
+/// Ends the runs that the agents of a task started and that are still at work when the task stops. They are named first: a
+/// kill in between must not lose that. An agent that waits for somebody may wait for them.
+pub(super) fn end_children(site: &mut Site, outcome: &Outcome) {
+    let Some(assignment) = &site.setup.assignment else { return };
+    let waits = matches!(outcome, Outcome::Stopped(Stop::AgentWaits { .. } | Stop::Paused { .. }));
+    if assignment.role != Role::Root || waits {
+        return;
+    }
+    let (task, own) = (Task::of(assignment), site.dir.id());
+    let mut children = living(&task, &site.setup.project);
+    children.retain(|record| record.run != own);
+    if children.is_empty() {
+        return;
+    }
+    let named = children.iter().map(|it| ChildRun { run: it.run.clone(), title: it.title.clone() });
+    let kept = site.setup.keep_children;
+    site.ledger.record(Event::ChildrenOutlived { children: named.collect(), kept });
+    if !kept {
+        end(&task, &children, Patience::Usual);
+    }
 }
 
 /// Waits until these files are there; whether they are, or somebody asked to stop.
@@ -88,6 +122,13 @@ fn children(site: &Site) -> Vec<Record> {
 /// The runs of others that work on the task just now.
 pub(super) fn at_work(site: &Site) -> Vec<String> {
     children(site).into_iter().map(|record| record.run).collect()
+}
+
+fn still_at_work(who: &str) -> String {
+    format!(
+        "You said that the task was done, but runs that you started are still at work: {who}. Wait for them, or have them \
+         stopped if nobody needs them, before you say so again."
+    )
 }
 
 /// Who they are and what they do.

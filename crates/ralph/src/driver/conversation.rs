@@ -143,6 +143,7 @@ impl Talk<'_> {
             claimed,
             blocked,
             code: None,
+            is_mute: false,
             ms: millis(self.since.elapsed()),
             usage,
             leftovers: Vec::new(),

@@ -33,6 +33,8 @@ pub(super) struct Over {
     /// Why it cannot continue, if it said so.
     pub(super) blocked: Option<String>,
     pub(super) code: Option<i32>,
+    /// It failed only by saying nothing.
+    pub(super) is_mute: bool,
     pub(super) ms: u64,
     pub(super) usage: Usage,
     pub(super) leftovers: Vec<String>,
@@ -66,9 +68,17 @@ impl Over {
         self
     }
 
+    /// The same turn, of an agent that writes a file when it is done: it need not say anything beside that.
+    pub(super) fn by_file(mut self, is_claimed: bool) -> Self {
+        if self.is_mute && is_claimed {
+            (self.end, self.last_lines) = (TurnEnd::Finished, Vec::new());
+        }
+        self
+    }
+
     /// The turn as it is recorded, after the tool calls that the guard judged in it.
     pub(super) fn recorded(self, noticed: Noticed) -> (Vec<Judgement>, TurnEnded) {
-        let Self { end, claimed, blocked, code, ms, usage, leftovers, last_lines, tally } = self;
+        let Self { end, claimed, blocked, code, ms, usage, leftovers, last_lines, tally, .. } = self;
         let Noticed { tampered, hooks, view, tree, branch } = noticed;
         let Settled { report, calls, unguarded } = hooks.unwrap_or_default();
         let end = match (tampered, unguarded, end) {
@@ -106,6 +116,7 @@ impl Over {
 /// What the process of a turn came to.
 pub(super) fn over(site: &Site, ended: io::Result<Ended>, listener: Listener, posts: &Posts) -> Over {
     let code = ended.as_ref().ok().and_then(|ended| ended.status?.code());
+    let has_succeeded = ended.as_ref().is_ok_and(|ended| exit(ended, &site.setup) == Some(Exit::Code(0)));
     let (end, ms, leftovers) = match ended {
         Ok(ended) => (turn_end(site, &ended, &listener, posts), millis(ended.took), ended.leftovers),
         Err(error) => {
@@ -116,7 +127,8 @@ pub(super) fn over(site: &Site, ended: io::Result<Ended>, listener: Listener, po
     let usage = worth(&site.setup, &listener);
     let (claimed, blocked) = (listener.scanner.claimed(), listener.scanner.blocked());
     let last_lines = if matches!(end, TurnEnd::Failed(_)) { listener.last_lines() } else { Vec::new() };
-    Over { end, claimed, blocked, code, ms, usage, leftovers, last_lines, tally: listener.tally }
+    let is_mute = has_succeeded && listener.tally.failure.is_none() && matches!(end, TurnEnd::Failed(_));
+    Over { end, claimed, blocked, code, is_mute, ms, usage, leftovers, last_lines, tally: listener.tally }
 }
 
 fn turn_end(site: &Site, ended: &Ended, listener: &Listener, posts: &Posts) -> TurnEnd {

@@ -82,6 +82,8 @@ impl Driver {
             let view = self.site.run().plan.looks().then(|| self.observe());
             let tree = self.trees.now(&mut self.site);
             let branch = self.strayed_to();
+            let is_claimed = view.as_ref().is_some_and(|view| self.site.run().plan.is_claimed_by_file(view));
+            let over = over.by_file(is_claimed);
             let (calls, ended) = over.recorded(Noticed { tampered, hooks, view, tree, branch });
             self.site.ledger.record_judgements(calls);
             self.site.ledger.record(Event::TurnEnded(Box::new(ended.clone())));

@@ -180,6 +180,10 @@ impl Reporter for Human {
                     self.alert(&format!("{warn}warning:{warn:#} {}", printable(&text)));
                 }
             }
+            Event::ChildrenOutlived { children, kept } => {
+                let text = summary::outlived(children, *kept);
+                self.alert(&format!("{warn}warning:{warn:#} {}", printable(&text)));
+            }
             Event::RunEnded { outcome, .. } => self.ended(run, outcome),
             Event::EditsTaken(taken) => self.edits_taken(taken),
             Event::Found { findings } => self.found(findings),

@@ -8,6 +8,7 @@ use ralph_core::{
     duration::format_duration,
     engine::{
         Run, State,
+        event::ChildRun,
         findings::Finding,
         memory::Memory,
         outcome::{Exhausted, Outcome},
@@ -92,6 +93,14 @@ pub(crate) fn handed_over(story: &str, reason: &str) -> String {
 pub(crate) fn caveats(run: &Run) -> Vec<Caveat> {
     let in_place = run.started.setup.judge.in_place.clone().map(|why| Caveat::JudgedInPlace { why });
     in_place.into_iter().chain(run.state.caveats(&run.plan)).collect()
+}
+
+/// Runs that are still at work when the one that started them ends.
+pub(crate) fn outlived(children: &[ChildRun], kept: bool) -> String {
+    let name = |child: &ChildRun| format!("{} ({})", child.run, child.title);
+    let names = children.iter().map(name).collect::<Vec<_>>().join(", ");
+    let what = if kept { "left at work" } else { "ended" };
+    format!("child runs still at work when the task stops, {what}: {names}")
 }
 
 /// What a loop committed that it has no business with.

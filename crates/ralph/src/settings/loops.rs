@@ -93,7 +93,7 @@ pub(crate) struct TaskSettings {
     #[serde(serialize_with = "seconds")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) restart_delay: Duration,
-    /// How long runs that the agent started are waited for when the task is done. They go on after that.
+    /// How long runs that the agent started are waited for when the task is done. If they take longer, the task is not done.
     #[serde(serialize_with = "seconds")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) child_wait_timeout: Duration,
@@ -101,6 +101,8 @@ pub(crate) struct TaskSettings {
     #[serde(serialize_with = "seconds")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) poll_interval: Duration,
+    /// Leave runs that the agent started at work when the task stops, and do not wait for them when it is done.
+    pub(crate) keep_children: bool,
 }
 
 impl Default for TaskSettings {
@@ -110,6 +112,7 @@ impl Default for TaskSettings {
             restart_delay: Duration::from_secs(1),
             child_wait_timeout: Duration::from_mins(5),
             poll_interval: Duration::from_secs(1),
+            keep_children: false,
         }
     }
 }

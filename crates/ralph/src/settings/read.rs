@@ -203,6 +203,7 @@ fn read_task(fields: &mut Fields<'_, '_>, task: &mut TaskSettings) {
     fields.set("restartDelay", &mut task.restart_delay, duration);
     fields.set("childWaitTimeout", &mut task.child_wait_timeout, duration);
     fields.set("pollInterval", &mut task.poll_interval, duration);
+    fields.set("keepChildren", &mut task.keep_children, boolean);
 }
 
 fn read_build(fields: &mut Fields<'_, '_>, build: &mut BuildSettings) {

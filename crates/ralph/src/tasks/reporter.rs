@@ -17,7 +17,10 @@ use super::{
 };
 use crate::{
     journal::Folded,
-    report::{Reporter, summary::put_aside},
+    report::{
+        Reporter,
+        summary::{outlived, put_aside},
+    },
     tasks::bus::{Bus, Draft},
 };
 
@@ -160,6 +163,10 @@ impl Reporter for TaskReporter {
                 if let Some(note) = put_aside(file, to.as_deref()) {
                     self.say(Note { weight: NoteSeverity::Warning, text: note });
                 }
+            }
+            Event::ChildrenOutlived { children, kept } => {
+                let text = outlived(children, *kept);
+                self.say(Note { weight: NoteSeverity::Warning, text });
             }
             Event::RunStarted(_)
             | Event::RunResumed { .. }

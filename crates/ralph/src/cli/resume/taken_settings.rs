@@ -116,6 +116,11 @@ impl SettingsEdit {
         if !follows_scm {
             setup.scm = scm;
         }
+        if let Some(patterns) = &mut setup.may_touch
+            && was.plan.may_touch != now.plan.may_touch
+        {
+            patterns.clone_from(&now.plan.may_touch);
+        }
         if let Some(stories) = &mut setup.stories {
             stories.review_cap = changed(stories.review_cap, was.stories.review_cap, now.stories.review_cap);
             stories.skip_review =

@@ -40,8 +40,9 @@ use crate::{
 /// Start a task, or go on with it
 ///
 /// The prompt becomes the task's text, TASK.md, unless there is one. The agent is started until it writes DONE
-/// into the task's folder; then the runs that it started are waited for, and the guardrails run: where they fail,
-/// DONE is renamed to DONE.refuted-N and the agent is started again. It may also say that it waits for
+/// into the task's folder; then the runs that it started are waited for, and the guardrails run: where they fail, or
+/// a run takes too long, DONE is renamed to DONE.refuted-N and the agent is started again. Runs that are still at work
+/// when the task stops are named and ended. It may also say that it waits for
 /// somebody: by exit code 42, by a message of type `wait_without_restart`, or by a file `WAIT_WITHOUT_RESTART`.
 /// Then ralph exits with 6, and `ralph task resume` goes on.
 ///
@@ -103,6 +104,11 @@ struct RestartFlags {
     #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     child_wait_timeout: Option<Duration>,
+
+    /// Leave runs that the agent started at work when the task stops, and do not wait for them when it is done
+    #[arg(long)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    keep_children: bool,
 }
 
 /// Runs the loop.
@@ -204,9 +210,10 @@ fn plan(task: &Task, settings: &TaskSettings) -> Plan {
         poll_interval_ms: millis(settings.poll_interval),
     };
     let gate = Gate::new(check, When::Claimed);
+    let gates = if settings.keep_children { Vec::new() } else { vec![gate] };
     Plan {
         awaits: task.depends_on().iter().map(|other| file(other, DONE)).collect(),
-        ..presets::task(&file(&task.id, DONE), &file(&task.id, MARKER), vec![gate])
+        ..presets::task(&file(&task.id, DONE), &file(&task.id, MARKER), gates)
     }
 }
 

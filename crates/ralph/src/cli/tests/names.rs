@@ -231,6 +231,7 @@ fn record() -> Value {
         ..plan
     };
     let setup = Setup {
+        keep_children: true,
         timeouts: Timeouts {
             iteration_timeout_ms: Some(1),
             idle_timeout_ms: Some(2),

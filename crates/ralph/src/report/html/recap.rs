@@ -20,7 +20,7 @@ use crate::{
     journal::Folded,
     report::{
         listing::Standing,
-        summary::{beyond, handed_over},
+        summary::{beyond, handed_over, outlived},
     },
 };
 
@@ -149,6 +149,7 @@ impl Recap {
                     told.problem = None;
                 }
             }
+            Event::ChildrenOutlived { children, kept } => self.warnings.push(outlived(children, *kept)),
             Event::Warned { text, .. } if !self.warnings.contains(text) => self.warnings.push(text.clone()),
             _ => {}
         }

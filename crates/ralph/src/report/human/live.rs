@@ -88,6 +88,7 @@ impl Live {
             | Event::Contacted { .. }
             | Event::ToolCallsJudged { .. }
             | Event::ClaimPutAside { .. }
+            | Event::ChildrenOutlived { .. }
             | Event::StoryHandedOver { .. }
             | Event::Warned { .. }
             | Event::EditsTaken(_)

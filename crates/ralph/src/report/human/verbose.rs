@@ -67,6 +67,7 @@ impl Human {
                 self.detail(&format!("Looked at the directory, found: [{}]", view.files.join(", ")));
             }
             Event::ClaimPutAside { .. }
+            | Event::ChildrenOutlived { .. }
             | Event::StoryHandedOver { .. }
             | Event::RunStarted(_)
             | Event::RunResumed { .. }
