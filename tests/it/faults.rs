@@ -1,6 +1,7 @@
 //! Sudden death at every place there is: ralph is killed at each event of its journal, for each kind of loop,
 //! and a resume reaches the end that the run would have reached by itself.
 
+mod decided;
 mod in_session;
 mod presets;
 mod surroundings;
@@ -14,8 +15,8 @@ use crate::{
     task::{messages, records},
 };
 use presets::{
-    BLOCKED, BLOCKED_STORY, BUILD, CAPPED, CHEATS, Cut, HOPELESS, JOB, JUDGED, PLAN, PROMPT, Preset, RUN,
-    SESSION, STORIES, TAMPERED, TASK, UNREADY,
+    BLOCKED, BLOCKED_STORY, BUILD, CAPPED, CHEATS, COUNTED, Cut, HOPELESS, JOB, JUDGED, PLAN, PROMPT, Preset,
+    RUN, SESSION, STORIES, TAMPERED, TASK, TYPED, UNREADY,
 };
 
 /// How many places are tried at the same time.
@@ -330,4 +331,21 @@ fn a_blocked_run_survives_a_kill_at_every_event() {
 #[test]
 fn a_story_for_a_person_survives_a_kill_at_every_event() {
     BLOCKED_STORY.check();
+}
+
+#[test]
+fn a_claim_that_the_plan_refuses_survives_a_kill_at_every_event() {
+    let env = COUNTED.env();
+    let twin = env.twin();
+    COUNTED.unharmed(&twin);
+    assert_eq!(twin.read("told"), "told\n");
+    assert!(twin.journal().iter().any(|event| !event["failure"]["exit"]["open_tasks"].is_null()));
+    COUNTED.check();
+}
+
+#[test]
+fn a_command_for_a_person_survives_a_kill_at_every_event() {
+    let env = TYPED.env();
+    assert_eq!(TYPED.unharmed_events(&env, "found").len(), 1);
+    TYPED.check();
 }

@@ -709,3 +709,24 @@ fn runs_of_this_kind_are_shown_and_not_resumed() {
     assert!(!shown.stdout.contains("ralph resume"), "{}", shown.stdout);
     env.ralph(&["logs"]).exits(0).prints("cancelled by the user");
 }
+
+#[test]
+fn a_mistyped_option_is_no_task() {
+    let env = Env::new();
+    for (typed, near) in [
+        ("--guardrials", "--guardrails"),
+        ("--max-iteration", "--max-iterations"),
+        ("--ultrawerk", "--ultrawork"),
+    ] {
+        for args in [
+            &["session", "start", "--session-id", "a", "-m", "3", typed][..],
+            &["session", "run", "-m", "3", typed],
+        ] {
+            env.ralph(args).exits(2).says(&format!("unexpected argument '{typed}'")).says(near);
+        }
+    }
+    assert!(env.runs().is_empty());
+    // A task may begin with a dash, where it is said that it is one.
+    env.ralph(&["session", "start", "--session-id", "a", "-m", "3", "--", "--guardrials is misspelt"])
+        .exits(0);
+}

@@ -514,6 +514,41 @@ fn a_task_waits_for_others() {
 }
 
 #[test]
+fn a_done_that_nobody_has_judged_is_not_waited_for() {
+    let env = env(&format!("echo $RALPH_TASK_ID >>order; {FINISH}"));
+    let judge = "touch judging; while ! test -e verdict; do sleep 0.01; done; test -e good";
+    let first = env.start(&["task", "run", "--task", "first", "-p", "x", "-g", judge, "--max-restarts", "1"]);
+    env.await_file("judging");
+    assert!(env.path(".ralph/tasks/first/DONE").exists());
+    let waiting = env.start(&["task", "run", "--task", "t", "-p", "x", "--depends-on", "first"]);
+    waiting.await_saying("waiting for what must be done first: .ralph/tasks/first/DONE");
+    // It is refuted, and the task comes to its end without one.
+    touch(&env.path("verdict"));
+    first.wait().exits(1);
+    assert_eq!(env.read("order"), "first\n");
+    touch(&env.path("good"));
+    env.ralph(&["task", "run", "--task", "first", "-g", judge]).exits(0);
+    waiting.wait().exits(0);
+    assert_eq!(env.read("order"), "first\nfirst\nt\n");
+}
+
+#[test]
+fn a_done_that_a_killed_run_left_is_not_judged_and_a_persons_is_good() {
+    let env = env(&format!("echo $RALPH_TASK_ID >>order; {FINISH}"));
+    let judge = "touch judging; while ! test -e verdict; do sleep 0.01; done";
+    let first = env.start(&["task", "run", "--task", "first", "-p", "x", "-g", judge]);
+    env.await_file("judging");
+    first.kill_9();
+    env.nothing_left();
+    let waiting = env.start(&["task", "run", "--task", "t", "-p", "x", "--depends-on", "first"]);
+    waiting.await_saying("waiting for what must be done first: .ralph/tasks/first/DONE");
+    // Who writes it again means it.
+    env.write(".ralph/tasks/first/DONE", "I looked at it.\n");
+    waiting.wait().exits(0);
+    assert_eq!(env.read("order"), "first\nt\n");
+}
+
+#[test]
 fn a_signal_ends_the_wait_for_others() {
     let env = env(FINISH);
     let ralph = env.start(&["task", "run", "--task", "t", "-p", "x", "--depends-on", "never"]);

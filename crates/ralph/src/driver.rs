@@ -202,8 +202,9 @@ impl Driver {
             | Claim::TurnEnd => None,
         });
         let wanted = plan.needs.iter().map(|need| &need.path).chain(claims.clone());
-        let wanted = wanted.chain(&plan.pause_file).chain(&plan.awaits);
-        let files = wanted.filter(|path| project.join(path).exists()).cloned().collect();
+        let wanted = wanted.chain(&plan.pause_file).filter(|path| project.join(path).exists());
+        let awaited = plan.awaits.iter().filter(|path| await_others::is_judged(project, path));
+        let files = wanted.chain(awaited).cloned().collect();
         let folders = claims.filter(|path| project.join(path).is_dir()).cloned().collect();
         let at_work = await_others::at_work(&self.site);
         let notes = assigned::notes(&self.site);

@@ -143,6 +143,11 @@ impl Task {
         Self { id: assignment.task.clone(), folder: assignment.folder.clone() }
     }
 
+    /// The task that has this folder.
+    pub(crate) fn in_folder(folder: &Path) -> Option<Self> {
+        Some(Self { id: folder.file_name()?.to_str()?.to_owned(), folder: folder.to_owned() })
+    }
+
     /// Reads and writes its files, whatever its agents have made of its folders.
     pub(crate) fn files(&self) -> Root {
         Root::new(project_of(&self.folder).unwrap_or(&self.folder))

@@ -361,3 +361,31 @@ pub(super) const BLOCKED_STORY: Preset = Preset {
     outcome: "stopped",
     cut: Cut::Counts,
 };
+
+/// The first claim comes while a task is open, and the last task is marked as done without a word.
+pub(super) const COUNTED: Preset = Preset {
+    agent: r#"
+        echo right >"work-$RALPH_ITERATION"
+        sed -i "${RALPH_ITERATION}s/ \]/x]/" implementation_plan.md
+        case "$RALPH_ITERATION$prompt" in
+            1*) echo "<promise>COMPLETE</promise>" ;;
+            2*"1 of 2 tasks of implementation_plan.md is open"*"- Show sums"*) echo told >told; echo Well. ;;
+        esac"#,
+    ..BUILD
+};
+
+/// The agent types a command that is for a person.
+pub(super) const TYPED: Preset = Preset {
+    prepare: |env| {
+        env.program("ralph", &format!("exec {} \"$@\"", crate::env::RALPH));
+        env.commits().guardrails(&["true"])
+    },
+    args: &["run", "-p", "Do it."],
+    agent: r#"
+        case "$prompt" in *"commit message"*) echo "Do a part"; exit;; esac
+        ralph accept; echo part >part; echo "<response>DONE</response>""#,
+    kind: Agent::Worker,
+    code: 7,
+    outcome: "done",
+    cut: Cut::IsRepeated,
+};

@@ -38,6 +38,12 @@ impl Run {
                 self.plan.clone_from(&taken.plan);
                 self.started.setup.clone_from(&taken.setup);
             }
+            // What a person asks for is not beyond the limit that the person set.
+            Event::Rejected { .. } if self.state.is_done_with_findings() => {
+                let next = self.state.spent().begun.saturating_add(1);
+                let limits = &mut self.plan.limits;
+                limits.max_iterations = limits.max_iterations.max(next);
+            }
             _ => {}
         }
         self.state.apply(&self.plan, &entry.event);

@@ -43,11 +43,12 @@ pub(super) fn main(args: &AcceptArgs, project: &Path) -> Result<u8> {
         None => runs::newest(project)?,
     };
     let (mut journal, run) = with_findings(&dir)?;
-    journal.append(&Entry { at: journal::now(), event: Event::Accepted { why: args.message.clone() } })?;
-    journal.unlock();
+    // Before it is on record: who is killed in between accepts again, and a push that is made twice is made once.
     for failure in postponed(&run)? {
         warn(&failure);
     }
+    journal.append(&Entry { at: journal::now(), event: Event::Accepted { why: args.message.clone() } })?;
+    journal.unlock();
     print_lines(&format!("accepted run {}\n", dir.id()))?;
     Ok(0)
 }

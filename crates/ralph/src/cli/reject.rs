@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use ralph_core::engine::{Run, plan::Limits};
+use ralph_core::engine::Run;
 use ralph_sys::error::{Error, Result};
 
 use super::{
@@ -45,16 +45,12 @@ pub(super) fn main(args: &RejectArgs, project: &Path) -> Result<u8> {
     if why.trim().is_empty() {
         return Err(Error::new("say what the agent must do differently: ralph reject \"...\""));
     }
-    let (journal, known) = with_findings(&dir)?;
-    drop(journal);
-    let next = known.state.spent().begun.saturating_add(1);
-    // What a person asks for is not beyond the limit that the person set.
-    let raise = move |limits: Limits| Limits { max_iterations: limits.max_iterations.max(next), ..limits };
+    drop(with_findings(&dir)?);
     let revise = |known: &Run, run: &RunDir| revise(known, run, Reread::No);
     let reporters = args.look.reporters(&settings_of(project));
     let driver = Resume {
         run: dir,
-        raise: Box::new(raise),
+        raise: Box::new(|limits| limits),
         revise: Box::new(revise),
         rejected: Some(why.clone()),
         reporters,

@@ -1,7 +1,11 @@
 //! Waits for what others do: runs that the agent started, tasks that must be done first.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
+use jiff::Timestamp;
 use ralph_core::duration::millis;
 use ralph_core::{
     duration::format_duration,
@@ -21,7 +25,7 @@ use crate::{
     tasks::{
         Task,
         ending::{Patience, end, living},
-        record::Record,
+        record::{Record, Status},
         reporter::others_running,
         store,
     },
@@ -103,13 +107,30 @@ pub(super) fn end_children(site: &mut Site, outcome: &Outcome) {
 pub(super) fn await_files(site: &mut Site, files: &[String]) -> Waited {
     site.ledger.warn(format!("waiting for what must be done first: {}", files.join(", ")));
     let Site { supervisor, ledger, setup, .. } = site;
-    while !files.iter().all(|file| setup.project.join(file).exists()) {
+    while !files.iter().all(|file| is_judged(&setup.project, file)) {
         if supervisor.wait(Instant::now() + POLL_INTERVAL, &mut || ledger.tick()) == Waited::StopRequested {
             ledger.stop_requested();
             return Waited::StopRequested;
         }
     }
     Waited::Elapsed
+}
+
+/// Whether the file that says that a task is done is there, and more than an agent's word: the task's own run has judged it, or
+/// nobody has to.
+pub(super) fn is_judged(project: &Path, file: &str) -> bool {
+    let done = project.join(file);
+    let Ok(written) = done.metadata().and_then(|it| it.modified()) else { return false };
+    let Some(task) = done.parent().and_then(Task::in_folder) else { return true };
+    let last = store::all(&task).into_values().rfind(|record| record.role == Role::Root);
+    last.is_none_or(|last| match last.status {
+        Status::Running => false,
+        Status::Completed => true,
+        // What was written since is a person's.
+        Status::Failed | Status::Stopped => {
+            last.ended_at.is_some_and(|ended| Timestamp::try_from(written).is_ok_and(|at| ended < at))
+        }
+    })
 }
 
 fn children(site: &Site) -> Vec<Record> {

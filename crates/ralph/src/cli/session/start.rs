@@ -46,7 +46,7 @@ pub(super) struct StartArgs {
 #[command(mut_arg("max_iterations", |arg| arg.required(true).value_parser(value_parser!(u32).range(1..))))]
 pub(super) struct AskArgs {
     /// What the agent shall do
-    #[arg(value_name = "TASK", allow_hyphen_values = true)]
+    #[arg(value_name = "TASK")]
     task: Option<String>,
 
     /// Read the task from this file; `-` is standard input

@@ -8,6 +8,7 @@ use ralph_core::{
         Run,
         entry::Entry,
         event::{Event, TasksJudged, Turn},
+        findings::Finding,
     },
     stories::TaskFile,
 };
@@ -37,8 +38,10 @@ pub(crate) struct PendingJudgement {
 /// Judges the last turn of the project's last stories loop, if that was killed before it could, and puts right what
 /// the turn may not have done. A cheat must not be laundered by starting anew.
 pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> {
-    if last_loop(project, dir)?.is_none_or(|(_, known)| !is_open(&known)) {
-        return Ok(None);
+    match last_loop(project, dir)? {
+        Some((_, known)) if is_open(&known) => {}
+        Some((run, known)) => return Ok(inherited(&run, &known)),
+        None => return Ok(None),
     }
     let mut supervisor = Supervisor::new()?;
     let git = Git::find(&mut supervisor, project).ok().flatten();
@@ -46,7 +49,13 @@ pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> 
     let _tree = lock::take(project, git.as_ref().map(Git::top))?;
     // Another process may have judged it until now; only what is read under the lock counts.
     let Some((run, known)) = last_loop(project, dir)? else { return Ok(None) };
-    let Some(findings) = findings(&run, &known)? else { return Ok(None) };
+    let Some(findings) = findings(&run, &known)? else { return Ok(inherited(&run, &known)) };
+    let mut journal = Journal::open(&run.journal())?;
+    let refused = || format!("cannot record that the last turn of run {} was judged", run.id());
+    // Before the list says so: who is killed in between finds them approved, and must know how.
+    if let Some(found) = at_cap(&known, &findings.judged.capped) {
+        journal.append(&Entry { at: journal::now(), event: found }).context(refused())?;
+    }
     // Put right first: who is killed in between judges again, and finds nothing.
     if let Some(problem) = findings.write(project, &run).into_iter().next() {
         return Err(ralph_sys::error::Error::new(problem));
@@ -56,10 +65,31 @@ pub(crate) fn settle(project: &Path, dir: &Path) -> Result<Option<TasksJudged>> 
         let _ = findings.commit(&mut supervisor, &git, &known.started.setup.dirty);
     }
     let event = Event::TasksJudged(Box::new(TasksJudged { run: None, ..findings.judged.clone() }));
-    Journal::open(&run.journal())?
-        .append(&Entry { at: journal::now(), event })
-        .context(format!("cannot record that the last turn of run {} was judged", run.id()))?;
-    Ok(Some(findings.judged))
+    journal.append(&Entry { at: journal::now(), event }).context(refused())?;
+    let mut judged = findings.judged;
+    judged.capped.extend(inherited(&run, &known).into_iter().flat_map(|it| it.capped));
+    judged.capped.dedup();
+    Ok(Some(judged))
+}
+
+/// What stories were approved at the cap, as a finding of their run.
+fn at_cap(known: &Run, stories: &[String]) -> Option<Event> {
+    let cap = known.started.setup.stories.as_ref()?.review_cap;
+    let findings = stories.iter().map(|story| Finding::ApprovedAtCap { story: story.clone(), cap });
+    (!stories.is_empty()).then(|| Event::Found { findings: findings.collect() })
+}
+
+/// What a run that never came to its end knows of stories that the cap approved: a fresh run has the same list, and must know
+/// it too.
+fn inherited(run: &RunDir, known: &Run) -> Option<TasksJudged> {
+    let findings = known.state.findings().iter().filter(|_| known.state.outcome().is_none());
+    let capped: Vec<String> = findings
+        .filter_map(|finding| match finding {
+            Finding::ApprovedAtCap { story, .. } => Some(story.clone()),
+            Finding::PersonsCommand { .. } | Finding::JudgeDisagrees { .. } => None,
+        })
+        .collect();
+    (!capped.is_empty()).then(|| TasksJudged { run: Some(run.id()), capped, ..TasksJudged::default() })
 }
 
 /// What [`settle`] would find and leave; nothing if the last turn was judged, or its loop is alive.
