@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::project;
-use crate::env::{Env, done, shell, skip, write};
+use crate::env::{Env, done, lacks, shell, skip, write};
 
 /// A loop that commits, with this guardrail and these turns.
 fn judged(guardrail: &str, turns: Value) -> Env {
@@ -192,17 +192,44 @@ fn caches_of_a_refused_claim_do_not_judge_the_next_one() {
 }
 
 #[test]
-fn in_every_kind_of_loop_and_inside_a_sandbox() {
-    let env = judged("test \"$(pwd)\" = \"$PROJECT\"", json!([[write("b", ""), done()]]))
-        .settings(json!({"guardrailEnv": {"PROJECT": "x"}}));
-    let project = env.project().display().to_string();
-    let env = env.settings(json!({"guardrailEnv": {"PROJECT": project}}));
-    env.run(&[]).exits(0);
-    assert_eq!(in_judge(&env), [true, true], "at the project's own path");
-    let level = env.ralph(&["sandbox", "levels", "--json"]);
-    if level.stdout.contains("embedded") {
-        env.run(&["--sandbox", "embedded"]);
-        let ended = env.events("judge_gate_ended");
-        assert!(ended.iter().all(|event| event["failure"].is_null()), "{ended:?}");
+fn at_the_projects_own_path_with_and_without_a_sandbox() {
+    for level in ["none", "embedded", "bwrap"] {
+        let agent = "cat >/dev/null; echo x >b; echo '<response>DONE</response>'";
+        let guardrail = "test \"$(pwd)\" = \"$PROJECT\" && test -e a";
+        let env = project().agent("worker", agent).commits().guardrails(&[guardrail]);
+        let project = env.project().display().to_string();
+        let env = env.settings(json!({"guardrailEnv": {"PROJECT": project}}));
+        if level != "none" && env.ralph(&["sandbox", "exec", "--level", level, "true"]).code != Some(0) {
+            lacks(&format!("the sandbox {level} does not work here"));
+            continue;
+        }
+        env.run(&["--sandbox", level]).exits(0);
+        assert_eq!(in_judge(&env), [true, true], "{level}");
+        let caveats: Vec<Value> =
+            env.events("judge_ready").iter().map(|event| event["caveats"].clone()).collect();
+        assert_eq!(caveats, [Value::Null, Value::Null], "{level}");
+    }
+}
+
+#[test]
+fn every_loop_that_claims_is_judged() {
+    // What only the working tree has; the agent says in every way that it is done.
+    let claim = "echo needed >.git/info/exclude; touch needed; mkdir -p .ralph/tasks/t; touch .ralph/tasks/t/DONE; \
+                 echo '<response>DONE</response>'; echo '<promise>COMPLETE</promise>'";
+    for (args, code) in [
+        (&["run", "-p", "x", "--max-iterations", "2", "--no-baseline"][..], 7),
+        (&["plan", "2", "--guardrails", "--no-baseline"], 7),
+        (&["build", "2", "--no-baseline"], 7),
+        (&["prompt", "ask.md"], 7),
+        (&["task", "run", "--task", "t", "-p", "x", "--max-restarts", "2"], 7),
+    ] {
+        let env = project().agent("worker", claim).guardrails(&["test -e needed"]);
+        env.write("specs/a.md", "It works.\n");
+        env.write("implementation_plan.md", "- [x] One\n");
+        env.write("ask.md", "Look around.");
+        env.write("AGENTS.md", "TEST_COMMAND=\"test -e needed\"\n");
+        super::commit(&env);
+        env.ralph(args).exits(code).prints("fails in a clean clone");
+        assert!(in_judge(&env).iter().all(|passed| !passed) && !in_judge(&env).is_empty(), "{args:?}");
     }
 }
