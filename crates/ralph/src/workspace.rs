@@ -44,7 +44,7 @@ pub(crate) use prepare::{PrepareEnd, Prepared, StepCall, StepEnd};
 use record::WorkspaceRecord;
 pub(crate) use source::Source;
 use store::ObjectStore;
-use view::{Layering, Places, View};
+use view::{KnownWay, Layering, Places, View};
 
 /// Ralph's own configuration of git, in the folder of a workspace. Git has accepted the project already when it comes to
 /// this, whoever owns it.
@@ -81,6 +81,7 @@ pub(crate) struct Workspace {
     record: WorkspaceRecord,
     preparation: Preparation,
     keep: Keep,
+    known_way: Option<KnownWay>,
 }
 
 /// What is judged.
@@ -128,7 +129,7 @@ impl Workspace {
         let store = ObjectStore::at(folder.join("store.git"), config);
         let keep = Keep::default();
         let preparation = Preparation::default();
-        Ok(Self { folder, lock, source, store, wishes, record, preparation, keep })
+        Ok(Self { folder, lock, source, store, wishes, record, preparation, keep, known_way: None })
     }
 
     /// Its folder.
@@ -173,13 +174,14 @@ impl Workspace {
     ) -> io::Result<(View, Option<Caveat>)> {
         let (tree, folder, top) = (self.tree(), self.folder.clone(), self.source.top.clone());
         let places = Places { tree: &tree, workspace: &folder, top: &top };
-        let (mut view, mut why) = View::open(supervisor, &places, self.wishes.at, sandbox.as_deref_mut())?;
+        let (at, known) = (self.wishes.at, &mut self.known_way);
+        let (mut view, mut why) = View::open(supervisor, &places, at, sandbox.as_deref_mut(), known)?;
         if view.seat() != self.record.seat {
             view.seat().clone_into(&mut self.record.seat);
             if !self.record.prepared.is_empty() {
                 view.close()?;
                 self.drop_kept(supervisor)?;
-                (view, why) = View::open(supervisor, &places, self.wishes.at, sandbox)?;
+                (view, why) = View::open(supervisor, &places, at, sandbox, &mut self.known_way)?;
             }
             self.record.write(&self.folder)?;
         }

@@ -82,6 +82,15 @@ pub(super) struct Places<'a> {
 /// Why the workspace is not at the project's path.
 pub(crate) type WhyElsewhere = String;
 
+/// What was found to work in this process: it is not tried a second time.
+#[derive(Clone, Debug)]
+pub(super) struct KnownWay {
+    level: Level,
+    seat: PathBuf,
+    way: Way,
+    why: Option<WhyElsewhere>,
+}
+
 impl View {
     /// Makes a view, in the best way that works here. Says why it is not at the project's path if it is not.
     pub(super) fn open(
@@ -89,8 +98,12 @@ impl View {
         places: &Places<'_>,
         at: SeenAt,
         mut sandbox: Option<&mut Sandbox>,
+        known: &mut Option<KnownWay>,
     ) -> io::Result<(Self, Option<WhyElsewhere>)> {
         let level = sandbox.as_ref().map_or(Level::None, |sandbox| sandbox.level());
+        if let Some(known) = known.as_ref().filter(|known| known.level == level) {
+            return Ok((Self::make(places, known.way, known.seat.clone())?, known.why.clone()));
+        }
         let mut obstacle = None;
         let covered = covered_by(places);
         let at_path = match at {
@@ -107,12 +120,12 @@ impl View {
             };
             let is_at_path = view.seat == places.top;
             match view.works(supervisor, sandbox.as_deref_mut()) {
-                Ok(()) if is_at_path => return Ok((view, None)),
                 Ok(()) => {
                     let chosen =
                         (at == SeenAt::Folder).then(|| "the settings say so (`verify.at`)".to_owned());
-                    let why = chosen.or(covered).or(obstacle).unwrap_or_default();
-                    return Ok((view, Some(why)));
+                    let why = (!is_at_path).then(|| chosen.or(covered).or(obstacle).unwrap_or_default());
+                    *known = Some(KnownWay { level, seat: view.seat.clone(), way, why: why.clone() });
+                    return Ok((view, why));
                 }
                 Err(why) => obstacle = Some(why),
             }
