@@ -3,6 +3,7 @@
 
 mod decided;
 mod in_session;
+mod in_time;
 mod presets;
 mod surroundings;
 

@@ -47,4 +47,5 @@ mod task;
 mod task_disk;
 mod terminal;
 mod tidy;
+mod until;
 mod widths;

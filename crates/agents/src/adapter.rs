@@ -56,6 +56,10 @@ pub trait Adapter: Sync {
     fn quota_record(&self) -> Option<QuotaRecord> {
         None
     }
+    /// Whether it says, for some accounts, how much of the usage limit is used.
+    fn tells_quota(&self) -> bool {
+        self.quota_record().is_some()
+    }
     /// Whether it can go on with an earlier conversation.
     fn can_resume(&self) -> bool {
         false

@@ -55,6 +55,10 @@ impl Adapter for Claude {
         Metering::Cost
     }
 
+    fn tells_quota(&self) -> bool {
+        true
+    }
+
     fn parser(&self) -> Box<dyn Parser> {
         Box::<Ndjson<ClaudeStream>>::default()
     }

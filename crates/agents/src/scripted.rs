@@ -32,6 +32,10 @@ impl Adapter for Scripted {
         Metering::Cost
     }
 
+    fn tells_quota(&self) -> bool {
+        true
+    }
+
     fn parser(&self) -> Box<dyn Parser> {
         Claude.parser()
     }

@@ -6,6 +6,7 @@
 pub mod baseline;
 pub mod budget;
 pub mod commit;
+pub mod deadline;
 pub mod edits;
 pub mod entry;
 pub mod event;
@@ -30,7 +31,7 @@ mod wait;
 
 pub use run::Run;
 pub use spent::Spent;
-pub use state::State;
+pub use state::{AwaitedQuota, State};
 pub use wait::Wait;
 
 use crate::stories::Mode;

@@ -32,4 +32,5 @@ pub mod session;
 pub mod setup;
 pub mod stories;
 pub mod template;
+pub mod until;
 pub mod verify;

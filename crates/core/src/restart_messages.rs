@@ -168,6 +168,7 @@ mod tests {
             tools: 0,
             tool_errors: 0,
             leftovers: vec![],
+            quota: Vec::new(),
             last_lines: Vec::new(),
             denials: vec![],
             session: None,

@@ -43,6 +43,7 @@ mod work_done;
 
 use std::{fs::File, path::Path};
 
+use jiff::Timestamp;
 use ralph_core::{
     claim::Claim,
     engine::{
@@ -120,7 +121,7 @@ impl Driver {
             if let Some(stories) = &mut self.stories {
                 stories.take_back_unverified(&mut self.site, self.git.as_ref());
             }
-            match self.site.run().next() {
+            match self.site.run().next(Timestamp::now()) {
                 Action::Look => self.look_again(),
                 Action::RunTurn(order) => self.run_turn(order)?,
                 Action::AbandonTurn => abandon::abandon_turn(&mut self.site, &mut self.containment),

@@ -8,12 +8,13 @@ pub(crate) mod flags;
 pub(crate) mod guard;
 mod json;
 mod layers;
+mod limits;
 mod load;
 mod loops;
 mod read;
 mod sandbox;
 mod schema;
-mod value;
+pub(crate) mod value;
 mod verify;
 
 use std::collections::BTreeMap;
@@ -22,7 +23,6 @@ use std::time::Duration;
 use clap::ValueEnum;
 use ralph_agents::Permissions;
 use ralph_core::engine::plan::{Check, Gate, OnBlocked, When};
-use ralph_core::engine::presets::STUCK_AFTER;
 use ralph_core::fail_action::FailAction;
 use ralph_core::setup::Price;
 use ralph_core::setup::{Guard, Leftovers, PromptVia, Scm};
@@ -32,6 +32,7 @@ use serde::{Serialize, Serializer};
 
 use crate::term::ColorWhen;
 
+pub(crate) use limits::Limits;
 pub(crate) use load::{
     Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, ReadFile, inspect, load, load_with, of_bytes,
 };
@@ -258,73 +259,6 @@ impl Default for Guardrail {
 
 fn yes() -> bool {
     true
-}
-
-/// Where things end without being done. Nothing here, and zero in a file, means no limit.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(default)]
-pub(crate) struct Limits {
-    /// How long one turn of the agent may take.
-    #[serde(serialize_with = "seconds_or_off")]
-    #[schemars(schema_with = "schema::duration")]
-    pub(crate) iteration_timeout: Option<Duration>,
-    /// How long the agent may be silent.
-    #[serde(serialize_with = "seconds_or_off")]
-    #[schemars(schema_with = "schema::duration")]
-    pub(crate) idle_timeout: Option<Duration>,
-    /// How long the agent may take to its first event. Programs that ralph does not know have no events.
-    #[serde(serialize_with = "seconds_or_off")]
-    #[schemars(schema_with = "schema::duration")]
-    pub(crate) start_timeout: Option<Duration>,
-    /// How long one guardrail may take.
-    #[serde(serialize_with = "seconds_or_off")]
-    #[schemars(schema_with = "schema::duration")]
-    pub(crate) gate_timeout: Option<Duration>,
-    /// How long the run may take.
-    #[serde(serialize_with = "seconds_or_off")]
-    #[schemars(schema_with = "schema::duration")]
-    pub(crate) max_time: Option<Duration>,
-    /// How long to wait for a quota to come back, all waits together. `0` leaves it at a day.
-    #[serde(serialize_with = "seconds_or_off")]
-    #[schemars(schema_with = "schema::duration")]
-    pub(crate) max_wait: Option<Duration>,
-    /// What the run may cost, in US dollars.
-    #[serde(serialize_with = "or_zero")]
-    #[schemars(range(min = 0.0))]
-    pub(crate) max_cost: Option<f64>,
-    /// How many tokens the run may use, in and out.
-    #[serde(serialize_with = "or_zero")]
-    pub(crate) max_tokens: Option<u64>,
-    /// What one iteration may cost, in US dollars, all its attempts together.
-    #[serde(serialize_with = "or_zero")]
-    #[schemars(range(min = 0.0))]
-    pub(crate) max_iteration_cost: Option<f64>,
-    /// How many tokens one iteration may use, in and out, all its attempts together.
-    #[serde(serialize_with = "or_zero")]
-    pub(crate) max_iteration_tokens: Option<u64>,
-    /// After how many iterations without progress the agent is told so. When files, guardrails and counts all stand still for
-    /// one more, the run ends.
-    #[serde(serialize_with = "or_zero")]
-    pub(crate) stuck_after: Option<u32>,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            iteration_timeout: None,
-            idle_timeout: Some(Duration::from_mins(30)),
-            start_timeout: Some(Duration::from_mins(2)),
-            gate_timeout: None,
-            max_time: None,
-            max_wait: None,
-            max_cost: None,
-            max_tokens: None,
-            max_iteration_cost: None,
-            max_iteration_tokens: None,
-            stuck_after: Some(STUCK_AFTER),
-        }
-    }
 }
 
 /// Whether an agent is told how to finish.

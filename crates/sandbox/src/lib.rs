@@ -194,6 +194,11 @@ impl Sandbox {
         Ok(sandbox)
     }
 
+    /// The agent's own folder inside, if this variable names it there.
+    pub fn agent_folder(&self, variable: &str) -> Option<&Path> {
+        self.login.as_ref()?.folder(variable)
+    }
+
     /// Its kind.
     pub fn level(&self) -> Level {
         self.wanted.level()

@@ -130,6 +130,11 @@ impl Login {
         self.variables.iter().filter_map(text)
     }
 
+    /// The agent's folder, if this variable names it.
+    pub(super) fn folder(&self, variable: &str) -> Option<&Path> {
+        self.variables.iter().find(|(name, _)| *name == variable).map(|(_, folder)| folder.as_path())
+    }
+
     /// Copies the credential in, before a turn.
     pub(super) fn renew(&mut self) {
         let Some(credential) = &mut self.credential else { return };

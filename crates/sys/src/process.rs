@@ -20,7 +20,7 @@ use std::{
     io,
     process::ExitStatus,
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use rustix::process::Signal;
@@ -212,6 +212,7 @@ impl Supervisor {
         }
         (self.on_start)(child.group.as_raw_nonzero().get());
         let mut watch = Watch::new(limits, child.pipes, started);
+        watch.clock(started, SystemTime::now());
         let mut order = watch.tick(started);
         loop {
             order = match order {
@@ -335,6 +336,7 @@ impl Supervisor {
             None => self.receiver.recv().ok(),
         };
         let now = Instant::now();
+        watch.clock(now, SystemTime::now());
         if self.is_tick(now) {
             listener(ProcessEvent::Tick);
         }

@@ -3,7 +3,7 @@
 //! Pure: time comes in as an argument, orders go out as values. The process module owns the process; this
 //! type only owns the rules.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How long a process has between the polite signal and the kill.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
@@ -15,6 +15,9 @@ const MAX_DRAIN: Duration = Duration::from_secs(3);
 const LINGER_TIMEOUT: Duration = Duration::from_secs(30);
 /// A wait that ends so much later than it should: ralph itself was stopped.
 const MAX_LATENESS: Duration = Duration::from_secs(1);
+/// How often the clock on the wall is looked at, for a process that ends by it: it is put right now and then, and the other
+/// one stands still while a laptop sleeps.
+const CLOCK_INTERVAL: Duration = Duration::from_secs(30);
 /// How long a killed process may take to disappear before nobody waits for it any more.
 const GIVE_UP_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -27,6 +30,8 @@ pub struct Limits {
     pub idle: Option<Duration>,
     /// Until the first output that counts as a beginning.
     pub start: Option<Duration>,
+    /// By the clock on the wall.
+    pub until: Option<SystemTime>,
 }
 
 /// Why a process was ended by ralph rather than by itself.
@@ -34,6 +39,8 @@ pub struct Limits {
 pub enum Cause {
     /// It took too long.
     Timeout,
+    /// The time of day came at which it was to end.
+    Until,
     /// It was silent for too long.
     Idle,
     /// It did not begin.
@@ -85,6 +92,8 @@ pub struct Watch {
     cause: Option<Cause>,
     /// When the last wait was to end.
     due: Option<Instant>,
+    /// When it has to end by the clock on the wall, as far as that is known by now.
+    ends_by_clock: Option<Instant>,
 }
 
 impl Watch {
@@ -101,7 +110,14 @@ impl Watch {
             phase: Phase::Running,
             cause: None,
             due: None,
+            ends_by_clock: None,
         }
+    }
+
+    /// What the clock on the wall shows.
+    pub fn clock(&mut self, now: Instant, wall: SystemTime) {
+        let left = self.limits.until.map(|until| until.duration_since(wall).unwrap_or_default());
+        self.ends_by_clock = left.map(|left| now + left);
     }
 
     /// The process printed something.
@@ -179,6 +195,7 @@ impl Watch {
             self.silent_since = now;
         }
         let deadlines = [
+            (self.ends_by_clock, Cause::Until),
             (self.limits.total.map(|total| self.started + total), Cause::Timeout),
             (self.has_result.then_some(self.last_output + LINGER_TIMEOUT), Cause::Lingered),
             (self.limits.idle.map(|idle| self.last_output + idle), Cause::Idle),
@@ -194,6 +211,9 @@ impl Watch {
                 return self.terminate(cause, now);
             }
             next = Some(next.map_or(deadline, |next: Instant| next.min(deadline)));
+        }
+        if self.ends_by_clock.is_some() {
+            next = next.map(|next| next.min(now + CLOCK_INTERVAL));
         }
         self.due = next;
         next.map_or(Order::Wait, Order::WaitUntil)
@@ -228,6 +248,7 @@ mod tests {
             total: Some(Duration::from_secs(100)),
             idle: Some(Duration::from_secs(40)),
             start: begin.map(Duration::from_secs),
+            until: None,
         };
         let start = Instant::now();
         let mut watch = Watch::new(limits, 2, start);
@@ -336,6 +357,34 @@ mod tests {
             ],
             "1000:Terminate 6000:Kill 6000:Done Enough",
         );
+    }
+
+    #[test]
+    fn a_process_ends_when_the_clock_on_the_wall_says_so() {
+        let (start, noon) = (Instant::now(), SystemTime::UNIX_EPOCH + Duration::from_hours(12));
+        let seconds = Duration::from_secs;
+        let check = |looks: &[(u64, u64)], expected: Order| {
+            let limits = Limits { until: Some(noon + seconds(100)), ..Limits::default() };
+            let mut watch = Watch::new(limits, 0, start);
+            let mut order = Order::Wait;
+            for &(after, shown) in looks {
+                watch.clock(start + seconds(after), noon + seconds(shown));
+                order = watch.tick(start + seconds(after));
+            }
+            assert_eq!(order, expected, "{looks:?}");
+            watch.cause()
+        };
+        let wait = |until| Order::WaitUntil(start + seconds(until));
+        assert_eq!(check(&[(0, 0)], wait(30)), None);
+        assert_eq!(check(&[(0, 0), (80, 80)], wait(100)), None);
+        assert_eq!(check(&[(0, 0), (100, 100)], Order::Terminate), Some(Cause::Until));
+        // The machine slept: the one clock shows ten seconds, the other one an hour.
+        assert_eq!(check(&[(0, 0), (10, 3600)], Order::Terminate), Some(Cause::Until));
+        // It was put back, or on.
+        assert_eq!(check(&[(0, 0), (99, 50)], wait(129)), None);
+        assert_eq!(check(&[(0, 0), (20, 110)], Order::Terminate), Some(Cause::Until));
+        // It had passed before.
+        assert_eq!(check(&[(0, 101)], Order::Terminate), Some(Cause::Until));
     }
 
     #[test]

@@ -50,6 +50,9 @@ fn object_of<'a>(schema: &'a Value, property: &'a Value) -> Option<&'a Value> {
 
 /// What may stand there, in words.
 fn kind(property: &Value) -> String {
+    if let Some(title) = property["title"].as_str() {
+        return title.to_owned();
+    }
     if let Some(choices) = property["anyOf"].as_array() {
         let choices: Vec<String> = choices
             .iter()
@@ -109,6 +112,7 @@ mod tests {
     fn types_and_defaults_are_told_in_words() {
         check(&json!({"type": ["integer", "null"], "minimum": 1}), ("whole number, 1 or more", "none"));
         check(&json!({"type": ["integer", "null"], "minimum": 0, "default": 5}), ("whole number", "`5`"));
+        check(&json!({"title": "time", "anyOf": [{"const": 0}], "default": 0}), ("time", "`0`"));
         check(&json!({"type": ["number", "null"], "default": 0.0}), ("number", "`0`"));
         check(&json!({"type": "string", "default": "DONE"}), ("text", "`\"DONE\"`"));
         let named = json!([{"enum": ["kill", "keep"]}, {"type": "string", "pattern": "x"}, {"type": "null"}]);

@@ -209,9 +209,9 @@ mod tests {
     #[test]
     fn other_checks_have_no_baseline_once_a_turn_has_begun() {
         let all = failed_turn();
-        assert_eq!(taken(&all[..1], true).next(), Action::RunBaseline(0));
+        assert_eq!(taken(&all[..1], true).next(Timestamp::UNIX_EPOCH), Action::RunBaseline(0));
         for count in 2..=all.len() {
-            let next = taken(&all[..count], true).next();
+            let next = taken(&all[..count], true).next(Timestamp::UNIX_EPOCH);
             assert!(!matches!(next, Action::RunBaseline(_)), "after {count} events: {next:?}");
         }
     }

@@ -18,7 +18,7 @@ pub use work_counted::WorkCounted;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use ralph_agents::{Failure, Usage};
+use ralph_agents::{Failure, QuotaWindow, Usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -319,6 +319,9 @@ pub struct TurnEnded {
     /// The branch that it left checked out, where that is not the run's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<String>,
+    /// How much of each usage window was used in the end, where the agent says so.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub quota: Vec<QuotaWindow>,
 }
 
 impl TurnEnded {
@@ -341,6 +344,7 @@ impl TurnEnded {
             hooks: None,
             tree: None,
             branch: None,
+            quota: Vec::new(),
         }
     }
 }

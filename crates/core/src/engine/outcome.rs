@@ -63,6 +63,10 @@ pub enum Exhausted {
     /// The tokens of one iteration.
     #[serde(alias = "iteration_tokens")]
     MaxIterationTokens,
+    /// The moment at which it was to end.
+    Until,
+    /// What was to be left of the usage limit.
+    LeaveQuota,
 }
 
 impl Exhausted {
@@ -75,6 +79,8 @@ impl Exhausted {
             Self::MaxTokens => "tokens",
             Self::MaxIterationCost => "cost per iteration",
             Self::MaxIterationTokens => "tokens per iteration",
+            Self::Until => "time of day",
+            Self::LeaveQuota => "quota",
         }
     }
 
@@ -98,6 +104,9 @@ impl Exhausted {
                 let tokens = double(limits.max_iteration_tokens, spent.iteration.tokens());
                 format!("--max-iteration-tokens {tokens}")
             }
+            // How much later, and how much less, only a person knows.
+            Self::Until => "--until 0".to_owned(),
+            Self::LeaveQuota => "--leave-quota 0".to_owned(),
         }
     }
 }

@@ -327,6 +327,12 @@ pub struct Limits {
     /// Tokens in and out, for one iteration in all its attempts.
     #[serde(alias = "iteration_tokens", skip_serializing_if = "Option::is_none", default)]
     pub max_iteration_tokens: Option<u64>,
+    /// The moment at which it ends, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub until_ms: Option<i64>,
+    /// How much of every usage window stays unused, in percent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub leave_quota: Option<u32>,
 }
 
 /// What a run with findings exits with, unless the user says otherwise.

@@ -193,5 +193,7 @@ fn limits(max_iterations: u32, limit_exit_code: u8) -> Limits {
         max_tokens: None,
         max_iteration_cost: None,
         max_iteration_tokens: None,
+        until_ms: None,
+        leave_quota: None,
     }
 }

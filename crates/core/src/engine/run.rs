@@ -3,8 +3,10 @@
 //! Invariant: [`Run::apply`] is the only way in which it changes, and it needs nothing but the journal's lines. So
 //! whoever goes on with a run, or shows it, knows the same, however many processes it has had.
 
+use jiff::Timestamp;
+
 use super::{
-    Action, State, decide,
+    Action, State, deadline, decide,
     entry::Entry,
     event::{Event, RunStarted},
     memory::Memory,
@@ -50,9 +52,10 @@ impl Run {
         self.memory.apply(&self.started.setup, entry);
     }
 
-    /// What comes next.
-    pub fn next(&self) -> Action {
-        decide(&self.plan, &self.state)
+    /// What comes next at this moment.
+    pub fn next(&self, now: Timestamp) -> Action {
+        let action = decide(&self.plan, &self.state);
+        deadline::keep_to(&self.plan, &self.state, action, now.as_millisecond())
     }
 
     /// The run of a whole record; nothing if that does not begin with its start.

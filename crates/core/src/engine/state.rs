@@ -4,12 +4,15 @@ mod blocked;
 mod counts;
 mod failed;
 mod judged;
+mod quota;
 mod submission;
 mod tried;
 
 use blocked::Blocks;
 use counts::Counts;
 use failed::unsafe_end;
+pub use quota::AwaitedQuota;
+use ralph_agents::QuotaWindow;
 use submission::{Addressed, Submission};
 
 use super::{
@@ -63,6 +66,8 @@ pub struct State {
     strays: u32,
     progress: Progress,
     pub(super) spent: Spent,
+    /// How much of each usage window is used, as the agent said it last.
+    pub(super) quota: Vec<QuotaWindow>,
     pub(super) phase: Phase,
     pub(super) ended: Option<Outcome>,
     pub(super) found: Found,
@@ -91,6 +96,7 @@ impl Default for State {
             strays: 0,
             progress: Progress::default(),
             spent: Spent::default(),
+            quota: Vec::new(),
             phase: Phase::Idle,
             ended: None,
             found: Found::default(),
@@ -231,6 +237,7 @@ impl State {
         let has_ended = self.ended.take().is_some();
         (self.stop, self.limited_turns) = (false, 0);
         self.judge_is_gone();
+        self.forget_quota(has_ended);
         match &mut self.phase {
             // Killed between the verdict and its record: nobody has seen it yet.
             Phase::Over(_) if !has_ended => {}
@@ -305,6 +312,7 @@ impl State {
 
     fn turn_ended(&mut self, plan: &Plan, turn: &TurnEnded) {
         self.spent.take_turn(turn);
+        self.take_quota(turn);
         self.refuted = false;
         self.progress.turn_ended(turn);
         let view = turn.view.as_ref();
@@ -342,14 +350,6 @@ impl State {
             | TurnEnd::Tampered { .. }
             | TurnEnd::Unguarded { .. } => {}
         }
-    }
-
-    fn wait_ended(&mut self, ms: u64) {
-        self.spent.take_time(ms);
-        if let Phase::Waiting { why: Why::UsageLimit, .. } = self.phase {
-            self.spent.quota_ms = self.spent.quota_ms.saturating_add(ms);
-        }
-        self.phase = Phase::Idle;
     }
 
     fn passed(&mut self, plan: &Plan, judging: Judging) {

@@ -1,6 +1,7 @@
 //! What each loop does, as scripts of what the world does and transcripts of what the engine makes of it.
 
 mod blocked;
+mod deadline;
 mod limits;
 mod memory;
 mod modes;
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 use ralph_agents::{Failure, FailureKind, Usage};
 
 use super::{
-    Action, Order, State, Wait,
+    Action, AwaitedQuota, Order, State, Wait,
     commit::CommitEnd,
     decide,
     event::{
@@ -77,6 +78,7 @@ fn ended(end: TurnEnd, line: &str) -> Event {
         tools: 1,
         tool_errors: 0,
         leftovers: vec![],
+        quota: Vec::new(),
         last_lines: Vec::new(),
         denials: vec![],
         session: None,

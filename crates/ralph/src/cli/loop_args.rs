@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use jiff::Timestamp;
 use ralph_agents::{Permissions, hooking::Hooking};
 use ralph_core::{
     containment::{
@@ -22,7 +23,7 @@ use serde_json::{Map, Value, json};
 use super::safety_args::SafetyArgs;
 use crate::{
     driver::{Start, fingerprints, superuser},
-    journal::run_dir::RunDir,
+    journal::{local_time::zone, run_dir::RunDir},
     report::Reporter,
     settings::{
         self, AgentSettings, Contract, Loaded, Settings, VerifySettings,
@@ -142,7 +143,12 @@ impl LoopArgs {
 }
 
 /// The plan with what the settings say for every loop.
-pub(super) fn tune(mut plan: Plan, settings: &Settings) -> Plan {
+pub(super) fn tune(plan: Plan, settings: &Settings) -> Plan {
+    tune_at(plan, settings, Timestamp::now())
+}
+
+/// The same at this moment: a time of day is the next one.
+pub(super) fn tune_at(mut plan: Plan, settings: &Settings, now: Timestamp) -> Plan {
     let limits = &mut plan.limits;
     limits.max_iterations = settings.maximum_iterations.unwrap_or(limits.max_iterations);
     limits.max_wait_ms = settings.limits.max_wait.map_or(limits.max_wait_ms, millis);
@@ -151,6 +157,8 @@ pub(super) fn tune(mut plan: Plan, settings: &Settings) -> Plan {
     limits.max_tokens = settings.limits.max_tokens;
     limits.max_iteration_cost = settings.limits.max_iteration_cost;
     limits.max_iteration_tokens = settings.limits.max_iteration_tokens;
+    limits.until_ms = settings.limits.until.map(|until| until.moment(now, &zone()).as_millisecond());
+    limits.leave_quota = settings.limits.leave_quota;
     plan.done_when = plan.done_when.filter(|_| settings.contract == Contract::Auto);
     plan.blocked = settings.blocked;
     plan.baseline &= settings.baseline;

@@ -6,16 +6,18 @@ mod taken_settings;
 use std::path::Path;
 
 use clap::Args;
+use jiff::Timestamp;
 use ralph_core::{
     duration::millis,
     engine::{Run, plan::Limits},
+    until::Until,
 };
 use ralph_sys::error::Result;
 
 use super::{display::settings_of, persons_command::refuse_inside_run, runs};
 use crate::{
     driver::Resume,
-    journal::run_dir::RunDir,
+    journal::{local_time::zone, run_dir::RunDir},
     settings::flags::{BudgetFlags, DisplayFlags, IterationFlags},
 };
 use revise::{Reread, revise};
@@ -56,6 +58,10 @@ pub(super) fn main(args: &ResumeArgs, project: &Path) -> Result<u8> {
         None => runs::newest(project)?,
     };
     let (count, budget) = (args.count.clone(), args.budget.clone());
+    // Checked when it was typed.
+    let until = budget.until.as_deref().and_then(|text| Until::parse(text).ok());
+    let until_ms =
+        until.map(|until| until.map_or(0, |it| it.moment(Timestamp::now(), &zone()).as_millisecond()));
     let raise = move |limits: Limits| Limits {
         max_iterations: count.max_iterations.unwrap_or(limits.max_iterations),
         max_time_ms: changed(budget.max_time.map(millis), limits.max_time_ms),
@@ -63,6 +69,8 @@ pub(super) fn main(args: &ResumeArgs, project: &Path) -> Result<u8> {
         max_tokens: changed(budget.max_tokens, limits.max_tokens),
         max_iteration_cost: changed(budget.max_iteration_cost, limits.max_iteration_cost),
         max_iteration_tokens: changed(budget.max_iteration_tokens, limits.max_iteration_tokens),
+        until_ms: changed(until_ms, limits.until_ms),
+        leave_quota: changed(budget.leave_quota, limits.leave_quota),
         ..limits
     };
     let reread = if args.reread { Reread::Ask } else { Reread::No };

@@ -19,7 +19,7 @@ use ralph_core::{
 };
 use ralph_sys::process::Waited;
 
-use super::site::Site;
+use super::{budget::is_late, site::Site};
 use crate::{
     report::Reporter,
     tasks::{
@@ -51,8 +51,8 @@ pub(super) fn await_children(
             break None;
         }
         let ids: Vec<String> = living.iter().map(|record| record.run.clone()).collect();
-        if limit <= started.elapsed() {
-            let (who, limit) = (names(&living), format_duration(limit));
+        if limit <= started.elapsed() || is_late(site.run()) {
+            let (who, limit) = (names(&living), format_duration(limit.min(started.elapsed())));
             site.ledger.warn(format!("child runs still at work after {limit}: {who}"));
             break Some(GateFailure::refused(still_at_work(&who)));
         }
@@ -107,7 +107,7 @@ pub(super) fn end_children(site: &mut Site, outcome: &Outcome) {
 pub(super) fn await_files(site: &mut Site, files: &[String]) -> Waited {
     site.ledger.warn(format!("waiting for what must be done first: {}", files.join(", ")));
     let Site { supervisor, ledger, setup, .. } = site;
-    while !files.iter().all(|file| is_judged(&setup.project, file)) {
+    while !is_late(ledger.run()) && !files.iter().all(|file| is_judged(&setup.project, file)) {
         if supervisor.wait(Instant::now() + POLL_INTERVAL, &mut || ledger.tick()) == Waited::StopRequested {
             ledger.stop_requested();
             return Waited::StopRequested;

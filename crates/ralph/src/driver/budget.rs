@@ -1,13 +1,16 @@
 //! What a turn may use and what it is worth: the agent's own figures, or those that the settings have for its tokens.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
+use jiff::Timestamp;
 use ralph_agents::{Metering, Usage};
 use ralph_core::{
     engine::{
         Run,
         budget::{self, estimated, is_metered, price, priced, reached},
+        deadline::is_spent,
         event::{Topic, TurnEnd, TurnEnded},
+        outcome::Exhausted,
         plan::Limits,
         price_list::{self, Listed},
     },
@@ -26,13 +29,16 @@ pub(super) fn keep_to_budget(
 ) -> Control {
     let limits = &ledger.run().plan.limits;
     let is_spending = is_metered(&listener.running());
-    if listener.over.is_none() && is_spending && has_budget(limits) {
+    if listener.over.is_none() && is_spending && (has_budget(limits) || limits.leave_quota.is_some()) {
         let used = worth(setup, listener);
         let (mut run, mut iteration) =
             (ledger.run().state.spent().usage, ledger.run().state.spent().iteration);
         run.add(used);
         iteration.add(used);
-        listener.over = reached(limits, &run, &iteration);
+        let windows = listener.tally.limit.iter().flat_map(|limit| &limit.windows);
+        let is_spent = is_spent(limits.leave_quota, windows);
+        listener.over =
+            reached(limits, &run, &iteration).or_else(|| is_spent.then_some(Exhausted::LeaveQuota));
     }
     if listener.over.is_some() { Control::Enough } else { heard }
 }
@@ -41,6 +47,17 @@ pub(super) fn keep_to_budget(
 pub(super) fn time_left(run: &Run) -> Option<Duration> {
     let limit = run.plan.limits.max_time_ms?;
     Some(Duration::from_millis(limit.saturating_sub(run.state.spent().ms)))
+}
+
+/// When a turn has to end, by the clock on the wall.
+pub(super) fn end_of_run(run: &Run) -> Option<SystemTime> {
+    let until_ms = u64::try_from(run.plan.limits.until_ms?).unwrap_or(0);
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(until_ms))
+}
+
+/// Whether the moment of the run's end has come.
+pub(super) fn is_late(run: &Run) -> bool {
+    run.plan.limits.until_ms.is_some_and(|until_ms| until_ms <= Timestamp::now().as_millisecond())
 }
 
 /// What the next turn may cost, for agents that keep to a limit by themselves.
@@ -53,6 +70,9 @@ pub(super) fn cost_left(run: &Run) -> Option<f64> {
 pub(super) fn warn_of_blind_budget(site: &mut Site) {
     let limits = &site.run().plan.limits;
     let (has_budget, limits_cost) = (has_budget(limits), limits_cost(limits));
+    if limits.leave_quota.is_some() && !site.adapter().tells_quota() {
+        unknown_quota(&mut site.ledger);
+    }
     match site.adapter().metering() {
         Metering::Nothing if has_budget => unmetered(&mut site.ledger),
         Metering::Tokens if limits_cost => warn_of_prices(site),
@@ -83,6 +103,12 @@ fn warn_of_prices(site: &mut Site) {
 
 /// The same after a turn that did not say what it used.
 pub(super) fn warn_of_missing_figures(ledger: &mut Ledger, turn: &TurnEnded) {
+    if turn.end == TurnEnd::Finished
+        && turn.quota.is_empty()
+        && ledger.run().plan.limits.leave_quota.is_some()
+    {
+        unknown_quota(ledger);
+    }
     let (limits, told) = (&ledger.run().plan.limits, &ledger.run().memory.told);
     let is_told = told.contains(&Topic::Unmetered) || told.contains(&Topic::Unpriced);
     if is_told || turn.end != TurnEnd::Finished {
@@ -97,6 +123,14 @@ pub(super) fn warn_of_missing_figures(ledger: &mut Ledger, turn: &TurnEnded) {
                 .to_owned(),
         );
     }
+}
+
+fn unknown_quota(ledger: &mut Ledger) {
+    ledger.warn_once(
+        Topic::UnknownQuota,
+        "the agent does not say how much of its usage limit is used, so --leave-quota cannot end the run"
+            .to_owned(),
+    );
 }
 
 fn unmetered(ledger: &mut Ledger) {

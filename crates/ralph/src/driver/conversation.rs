@@ -165,7 +165,7 @@ impl Talk<'_> {
     /// Judges the turn; nothing if that ends the process.
     fn advance(&mut self) -> Option<Control> {
         loop {
-            match self.ledger.run().next() {
+            match self.ledger.run().next(Timestamp::now()) {
                 Action::RunGate(gate) => {
                     let Check::Work { tool_calls, otherwise } = self.ledger.run().plan.gates[gate].check
                     else {

@@ -108,6 +108,7 @@ impl Over {
             hooks: report,
             tree,
             branch,
+            quota: tally.limit.map(|limit| limit.windows).unwrap_or_default(),
         };
         (calls, ended)
     }
@@ -134,6 +135,7 @@ pub(super) fn over(site: &Site, ended: io::Result<Ended>, listener: Listener, po
 fn turn_end(site: &Site, ended: &Ended, listener: &Listener, posts: &Posts) -> TurnEnd {
     let over = match ended.cause {
         Some(Cause::Enough) => listener.over,
+        Some(Cause::Until) => Some(Exhausted::Until),
         Some(Cause::Timeout) if time_left(site.run()).is_some_and(|left| left <= ended.took) => {
             Some(Exhausted::MaxTime)
         }
@@ -175,7 +177,7 @@ fn exit(ended: &Ended, setup: &Setup) -> Option<Exit> {
         Some(Cause::Idle) => Exit::Idle(limit(setup.timeouts.idle_timeout_ms)),
         Some(Cause::NoStart) => Exit::NoStart(limit(setup.timeouts.start_timeout_ms)),
         Some(Cause::Lingered) => Exit::Lingered,
-        Some(Cause::Enough) | None => match ended.status {
+        Some(Cause::Enough | Cause::Until) | None => match ended.status {
             Some(status) => {
                 status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or_default()), Exit::Code)
             }

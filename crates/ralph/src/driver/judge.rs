@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use jiff::Timestamp;
 use ralph_core::{
     duration::millis,
     engine::{
@@ -99,7 +100,7 @@ impl Driver {
             stories.forget();
             stories.take_back_unverified(&mut self.site, self.git.as_ref());
         }
-        if !matches!(self.site.run().next(), Action::RunInJudge(_)) {
+        if !matches!(self.site.run().next(Timestamp::now()), Action::RunInJudge(_)) {
             self.close_judge(if is_base { Written::Kept } else { Written::KeptIfPassed });
         }
     }

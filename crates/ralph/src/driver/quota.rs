@@ -8,6 +8,7 @@ use std::{
 
 use ralph_agents::{FailureKind, Limit, QuotaRecord, turn::Tally};
 use ralph_core::setup::Setup;
+use ralph_sandbox::Sandbox;
 use ralph_sys::files::Root;
 
 use super::site::Site;
@@ -18,8 +19,8 @@ const MAX_END_LEN: u64 = 256 * 1024;
 const MAX_DAYS: usize = 60;
 
 /// Adds what the record says about the quota: how much is used, and when it is back if the service refused.
-pub(super) fn read_record(site: &Site, tally: &mut Tally) {
-    let Some(limit) = recorded_limit(site, tally) else { return };
+pub(super) fn read_record(site: &Site, sandbox: Option<&Sandbox>, tally: &mut Tally) {
+    let Some(limit) = recorded_limit(site, sandbox, tally) else { return };
     if let Some(failure) = &mut tally.failure
         && let FailureKind::Limited { resets_at } = &mut failure.kind
     {
@@ -28,17 +29,19 @@ pub(super) fn read_record(site: &Site, tally: &mut Tally) {
     tally.limit = Some(limit);
 }
 
-fn recorded_limit(site: &Site, tally: &Tally) -> Option<Limit> {
+fn recorded_limit(site: &Site, sandbox: Option<&Sandbox>, tally: &Tally) -> Option<Limit> {
     let record = site.adapter().quota_record()?;
     let session = tally.session.as_deref()?;
     let is_limited = matches!(
         tally.failure.as_ref().map(|failure| failure.kind),
         Some(FailureKind::Limited { resets_at: None })
     );
-    if !is_limited {
+    if !is_limited && site.run().plan.limits.leave_quota.is_none() {
         return None;
     }
-    let file = find(&home(&site.setup, record)?.join(record.sessions), session)?;
+    let inside = sandbox.and_then(|sandbox| sandbox.agent_folder(record.home)).map(Path::to_owned);
+    let home = inside.or_else(|| home(&site.setup, record))?;
+    let file = find(&home.join(record.sessions), session)?;
     (record.last_limit)(&end(file)?)
 }
 

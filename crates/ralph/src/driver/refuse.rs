@@ -3,12 +3,20 @@
 use std::path::PathBuf;
 
 use ralph_core::{
-    engine::{Action, Run, decide, entry::Entry, event::Event, exhausted, outcome::Outcome, plan::Limits},
+    engine::{
+        Action, Run,
+        deadline::closed,
+        entry::Entry,
+        event::Event,
+        exhausted,
+        outcome::Outcome,
+        plan::{Limits, Plan},
+    },
     setup::Setup,
 };
 use ralph_sys::error::{Error, Result};
 
-use crate::journal::{self, run_dir::RunDir};
+use crate::journal::{self, local_time, run_dir::RunDir};
 
 /// A run that is complete has nothing left to do.
 pub(super) fn refuse_final(known: &Run, run: &RunDir) -> Result<()> {
@@ -44,11 +52,13 @@ pub(super) fn refuse_exhausted(known: &Run, limits: Limits, run: &RunDir) -> Res
     let mut resumed = known.clone();
     resumed.apply(&Entry { at: journal::now(), event: Event::RunResumed { pid: 0, limits } });
     let Run { plan, state, .. } = &resumed;
-    let limit = match decide(plan, state) {
+    let now = journal::now();
+    let limit = match resumed.next(now) {
         Action::Finish(Outcome::Exhausted { limit }) => limit,
         // It looks first, and then ends for the same reason.
         Action::Look if matches!(known.state.outcome(), Some(Outcome::Exhausted { .. })) => {
-            let Some(limit) = exhausted(plan, state) else { return Ok(()) };
+            let closed = || closed(plan, state, now.as_millisecond());
+            let Some(limit) = exhausted(plan, state).or_else(closed) else { return Ok(()) };
             limit
         }
         _ => return Ok(()),
@@ -58,6 +68,19 @@ pub(super) fn refuse_exhausted(known: &Run, limits: Limits, run: &RunDir) -> Res
         run.id(),
         limit.raised(plan, state.spent())
     )))
+}
+
+/// A run that was to end before it begins does nothing.
+pub(super) fn refuse_late(plan: &Plan) -> Result<()> {
+    let now = journal::now();
+    match plan.limits.until_ms.filter(|until_ms| *until_ms <= now.as_millisecond()) {
+        Some(until_ms) => Err(Error::new(format!(
+            "the run was to end at {}, which has passed",
+            local_time::shown(until_ms)
+        ))
+        .hint("name a later moment: --until 07:00 is the next time that clocks show it")),
+        None => Ok(()),
+    }
 }
 
 /// The record is text, so the names in it must be.

@@ -234,7 +234,7 @@ impl SessionLoop {
     /// Does what the engine decides until it is the agent's turn, or the end.
     fn advance(&mut self) -> Result<Verdict> {
         loop {
-            match self.ledger.run().next() {
+            match self.ledger.run().next(Timestamp::now()) {
                 Action::RunTurn(order) => {
                     let feedback = self.ledger.run().state.feedback().to_vec();
                     let turn = Turn { head: self.head.clone(), ..order.into() };

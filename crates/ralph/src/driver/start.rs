@@ -24,7 +24,7 @@ use super::{
     ledger::Ledger,
     progress::Trees,
     prompts::Prompts,
-    refuse::{check_names, refuse_conversation, refuse_exhausted, refuse_final},
+    refuse::{check_names, refuse_conversation, refuse_exhausted, refuse_final, refuse_late},
     site::Site,
     steering,
     stories::{self, StoryKeeper},
@@ -121,6 +121,7 @@ impl Start {
     pub(crate) fn begin(self) -> Result<Driver> {
         let Self { plan, setup, run, drafts, reporters, warnings, settled } = self;
         check_names(&setup)?;
+        refuse_late(&plan)?;
         let odd_rules = protection::check_rules(&setup)?;
         let held_back = superuser::check(&setup)?;
         check_prompt(&setup.prompt, &drafts)?;

@@ -18,7 +18,7 @@ use super::{
     Driver,
     agent::{Call, Purpose, copied_to},
     assigned::Posts,
-    budget::{keep_to_budget, time_left, warn_of_missing_figures},
+    budget::{end_of_run, keep_to_budget, time_left, warn_of_missing_figures},
     conversation,
     ended::{Noticed, over},
     listener::Listener,
@@ -57,7 +57,7 @@ impl Driver {
         containment.enter(site, &folder);
         let spec = agent.spec(site, call);
         let total = spec.limits.total.into_iter().chain(time_left(site.run())).min();
-        let spec = spec.within(total);
+        let spec = spec.within(total).until(end_of_run(site.run()));
         site.ledger.reporters.detail(&format!("Agent command: {}", command_line(&spec)));
         site.ledger.reporters.detail(&format!("Prompt: {}", beginning(&prompt)));
         let mut listener = Listener::new(site.adapter(), &site.run().plan.claims, &prompt);
@@ -72,7 +72,7 @@ impl Driver {
         let tampered = containment.leave(site);
         agent.notice_open_hooks(site, listener.tally.version.as_deref());
         if site.run().state.is_in_turn() {
-            quota::read_record(site, &mut listener.tally);
+            quota::read_record(site, containment.sandbox(), &mut listener.tally);
             let over = over(site, ended, listener, &posts);
             let over = match agent.gone() {
                 Some(program) => over.of_gone_program(program),

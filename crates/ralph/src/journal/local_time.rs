@@ -20,6 +20,12 @@ pub(crate) fn zone() -> TimeZone {
     }
 }
 
+/// A moment in milliseconds since 1970, as clocks there show it.
+pub(crate) fn shown(ms: i64) -> String {
+    let moment = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX);
+    moment.to_zoned(zone()).strftime("%Y-%m-%d %H:%M").to_string()
+}
+
 /// This moment there.
 pub(crate) fn now() -> Zoned {
     Timestamp::now().to_zoned(zone())

@@ -7,7 +7,7 @@ use ralph_core::{
     claim::Claim,
     duration::format_duration,
     engine::{
-        Run, State,
+        AwaitedQuota, Run, State,
         event::ChildRun,
         findings::Finding,
         memory::Memory,
@@ -18,6 +18,8 @@ use ralph_core::{
     setup::Setup,
     verify::caveat::Caveat,
 };
+
+use crate::journal::local_time;
 
 /// As many files are named in a line.
 const MAX_FILES_NAMED: usize = 5;
@@ -45,6 +47,8 @@ pub(crate) fn outcome(outcome: &Outcome, plan: &Plan, state: &State) -> String {
         Outcome::Exhausted { limit: Exhausted::MaxIterationTokens } => {
             "Maximum number of tokens of an iteration reached".to_owned()
         }
+        Outcome::Exhausted { limit: Exhausted::Until } => time_to_end(plan, state),
+        Outcome::Exhausted { limit: Exhausted::LeaveQuota } => quota_to_leave(plan, state),
         Outcome::Stopped(Stop::Blocked { reason }) => format!("Blocked: {reason}"),
         Outcome::Stopped(stop) => format!("Stopped: {}", stop.reason()),
         Outcome::Interrupted => "Interrupted".to_owned(),
@@ -59,6 +63,32 @@ pub(crate) fn outcome(outcome: &Outcome, plan: &Plan, state: &State) -> String {
             format!("Gave up: {what}: {reason}")
         }
     }
+}
+
+/// Why a run ended at a time of day, or before it because the usage limit is back too late.
+fn time_to_end(plan: &Plan, state: &State) -> String {
+    let end = plan.limits.until_ms.map(|ms| format!(" {}", local_time::shown(ms))).unwrap_or_default();
+    match state.awaited_quota() {
+        Some(AwaitedQuota::BackAt(seconds)) => {
+            let back = local_time::shown(seconds.saturating_mul(1000));
+            format!("The usage limit is back at {back}, and --until is{end}")
+        }
+        Some(AwaitedQuota::Unknown) => {
+            format!("The usage limit is reached, and the next try would be after --until{end}")
+        }
+        None => format!("Time to end reached (--until{end})"),
+    }
+}
+
+/// Why a run ended that is to leave some of the usage limit.
+fn quota_to_leave(plan: &Plan, state: &State) -> String {
+    let leave = plan.limits.leave_quota.unwrap_or(0);
+    let fullest = state.quota().iter().max_by_key(|window| (window.used, window.resets_at));
+    let used = fullest.map_or(100, |window| window.used);
+    let reset =
+        fullest.and_then(|window| window.resets_at).map(|at| local_time::shown(at.saturating_mul(1000)));
+    let reset = reset.map(|at| format!("; it resets at {at}")).unwrap_or_default();
+    format!("{used} % of the usage limit is used, and --leave-quota keeps {leave} %{reset}")
 }
 
 /// Why a run is complete, and what says so beside the agent.

@@ -7,11 +7,11 @@
 use std::{ffi::OsString, time::Duration};
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum, parser::ValueSource};
-use ralph_core::duration::parse_typed_duration;
+use ralph_core::{duration::parse_typed_duration, until::Until};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::{Contract, seconds_or_off};
+use super::{Contract, seconds_or_off, value::percent};
 use crate::term::ColorWhen;
 
 /// The flags of a loop.
@@ -112,7 +112,6 @@ pub(crate) struct LimitFlags {
 /// What a run may use before it ends.
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "a field is called like its flag")]
 pub(crate) struct BudgetFlags {
     /// End when this much was spent, in US dollars [default: 0, no limit]
     ///
@@ -140,6 +139,19 @@ pub(crate) struct BudgetFlags {
     #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     pub(crate) max_time: Option<Duration>,
+
+    /// End at this time, such as 07:00 (the next time that clocks show it) or 2026-11-18T07:00 [default: 0, no limit]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    #[serde(skip_serializing_if = "is_unset")]
+    pub(crate) until: Option<String>,
+
+    /// Leave this much of every usage window for other work, in percent [default: 0, no limit]
+    ///
+    /// No turn begins when the agent reports that no more is left, and a running one ends. Claude Code and Codex report it for
+    /// subscriptions.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[serde(skip_serializing_if = "is_unset")]
+    pub(crate) leave_quota: Option<u32>,
 }
 
 /// How many iterations there may be; as JSON a layer of settings.
@@ -280,6 +292,11 @@ pub(crate) fn dollars(text: &str) -> Result<f64, String> {
     let amount = text.trim_start_matches('$').parse().ok();
     let amount = amount.filter(|amount: &f64| amount.is_finite() && 0.0 <= *amount);
     amount.ok_or_else(|| "expected a number such as 2.50".to_owned())
+}
+
+/// A moment as it was written, if it is one.
+fn moment(text: &str) -> Result<String, String> {
+    Until::parse(text).map(|until| until.map_or_else(|| "0".to_owned(), |until| until.to_string()))
 }
 
 /// Each command as the settings have it.

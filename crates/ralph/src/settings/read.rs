@@ -12,8 +12,8 @@ use ralph_core::setup::Price;
 use ralph_core::setup::ScmTask;
 
 use super::value::{
-    boolean, choice, command, dollar_limit, duration, filled, positive, price, string, time_limit, whole,
-    whole_limit, words, wrong_type,
+    boolean, choice, command, dollar_limit, duration, filled, percent_limit, positive, price, string,
+    time_limit, until, whole, whole_limit, words, wrong_type,
 };
 use super::{
     AgentSettings, BuildSettings, Contract, Guardrail, Leftovers, Limits, OnBlocked, Output, PlanSettings,
@@ -188,6 +188,8 @@ fn read_limits(fields: &mut Fields<'_, '_>, limits: &mut Limits) {
     fields.set("maxTokens", &mut limits.max_tokens, whole_limit);
     fields.set("maxIterationCost", &mut limits.max_iteration_cost, dollar_limit);
     fields.set("maxIterationTokens", &mut limits.max_iteration_tokens, whole_limit);
+    fields.set("until", &mut limits.until, until);
+    fields.set("leaveQuota", &mut limits.leave_quota, percent_limit);
     fields.set("stuckAfter", &mut limits.stuck_after, whole_limit);
 }
 

@@ -64,6 +64,31 @@ pub(super) fn duration(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<Span>()
 }
 
+/// A moment, as [`ralph_core::until::Until`] reads it.
+pub(super) fn until(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "title": "time",
+        "examples": ["07:00", "2026-11-18T07:00", 0],
+        "anyOf": [
+            {"type": "null"},
+            {"type": "integer", "const": 0},
+            {"type": "string", "pattern": r"^\s*(0|([0-9-]+[Tt ]\s*)?[0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?([Zz]|[+-][0-9:]+)?)\s*$"},
+        ],
+    })
+}
+
+/// A whole number of percent, with or without its sign.
+pub(super) fn percent(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "examples": [20, "20%"],
+        "anyOf": [
+            {"type": "null"},
+            {"type": "integer", "minimum": 0, "maximum": 99},
+            {"type": "string", "pattern": r"^\s*[0-9]{1,2}\s*%*\s*$"},
+        ],
+    })
+}
+
 pub(super) fn flags(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]})
 }

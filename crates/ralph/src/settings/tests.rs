@@ -91,7 +91,7 @@ fn every_new_key_is_read() {
         "retryDelay": "500ms",
         "limits": {
             "iterationTimeout": "1h30m", "idleTimeout": 0, "startTimeout": "45s", "gateTimeout": 90, "maxTime": "2d", "maxWait": "1.5",
-            "maxCost": 2.5, "maxTokens": 1_000_000, "maxIterationCost": 0.5, "maxIterationTokens": 1000, "stuckAfter": 5
+            "maxCost": 2.5, "maxTokens": 1_000_000, "maxIterationCost": 0.5, "maxIterationTokens": 1000, "until": "7:00", "leaveQuota": "20%", "stuckAfter": 5
         },
         "prices": {"gpt-5": {"input": 1.25, "cached": 0.125, "output": 10}, "x": null},
         "leftovers": "keep",
@@ -114,6 +114,8 @@ fn every_new_key_is_read() {
         max_tokens: Some(1_000_000),
         max_iteration_cost: Some(0.5),
         max_iteration_tokens: Some(1000),
+        until: ralph_core::until::Until::parse("07:00").expect("a time"),
+        leave_quota: Some(20),
         stuck_after: Some(5),
     };
     assert_eq!(settings.limits, limits);

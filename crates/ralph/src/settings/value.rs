@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ralph_core::duration::{from_seconds, parse_duration};
 use ralph_core::located::node::{Content, Member, Node};
-use ralph_core::setup::Price;
+use ralph_core::{setup::Price, until::Until};
 use serde_json::Value;
 
 /// Says that a value has another type than it should.
@@ -118,6 +118,35 @@ fn bytes(text: &str) -> Option<u64> {
     let (number, unit) = text.split_at(end);
     let factor = UNITS.iter().find(|(name, _)| *name == unit.trim())?.1;
     number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// Reads the moment of a run's end; zero switches it off.
+pub(super) fn until(node: &Node) -> Result<Option<Until>, String> {
+    let text = match &node.content {
+        Content::Scalar(Value::Number(number)) => number.to_string(),
+        Content::Scalar(Value::String(text)) => text.clone(),
+        Content::Scalar(_) | Content::Array(_) | Content::Object(_) => String::new(),
+    };
+    Until::parse(&text).map_err(|advice| format!("{advice}, found {}", shown(node)))
+}
+
+/// Reads a part of a hundred, with or without its sign; zero switches it off.
+pub(super) fn percent_limit(node: &Node) -> Result<Option<u32>, String> {
+    let percent = match &node.content {
+        Content::Scalar(Value::Number(number)) => percent(&number.to_string()),
+        Content::Scalar(Value::String(text)) => percent(text),
+        Content::Scalar(_) | Content::Array(_) | Content::Object(_) => percent(""),
+    };
+    let percent = percent.map_err(|expected| format!("{expected}, found {}", shown(node)))?;
+    Ok(Some(percent).filter(|percent| *percent != 0))
+}
+
+/// Reads `20` or `20%`. All of it cannot be left: then nothing could ever begin.
+pub(crate) fn percent(text: &str) -> Result<u32, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+    let percent = number.parse().ok().filter(|percent| is_number && *percent < 100);
+    percent.ok_or_else(|| "expected a whole number of percent from 0 to 99".to_owned())
 }
 
 /// Reads any string that can be handed to a process.

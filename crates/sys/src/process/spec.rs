@@ -4,7 +4,7 @@ use std::{
     ffi::OsString,
     fs::File,
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use rustix::process::Signal;
@@ -111,6 +111,13 @@ impl Spec {
     #[must_use]
     pub fn within(mut self, total: impl Into<Option<Duration>>) -> Self {
         self.limits.total = total.into();
+        self
+    }
+
+    /// Must end at this time of day, if there is one.
+    #[must_use]
+    pub fn until(mut self, moment: Option<SystemTime>) -> Self {
+        self.limits.until = moment;
         self
     }
 

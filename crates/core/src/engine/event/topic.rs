@@ -16,6 +16,8 @@ pub enum Topic {
     Unmetered,
     /// The agent does not say what its tokens cost, and there is a limit on cost: none, or an estimated one.
     Unpriced,
+    /// The agent does not say how much of the usage limit is used, and some of it is to be left.
+    UnknownQuota,
     /// The agent runs a tool when the hook before it fails.
     OpenHooks,
 }

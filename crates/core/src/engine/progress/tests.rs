@@ -45,6 +45,7 @@ fn check(patience: Option<u32>, iterations: &[&str], expected: &str) -> String {
             tools: 0,
             tool_errors: 0,
             leftovers: vec![],
+            quota: Vec::new(),
             last_lines: Vec::new(),
             denials: vec![],
             session: None,

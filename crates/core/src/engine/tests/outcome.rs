@@ -19,6 +19,8 @@ fn every_outcome_has_its_exit_code() {
         (exhausted(Exhausted::MaxTime), 1, 1),
         (exhausted(Exhausted::MaxCost), 1, 1),
         (exhausted(Exhausted::MaxIterationTokens), 1, 1),
+        (exhausted(Exhausted::Until), 1, 1),
+        (exhausted(Exhausted::LeaveQuota), 1, 1),
         (Outcome::Unready { reason: String::new() }, 2, 2),
         (gave_up(Cause::Gate), 3, 3),
         (gave_up(Cause::Agent), 4, 4),
@@ -62,6 +64,8 @@ fn a_limit_names_the_flag_that_leaves_room() {
     check(&plan, Exhausted::MaxTokens, "tokens", "--max-tokens 2000");
     check(&plan, Exhausted::MaxIterationCost, "cost per iteration", "--max-iteration-cost 2.00");
     check(&plan, Exhausted::MaxIterationTokens, "tokens per iteration", "--max-iteration-tokens 1000");
+    check(&plan, Exhausted::Until, "time of day", "--until 0");
+    check(&plan, Exhausted::LeaveQuota, "quota", "--leave-quota 0");
     // Twice what was used where that is more than the limit.
     (plan.limits.max_time_ms, plan.limits.max_cost, plan.limits.max_tokens) = (Some(1), Some(0.1), Some(1));
     (plan.limits.max_iteration_cost, plan.limits.max_iteration_tokens) = (Some(0.1), Some(1));

@@ -78,6 +78,7 @@ fn every_loop_has_the_rules_of_its_command() {
         let budgets = (limits.max_time_ms, limits.max_cost, limits.max_tokens);
         assert_eq!(budgets, (None, None, None));
         assert_eq!((limits.max_iteration_cost, limits.max_iteration_tokens), (None, None));
+        assert_eq!((limits.until_ms, limits.leave_quota), (None, None));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{io, path::Path};
 
+use jiff::Timestamp;
 use ralph_core::{
     agents_md::test_command,
     claim::Claim,
@@ -21,7 +22,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    cli::loop_args::{setup_with, tune},
+    cli::loop_args::{setup_with, tune_at},
     driver::steering::{Steered, kept},
     journal::run_dir::RunDir,
     settings::{self, Loaded, Settings},
@@ -92,7 +93,9 @@ impl SettingsEdit {
     pub(super) fn apply(&self, plan: &mut Plan, setup: &mut Setup) -> Vec<Edit> {
         let (was, now) = (&self.was.settings, &self.now.settings);
         let ours = plan.clone();
-        let tuned = |settings: &Settings| with_task(tune(ours.clone(), settings), setup, settings);
+        // Both at the same moment: the time of day that has just passed is no edit.
+        let at = Timestamp::now();
+        let tuned = |settings: &Settings| with_task(tune_at(ours.clone(), settings, at), setup, settings);
         *plan = three_way(&ours, &tuned(was), &tuned(now));
         replace_response(plan, &was.completion_response, &now.completion_response);
         let time = guardrail_time(plan, setup);

@@ -191,8 +191,11 @@ fn all_flags() -> BTreeSet<String> {
 
 /// The names of all limits that end a run.
 fn limits() -> BTreeSet<String> {
-    use Exhausted::{MaxCost, MaxIterationCost, MaxIterationTokens, MaxIterations, MaxTime, MaxTokens};
-    let all = [MaxIterations, MaxTime, MaxCost, MaxTokens, MaxIterationCost, MaxIterationTokens];
+    use Exhausted::{
+        LeaveQuota, MaxCost, MaxIterationCost, MaxIterationTokens, MaxIterations, MaxTime, MaxTokens, Until,
+    };
+    let all =
+        [MaxIterations, MaxTime, MaxCost, MaxTokens, MaxIterationCost, MaxIterationTokens, Until, LeaveQuota];
     all.into_iter()
         .map(|limit| serde_json::to_value(limit).expect("JSON").as_str().expect("a name").to_owned())
         .collect()
@@ -226,6 +229,8 @@ fn record() -> Value {
             max_tokens: Some(3),
             max_iteration_cost: Some(4.0),
             max_iteration_tokens: Some(5),
+            until_ms: Some(6),
+            leave_quota: Some(7),
             ..plan.limits
         },
         ..plan

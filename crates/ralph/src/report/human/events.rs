@@ -7,6 +7,7 @@ use ralph_core::{
     engine::{
         Action, Run,
         commit::CommitEnd,
+        decide,
         edits::{EditsTaken, Effect},
         event::{RunStarted, Turn, TurnEnd, TurnEnded},
         findings::Finding,
@@ -161,7 +162,7 @@ impl Human {
 
     pub(super) fn committed(&mut self, run: &Run, end: &CommitEnd) {
         let claimed = run.memory.turn.as_ref().is_some_and(|last| last.claimed);
-        let is_done = run.next() == Action::Finish(Outcome::Done);
+        let is_done = decide(&run.plan, &run.state) == Action::Finish(Outcome::Done);
         let Palette { good, bad, quiet, warn, .. } = self.look.palette;
         let Marks { good: ok, bad: failed, .. } = self.look.marks;
         match end {

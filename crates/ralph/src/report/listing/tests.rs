@@ -51,6 +51,7 @@ pub(crate) fn turn_ended(claimed: bool) -> Event {
         tools,
         tool_errors,
         leftovers,
+        quota: Vec::new(),
         last_lines: Vec::new(),
         denials,
         session: None,

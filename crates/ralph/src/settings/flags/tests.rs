@@ -33,7 +33,7 @@ fn each_flag() -> impl Iterator<Item = (String, String)> {
             let named = arg.get_possible_values().last().map(|value| value.get_name().to_owned());
             let word = match named.filter(|_| takes_value) {
                 Some(name) => format!("--{long}={name}"),
-                None if takes_value => format!("--{long}=7{}", if is_duration(arg) { "s" } else { "" }),
+                None if takes_value => format!("--{long}=7{}", unit(arg)),
                 None => format!("--{long}"),
             };
             (long, word)
@@ -43,8 +43,13 @@ fn each_flag() -> impl Iterator<Item = (String, String)> {
     flags.into_iter()
 }
 
-fn is_duration(arg: &Arg) -> bool {
-    arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == "DURATION"))
+/// What makes a number the value of a flag.
+fn unit(arg: &Arg) -> &'static str {
+    match arg.get_value_names().into_iter().flatten().next().map(clap::builder::Str::as_str) {
+        Some("DURATION") => "s",
+        Some("TIME") => ":00",
+        _ => "",
+    }
 }
 
 #[test]

@@ -77,6 +77,21 @@ fn wrong_durations_are_named() {
 }
 
 #[test]
+fn wrong_ends_are_named() {
+    for found in ["-1", "100", "1.5", "true", "\"20 of 100\"", "[]"] {
+        let shown = if found == "[]" { "an array" } else { found };
+        check(
+            &format!(r#"{{"limits": {{"leaveQuota": {found}}}}}"#),
+            &format!("1: limits.leaveQuota: expected a whole number of percent from 0 to 99, found {shown}"),
+        );
+    }
+    let expected = "expected a time such as 07:00 or 2026-11-18T07:00";
+    check(r#"{"limits": {"until": "soon"}}"#, &format!("1: limits.until: {expected}, found \"soon\""));
+    check(r#"{"limits": {"until": true}}"#, &format!("1: limits.until: {expected}, found true"));
+    check(r#"{"limits": {"until": "7am"}}"#, "1: limits.until: did you mean 07:00?, found \"7am\"");
+}
+
+#[test]
 fn iterations_are_counted_from_one() {
     for found in ["-1", "0", "1.5", "5000000000"] {
         check(

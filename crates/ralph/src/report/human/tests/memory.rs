@@ -24,6 +24,7 @@ fn turn_ended(end: TurnEnd, claimed: bool, leftovers: Vec<String>) -> Event {
         tools: 3,
         tool_errors: 1,
         leftovers,
+        quota: Vec::new(),
         last_lines: Vec::new(),
         denials: Vec::new(),
         session: None,

@@ -34,6 +34,7 @@ pub(super) fn turn_ended(end: TurnEnd, claimed: bool) -> TurnEnded {
         tools: 3,
         tool_errors: 1,
         leftovers,
+        quota: Vec::new(),
         last_lines: Vec::new(),
         denials,
         tree: None,
@@ -170,6 +171,8 @@ fn every_outcome_is_told() {
             Exhausted::MaxTokens,
             Exhausted::MaxIterationCost,
             Exhausted::MaxIterationTokens,
+            Exhausted::Until,
+            Exhausted::LeaveQuota,
         ];
         let causes = [Cause::Agent, Cause::Gate, Cause::NoChange, Cause::Commit];
         let reason = || "the last failure".to_owned();
