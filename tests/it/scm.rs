@@ -627,15 +627,15 @@ fn mistakes_in_the_tasks_are_found_before_the_first_turn() {
 #[test]
 fn what_changed_between_a_stop_and_a_resume_goes_through_every_gate() {
     let env = Env::new().with_git().commits();
-    let slow = "touch .git/began; while ! test -e .git/go; do sleep 0.01; done";
+    let slow = "touch ../began; while ! test -e ../go; do sleep 0.01; done";
     let env = env.guardrails(&["grep -q good made.txt", slow]);
     let turns = json!([[write("made.txt", "good"), done()], [write("made.txt", "good again"), done()]]);
     let env = env.script(json!({"turns": turns, "text": text("Make the thing")}));
     let ralph = env.start(&["run", "-p", "x", "--no-baseline"]);
-    env.await_file(".git/began");
+    env.await_file("../began");
     env.ralph(&["stop"]).exits(0);
     ralph.await_saying("Received signal");
-    touch(&env.path(".git/go"));
+    touch(&env.path("../go"));
     ralph.wait().exits(130);
     // The first gate had passed; now it would not.
     env.write("made.txt", "BROKEN");

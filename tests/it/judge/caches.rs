@@ -65,7 +65,7 @@ fn python() -> Env {
     let env = project();
     env.write("pyproject.toml", "[project]\nname = \"demo\"\nversion = \"1\"\n");
     env.write("requirements.txt", "");
-    env.write(".gitignore", ".venv/\n");
+    env.write(".gitignore", ".venv/\n__pycache__/\n");
     env.write("demo.py", "def answer():\n    return 42\n");
     env.write("check.py", "import demo\nassert demo.answer() == 42\n");
     // An installer that needs no network.
@@ -85,7 +85,7 @@ fn a_start_up_file_planted_in_the_virtual_environment() {
     let found = judge(&env, check, 0);
     assert_eq!(found["prepared"][0]["end"], "done", "{found}");
     // The code is wrong, and its test plants a file that makes every later start of Python a success.
-    env.write("demo.py", "def answer():\n    return 41\n");
+    env.write("demo.py", "def answer():\n    return 410\n");
     env.write(
         "check.py",
         "import demo, sysconfig, pathlib\n\
@@ -107,7 +107,7 @@ fn a_start_up_file_planted_in_the_virtual_environment() {
     let dir = folder(&judge(&env, check, 0));
     let site = env.sh(&format!("ls -d {}/tree/.venv/lib/python3*/site-packages", dir.display())).stdout;
     write(std::path::Path::new(site.trim()).join("sitecustomize.py").as_path(), "import os; os._exit(0)\n");
-    env.write("demo.py", "def answer():\n    return 41\n");
+    env.write("demo.py", "def answer():\n    return 410\n");
     commit(&env);
     let found = judge(&env, check, 3);
     assert_eq!(found["prepared"][0]["end"], "done", "the environment is made again: {found}");

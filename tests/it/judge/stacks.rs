@@ -133,7 +133,8 @@ fn python_with_an_editable_install_in_a_virtual_environment() {
         guardrail: ".venv/bin/demo-check",
         code: "src/demo/answer.py",
         right: "ANSWER = 42\n",
-        wrong: "ANSWER = 41\n",
+        // Of another length: two versions of one second and one length are the same to Python.
+        wrong: "ANSWER = 410\n",
         prepared: &["/"],
     });
 }
