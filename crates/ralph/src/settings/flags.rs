@@ -184,7 +184,7 @@ pub(crate) struct GuardedFlag {
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(into = "bool")]
 pub(crate) struct StreamFlags {
-    /// Show what the agent does [default]
+    /// Show what the agent does [default: it is shown]
     #[arg(long, overrides_with = "no_stream_agent_output")]
     stream_agent_output: bool,
 
