@@ -3,6 +3,7 @@
 mod caches;
 mod commits;
 mod crashes;
+mod explain;
 mod loops;
 mod places;
 mod repositories;

@@ -126,7 +126,7 @@ fn forbidden(name: &str, line: &str) -> Option<String> {
         ),
         // Commands have names too, and the words of agents and of other programs are their own.
         (
-            !is_part(name, &["cli", "agents", "guard"]) && name != "core/engine/presets.rs",
+            !is_part(name, &["cli", "agents", "guard", "checks"]) && name != "core/engine/presets.rs",
             PRESETS
                 .into_iter()
                 .filter(|preset| !NO_PRESETS.contains(&(name, preset)))

@@ -7,6 +7,7 @@ mod ci;
 mod debian;
 mod elf;
 mod generate;
+mod history;
 mod instructions;
 mod mutants;
 mod picture;
@@ -31,6 +32,7 @@ usage: cargo xtask <chore>
                       --save saves them
   generate [--check]  write the schemas and the generated parts of the pages; fails if they are stale
   agents [NAME...]    run real agents on a scripted model; --help says more
+  history REPO...     what ralph would say about the commits of real projects; --help says more
   mutants             change the crate that decides, and see whether its tests notice; --help says more
   picture             record the demo in a terminal and draw docs/demo.svg; take a picture of a report: docs/report.png
 ";
@@ -55,6 +57,7 @@ fn run() -> Result<ExitCode> {
         ["instructions"] => instructions::main(instructions::Then::Compare),
         ["instructions", "--save"] => instructions::main(instructions::Then::Save),
         ["agents", ..] => agents::main(&words[1..]),
+        ["history", ..] => history::main(&words[1..]),
         ["mutants", ..] => mutants::main(&words[1..]),
         ["generate"] => generate::main(generate::Stale::Write),
         ["generate", "--check"] => generate::main(generate::Stale::Report),

@@ -1,5 +1,6 @@
 //! Runs guardrails on a commit in a clean clone of the project, and beside that in the working tree, and compares.
 
+pub(crate) mod explain;
 mod session;
 
 use std::{

@@ -1,6 +1,7 @@
 //! Shows a run while it happens. Reporters take events; nothing else prints.
 
 pub(crate) mod doctor;
+pub(crate) mod explain;
 pub(crate) mod html;
 pub(crate) mod human;
 pub(crate) mod json;

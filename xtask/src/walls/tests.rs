@@ -10,9 +10,10 @@ use super::{
 use crate::cargo::root;
 
 /// What each crate may know of the others.
-const KNOWS: [(&str, &[&str]); 6] = [
-    ("ralph", &["ralph-agents", "ralph-core", "ralph-guard", "ralph-sandbox", "ralph-sys"]),
+const KNOWS: [(&str, &[&str]); 7] = [
+    ("ralph", &["ralph-agents", "ralph-checks", "ralph-core", "ralph-guard", "ralph-sandbox", "ralph-sys"]),
     ("ralph-agents", &[]),
+    ("ralph-checks", &[]),
     ("ralph-core", &["ralph-agents", "ralph-guard"]),
     ("ralph-guard", &[]),
     ("ralph-sandbox", &["ralph-agents", "ralph-core", "ralph-sys"]),
@@ -20,7 +21,7 @@ const KNOWS: [(&str, &[&str]); 6] = [
 ];
 
 /// Values in, values out.
-const PURE: [&str; 3] = ["ralph-agents", "ralph-core", "ralph-guard"];
+const PURE: [&str; 4] = ["ralph-agents", "ralph-checks", "ralph-core", "ralph-guard"];
 
 /// What pure crates may depend on: nothing that touches the world, except the clock of `jiff`, which clippy refuses.
 const PURE_DEPENDENCIES: [&str; 7] =

@@ -40,6 +40,7 @@ use crate::{
 ///
 /// Example: ralph judge HEAD~1 --guardrail "make test"
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct JudgeArgs {
     /// The commit to judge; without it, the one that is checked out
     commit: Option<String>,
@@ -60,6 +61,10 @@ pub(super) struct JudgeArgs {
     #[arg(long)]
     judge_only: bool,
 
+    /// Judge nothing; say where each guardrail leads and which files are checks
+    #[arg(long, conflicts_with_all = ["commit", "worktree", "with", "judge_only"])]
+    explain: bool,
+
     #[command(flatten)]
     safety: SafetyArgs,
 
@@ -72,6 +77,9 @@ pub(super) struct JudgeArgs {
 pub(super) fn main(args: &JudgeArgs, project: &Path) -> Result<u8> {
     let settings = settings_for(args, project)?;
     let mut supervisor = Supervisor::new()?;
+    if args.explain {
+        return explain(args, &settings, project, supervisor);
+    }
     let mut sandbox = settings.sandbox.wanted("", Choice::Level(Level::None));
     sandbox.level = Choice::Level(self_test::choose(&mut supervisor, &sandbox)?);
     let what = what(&mut supervisor, args, project)?;
@@ -110,6 +118,22 @@ pub(super) fn main(args: &JudgeArgs, project: &Path) -> Result<u8> {
             Ok(NOT_JUDGED)
         }
     }
+}
+
+/// Says what judges.
+fn explain(args: &JudgeArgs, settings: &Settings, project: &Path, mut supervisor: Supervisor) -> Result<u8> {
+    let guardrails = guardrails(args, settings, project, false)?;
+    let commands: Vec<String> = guardrails.into_iter().map(|it| it.command).collect();
+    let explained = judge::explain::explain(&mut supervisor, project, &commands)?;
+    supervisor.release();
+    let text = if args.json {
+        format!("{}\n", json!(explained))
+    } else {
+        let palette = Palette::of(settings.output.color, &io::stdout());
+        report::explain::explanation(&explained, palette, Width::of(Stream::Out).columns())
+    };
+    print(&text)?;
+    Ok(0)
 }
 
 /// The settings, with the flags over them. Whether they name an agent does not matter.

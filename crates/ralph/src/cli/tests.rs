@@ -34,10 +34,11 @@ fn what_a_caller_inside_cannot_hand_over_is_known() {
 }
 
 /// Flags that several commands write for themselves, because they say something else in each.
-const OWN_MEANING: [(&str, &str); 12] = [
+const OWN_MEANING: [(&str, &str); 13] = [
     ("agent", "what works in a loop, what init offers, or where a plugin goes"),
     ("all", "of all projects: to be shown, or to be removed"),
     ("dry-run", "what a loop would do, or what would be removed"),
+    ("explain", "why a command is judged so, or what judges a project"),
     ("file", "what is written, or what would be read"),
     ("follow", "a run or a bus"),
     ("force", "replace what is there, or kill at once"),

@@ -1,0 +1,161 @@
+//! Runs of test runners in an output, and which of them count.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Counts, LoadError, MAX_NAMED, Runner, TestOutcome, cargo::Cargo, ctest::Ctest, dotnet::Dotnet, go::Go,
+    jest::Jest, mocha::Mocha, nextest::Nextest, node_test::NodeTest, other::Other, phpunit::Phpunit,
+    pytest::Pytest, rspec::Rspec, surefire::Surefire, tap::Tap, unittest::Unittest, vitest::Vitest,
+};
+use crate::counts::junit::JunitLines;
+
+/// What one runner said between two lines.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) runner: Runner,
+    /// The number of its first line.
+    pub(super) first: usize,
+    /// The number of its last line.
+    pub(super) last: usize,
+    pub(super) counts: Counts,
+    pub(super) tests: Vec<(String, TestOutcome)>,
+    pub(super) not_loaded: Vec<LoadError>,
+}
+
+impl Run {
+    pub(super) fn new(runner: Runner, first: usize) -> Self {
+        Self {
+            runner,
+            first,
+            last: first,
+            counts: Counts::default(),
+            tests: Vec::new(),
+            not_loaded: Vec::new(),
+        }
+    }
+
+    /// Notes a test by its name.
+    pub(super) fn name(&mut self, id: impl Into<String>, outcome: TestOutcome) {
+        if self.tests.len() < MAX_NAMED {
+            self.tests.push((id.into(), outcome));
+        }
+    }
+
+    /// Notes a test by its name and counts it.
+    pub(super) fn count(&mut self, id: impl Into<String>, outcome: TestOutcome) {
+        self.counts.count(outcome);
+        self.name(id, outcome);
+    }
+
+    pub(super) fn load_error(&mut self, what: impl Into<String>, why: impl Into<String>) {
+        let error = LoadError { what: what.into(), why: why.into() };
+        if self.not_loaded.len() < super::MAX_LOAD_ERRORS && !self.not_loaded.contains(&error) {
+            self.not_loaded.push(error);
+        }
+    }
+}
+
+/// A line with what a reader may want to know about its surroundings.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a> {
+    /// Its number.
+    pub(super) at: usize,
+    pub(super) text: &'a str,
+    /// The line before it.
+    pub(super) before: &'a str,
+}
+
+/// One reader for each runner.
+pub(super) trait Reader {
+    /// Takes a line, and adds every run that it completes.
+    fn line(&mut self, line: Line<'_>, runs: &mut Vec<Run>);
+
+    /// There are no more lines.
+    fn finish(&mut self, runs: &mut Vec<Run>);
+}
+
+/// All readers.
+pub(super) struct Readers {
+    each: Vec<Box<dyn Reader>>,
+    runs: Vec<Run>,
+    at: usize,
+    before: String,
+}
+
+impl Default for Readers {
+    fn default() -> Self {
+        let each: Vec<Box<dyn Reader>> = vec![
+            Box::<Cargo>::default(),
+            Box::<Nextest>::default(),
+            Box::<Pytest>::default(),
+            Box::<Unittest>::default(),
+            Box::<Go>::default(),
+            Box::<Jest>::default(),
+            Box::<Vitest>::default(),
+            Box::<Mocha>::default(),
+            Box::<NodeTest>::default(),
+            Box::<Tap>::default(),
+            Box::<Rspec>::default(),
+            Box::<Phpunit>::default(),
+            Box::<Ctest>::default(),
+            Box::<Surefire>::default(),
+            Box::<Dotnet>::default(),
+            Box::<JunitLines>::default(),
+            Box::<Other>::default(),
+        ];
+        Self { each, runs: Vec::new(), at: 0, before: String::new() }
+    }
+}
+
+impl Readers {
+    pub(super) fn line(&mut self, text: &str) {
+        let line = Line { at: self.at, text, before: &self.before };
+        for reader in &mut self.each {
+            reader.line(line, &mut self.runs);
+        }
+        self.at += 1;
+        self.before.clear();
+        self.before.push_str(text);
+    }
+
+    /// Returns the runs that are in no other one.
+    pub(super) fn finish(mut self) -> Vec<Run> {
+        for reader in &mut self.each {
+            reader.finish(&mut self.runs);
+        }
+        without_echoes(outermost(self.runs))
+    }
+}
+
+/// Drops runs that lie within the lines of another runner's run: tests of the other one printed them.
+fn outermost(mut runs: Vec<Run>) -> Vec<Run> {
+    // The widest of those that begin together comes first.
+    runs.sort_by_key(|run| (run.first, std::cmp::Reverse(run.last)));
+    let mut kept: Vec<Run> = Vec::new();
+    for run in runs {
+        let is_inside =
+            kept.iter().rev().take(MAX_OPEN).any(|outer| {
+                outer.runner != run.runner && outer.first <= run.first && run.last <= outer.last
+            });
+        if !is_inside {
+            kept.push(run);
+        }
+    }
+    kept
+}
+
+/// Drops what a loader said when a runner reported the same error as its own.
+fn without_echoes(mut runs: Vec<Run>) -> Vec<Run> {
+    let said: BTreeSet<String> = runs
+        .iter()
+        .filter(|run| run.runner != Runner::Other)
+        .flat_map(|run| run.not_loaded.iter().map(|error| error.why.clone()))
+        .collect();
+    runs.retain(|run| {
+        run.runner != Runner::Other || run.not_loaded.iter().any(|error| !said.contains(&error.why))
+    });
+    runs
+}
+
+/// How many runs before it may contain one; more do not overlap in any output that means something.
+const MAX_OPEN: usize = 64;
