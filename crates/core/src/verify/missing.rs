@@ -158,7 +158,7 @@ fn is_named(output: &str, path: &str) -> bool {
     output.match_indices(bare).any(|(at, _)| {
         let begins = output[..at].chars().next_back().is_none_or(|c| !is_word(c));
         let mut rest = output[at + bare.len()..].chars();
-        // A full stop ends a sentence, or goes on with the name of a file.
+        // A full stop ends a sentence, or continues with the name of a file.
         let ends =
             rest.next().is_none_or(|c| !is_word(c) || (c == '.' && rest.next().is_none_or(|c| !is_word(c))));
         begins && ends

@@ -10,17 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::keep::Keep;
 
-/// The files, tracked or not, that say what to prepare.
-pub const MANIFESTS: [&str; 45] = [
-    "package.json",
-    "package-lock.json",
-    "npm-shrinkwrap.json",
-    "pnpm-lock.yaml",
-    "pnpm-workspace.yaml",
-    "yarn.lock",
-    ".yarnrc.yml",
-    "bun.lock",
-    "bun.lockb",
+/// Whether a file of this name, tracked or not, says what to prepare.
+pub fn is_manifest(name: &str) -> bool {
+    let lists: [&[&str]; 3] = [&javascript::READS, &python::REQUIREMENTS, &OTHER_MANIFESTS];
+    lists.iter().any(|list| list.contains(&name))
+}
+
+const OTHER_MANIFESTS: [&str; 28] = [
     "pyproject.toml",
     "uv.lock",
     "poetry.lock",
@@ -29,14 +25,6 @@ pub const MANIFESTS: [&str; 45] = [
     "Pipfile.lock",
     "setup.py",
     "setup.cfg",
-    "requirements.txt",
-    "requirements-dev.txt",
-    "requirements_dev.txt",
-    "dev-requirements.txt",
-    "requirements-test.txt",
-    "requirements-tests.txt",
-    "requirements_test.txt",
-    "test-requirements.txt",
     "tox.ini",
     "noxfile.py",
     "Gemfile",

@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeSet,
+    ffi::OsStr,
     fs::File,
     io::{self, Read},
     os::unix::fs::MetadataExt,
@@ -15,7 +16,7 @@ use std::{
 use ralph_core::{
     duration::millis,
     verify::preparation::{
-        self, INSTALLED, MANIFESTS, Preparation, PrepareStep, ProjectFacts, VIRTUAL_ENVIRONMENT_FILE,
+        self, INSTALLED, Preparation, PrepareStep, ProjectFacts, VIRTUAL_ENVIRONMENT_FILE,
         VIRTUAL_ENVIRONMENTS,
     },
 };
@@ -94,8 +95,10 @@ impl Workspace {
     /// The manifests of what is checked out, and what the user installed beside them.
     fn facts(&self, listing: &Listing) -> ProjectFacts {
         let tree = self.tree();
-        let is_manifest =
-            |name: &&Path| name.file_name().is_some_and(|name| MANIFESTS.iter().any(|known| name == *known));
+        let is_manifest = |path: &&Path| {
+            let name = path.file_name().and_then(OsStr::to_str);
+            name.is_some_and(preparation::is_manifest)
+        };
         let manifests: Vec<&Path> = listing
             .tracked
             .iter()

@@ -24,7 +24,7 @@ const MANAGERS: [Manager; 4] = [
 ];
 
 /// Everything that decides what is installed.
-const READS: [&str; 9] = [
+pub(super) const READS: [&str; 9] = [
     "package.json",
     "package-lock.json",
     "npm-shrinkwrap.json",

@@ -19,7 +19,7 @@ const LOCKED: [(&str, &str); 4] = [
 const MADE_BY_LOCK: &str = ".venv";
 
 /// The lists of requirements that are installed if they are there.
-const REQUIREMENTS: [&str; 8] = [
+pub(super) const REQUIREMENTS: [&str; 8] = [
     "requirements.txt",
     "requirements-dev.txt",
     "requirements_dev.txt",
