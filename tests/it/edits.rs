@@ -193,7 +193,7 @@ fn every_loop_takes_over_settings() {
         &["session", "run", "-m", "3", "Do it."],
     ] {
         let env = Env::new().with_git().turns(fail.clone()).settings(json!({"retries": 0}));
-        // Only some agents can go on with a conversation.
+        // Only some agents can continue a conversation.
         let env = if args[0] == "session" { env.agent("claude", "exit 1") } else { env };
         planned(&env);
         env.ralph(args).exits(4);

@@ -276,7 +276,7 @@ fn a_prompt_file_is_read_again() {
         [done()],
     ]));
     env.write("task.md", "the task\n");
-    env.ralph(&["run", "-f", "task.md"]).exits(0).says("going on with the prompt of the last turn");
+    env.ralph(&["run", "-f", "task.md"]).exits(0).says("continuing with the prompt of the last turn");
     assert_eq!(env.prompts(), ["the task\n", "changed\n", "changed\n"]);
 }
 

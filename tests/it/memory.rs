@@ -1,4 +1,4 @@
-//! What a run knows does not depend on which process shows it or goes on with it.
+//! What a run knows does not depend on which process shows it or continues it.
 
 use std::{
     fs::{self, File},

@@ -140,7 +140,7 @@ fn a_loop_that_gets_nowhere_ends() {
         .says("warning: there is no progress: `date +%T.%N; echo 1 test failed: week_53; exit 2` fails in the same way")
         .prints("Stopped: no progress since iteration 1: ")
         .prints("   1 test failed: week_53")
-        .prints("go on with: ralph resume");
+        .prints("continue with: ralph resume");
     let prompts = env.prompts();
     assert_eq!(prompts.len(), 4);
     let told = "There has been no progress for 3 iterations: ";

@@ -595,10 +595,7 @@ fn no_guardrail_runs_at_the_start() {
 fn only_agents_with_conversations_run_them() {
     let env = Env::new().agent("other", "echo hello");
     let args = ["session", "run", "-m", "2", "Fix it."];
-    env.ralph(&args)
-        .exits(2)
-        .says("the agent `other` cannot go on with a conversation")
-        .says("--agent claude");
+    env.ralph(&args).exits(2).says("the agent `other` cannot continue a conversation").says("--agent claude");
 }
 
 /// A Claude Code that follows a shell script: messages come in one by one, each is answered.
@@ -678,7 +675,7 @@ fn a_conversation_without_end_is_ended() {
     env.ralph(&["session", "run", "-m", "2", "Fix it."]).exits(1);
     assert_eq!(env.read("messages.txt").lines().count(), 2);
     env.ralph(&["session", "status"]).exits(0).prints("MAX_ITERATIONS_REACHED");
-    // A resume goes on with the same conversation, and with a fresh process.
+    // A resume continues the same conversation, and with a fresh process.
     env.ralph(&["resume", "--max-iterations", "5"]).exits(0);
     let resumed = env.read("messages.txt");
     assert!(resumed.lines().nth(2).expect("a message").contains("did not output"), "{resumed}");

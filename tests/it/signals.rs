@@ -173,7 +173,7 @@ fn nothing_outlives_a_killed_ralph_in_a_turn() {
         .exits(0)
         .prints("killed")
         .prints("iteration 2 of 10")
-        .prints("go on with: ralph resume");
+        .prints("continue with: ralph resume");
 
     env.ralph(&["resume"]).exits(0).says("Resumed at iteration 2 of 10").says("cut off");
     let turns: Vec<Value> = env.events("turn_started").iter().map(|turn| turn["iteration"].clone()).collect();

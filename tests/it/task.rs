@@ -176,8 +176,8 @@ fn the_text_of_a_task_is_never_overwritten() {
 #[track_caller]
 fn check_pause(script: &str, reason: &str) -> Env {
     let env = env(&format!("test -e go && {{ {FINISH}; exit; }}\n{script}"));
-    run(&env, &[]).exits(6).prints("Stopped").prints(reason).prints("go on with: ralph task resume t");
-    env.ralph(&["status"]).exits(0).prints("go on with: ralph task resume t");
+    run(&env, &[]).exits(6).prints("Stopped").prints(reason).prints("continue with: ralph task resume t");
+    env.ralph(&["status"]).exits(0).prints("continue with: ralph task resume t");
     assert_eq!(turns(&env), 1);
     assert_eq!(
         (&listed(&env)["status"], &records(&env)[0]["status"]),
@@ -235,7 +235,7 @@ fn begun_by_flags() -> Env {
     let env = env.settings(json!({"agent": null}));
     run(&env, &["--agent", "worker", "--max-cost", "5", "--max-restarts", "7", "--limit-exit-code", "9"])
         .exits(6)
-        .prints("go on with: ralph task resume t");
+        .prints("continue with: ralph task resume t");
     env
 }
 

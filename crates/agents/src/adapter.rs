@@ -60,7 +60,7 @@ pub trait Adapter: Sync {
     fn tells_quota(&self) -> bool {
         self.quota_record().is_some()
     }
-    /// Whether it can go on with an earlier conversation.
+    /// Whether it can continue an earlier conversation.
     fn can_resume(&self) -> bool {
         false
     }
@@ -104,7 +104,7 @@ pub struct Request<'a> {
     pub prompt: Option<&'a str>,
     /// The hooks that it gets, if it can carry them.
     pub hooks: Option<&'a Hooks>,
-    /// The conversation to go on with, if it can.
+    /// The conversation to continue, if it can.
     pub resume: Option<&'a str>,
     /// Whether messages come one by one on standard input, as [`Adapter::next_message`] has them.
     pub streams_input: bool,

@@ -371,7 +371,7 @@ impl StoriesSetup {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InSession {
     /// The agent's own name of the conversation, where its stop hook drives the loop; nothing where ralph itself
-    /// goes on with the conversation.
+    /// continues the conversation.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub id: Option<String>,
     /// Whether every reminder begins with a call for full effort.

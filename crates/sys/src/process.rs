@@ -183,7 +183,7 @@ impl Supervisor {
         self.run_with(spec, None, listener)
     }
 
-    /// Runs a process whose input goes on with what comes through `more`, until nobody can send any more.
+    /// Runs a process whose input continues with what comes through `more`, until nobody can send any more.
     pub fn converse(
         &mut self,
         spec: Spec,

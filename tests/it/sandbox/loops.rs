@@ -271,7 +271,7 @@ fn changed_protected_files_outweigh_a_finished_task() {
         .says("The turn changed protected files: .claude/settings.json.")
         .says_not("waits for")
         .prints(&format!("Stopped: {TAMPERED}"))
-        .prints(&format!("go on with: ralph resume {}", env.run_id()));
+        .prints(&format!("continue with: ralph resume {}", env.run_id()));
     let ended = &env.events("turn_ended")[0];
     assert_eq!(ended["end"], json!({"how": "tampered", "changed": [".claude/settings.json"]}));
     let end = &env.events("run_ended")[0];

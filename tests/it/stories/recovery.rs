@@ -32,7 +32,7 @@ fn a_new_run_finds_the_cheat_of_the_last_one_first() {
     assert_eq!(judged["run"], json!(first), "{judged}");
     assert!(env.prompts()[1].contains("Implement iterations cannot set passes=true"), "{}", env.prompts()[1]);
     assert_eq!(env.commits_made()[0], "ralph: undo what a turn may not change");
-    // The old run is judged: going on with it does not undo what came later.
+    // The old run is judged: continuing it does not undo what came later.
     env.write("ralph/tasks.json", &list(&[approved("US-1", 1)]));
     env.git(&["commit", "--quiet", "-am", "By hand"]);
     env.ralph(&["resume", &first]).exits(0).says("Resumed at iteration 1 of 15.").says_not("Undone");

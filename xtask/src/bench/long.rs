@@ -1,4 +1,4 @@
-//! What it takes to look at a run of ten thousand iterations, and to go on with it.
+//! What it takes to look at a run of ten thousand iterations, and to continue it.
 
 use std::{fmt::Write, path::PathBuf};
 

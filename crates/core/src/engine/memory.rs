@@ -32,7 +32,7 @@ pub struct Memory {
     pub commit_took: Option<Duration>,
     /// The wait that is on its way.
     pub waiting: Option<Waiting>,
-    /// The conversation that the next turn goes on with, where the run lives in one.
+    /// The conversation that the next turn continues, where the run lives in one.
     pub conversation: Option<String>,
     /// The agent used the question for a commit message to change files: it is not asked any more.
     pub misused_question: bool,

@@ -66,7 +66,7 @@ pub(super) fn with_findings(dir: &RunDir) -> Result<(Journal, Run)> {
     Err(if run.state.findings().is_empty() {
         Error::new(format!("run {id} has no findings; there is nothing to decide"))
     } else if run.state.needs_person() {
-        Error::new(format!("run {id} is not done")).hint(format!("go on with it: ralph resume {id}"))
+        Error::new(format!("run {id} is not done")).hint(format!("continue it: ralph resume {id}"))
     } else {
         Error::new(format!("the findings of run {id} are accepted already"))
     })

@@ -67,7 +67,7 @@ pub(super) fn main(args: &CleanArgs, project: &Path) -> Result<u8> {
     Ok(0)
 }
 
-/// Whether `ralph resume` would go on with a run that is not running.
+/// Whether `ralph resume` would continue a run that is not running.
 fn can_be_resumed(run: &RunDir) -> bool {
     let Some(started) = journal::started(&run.journal()) else { return false };
     // A loop inside a conversation is started again there.

@@ -1,4 +1,4 @@
-//! `ralph resume`: goes on with a run that was killed, interrupted or reached a limit.
+//! `ralph resume`: continues a run that was killed, interrupted or reached a limit.
 
 pub(super) mod revise;
 mod taken_settings;

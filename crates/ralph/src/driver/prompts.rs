@@ -81,7 +81,7 @@ impl Prompts {
             }
             (Err(error), Some(text)) => {
                 let path = path.display();
-                site.ledger.warn(format!("{path}: {error}; going on with the prompt of the last turn"));
+                site.ledger.warn(format!("{path}: {error}; continuing with the prompt of the last turn"));
                 Ok(text.clone())
             }
             (Err(error), None) => {

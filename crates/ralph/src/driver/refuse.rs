@@ -34,7 +34,7 @@ pub(super) fn refuse_final(known: &Run, run: &RunDir) -> Result<()> {
     Ok(())
 }
 
-/// Only the agent itself can go on with its conversation.
+/// Only the agent itself can continue its conversation.
 pub(super) fn refuse_conversation(known: &Run, run: &RunDir) -> Result<()> {
     if known.started.setup.session.as_ref().is_some_and(|session| session.id.is_some()) {
         return Err(Error::new(format!("run {} lives inside a conversation with an agent", run.id()))

@@ -86,7 +86,7 @@ pub(crate) struct Start {
     pub(crate) settled: Option<TasksJudged>,
 }
 
-/// A run to go on with.
+/// A run to continue.
 pub(crate) struct Resume {
     pub(crate) run: RunDir,
     /// The limits from here on, made from those it had.
@@ -243,7 +243,7 @@ fn with(known: &Run, event: Option<&Event>) -> Run {
     run
 }
 
-/// The limits that a run goes on with, if it may.
+/// The limits that a run continues with, if it may.
 fn may_go_on(known: &Run, raise: &dyn Fn(Limits) -> Limits, run: &RunDir) -> Result<Limits> {
     refuse_final(known, run)?;
     refuse_conversation(known, run)?;

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// What the agent is told about a loop that its user has cancelled.
-const CANCELLED: &str = "The ralph loop of this conversation is cancelled. Do not go on with its task.";
+const CANCELLED: &str = "The ralph loop of this conversation is cancelled. Do not continue its task.";
 
 /// The agent tries to stop.
 pub(super) fn stop(input: &Input<'_>, deadline: Instant) -> Result<Answer> {

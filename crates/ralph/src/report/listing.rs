@@ -94,7 +94,7 @@ impl Standing {
             (_, _) if in_session && self != Self::Running => Vec::new(),
             // What the agent waits for stands in the way of a plain resume.
             (Self::Stopped, Some(task)) if folded.run.state.outcome().is_some_and(Outcome::is_wait) => {
-                vec![("go on with", format!("ralph task resume {task}"))]
+                vec![("continue with", format!("ralph task resume {task}"))]
             }
             (_, _) => self.plain_commands(id, folded),
         }
@@ -118,7 +118,7 @@ impl Standing {
             ],
             Self::Complete | Self::Unready => Vec::new(),
             Self::Killed | Self::Limit | Self::Stopped | Self::Interrupted | Self::GaveUp => {
-                vec![("go on with", format!("ralph resume {id}{raise}"))]
+                vec![("continue with", format!("ralph resume {id}{raise}"))]
             }
         }
     }

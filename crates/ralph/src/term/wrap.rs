@@ -214,7 +214,7 @@ mod tests {
         check("/a/very/long/path/indeed x", 10, "/a/very/long/path/indeed\n  x");
         check("try `ralph stop x` now", 16, "try\n  `ralph stop x`\n  now");
         check("one ` two three", 9, "one ` two\n  three");
-        check("go on with: ralph resume 1 -n 3", 22, "go on with:\n  ralph resume 1 -n 3");
+        check("continue with: ralph resume 1 -n 3", 22, "continue with:\n  ralph resume 1 -n 3");
         check("  ralph run -p x --quiet", 10, "  ralph run -p x --quiet");
         check("warning: ralph is good", 16, "warning: ralph\n  is good");
     }

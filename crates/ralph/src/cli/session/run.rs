@@ -38,7 +38,7 @@ pub(super) fn main(args: &SessionRunArgs, project: &Path) -> Result<u8> {
     let loaded = args.common.load(project, layer)?;
     let command = &loaded.settings.agent.command;
     if !ralph_agents::adapter(command).can_resume() {
-        return Err(Error::new(format!("the agent `{command}` cannot go on with a conversation"))
+        return Err(Error::new(format!("the agent `{command}` cannot continue a conversation"))
             .hint("take one that can: --agent claude, --agent codex")
             .hint("or give it the task afresh each time: ralph run"));
     }

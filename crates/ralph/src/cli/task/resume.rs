@@ -1,4 +1,4 @@
-//! `ralph task resume`: goes on with a task that is done, or that waits.
+//! `ralph task resume`: continues a task that is done, or that waits.
 //!
 //! Invariant: nothing of the task is changed before everything is ready to start its agent.
 

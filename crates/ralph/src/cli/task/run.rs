@@ -1,4 +1,4 @@
-//! `ralph task run`: starts a task, or goes on with it.
+//! `ralph task run`: starts a task, or continues it.
 
 use std::{env, path::Path, time::Duration};
 
@@ -37,7 +37,7 @@ use crate::{
     tasks::{DONE, MARKER, Task, Tasks, parse_id, store},
 };
 
-/// Start a task, or go on with it
+/// Start a task, or continue it
 ///
 /// The prompt becomes the task's text, TASK.md, unless there is one. The agent is started until it writes DONE
 /// into the task's folder; then the runs that it started are waited for, and the guardrails run: where they fail, or

@@ -247,7 +247,7 @@ impl Human {
                 _ => ["ralph resume", &started.run, &raise],
             };
             let command: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-            let _ = writeln!(out, "   go on with: {}", command.join(" "));
+            let _ = writeln!(out, "   continue with: {}", command.join(" "));
         }
         // The talk may go to a terminal and this into a file.
         let room = self.screen.room().and_then(|_| Width::of(Stream::Out).room());
