@@ -14,6 +14,7 @@ mod jest;
 mod junit;
 mod lines;
 mod mocha;
+mod names;
 mod nextest;
 mod node_test;
 mod other;
@@ -35,6 +36,7 @@ use serde::{Deserialize, Serialize};
 
 pub use junit::read_junit;
 use lines::LineSplitter;
+pub use names::{Names, NamesCompared, compare_names, function};
 use run::{Readers, Run};
 
 /// How many test ids of one output are kept; what goes beyond is counted, but not named.
@@ -114,7 +116,13 @@ impl Counts {
         self.passed.saturating_add(self.failed).saturating_add(self.skipped)
     }
 
-    fn add(&mut self, other: Self) {
+    /// How many tests asserted something.
+    pub fn ran(self) -> u64 {
+        self.passed.saturating_add(self.failed)
+    }
+
+    /// Adds the counts of other tests.
+    pub fn add(&mut self, other: Self) {
         self.passed = self.passed.saturating_add(other.passed);
         self.failed = self.failed.saturating_add(other.failed);
         self.skipped = self.skipped.saturating_add(other.skipped);
@@ -129,13 +137,26 @@ impl Counts {
     }
 }
 
+/// A line of a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct FileLine {
+    /// As the compiler names it.
+    pub file: String,
+    /// From one on.
+    pub line: u32,
+}
+
 /// Something that could not be loaded: a file that does not compile or import, a name or a fixture that is missing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct LoadError {
+    /// Who says so.
+    pub runner: Runner,
     /// The file, package or test.
     pub what: String,
     /// The first line of the error.
     pub why: String,
+    /// Where a compiler found errors.
+    pub places: Vec<FileLine>,
 }
 
 /// What the runners in one output said.
@@ -147,6 +168,8 @@ pub struct TestReport {
     pub tests: BTreeMap<String, TestOutcome>,
     /// What could not be loaded.
     pub not_loaded: Vec<LoadError>,
+    /// Failures with any other reason.
+    pub other_failures: u64,
 }
 
 impl TestReport {
@@ -162,7 +185,7 @@ impl TestReport {
     /// Whether tests ran, failed, and every failure is one of loading.
     pub fn only_load_errors(&self) -> bool {
         let failed = self.total().map_or(0, |counts| counts.failed);
-        !self.not_loaded.is_empty() && failed <= self.not_loaded.len() as u64
+        !self.not_loaded.is_empty() && self.other_failures == 0 && failed <= self.not_loaded.len() as u64
     }
 
     /// Adds another report, for example a `JUnit` file to the output of the same guardrail.
@@ -172,6 +195,7 @@ impl TestReport {
         }
         self.tests.extend(other.tests);
         self.not_loaded.extend(other.not_loaded);
+        self.other_failures = self.other_failures.saturating_add(other.other_failures);
     }
 
     fn take(&mut self, run: Run) {
@@ -183,6 +207,7 @@ impl TestReport {
                 self.tests.insert(id, outcome);
             }
         }
+        self.other_failures = self.other_failures.saturating_add(run.other_failures);
         let room = MAX_LOAD_ERRORS.saturating_sub(self.not_loaded.len());
         self.not_loaded.extend(run.not_loaded.into_iter().take(room));
     }

@@ -10,14 +10,20 @@ mod tests;
 
 use std::{collections::BTreeSet, fmt};
 
-use command::{Simple, simple_commands};
-use recipes::{just_recipe, make_recipe, package_scripts};
+use command::{Simple, first_word, simple_commands};
+use recipes::{just_recipe, make_recipe, make_ways, package_scripts};
 
 /// So deep commands lead to commands.
 const MAX_DEPTH: usize = 8;
 
 /// So many places are found at most.
 const MAX_PLACES: usize = 500;
+
+/// Programs that look at files and do not run them.
+const LOOKING: [&str; 18] = [
+    "[", "awk", "cat", "cksum", "cmp", "cp", "cut", "diff", "echo", "egrep", "fgrep", "grep", "head", "sed",
+    "sort", "tail", "test", "wc",
+];
 
 /// Reads a file of the project: its contents as text, if there is such a file.
 pub type Read<'a> = dyn Fn(&str) -> Option<String> + 'a;
@@ -58,9 +64,29 @@ impl fmt::Display for Lead {
 
 /// All that a command leads to, in the order in which it comes to it.
 pub fn leads(command: &str, read: &Read<'_>) -> Vec<Lead> {
-    let mut search = Search { read, command, seen: BTreeSet::new(), found: Vec::new() };
+    search(command, read).found
+}
+
+/// The programs that a command runs, as far as it and the places that it leads to name them.
+///
+/// ```
+/// use ralph_checks::leads::programs;
+///
+/// let read = |path: &str| (path == "Makefile").then(|| "test:\n\tpython3 -m pytest\n".to_owned());
+/// assert_eq!(Vec::from_iter(programs("CI=1 make test", &read)), ["make", "python3"]);
+/// ```
+pub fn programs(command: &str, read: &Read<'_>) -> BTreeSet<String> {
+    let mut programs = search(command, read).programs;
+    // One that only starts another is a program, too.
+    programs.extend(first_word(command));
+    programs
+}
+
+fn search<'a>(command: &'a str, read: &'a Read<'a>) -> Search<'a> {
+    let mut search =
+        Search { read, command, seen: BTreeSet::new(), found: Vec::new(), programs: BTreeSet::new() };
     search.follow(command, "", &[]);
-    search.found
+    search
 }
 
 /// What a place says: the whole file, or the part with all that is needed to compare it.
@@ -70,12 +96,12 @@ pub fn text_of(place: &Place, contents: &str) -> Option<String> {
         let scripts = package_scripts(contents, part);
         return (!scripts.is_empty()).then(|| scripts.join("\n"));
     }
-    let recipe = if is_justfile(&place.file) {
-        just_recipe(contents, part)
+    let (recipe, ways) = if is_justfile(&place.file) {
+        (just_recipe(contents, part), Vec::new())
     } else {
-        make_recipe(contents, Some(part))
+        (make_recipe(contents, Some(part)), make_ways(contents))
     };
-    recipe.map(|recipe| [recipe.needs, recipe.lines].concat().join("\n"))
+    recipe.map(|recipe| [recipe.needs, recipe.lines].concat().join("\n") + &ways.join("\n"))
 }
 
 fn is_justfile(path: &str) -> bool {
@@ -87,6 +113,7 @@ struct Search<'a> {
     command: &'a str,
     seen: BTreeSet<Place>,
     found: Vec<Lead>,
+    programs: BTreeSet<String>,
 }
 
 impl Search<'_> {
@@ -102,6 +129,9 @@ impl Search<'_> {
                 let Some(inside) = simple.args.first().and_then(|to| below(&folder, to)) else { return led };
                 folder = inside;
                 continue;
+            }
+            if self.programs.len() < MAX_PLACES {
+                self.programs.insert(simple.program.clone());
             }
             led |= self.step(&simple, &folder, way);
         }
@@ -216,6 +246,10 @@ impl Search<'_> {
             let Some(text) = (self.read)(&path) else { continue };
             let place = Place { file: path, part: None };
             let is_shell = is_shell_script(&place.file, &text);
+            // A script that is only looked at is what is judged.
+            if is_shell && LOOKING.contains(&simple.program.as_str()) {
+                continue;
+            }
             led |= self.enter(place, way, |search, way| is_shell && search.follow(&text, folder, way));
         }
         led

@@ -22,10 +22,12 @@
 
 #![forbid(unsafe_code)]
 
+pub mod ci;
 pub mod counts;
 pub mod glob;
 pub mod leads;
 pub mod manifest;
+pub mod misfit;
 pub mod protected;
 pub mod test_files;
 

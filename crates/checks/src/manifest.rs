@@ -2,9 +2,13 @@
 //!
 //! Manifests change all the time. Only a change of these parts is worth a word, so two versions are compared by what this says.
 
+mod exchanged;
+
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+
+pub use exchanged::with_old_parts;
 
 /// The judging parts of a manifest by name, each as one text. Empty for a file that is no manifest.
 pub fn judging_parts(path: &str, text: &str) -> BTreeMap<String, String> {
@@ -109,13 +113,14 @@ fn is_judging_in_setup_cfg(section: &str) -> bool {
     })
 }
 
+fn is_judging_in_cargo(section: &str) -> bool {
+    ["test", "bench", "profile.test", "profile.dev", "lints", "workspace.lints"]
+        .iter()
+        .any(|known| section == *known || section.starts_with(&format!("{known}.")))
+}
+
 fn of_cargo(text: &str) -> BTreeMap<String, String> {
-    let is_judging = |section: &str| {
-        ["test", "bench", "profile.test", "profile.dev", "lints", "workspace.lints"]
-            .iter()
-            .any(|known| section == *known || section.starts_with(&format!("{known}.")))
-    };
-    let mut parts = sections(text, is_judging);
+    let mut parts = sections(text, is_judging_in_cargo);
     // A library and a package can switch their tests off in a line.
     let lines =
         all_sections(text).into_iter().filter(|(section, _)| section == "lib" || section == "package");
@@ -149,15 +154,8 @@ fn all_sections(text: &str) -> Vec<(String, String)> {
         if bare.is_empty() || bare.starts_with(['#', ';']) {
             continue;
         }
-        match bare
-            .strip_prefix('[')
-            .and_then(|rest| rest.split_once(']'))
-            .filter(|_| !line.starts_with([' ', '\t']))
-        {
-            Some((name, _)) => {
-                let name = name.trim_matches(['[', ' ']).replace(['"', '\''], "");
-                all.push((name, String::new()));
-            }
+        match header(line) {
+            Some(name) => all.push((name, String::new())),
             None => {
                 if let Some((_, body)) = all.last_mut() {
                     body.push_str(bare);
@@ -167,6 +165,12 @@ fn all_sections(text: &str) -> Vec<(String, String)> {
         }
     }
     all
+}
+
+/// The name of the section that begins with this line, if one does.
+fn header(line: &str) -> Option<String> {
+    let (name, _) = line.trim_end().strip_prefix('[')?.split_once(']')?;
+    Some(name.trim_matches(['[', ' ']).replace(['"', '\''], ""))
 }
 
 /// Lines of a `pom.xml` that say what is tested.

@@ -75,18 +75,26 @@ impl Protected {
     /// How a file judges, by its place below the project; the first row that knows it counts.
     pub fn role(&self, path: &str) -> Option<Role> {
         if is_installed(path) {
-            return None;
+            // No one commits these, and what runs reads them before anything else.
+            return is_run_from_there(path).then_some(Role::StartUp);
         }
         let found = self.rules.iter().find(|(_, globs)| globs.iter().any(|glob| glob.matches(path)));
         found.map(|(role, _)| *role)
     }
 }
 
-/// Whether a file was installed or built: nobody wrote it, and what installs it is looked at instead.
+/// Whether a file was installed or built: no person wrote it, and what installs it is looked at instead.
 fn is_installed(path: &str) -> bool {
     const FOLDERS: [&str; 8] =
         ["node_modules", "target", ".venv", "venv", "vendor", "__pycache__", ".git", ".tox"];
     path.split('/').any(|name| FOLDERS.contains(&name))
+}
+
+/// Whether a file that was installed or built runs in place of something else.
+fn is_run_from_there(path: &str) -> bool {
+    let path = format!("/{path}");
+    [".pyc", ".pyo", ".pth"].iter().any(|ending| path.ends_with(ending))
+        || ["/node_modules/.bin/", "/.venv/bin/", "/venv/bin/"].iter().any(|folder| path.contains(folder))
 }
 
 #[cfg(test)]
@@ -114,6 +122,22 @@ mod tests {
                 let glob = Glob::new(pattern);
                 assert!(rule.examples.iter().any(|path| glob.matches(path)), "{pattern}");
             }
+        }
+    }
+
+    #[test]
+    fn what_is_installed_judges_only_where_it_runs_in_place_of_something() {
+        let protected = Protected::usual();
+        for (path, expected) in [
+            ("__pycache__/cart.cpython-311.pyc", Some(Role::StartUp)),
+            ("node_modules/.bin/node", Some(Role::StartUp)),
+            ("web/node_modules/.bin/jest", Some(Role::StartUp)),
+            (".venv/bin/python", Some(Role::StartUp)),
+            ("venv/lib/python3.12/site-packages/x.pth", Some(Role::StartUp)),
+            ("node_modules/jest/tests/a.test.js", None),
+            ("vendor/bin/a", None),
+        ] {
+            assert_eq!(protected.role(path), expected, "{path}");
         }
     }
 

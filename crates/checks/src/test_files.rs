@@ -8,11 +8,13 @@ mod assertions;
 mod classes;
 pub mod compare;
 mod go;
+pub mod inline;
 mod javascript;
 mod lexer;
 mod markers;
 mod measure;
 mod python;
+pub mod reach;
 mod ruby;
 mod rust;
 mod shell;
@@ -21,6 +23,7 @@ mod source;
 mod syntax;
 #[cfg(test)]
 mod tests;
+pub(crate) mod uses;
 mod work;
 
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! `cargo test`: a summary for each test binary, and what the compiler refused.
 
 use super::{
-    Runner, TestOutcome,
-    run::{Line, Reader, Run},
+    FileLine, Runner, TestOutcome,
+    run::{Line, MAX_PLACES, Reader, Run, file_line},
 };
 
 /// Reads `cargo test`.
@@ -13,6 +13,12 @@ pub(super) struct Cargo {
     /// Headers `running N tests` since the last summary. Tests can print such lines too, so the summary chooses.
     open: Vec<(usize, u64)>,
     tests: Vec<(String, TestOutcome)>,
+    /// Every target is compiled before the first one runs.
+    has_run: bool,
+    /// The compiler's errors since the last summary of a target: the first one, and where they are.
+    error: Option<String>,
+    is_error: bool,
+    places: Vec<FileLine>,
 }
 
 /// How many headers without a summary are remembered.
@@ -23,16 +29,26 @@ impl Reader for Cargo {
         let text = line.text;
         if let Some(name) = binary(text) {
             name.clone_into(&mut self.binary);
+            self.has_run = true;
         } else if let Some(count) = announced(text) {
+            self.has_run = true;
             if self.open.len() < MAX_HEADERS {
                 self.open.push((line.at, count));
             }
         } else if let Some(counts) = text.strip_prefix("test result: ").and_then(result) {
             self.close(line.at, counts, runs);
         } else if let Some(what) = text.strip_prefix("error: could not compile `") {
-            let mut run = Run::new(Runner::Cargo, line.at);
-            run.load_error(what.replace('`', "").split(" due to").next().unwrap_or_default(), text);
-            runs.push(run);
+            self.not_compiled(line.at, what, runs);
+        } else if text.starts_with("error") || text.starts_with("warning") {
+            self.is_error = text.starts_with("error");
+            if self.is_error {
+                self.error.get_or_insert_with(|| text.trim().to_owned());
+            }
+        } else if let Some(place) = text.trim_start().strip_prefix("--> ") {
+            // The first place belongs to the error, others to notes.
+            if std::mem::take(&mut self.is_error) && self.places.len() < MAX_PLACES {
+                self.places.extend(file_line(place));
+            }
         } else if !self.open.is_empty()
             && let Some((name, outcome)) = test(text)
         {
@@ -54,11 +70,22 @@ impl Cargo {
         run.counts.passed = passed.saturating_add(measured);
         run.counts.failed = failed;
         run.counts.skipped = ignored;
+        run.other_failures = failed;
         for (name, outcome) in std::mem::take(&mut self.tests) {
             run.name(name, outcome);
         }
         runs.push(run);
         self.open.clear();
+    }
+
+    fn not_compiled(&mut self, at: usize, what: &str, runs: &mut Vec<Run>) {
+        let mut run = Run::new(Runner::Cargo, at);
+        let why = self.error.take().unwrap_or_else(|| "it does not compile".to_owned());
+        run.load_error(what.replace('`', "").split(" due to").next().unwrap_or_default(), why);
+        run.error_at(std::mem::take(&mut self.places));
+        // A test printed it.
+        run.other_failures = u64::from(self.has_run);
+        runs.push(run);
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use super::{
-    Runner, TestOutcome,
-    run::{Line, Reader, Run},
+    FileLine, Runner, TestOutcome,
+    run::{Line, MAX_PLACES, Reader, Run, file_line},
 };
 
 /// Reads go test.
@@ -19,6 +19,8 @@ pub(super) struct Go {
     tests: Vec<(String, TestOutcome)>,
     /// The last error of the compiler.
     error: String,
+    /// Where the compiler found errors in the package.
+    places: Vec<FileLine>,
     json: Option<Run>,
 }
 
@@ -37,11 +39,14 @@ impl Reader for Go {
         } else if let Some(package) = package(line, self.first.is_some()) {
             self.close(line.at, package, runs);
         } else if is_compiler_error(text) {
-            text.clone_into(&mut self.error);
+            self.compiler_error(text);
         }
     }
 
     fn finish(&mut self, runs: &mut Vec<Run>) {
+        if let Some(run) = &mut self.json {
+            run.other_failures = run.counts.failed;
+        }
         runs.extend(self.json.take());
     }
 }
@@ -64,23 +69,41 @@ impl Go {
         match end {
             PackageEnd::Passed if !lists_tests => run.count(package, TestOutcome::Passed),
             PackageEnd::Failed if !lists_tests => run.count(package, TestOutcome::Failed),
-            PackageEnd::NotLoaded => run.load_error(package, std::mem::take(&mut self.error)),
+            PackageEnd::NotLoaded => self.not_built(&mut run, package.to_owned()),
             PackageEnd::Passed | PackageEnd::Failed | PackageEnd::Empty => {}
         }
+        run.other_failures = run.counts.failed;
         runs.push(run);
+    }
+
+    fn compiler_error(&mut self, text: &str) {
+        text.clone_into(&mut self.error);
+        if self.places.len() < MAX_PLACES {
+            self.places.extend(file_line(text));
+        }
+    }
+
+    fn not_built(&mut self, run: &mut Run, package: String) {
+        run.load_error(package, std::mem::take(&mut self.error));
+        run.error_at(std::mem::take(&mut self.places));
     }
 
     fn json_line(&mut self, line: Line<'_>) {
         let Ok(event) = serde_json::from_str::<GoEvent>(line.text) else { return };
-        let run = self.json.get_or_insert_with(|| Run::new(Runner::Go, line.at));
+        let mut run = self.json.take().unwrap_or_else(|| Run::new(Runner::Go, line.at));
         run.last = line.at;
+        self.json_event(&mut run, event);
+        self.json = Some(run);
+    }
+
+    fn json_event(&mut self, run: &mut Run, event: GoEvent) {
         let outcome = match event.action.as_str() {
             "pass" => TestOutcome::Passed,
             "fail" => TestOutcome::Failed,
             "skip" => TestOutcome::Skipped,
             "build-output" => {
                 if is_compiler_error(event.output.trim_end()) {
-                    event.output.trim_end().clone_into(&mut self.error);
+                    self.compiler_error(event.output.trim_end());
                 }
                 return;
             }
@@ -88,9 +111,7 @@ impl Go {
         };
         match event.test {
             Some(test) => run.count(format!("{}.{test}", event.package), outcome),
-            None if event.failed_build.is_some() => {
-                run.load_error(event.package, std::mem::take(&mut self.error));
-            }
+            None if event.failed_build.is_some() => self.not_built(run, event.package),
             None => {}
         }
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::{
     Counts, Runner, TestOutcome,
-    cause::is_load_error,
     run::{Line, Reader, Run},
 };
 
@@ -90,8 +89,9 @@ impl Jest {
             run.name(id, outcome);
         }
         for (what, message) in std::mem::take(&mut self.failures) {
-            if what.ends_with("Test suite failed to run") || is_load_error(&message) {
-                run.load_error(what.trim_end_matches(" › Test suite failed to run"), message);
+            match what.strip_suffix(" › Test suite failed to run") {
+                Some(file) => run.load_error(file, message),
+                None => run.failed(what, &message),
             }
         }
         runs.push(run);

@@ -114,8 +114,10 @@ fn open(tag: &Tag<'_>) -> Case {
 
 fn close(run: &mut Run, case: Option<Case>) {
     let Some(case) = case else { return };
-    if let Some(error) = case.error.filter(|error| is_not_loaded(error, &case.id)) {
-        run.load_error(case.id.clone(), error);
+    match case.error {
+        Some(error) if is_not_loaded(&error, &case.id) => run.load_error(case.id.clone(), error),
+        _ if case.outcome == TestOutcome::Failed => run.other_failures += 1,
+        _ => {}
     }
     run.count(case.id, case.outcome);
 }

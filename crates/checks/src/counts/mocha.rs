@@ -2,8 +2,7 @@
 
 use super::{
     Runner, TestOutcome,
-    cause::is_load_error,
-    run::{Line, Reader, Run},
+    run::{Line, Reader, Run, file_line},
 };
 
 /// Reads mocha.
@@ -16,6 +15,8 @@ pub(super) struct Mocha {
     /// The next lines may be `2 pending` and `1 failing`.
     in_summary: bool,
     failure: Failure,
+    /// A run that ended before its tests; the file that was loaded follows.
+    exception: Option<Run>,
 }
 
 /// Where in the list of failures a line is.
@@ -27,7 +28,12 @@ enum Failure {
     Title(String),
     /// The error comes next.
     Error(String),
+    /// The first place of the stack is the test's.
+    Stack,
 }
+
+/// Between a file and the title of a test.
+const FILE_MARK: &str = " › ";
 
 const MAX_DEPTH: usize = 50;
 
@@ -48,8 +54,10 @@ impl Reader for Mocha {
             self.blocks.clear();
         } else if let Some(error) = text.trim_start().strip_prefix("Exception during run: ") {
             let mut run = Run::new(Runner::Mocha, line.at);
-            run.load_error("a test file", error);
-            runs.push(run);
+            run.load_error("", error);
+            runs.extend(self.exception.replace(run));
+        } else if self.exception.is_some() {
+            self.required(text, runs);
         } else if self.in_summary {
             self.summary(line);
         } else if self.run.is_some() {
@@ -66,8 +74,34 @@ impl Reader for Mocha {
 
 impl Mocha {
     fn close(&mut self, runs: &mut Vec<Run>) {
+        runs.extend(self.exception.take());
         runs.extend(self.run.take());
         self.failure = Failure::Outside;
+    }
+
+    /// The line behind `Require stack:` names the file that could not be loaded.
+    fn required(&mut self, text: &str, runs: &mut Vec<Run>) {
+        let file = text.strip_prefix("- ");
+        if let (Some(file), Some(run)) = (file, &mut self.exception)
+            && let Some(error) = run.not_loaded.last_mut()
+        {
+            file.trim().clone_into(&mut error.what);
+        }
+        if text != "Require stack:" {
+            runs.extend(self.exception.take());
+        }
+    }
+
+    /// `at Context.<anonymous> (test/name.test.js:5:21)`: names the file of the last failure.
+    fn stack(&mut self, text: &str) -> Failure {
+        let Some(frame) = text.trim().strip_prefix("at ") else { return Failure::Stack };
+        let place = frame.rsplit(' ').next().unwrap_or(frame).trim_matches(['(', ')']);
+        if let (Some(place), Some(run)) = (file_line(place), &mut self.run)
+            && let Some(error) = run.not_loaded.last_mut().filter(|error| !error.what.contains(FILE_MARK))
+        {
+            error.what = format!("{}{FILE_MARK}{}", place.file, error.what);
+        }
+        Failure::Outside
     }
 
     fn summary(&mut self, line: Line<'_>) {
@@ -95,13 +129,12 @@ impl Mocha {
             Failure::Title(title) => titled(format!("{title} {}", text.trim())),
             Failure::Error(title) if text.trim().is_empty() => Failure::Error(title),
             Failure::Error(title) => {
-                if let Some(run) = &mut self.run
-                    && is_load_error(text)
-                {
-                    run.load_error(title, text.trim());
+                if let Some(run) = &mut self.run {
+                    run.failed(title, text);
                 }
-                Failure::Outside
+                Failure::Stack
             }
+            Failure::Stack => self.stack(text),
             Failure::Outside => {
                 self.listed(text);
                 Failure::Outside

@@ -24,6 +24,7 @@ impl Reader for Nextest {
             if let Some((_, summary)) = summary.split_once("] ") {
                 summarize(run, summary);
             }
+            run.other_failures = run.counts.failed;
             run.last = line.at;
             runs.extend(self.run.take());
             return;

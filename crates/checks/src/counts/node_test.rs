@@ -1,9 +1,11 @@
 //! `node --test` with its `spec` reporter; its `tap` reporter is read as TAP.
 
+use std::collections::VecDeque;
+
 use super::{
     Runner, TestOutcome,
     cause::is_load_error,
-    run::{Line, Reader, Run},
+    run::{Line, Reader, Run, file_line},
 };
 
 /// Reads node's own test runner.
@@ -15,8 +17,10 @@ pub(super) struct NodeTest {
     tests: Vec<(String, TestOutcome)>,
     /// Files without a test of their own: node counts each of them as a test.
     empty_files: u64,
-    /// The last error of a loader that was printed.
-    loader_error: Option<String>,
+    /// Errors of loaders that were printed, one for each file.
+    loader_errors: VecDeque<String>,
+    /// The file of the next failure in the list.
+    file: String,
     /// What the list of failures says comes after the summary.
     run: Option<Run>,
     in_failures: bool,
@@ -37,8 +41,8 @@ impl Reader for NodeTest {
         } else if let Some((mark, name)) = marked(text) {
             self.first.get_or_insert(line.at);
             self.listed(text.len() - text.trim_start().len(), mark, name);
-        } else if is_load_error(text) {
-            self.loader_error = Some(text.trim().to_owned());
+        } else if self.loader_errors.len() < super::MAX_LOAD_ERRORS && is_load_error(text) {
+            self.loader_errors.push_back(text.trim().to_owned());
         }
     }
 
@@ -55,9 +59,9 @@ impl NodeTest {
             let mut run = Run::new(Runner::NodeTest, self.first.take().unwrap_or(at));
             for (id, outcome) in std::mem::take(&mut self.tests) {
                 if is_file(&id) && outcome == TestOutcome::Failed {
-                    let why = self.loader_error.take();
-                    if let Some(why) = why {
-                        run.load_error(id.clone(), why);
+                    match self.loader_errors.pop_front() {
+                        Some(why) => run.load_error(id.clone(), why),
+                        None => run.other_failures += 1,
                     }
                 }
                 run.name(id, outcome);
@@ -111,14 +115,17 @@ impl NodeTest {
 
     /// Takes a line of the list of failures: a mark with the name, then the error.
     fn failure(&mut self, text: &str) {
-        if let Some(('✖', name)) = marked(text) {
-            self.failing = Some(without_time(name).to_owned());
+        if let Some(place) = text.strip_prefix("test at ").and_then(file_line) {
+            self.file = place.file;
+        } else if let Some(('✖', name)) = marked(text) {
+            let name = without_time(name);
+            // A whole file was told in the summary.
+            self.failing = (!is_file(name)).then(|| format!("{} > {name}", self.file));
         } else if !text.trim().is_empty()
             && let Some(name) = self.failing.take()
-            && is_load_error(text)
             && let Some(run) = &mut self.run
         {
-            run.load_error(name, text.trim());
+            run.failed(name, text);
         }
     }
 }

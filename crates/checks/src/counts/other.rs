@@ -17,7 +17,14 @@ impl Reader for Other {
         if self.found >= super::MAX_LOAD_ERRORS {
             return;
         }
-        if let Some(what) = load_error(line.text) {
+        if let Some(reason) = line.text.strip_prefix("E   ")
+            && let Some(error) = runs.last_mut().and_then(|run| run.not_loaded.last_mut())
+            && error.why.starts_with(CONFTEST)
+            && error.why.ends_with('.')
+        {
+            // Where pytest ends before its first line, the reason stands below.
+            error.why = format!("{} {}", error.why.trim_end_matches('.'), reason.trim());
+        } else if let Some(what) = load_error(line.text) {
             let mut run = Run::new(Runner::Other, line.at);
             run.load_error(what, line.text.trim());
             runs.push(run);
@@ -28,6 +35,8 @@ impl Reader for Other {
     fn finish(&mut self, _: &mut Vec<Run>) {}
 }
 
+const CONFTEST: &str = "ImportError while loading conftest ";
+
 /// What could not be loaded according to this line.
 fn load_error(text: &str) -> Option<&str> {
     // Not what a test says about its own failure: that is indented.
@@ -35,7 +44,7 @@ fn load_error(text: &str) -> Option<&str> {
         return None;
     }
     let before = |part: &str| text.split_once(part).map(|(before, _)| before);
-    if let Some(rest) = text.strip_prefix("ImportError while loading conftest ") {
+    if let Some(rest) = text.strip_prefix(CONFTEST) {
         return Some(rest.trim_end_matches('.').trim_matches('\''));
     }
     if let Some(rest) = text.strip_prefix("PHP Fatal error:  Uncaught ") {

@@ -2,7 +2,6 @@
 
 use super::{
     Runner, TestOutcome,
-    cause::is_load_error,
     run::{Line, Reader, Run},
 };
 
@@ -71,8 +70,9 @@ impl Pytest {
         let Some(mut session) = self.session.take() else { return };
         if session.has_summary {
             for (title, error) in session.errors {
-                if is_load_error(&error) {
-                    session.run.load_error(title, error);
+                match title.strip_prefix("ERROR collecting ") {
+                    Some(file) => session.run.load_error(file, error),
+                    None => session.run.failed(title, &error),
                 }
             }
             runs.push(session.run);
@@ -125,8 +125,9 @@ impl Session {
         }
         let Some((_, path)) = id.split_once("::") else {
             // Not a test but a module that could not be collected.
-            self.errors.retain(|(title, _)| title != &format!("ERROR collecting {id}"));
-            self.run.load_error(id, message);
+            let is_this = |(title, _): &(String, String)| title.strip_prefix("ERROR collecting ") == Some(id);
+            let error = self.errors.iter().position(is_this).map(|at| self.errors.remove(at).1);
+            self.run.load_error(id, error.unwrap_or_else(|| message.to_owned()));
             return;
         };
         let title = path.replace("::", ".");
@@ -137,9 +138,7 @@ impl Session {
             Some(at) => self.errors.remove(at).1,
             None => message.to_owned(),
         };
-        if is_load_error(&error) {
-            self.run.load_error(id, error);
-        }
+        self.run.failed(id, &error);
     }
 }
 

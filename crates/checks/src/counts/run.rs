@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Counts, LoadError, MAX_NAMED, Runner, TestOutcome, cargo::Cargo, ctest::Ctest, dotnet::Dotnet, go::Go,
-    jest::Jest, mocha::Mocha, nextest::Nextest, node_test::NodeTest, other::Other, phpunit::Phpunit,
-    pytest::Pytest, rspec::Rspec, surefire::Surefire, tap::Tap, unittest::Unittest, vitest::Vitest,
+    Counts, FileLine, LoadError, MAX_NAMED, Runner, TestOutcome, cargo::Cargo, cause::is_load_error,
+    ctest::Ctest, dotnet::Dotnet, go::Go, jest::Jest, mocha::Mocha, nextest::Nextest, node_test::NodeTest,
+    other::Other, phpunit::Phpunit, pytest::Pytest, rspec::Rspec, surefire::Surefire, tap::Tap,
+    unittest::Unittest, vitest::Vitest,
 };
 use crate::counts::junit::JunitLines;
 
@@ -20,6 +21,8 @@ pub(super) struct Run {
     pub(super) counts: Counts,
     pub(super) tests: Vec<(String, TestOutcome)>,
     pub(super) not_loaded: Vec<LoadError>,
+    /// Failures that are none of loading.
+    pub(super) other_failures: u64,
 }
 
 impl Run {
@@ -31,6 +34,7 @@ impl Run {
             counts: Counts::default(),
             tests: Vec::new(),
             not_loaded: Vec::new(),
+            other_failures: 0,
         }
     }
 
@@ -48,12 +52,42 @@ impl Run {
     }
 
     pub(super) fn load_error(&mut self, what: impl Into<String>, why: impl Into<String>) {
-        let error = LoadError { what: what.into(), why: why.into() };
+        let (what, why, places) = (what.into(), why.into(), Vec::new());
+        let error = LoadError { runner: self.runner, what, why, places };
         if self.not_loaded.len() < super::MAX_LOAD_ERRORS && !self.not_loaded.contains(&error) {
             self.not_loaded.push(error);
         }
     }
+
+    /// Notes why a test failed.
+    pub(super) fn failed(&mut self, what: impl Into<String>, why: &str) {
+        if is_load_error(why) {
+            self.load_error(what, why.trim());
+        } else {
+            self.other_failures = self.other_failures.saturating_add(1);
+        }
+    }
+
+    /// Notes where a compiler found the last error.
+    pub(super) fn error_at(&mut self, places: Vec<FileLine>) {
+        if let Some(error) = self.not_loaded.last_mut() {
+            error.places = places;
+        }
+    }
 }
+
+/// `tests/old.rs:1:5`, `./b_test.go:6:11`, `/project/src/A.java:[11,29]`: what stands before the numbers, and the first of them.
+pub(super) fn file_line(text: &str) -> Option<FileLine> {
+    let (file, rest) = text.trim().split_once(':')?;
+    let digits = rest.trim_start_matches('[');
+    let end = digits.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(digits.len());
+    let line = digits[..end].parse().ok()?;
+    (file.contains('.') && !file.contains(char::is_whitespace))
+        .then(|| FileLine { file: file.to_owned(), line })
+}
+
+/// So many places of one error are kept.
+pub(super) const MAX_PLACES: usize = 100;
 
 /// A line with what a reader may want to know about its surroundings.
 #[derive(Clone, Copy)]

@@ -1,9 +1,8 @@
 //! Maven's surefire and failsafe plugins, module by module.
 
 use super::{
-    Runner, TestOutcome,
-    cause::is_load_error,
-    run::{Line, Reader, Run},
+    FileLine, Runner, TestOutcome,
+    run::{Line, MAX_PLACES, Reader, Run, file_line},
 };
 
 /// Reads surefire.
@@ -13,6 +12,8 @@ pub(super) struct Surefire {
     /// The totals come after `Results:`.
     in_results: bool,
     failing: Option<String>,
+    /// A compiler that failed, and where.
+    not_compiled: Option<(Run, Vec<FileLine>)>,
 }
 
 impl Reader for Surefire {
@@ -29,8 +30,12 @@ impl Reader for Surefire {
             self.in_results = self.run.is_some();
         } else if text.starts_with("COMPILATION ERROR") {
             let mut run = Run::new(Runner::Surefire, line.at);
-            run.load_error("test sources", "COMPILATION ERROR");
-            runs.push(run);
+            run.load_error("test sources", text);
+            self.not_compiled = Some((run, Vec::new()));
+        } else if text.starts_with("BUILD FAILURE") {
+            self.compiled(runs);
+        } else if let Some((run, places)) = &mut self.not_compiled {
+            compiler_error(run, places, text);
         } else if let Some(run) = &mut self.run {
             if self.in_results
                 && let Some([tests, failed, skipped]) = totals(text)
@@ -44,16 +49,42 @@ impl Reader for Surefire {
             } else if let Some(name) = failed(text) {
                 run.name(name.clone(), TestOutcome::Failed);
                 self.failing = Some(name);
-            } else if let Some(name) = self.failing.take()
-                && is_load_error(text)
-            {
-                run.load_error(name, text);
+            } else if let Some(name) = self.failing.take() {
+                run.failed(name, text);
             }
         }
     }
 
     fn finish(&mut self, runs: &mut Vec<Run>) {
+        self.compiled(runs);
         runs.extend(self.run.take());
+    }
+}
+
+impl Surefire {
+    /// The errors of the compiler are over.
+    fn compiled(&mut self, runs: &mut Vec<Run>) {
+        if let Some((mut run, places)) = self.not_compiled.take() {
+            run.error_at(places);
+            runs.push(run);
+        }
+    }
+}
+
+/// `/project/src/test/java/shop/ShopTest.java:[12,13] cannot find symbol`, and `symbol:   class Basket` behind it.
+fn compiler_error(run: &mut Run, places: &mut Vec<FileLine>, text: &str) {
+    let Some(error) = run.not_loaded.last_mut() else { return };
+    if let Some((place, message)) = text.split_once("] ")
+        && let Some(place) = file_line(place)
+    {
+        if places.is_empty() {
+            message.clone_into(&mut error.why);
+        }
+        if places.len() < MAX_PLACES {
+            places.push(place);
+        }
+    } else if text.starts_with("symbol:") && places.len() == 1 {
+        error.why = format!("{}: {text}", error.why);
     }
 }
 

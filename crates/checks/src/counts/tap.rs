@@ -4,7 +4,7 @@ use super::{
     Counts, Runner, TestOutcome,
     cause::is_load_error,
     node_test::is_file,
-    run::{Line, Reader, Run},
+    run::{Line, Reader, Run, file_line},
 };
 
 /// Reads TAP.
@@ -32,6 +32,8 @@ struct Document {
     node: Option<Counts>,
     comment: Option<String>,
     last: Option<(String, TestOutcome)>,
+    /// The file of the last point.
+    location: String,
     empty_files: u64,
 }
 
@@ -46,6 +48,7 @@ impl Document {
             node: None,
             comment: None,
             last: None,
+            location: String::new(),
             empty_files: 0,
         }
     }
@@ -103,6 +106,9 @@ impl Tap {
         document.end_point();
         if let Some(counts) = document.node {
             document.run.runner = Runner::NodeTest;
+            for error in &mut document.run.not_loaded {
+                error.runner = Runner::NodeTest;
+            }
             document.run.counts = counts;
             document.run.counts.passed = counts.passed.saturating_sub(document.empty_files);
         }
@@ -162,6 +168,7 @@ impl Document {
             self.points += 1;
         }
         self.end_point();
+        self.location.clear();
         self.depth = if point.opens { 0 } else { point.depth };
         self.run.last = at;
         if is_group {
@@ -193,11 +200,17 @@ impl Document {
             self.comment(line.at, comment);
         } else if let Some(error) = text.strip_prefix("error: ") {
             let error = error.trim_matches(['\'', '"']);
-            if let Some((name, TestOutcome::Failed)) = &self.last
-                && is_load_error(error)
-            {
-                self.run.load_error(name.clone(), error);
+            if let Some((name, TestOutcome::Failed)) = &self.last {
+                // A whole file was told by the comment above it.
+                if !is_file(name) {
+                    self.run.failed(format!("{} {name}", self.location).trim(), error);
+                } else if self.run.not_loaded.last().is_none_or(|told| told.what != *name) {
+                    self.run.other_failures += 1;
+                }
             }
+        } else if let Some(place) = text.strip_prefix("location: ") {
+            let place = file_line(place.trim_matches(['\'', '"']));
+            self.location = place.map(|place| place.file).unwrap_or_default();
         }
     }
 

@@ -218,6 +218,7 @@ fn an_unstable_baseline_gives_no_counts() {
         counts: [(Runner::Pytest, Counts { passed, failed: 0, skipped: 0 })].into(),
         tests: [("a".to_owned(), TestOutcome::Passed)].into(),
         not_loaded: Vec::new(),
+        other_failures: 0,
     };
     assert_eq!(stable_baseline(&of(3), &of(3)), Some(of(3)));
     assert_eq!(stable_baseline(&of(3), &of(4)), None);

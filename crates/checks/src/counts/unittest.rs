@@ -20,6 +20,9 @@ pub(super) struct Unittest {
 /// The rule above `Ran 3 tests`.
 const RULE: &str = "----------------------------------------------------------------------";
 
+/// What the loader says first; the reason is in the last line.
+const FAILED_IMPORT: &str = "ImportError: Failed to import test module: ";
+
 impl Reader for Unittest {
     fn line(&mut self, line: Line<'_>, runs: &mut Vec<Run>) {
         let text = line.text;
@@ -67,7 +70,7 @@ impl Unittest {
             && !text.starts_with("Traceback")
         {
             // The last line of a traceback is not indented; neither are following lines of a message.
-            if error.is_empty() || !is_load_error(error) {
+            if error.is_empty() || error.starts_with(FAILED_IMPORT) || !is_load_error(error) {
                 text.clone_into(error);
             }
         }
@@ -87,8 +90,10 @@ impl Unittest {
             run.name(id, outcome);
         }
         for (id, error) in std::mem::take(&mut self.failures) {
-            if id.contains("unittest.loader.") || is_load_error(&error) {
+            if id.contains("unittest.loader.") {
                 run.load_error(id, error);
+            } else {
+                run.failed(id, &error);
             }
         }
         runs.push(run);

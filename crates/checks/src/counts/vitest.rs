@@ -2,7 +2,6 @@
 
 use super::{
     Counts, Runner, TestOutcome,
-    cause::is_load_error,
     run::{Line, Reader, Run},
 };
 
@@ -55,9 +54,7 @@ fn failed(run: &mut Run, what: &str, error: &str) {
         return;
     }
     run.name(what, TestOutcome::Failed);
-    if is_load_error(error) {
-        run.load_error(what, error);
-    }
+    run.failed(what, error);
 }
 
 /// ` RUN  v5.1.0 /project`

@@ -110,6 +110,12 @@ fn simple(piece: &str) -> Option<Simple> {
     Some(Simple { program, args })
 }
 
+/// The first word of a command that is no assignment.
+pub(super) fn first_word(command: &str) -> Option<String> {
+    let words = shell_words::split(command).ok()?;
+    words.into_iter().find(|word| !is_assignment(word))
+}
+
 fn is_assignment(word: &str) -> bool {
     let name = word.split_once('=').map(|(name, _)| name);
     name.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_'))

@@ -34,11 +34,31 @@ pub(super) fn make_recipe(text: &str, name: Option<&str>) -> Option<Recipe> {
         recipe.lines.extend(inline.map(|line| fill(line, &variables)));
         let body = lines[at + 1..].iter().take_while(|line| line.starts_with('\t') || line.trim().is_empty());
         let body = body.filter(|line| !line.trim().is_empty());
-        recipe
-            .lines
-            .extend(body.map(|line| fill(line.trim_start_matches(['\t', ' ', '@', '-', '+']), &variables)));
+        recipe.lines.extend(body.map(|line| fill(&command(line), &variables)));
     }
     found
+}
+
+/// A line of a recipe as a command. One whose failure is ignored cannot fail.
+fn command(line: &str) -> String {
+    let line = line.trim_start();
+    let rest = line.trim_start_matches([' ', '@', '-', '+']);
+    let is_ignored = line[..line.len() - rest.len()].contains('-');
+    if is_ignored { format!("{rest} || true") } else { rest.to_owned() }
+}
+
+/// The lines of a makefile that say how every recipe runs.
+pub(super) fn make_ways(text: &str) -> Vec<&str> {
+    const NAMES: [&str; 8] =
+        [".IGNORE", ".SHELLFLAGS", "SHELL", "MAKEFLAGS", ".ONESHELL", ".POSIX", "include", "-include"];
+    let is_way = |line: &&str| {
+        let line = line.trim_start_matches("export ").trim_start_matches("override ");
+        NAMES.iter().any(|name| {
+            let rest = line.strip_prefix(name);
+            rest.is_some_and(|rest| rest.starts_with([' ', ':', '=', '?', '+']) || rest.is_empty())
+        })
+    };
+    text.lines().filter(is_way).collect()
 }
 
 /// `targets: needs ; command`.
@@ -101,9 +121,8 @@ pub(super) fn just_recipe(text: &str, name: &str) -> Option<Recipe> {
     let (at, (name, needs)) = found.or_else(|| heads().next().filter(|_| name == "default"))?;
     let body =
         lines[at + 1..].iter().take_while(|line| line.starts_with([' ', '\t']) || line.trim().is_empty());
-    let body =
-        body.map(|line| line.trim_start().trim_start_matches(['@', '-'])).filter(|line| !line.is_empty());
-    Some(Recipe { name, needs, lines: body.map(str::to_owned).collect() })
+    let body = body.map(|line| command(line)).filter(|line| !line.is_empty());
+    Some(Recipe { name, needs, lines: body.collect() })
 }
 
 /// The script of a `package.json` or `composer.json`, with what is run before and after it.

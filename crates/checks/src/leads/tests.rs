@@ -111,6 +111,13 @@ fn scripts_and_files_are_found_by_their_names() {
 }
 
 #[test]
+fn a_script_that_is_looked_at_is_not_run() {
+    let files = [("check.sh", "grep -c x app.sh\nsh lib.sh"), ("app.sh", "x"), ("lib.sh", "true")];
+    check("sh check.sh", &files, &["`sh check.sh` → check.sh → lib.sh"]);
+    check("diff app.sh lib.sh", &files, &[]);
+}
+
+#[test]
 fn circles_and_long_ways_end() {
     let files = [
         ("Makefile", "a: b\n\t$(MAKE) a\nb: a\n\tmake b\nX = $(Y)\nY = $(X)\nc: $(X)\n\t./loop.sh\n"),
@@ -129,6 +136,12 @@ fn a_part_is_compared_by_itself() {
     let weaker = MAKEFILE.replace("./tests/run.sh", "true");
     assert_ne!(text_of(&test, MAKEFILE), text_of(&test, &weaker), "a variable that it uses");
     assert_eq!(text_of(&place("Makefile", "gone"), MAKEFILE), None);
+    for ways in [".IGNORE:\n", "SHELL = /bin/true\n", "MAKEFLAGS += -i\n", "include other.mk\n"] {
+        assert_ne!(text_of(&test, MAKEFILE), text_of(&test, &format!("{ways}{MAKEFILE}")), "{ways}");
+    }
+    let recipe = |prefix: &str| text_of(&place("Makefile", "a"), &format!("a:\n\t{prefix}sh a.sh\n"));
+    assert_eq!(recipe("@"), recipe(""), "what is shown");
+    assert_ne!(recipe("-@"), recipe("@"), "whose failure is ignored");
     let script = place("package.json", "test");
     assert_ne!(text_of(&script, PACKAGE), text_of(&script, &PACKAGE.replace("node check.js", "true")));
     assert_eq!(text_of(&script, PACKAGE), text_of(&script, &PACKAGE.replace("eslint .", "true")));

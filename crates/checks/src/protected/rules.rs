@@ -92,8 +92,7 @@ pub const RULES: &[Rule] = &[
         role: Role::Runner,
         patterns: &[
             "conftest.py",
-            "pytest.ini",
-            ".pytest.ini",
+            "{,.}pytest.{ini,toml}",
             "tox.ini",
             "noxfile.py",
             ".coveragerc",
@@ -126,6 +125,7 @@ pub const RULES: &[Rule] = &[
             "tests/unit/conftest.py",
             "pytest.ini",
             ".pytest.ini",
+            "pytest.toml",
             "tox.ini",
             "noxfile.py",
             ".coveragerc",
