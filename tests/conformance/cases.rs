@@ -275,8 +275,10 @@ pub(crate) fn leaves_nothing_when_ralph_is_killed(ground: Ground) {
 /// What a tool takes out of the agent's session and process group is ended as well, by whomever.
 pub(crate) fn leaves_nothing_that_a_tool_detached(ground: Ground) {
     let shell = ground.agent.shell;
-    let command = format!("setsid {SLEEP} >/dev/null 2>&1 & echo started");
-    let world = ground.steps([Step::default().and(shell(&command)), Step::text(DONE)]);
+    let world = ground.steps([Step::default().and(shell("sh detach.sh; echo started")), Step::text(DONE)]);
+    // The guard would refuse to detach; it does not see what a script does.
+    let script = format!("setsid {SLEEP} >/dev/null 2>&1 &\n");
+    fs::write(world.project().join("detach.sh"), script).expect("a script");
     let outcome = world.run("Detach.");
     outcome.expect("done", 0, 1);
     assert_eq!(outcome.turns()[0]["tools"], 1, "{outcome}");

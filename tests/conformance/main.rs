@@ -6,6 +6,7 @@
 
 mod agents;
 mod cases;
+mod cheat_cases;
 mod claude_cases;
 mod codex_cases;
 mod hook_cases;
@@ -16,6 +17,7 @@ mod session_cases;
 mod story_cases;
 mod terminal;
 mod terminal_cases;
+mod tool_cases;
 mod world;
 
 use std::fs::OpenOptions;
@@ -55,6 +57,7 @@ macro_rules! conformance {
                 cases::leaves_nothing_after_sigterm as leaves_nothing_after_sigterm,
                 cases::leaves_nothing_when_ralph_is_killed as leaves_nothing_when_ralph_is_killed,
                 cases::leaves_nothing_that_a_tool_detached as leaves_nothing_that_a_tool_detached,
+                crate::tool_cases::every_tool_has_a_judgement as every_tool_has_a_judgement,
                 $($case as $name,)*
             );
         }
@@ -82,9 +85,12 @@ conformance! {
         crate::claude_cases::keeps_to_the_budget as keeps_to_the_budget,
         cases::is_ended_at_its_tokens as is_ended_at_its_tokens,
         crate::claude_cases::subagents_are_counted_and_not_believed as subagents_are_counted_and_not_believed,
+        crate::cheat_cases::no_kind_of_cheat_passes as no_kind_of_cheat_passes,
+        crate::cheat_cases::honest_work_passes as honest_work_passes,
         crate::hook_cases::own_files_are_refused as own_files_are_refused,
         crate::hook_cases::a_destructive_call_is_denied as a_destructive_call_is_denied,
         crate::hook_cases::taking_the_hook_away_stops_the_run as taking_the_hook_away_stops_the_run,
+        crate::tool_cases::a_command_is_judged_whatever_runs_it as a_command_is_judged_whatever_runs_it,
         crate::hook_cases::the_context_is_announced as the_context_is_announced,
         crate::hook_cases::a_turn_that_commits_nothing_is_held as a_turn_that_commits_nothing_is_held,
         crate::hook_cases::a_file_of_the_projects_switches_no_hook_off as a_file_of_the_projects_switches_no_hook_off,
@@ -110,6 +116,8 @@ conformance! {
         cases::completes_a_loop_in_a_sandbox as completes_a_loop_in_a_sandbox,
         crate::codex_cases::a_used_up_quota_is_no_overload as a_used_up_quota_is_no_overload,
         crate::codex_cases::a_used_up_subscription_is_waited_for as a_used_up_subscription_is_waited_for,
+        crate::cheat_cases::no_kind_of_cheat_passes as no_kind_of_cheat_passes,
+        crate::cheat_cases::honest_work_passes as honest_work_passes,
         crate::hook_cases::own_files_are_refused as own_files_are_refused,
         crate::hook_cases::a_destructive_call_is_denied as a_destructive_call_is_denied,
         crate::hook_cases::taking_the_hook_away_stops_the_run as taking_the_hook_away_stops_the_run,

@@ -37,6 +37,11 @@ impl Ground {
         Self { agent, program, root, path }
     }
 
+    /// Another place for the same agent.
+    pub(crate) fn another(&self) -> Self {
+        Self::new(self.agent.clone(), self.program.clone())
+    }
+
     /// The project that the agent will work on.
     pub(crate) fn project(&self) -> PathBuf {
         self.path.join("project")
@@ -203,6 +208,12 @@ impl World {
         let Output { status, stdout, stderr } = self.command("git").args(args).output().expect("git");
         assert!(status.success(), "git {args:?}: {}", String::from_utf8_lossy(&stderr));
         String::from_utf8(stdout).expect("text").trim().to_owned()
+    }
+
+    /// Runs a script of the shell in the project.
+    pub(crate) fn sh(&self, script: &str) {
+        let output = self.command("sh").args(["-c", script]).output().expect("a shell");
+        assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
     /// Whether one of the test's processes has this in its command line.

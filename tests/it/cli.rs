@@ -86,6 +86,17 @@ fn json_is_the_only_data() {
 }
 
 #[test]
+fn values_of_variables_are_recorded_and_not_printed() {
+    let variables = json!({"agent": {"env": {"TOKEN": "hunter2"}}});
+    let env = Env::new().turns(json!([[done()]])).settings(variables);
+    let output = env.run(&["--output", "json"]).exits(0);
+    assert!(output.stdout.contains("TOKEN") && !output.stdout.contains("hunter2"), "{}", output.stdout);
+    let again = env.ralph(&["logs", "--output", "json"]).exits(0).stdout;
+    assert!(again.contains("TOKEN") && !again.contains("hunter2"), "{again}");
+    assert!(env.journal()[0].to_string().contains("hunter2"), "a resume needs it");
+}
+
+#[test]
 fn talk_goes_to_standard_error() {
     let env = Env::new().turns(json!([[say("Words."), done()]]));
     let output = env.run(&[]).exits(0).says("Words.");
@@ -315,4 +326,31 @@ fn a_report_is_opened_in_the_browser() {
         .says("the browser `browse` ended with an error")
         .says("open it yourself");
     env.ralph(&["report", "--open", "--file", "-"]).exits(2).says("leave out one of them");
+}
+
+/// The files below a folder that others than their owner may read or write.
+fn open_files(folder: &std::path::Path) -> Vec<String> {
+    use std::os::unix::fs::PermissionsExt;
+    let mut open = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let (path, metadata) = (entry.path(), entry.metadata().expect("what it is"));
+        // A clone has the modes of the project, behind a closed door.
+        let is_open = metadata.permissions().mode() & 0o077 != 0;
+        if metadata.is_dir() && (is_open || !path.ends_with("judge")) {
+            open.extend(open_files(&path));
+        } else if metadata.is_file() && is_open {
+            open.push(path.display().to_string());
+        }
+    }
+    open
+}
+
+#[test]
+fn what_ralph_keeps_of_a_run_is_its_owners_alone() {
+    let env = Env::new().with_git().guardrails(&["cat passes"]);
+    let turns = json!([[done()], [shell("echo yes >passes"), done()]]);
+    let env = env.turns(turns);
+    env.run(&[]).exits(0);
+    env.ralph(&["resume"]);
+    assert_eq!(open_files(&env.root().join("state")), [""; 0]);
 }

@@ -6,9 +6,16 @@ use serde_json::{Value, json};
 
 use crate::env::{Env, done, meet};
 
+/// Where Claude Code keeps its login.
+const LOGIN: &str = "home/.claude/.credentials.json";
+
 /// A world with nothing but git, a repository and one agent.
 fn healthy() -> Env {
-    let env = Env::new().variable("IS_SANDBOX", "1").with_git().bare().borrow("git");
+    let env = Env::new().variable("IS_SANDBOX", "1").variable("AMP_API_KEY", "a-secret");
+    let env = env.with_git().bare().borrow("git");
+    let login = json!({"claudeAiOauth": {"accessToken": "a-secret"}});
+    fs::create_dir_all(env.root().join("home/.claude")).expect("a folder");
+    fs::write(env.root().join(LOGIN), login.to_string()).expect("a file");
     env.program("claude", "echo '2.1.325 (Claude Code)'");
     env.write(".ralph/settings.json", "{\n  \"agent\": {\"command\": \"claude\"}\n}\n");
     env
@@ -181,4 +188,55 @@ fn means_of_containment_are_named_with_what_is_in_the_way() {
     assert_eq!(obstacle("sbx"), Some(Value::from("it is not installed")));
     assert!(obstacle("landlock").is_some() && obstacle("embedded").is_some());
     env.ralph(&["doctor"]).exits(0).prints("sbx: does not work: it is not installed");
+}
+
+#[test]
+fn an_agent_that_is_not_logged_in_is_pointed_out() {
+    let env = healthy();
+    env.program("codex", "echo codex-cli 0.169.0");
+    env.program("amp", "echo 0.0.1790142911");
+    let output = env.ralph(&["doctor"]).exits(0).prints("✅ claude is logged in by ").prints(LOGIN);
+    let output = output.prints("amp is logged in by AMP_API_KEY").prints("codex is not logged in: no key");
+    let output = output.prints("codex login");
+    assert!(!output.stdout.contains("a-secret"), "{}", output.stdout);
+    // Only the one that is used is worth a warning.
+    assert_eq!(texts(&report(&env, 0), "warnings"), Vec::<String>::new());
+    fs::remove_file(env.root().join(LOGIN)).expect("a file");
+    let report = report(&env, 0);
+    let missing = "claude is not logged in: no key in the environment, no login on disk";
+    assert_eq!(texts(&report, "warnings"), [missing]);
+    assert_eq!(report["warnings"][0]["mend"], json!(["claude auth login"]));
+    assert_eq!(report["found"]["agents"][0]["login"], json!({"state": "missing"}));
+}
+
+#[test]
+fn certain_agents_are_not_logged_in_without_key_and_file() {
+    for agent in ["claude", "codex", "gemini", "qwen", "pi", "amp"] {
+        let env = Env::new().bare();
+        env.program(agent, "echo 1.2.3");
+        let report = report(&env, 2);
+        let expected = if cfg!(target_os = "macos") && agent != "pi" { "unknown" } else { "missing" };
+        assert_eq!(report["found"]["agents"][0]["login"]["state"], expected, "{agent}");
+    }
+}
+
+#[test]
+fn a_missing_login_is_said_before_a_turn_is_spent() {
+    let env = healthy();
+    let reply = json!({"type": "result", "subtype": "success", "is_error": false, "result": "<response>DONE</response>"});
+    env.program("claude", &format!("echo '{reply}'"));
+    env.ralph(&["run", "-p", "Do it."]).exits(0).says_not("not logged in");
+    fs::remove_file(env.root().join(LOGIN)).expect("a file");
+    let missing =
+        "claude is not logged in: no key in the environment, no login on disk; log in: claude auth login";
+    env.ralph(&["run", "-p", "Do it.", "--dry-run"]).exits(0).prints(missing);
+    env.ralph(&["run", "-p", "Do it."]).exits(0).says(missing);
+    let journal = env.journal();
+    let position = |kind: &str| journal.iter().position(|event| event["event"] == kind);
+    let warned = position("warned");
+    assert!(warned.is_some() && warned < position("turn_started"), "{journal:?}");
+    env.variable("ANTHROPIC_API_KEY", "a-secret")
+        .ralph(&["run", "-p", "Do it."])
+        .exits(0)
+        .says_not("not logged in");
 }

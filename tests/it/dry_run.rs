@@ -133,3 +133,23 @@ fn every_wrong_word_is_met_with_the_right_one() {
     env.write(".ralph/settings.json", r#"{"agent": {"command": "x"}, "guardrials": []}"#);
     env.ralph(&["run", "-p", "x"]).exits(2).says("did you mean \"guardrails\"?");
 }
+
+#[test]
+fn it_says_where_claims_are_decided_and_what_may_change() {
+    let env = world().settings(json!({
+        "verify": {"checkout": "require", "protect": ["auto", "contracts/**"], "mayChange": ["golden/**"], "onFinding": "refuse", "bite": "on"}
+    }));
+    env.run(&["--dry-run", "--tests-may-change"])
+        .exits(0)
+        .prints("decided in a clean clone, never in the working tree")
+        .prints("checks: auto, contracts/**")
+        .prints("the claim does not count")
+        .prints("new tests are run on the old code")
+        .prints("may change: golden/**")
+        .prints("tests, fixtures and snapshots may change");
+    world()
+        .run(&["--dry-run"])
+        .exits(0)
+        .prints("decided in a clean clone\n")
+        .prints("the agent is asked once");
+}

@@ -198,7 +198,7 @@ fn every_loop_takes_over_settings() {
         planned(&env);
         env.ralph(args).exits(4);
         let env = env.settings(json!({"limits": {"gateTimeout": "7s"}}));
-        let resumed = env.ralph(&["resume"]).exits(4).says("limits.gateTimeout: 0 → 7");
+        let resumed = env.ralph(&["resume"]).exits(4).says("limits.gateTimeout: 1800 → 7");
         assert!(resumed.stderr.contains("You changed"), "{args:?}: {}", resumed.stderr);
         assert_eq!(env.events("edits_taken")[0]["setup"]["timeouts"]["gate_timeout_ms"], 7000, "{args:?}");
     }

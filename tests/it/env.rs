@@ -302,6 +302,18 @@ impl Env {
         poll(name, || self.path(name).exists().then_some(()));
     }
 
+    /// Commits everything but ralph's own folder.
+    pub(crate) fn commit_all(&self) {
+        self.git(&["add", "--all", "--", ":!.ralph"]);
+        self.git(&["commit", "--quiet", "-m", "tests"]);
+    }
+
+    /// What `ralph status` says of the last run.
+    #[track_caller]
+    pub(crate) fn status(&self) -> Value {
+        serde_json::from_str(&self.ralph(&["status", "--json"]).exits(0).stdout).expect("JSON")
+    }
+
     /// A command in this world, in the project.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let root = self.root.path();
@@ -314,7 +326,8 @@ impl Env {
             .env("HOME", root.join("home"))
             .env("TMPDIR", root.join("tmp"))
             .env("RALPH_STATE_DIR", root.join("state"))
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            // Not /dev/null: git writes a file of settings by replacing it, and as root that would be the device.
+            .env("GIT_CONFIG_GLOBAL", root.join("gitconfig"))
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env(MARK, root)
             // Where cargo is a proxy, it looks for its toolchains at home.

@@ -2,10 +2,14 @@
 //! and a resume reaches the end that the run would have reached by itself.
 
 mod decided;
+mod hangs;
 mod in_session;
 mod in_time;
+mod inherited;
+mod own_output;
 mod presets;
 mod surroundings;
+mod survivors;
 
 use std::{collections::BTreeMap, fs, path::Path, thread};
 
@@ -16,8 +20,8 @@ use crate::{
     task::{messages, records},
 };
 use presets::{
-    BLOCKED, BLOCKED_STORY, BUILD, CAPPED, CHEATS, COUNTED, Cut, HOPELESS, JOB, JUDGED, PLAN, PROMPT, Preset,
-    RUN, SESSION, STORIES, TAMPERED, TASK, TYPED, UNREADY,
+    ASKED, ASKED_IN_PLACE, BLOCKED, BLOCKED_STORY, BUILD, CAPPED, CHEATS, COUNTED, Cut, HOPELESS, JOB,
+    JUDGED, PLAN, PROMPT, Preset, RESTORED, RUN, SESSION, STORIES, TAMPERED, TASK, TYPED, UNREADY,
 };
 
 /// How many places are tried at the same time.
@@ -272,6 +276,16 @@ fn no_kill_makes_a_claim_count_that_the_judge_refuted() {
     JUDGED.check();
     // Nothing is pushed before the judge has agreed.
     assert_eq!(JUDGED.unharmed_events(&JUDGED.env(), "delivered").len(), 1);
+}
+
+#[test]
+fn no_kill_makes_ralph_forget_that_a_check_was_weakened() {
+    assert_eq!(ASKED.unharmed_events(&ASKED.env(), "examined").len(), 2);
+    ASKED.check();
+    assert_eq!(RESTORED.unharmed_events(&RESTORED.env(), "put_back").len(), 1);
+    RESTORED.check();
+    assert_eq!(ASKED_IN_PLACE.unharmed_events(&ASKED_IN_PLACE.env(), "examined").len(), 2);
+    ASKED_IN_PLACE.check();
 }
 
 #[test]

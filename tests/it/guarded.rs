@@ -1,6 +1,6 @@
 //! Loops whose agent is guarded: what is judged, written down, shown, and what happens when the guard is in danger.
 
-use std::fs;
+use std::{fmt::Write, fs};
 
 use serde_json::{Value, json};
 
@@ -152,14 +152,81 @@ fn files_that_take_the_hook_away_stop_the_run() {
     env.ralph(&["resume"]).exits(0);
 }
 
+/// The program that the hooks of the agent's settings call, in a script of the agent's.
+const CALLED: &str =
+    r#"called=$(printf '%s\n' "$@" | sed -n 's|.*"command":"\([^" ]*\) hook pre-tool-use".*|\1|p')"#;
+
+#[test]
+fn hooks_call_a_copy_that_is_the_runs_own() {
+    let look = format!(
+        "{CALLED}; echo \"$called\" >called; \"$called\" --version >version; stat -c %a \"$called\" \"${{called%/*}}\" >modes"
+    );
+    let env = claude(&[bash("cargo test")], &look);
+    env.run(&[]).exits(0);
+    let called = env.read("called").trim().to_owned();
+    assert!(called.starts_with(&*env.newest_run().to_string_lossy()), "{called}");
+    assert!(env.read("version").starts_with("ralph "), "{}", env.read("version"));
+    assert_eq!(env.read("modes"), "500\n700\n");
+    assert!(!std::path::Path::new(&called).exists(), "nothing is left of it");
+}
+
+#[test]
+fn who_replaces_what_the_hooks_call_stops_the_run() {
+    let replace = format!("{CALLED}; ln -sf /bin/true \"$called\"");
+    let env = claude(&[bash("sh tidy.sh")], &replace);
+    env.run(&[]).exits(6).says("The turn changed files that can remove ralph's guard: ").says("/bin/ralph.");
+    // The next process makes a copy anew.
+    let env = env.agent("claude", "cat >/dev/null; echo '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"num_turns\":1,\"result\":\"<response>DONE</response>\"}'");
+    env.ralph(&["resume"]).exits(0);
+}
+
+/// A turn in which these calls ran, by the stream, and these were judged, each by its id.
+fn ran_and_judged(ran: &[&str], judged: &[Option<&str>]) -> Env {
+    let mut script = "cat >/dev/null\n".to_owned();
+    for id in judged {
+        let mut call =
+            json!({"session_id": "s", "cwd": "/", "tool_name": "Bash", "tool_input": {"command": "ls"}});
+        if let Some(id) = id {
+            call["tool_use_id"] = json!(id);
+        }
+        writeln!(script, "printf '%s' '{call}' | {RALPH} hook pre-tool-use >/dev/null").expect("a string");
+    }
+    let hook = json!({"type": "system", "subtype": "hook_response", "hook_event": "PreToolUse", "exit_code": 0, "outcome": "success", "stdout": "", "stderr": ""});
+    writeln!(script, "echo '{hook}'").expect("a string");
+    for id in ran {
+        let start = json!({"type": "assistant", "parent_tool_use_id": null, "message": {"role": "assistant", "content": [
+            {"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "ls"}}]}});
+        let end = json!({"type": "user", "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": id, "content": "x", "is_error": false}]}});
+        writeln!(script, "echo '{start}'; echo '{end}'").expect("a string");
+    }
+    let result = json!({"type": "result", "subtype": "success", "is_error": false, "num_turns": 1, "result": "<response>DONE</response>"});
+    writeln!(script, "echo '{result}'").expect("a string");
+    Env::new().agent("claude", &script)
+}
+
+#[test]
+fn every_call_that_ran_has_its_judgement() {
+    ran_and_judged(&["t1", "t2"], &[Some("t2"), Some("t1")]).run(&[]).exits(0);
+    // A judgement of another call is none of this one.
+    let env = ran_and_judged(&["t1", "t2"], &[Some("t1"), Some("t3")]);
+    env.run(&[]).exits(6).says("Tools ran that ralph's guard has not judged: Bash (t2).");
+    assert_eq!(env.events("turn_ended")[0]["end"], json!({"how": "unguarded", "unjudged": ["Bash (t2)"]}));
+    assert_eq!(judged(&env)[0]["id"], "t1");
+    env.ralph(&["status"]).prints("Stopped: tools ran that ralph's guard has not judged: Bash (t2)");
+    // Where hooks are not told which call it is, the number counts.
+    ran_and_judged(&["t1", "t2"], &[None, None]).run(&[]).exits(0);
+    ran_and_judged(&["t1", "t2"], &[None]).run(&[]).exits(6);
+}
+
 #[test]
 fn a_guarded_agent_needs_no_rules_of_its_own() {
     const SKIP: &str = "--dangerously-skip-permissions";
     const WARNING: &str = "nothing contains the agent; ralph's guard judges what it does";
-    let env = claude(&[], "").variable("IS_SANDBOX", "1");
+    let env = claude(&[bash("ls")], "").variable("IS_SANDBOX", "1");
     env.run(&[]).exits(0).says(WARNING);
     assert!(env.read("arguments").contains(SKIP));
-    let env = claude(&[], "").variable("IS_SANDBOX", "1");
+    let env = claude(&[bash("ls")], "").variable("IS_SANDBOX", "1");
     env.run(&["--no-guard"]).exits(0).says_not("nothing contains the agent");
     assert!(!env.read("arguments").contains(SKIP));
     let env = env.settings(json!({"agent": {"permissions": "skip"}}));
@@ -177,7 +244,7 @@ fn root_is_told_before_a_turn_what_claude_needs() {
         return crate::env::skip("only root is refused");
     }
     for value in ["0", "true", "yes"] {
-        let env = claude(&[], "").variable("IS_SANDBOX", value);
+        let env = claude(&[bash("ls")], "").variable("IS_SANDBOX", value);
         env.run(&[]).exits(0).says("claude runs as root and keeps its own permission rules").says(HINT);
         let env = env.settings(json!({"agent": {"permissions": "skip"}}));
         env.run(&[])
@@ -188,7 +255,8 @@ fn root_is_told_before_a_turn_what_claude_needs() {
         assert_eq!(env.runs().len(), 1, "a run was begun");
         env.ralph(&["doctor"]).exits(0).prints("runs as root: without a sandbox and without IS_SANDBOX=1");
     }
-    let env = claude(&[], "").settings(json!({"agent": {"env": {"IS_SANDBOX": "1"}, "permissions": "skip"}}));
+    let env = claude(&[bash("ls")], "")
+        .settings(json!({"agent": {"env": {"IS_SANDBOX": "1"}, "permissions": "skip"}}));
     env.run(&[]).exits(0).says_not("as root");
     let told = env.ralph(&["doctor"]).exits(0).stdout;
     assert!(!told.contains("runs as root"), "{told}");
@@ -196,9 +264,9 @@ fn root_is_told_before_a_turn_what_claude_needs() {
 
 #[test]
 fn old_versions_are_named() {
-    let env = claude_of("2.1.197", &[], "");
+    let env = claude_of("2.1.197", &[bash("ls")], "");
     env.run(&[]).exits(0).says("version 2.1.197 of the agent runs a tool when ralph's hook before it fails");
-    claude(&[], "").run(&[]).exits(0).says_not("of the agent runs a tool when");
+    claude(&[bash("ls")], "").run(&[]).exits(0).says_not("of the agent runs a tool when");
 }
 
 #[test]

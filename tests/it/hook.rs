@@ -293,7 +293,7 @@ fn agents_that_ralph_starts_carry_its_hooks() {
         ("codex", ["--dangerously-bypass-hook-trust", "hooks.PreToolUse=[", "hooks.PostToolUse=["]),
     ] {
         let all = arguments(name, &[]);
-        let call = format!("{RALPH} hook pre-tool-use");
+        let call = "/bin/ralph hook pre-tool-use".to_owned();
         for wanted in wanted.into_iter().chain([&*call, "RALPH_SPOOL=", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=0"])
         {
             assert!(all.contains(wanted), "{wanted} is not in\n{all}");

@@ -67,8 +67,9 @@ fn a_claim_may_come_in_pieces() {
     check(json!([{"print": one}, shell("true"), {"print": other}]), true);
     let blocks = json!([{"type": "text", "text": "<response>DO"}, {"type": "text", "text": "NE</response>"}]);
     check(json!([assistant(&blocks)]), true);
-    check(json!([{"print": line.trim_end()}, "no_result"]), true);
-    check(json!([say(CLAIM), "no_result"]), true);
+    // What was cut off may have taken it back.
+    check(json!([{"print": line.trim_end()}, "no_result"]), false);
+    check(json!([say(CLAIM), "no_result"]), false);
 }
 
 #[test]
@@ -82,7 +83,7 @@ fn partial_messages_count_once() {
     let start = piece(
         json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
     );
-    check(json!([start, delta("<respon"), delta("se>DONE</"), delta("response>"), "no_result"]), true);
+    check(json!([start, delta("<respon"), delta("se>DONE</"), delta("response>")]), true);
 
     // Told in pieces and then as a whole: shown once.
     let begin = piece(

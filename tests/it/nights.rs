@@ -282,7 +282,7 @@ fn tokens_without_a_cost_are_priced() {
 #[test]
 fn the_time_of_a_run_ends_a_turn_that_hangs() {
     let env = Env::new().turns(json!([[write("half.txt", "half"), "hang"], [done()]]));
-    env.run(&["--max-time", "300ms"]).exits(1).prints("Maximum time reached");
+    env.run(&["--max-time", "2s"]).exits(1).prints("Maximum time reached");
     assert_eq!(env.events("turn_ended")[0]["end"], json!({"how": "over_budget", "limit": "max_time"}));
     assert_eq!(env.read("half.txt"), "half");
     env.nothing_left();
@@ -346,7 +346,8 @@ fn a_cost_is_estimated_by_the_list_where_the_agent_names_none() {
     let completed = r#"{"type":"turn.completed","usage":{"input_tokens":1000000,"cached_input_tokens":0,"output_tokens":100000}}"#;
     let said = r#"{"type":"item.completed","item":{"id":"1","type":"agent_message","text":"Hm."}}"#;
     let codex = format!("cat >/dev/null; date +%N >work; echo '{said}'; echo '{completed}'");
-    let env = Env::new().agent("codex", &codex).settings(json!({"guard": "off"}));
+    let env =
+        Env::new().variable("CODEX_API_KEY", "x").agent("codex", &codex).settings(json!({"guard": "off"}));
     // No one says which model answers: the dearest, and that is said.
     let run =
         env.run(&["--max-cost", "7", "-m", "3"]).exits(1).prints("Maximum cost reached").prints("~$8.00");

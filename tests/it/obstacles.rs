@@ -117,6 +117,21 @@ fn pipes_and_devices_in_the_place_of_prompts_are_refused() {
 }
 
 #[test]
+fn a_judge_waits_for_no_pipe() {
+    for odd in [
+        "mkfifo .worktreeinclude",
+        "ln -s /dev/zero .worktreeinclude",
+        "rm -f .git/info/exclude; ln -s /dev/zero .git/info/exclude",
+    ] {
+        let env = Env::new().with_git();
+        env.write("a", "committed\n");
+        env.commit_all();
+        env.sh(odd).exits(0);
+        env.ralph(&["judge", "--judge-only", "--guardrail", "cat a"]).exits(0);
+    }
+}
+
+#[test]
 fn a_stories_loop_puts_back_what_was_replaced() {
     for odd in [
         "rm ralph/tasks.json; mkfifo ralph/tasks.json",

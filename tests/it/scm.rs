@@ -672,3 +672,39 @@ fn a_commit_that_was_cut_off_is_judged_again() {
     env.ralph(&["resume"]).exits(0);
     assert_eq!(env.git(&["show", "HEAD:made.txt"]), "good again");
 }
+
+#[test]
+fn a_look_at_a_repository_runs_nothing_that_it_names() {
+    let env =
+        Env::new().with_git().turns(json!([[shell("echo more >>first.txt; touch second.txt"), done()]]));
+    env.write("first.txt", "first\n");
+    env.write("second.txt", "second\n");
+    env.write(".gitattributes", "* diff=x\n");
+    env.commit_all();
+    let ran = env.root().join("ran");
+    env.program("planted", &format!("echo \"$0 $*\" >>{}; cat", ran.display()));
+    for name in ["post-index-change", "post-checkout", "reference-transaction"] {
+        hook(&env, name, "planted hook </dev/null");
+    }
+    for setting in [
+        "core.fsmonitor",
+        "core.pager",
+        "core.editor",
+        "core.askPass",
+        "diff.external",
+        "diff.x.textconv",
+        "diff.x.command",
+        "gpg.program",
+        "core.sshCommand",
+        "credential.helper",
+    ] {
+        env.git(&["config", setting, "planted"]);
+    }
+    env.git(&["config", "log.showSignature", "true"]);
+    // Git itself ran some of them in the calls above.
+    let _ = fs::remove_file(&ran);
+    let env = env.settings(json!({"limits": {"stuckAfter": 3}}));
+    env.run(&[]).exits(0);
+    env.ralph(&["report"]).exits(0);
+    assert!(!ran.exists(), "{}", fs::read_to_string(&ran).unwrap_or_default());
+}

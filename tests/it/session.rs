@@ -1,5 +1,7 @@
 //! The loop inside one conversation, driven through its hooks.
 
+mod judged;
+
 use std::{
     fs,
     time::{Duration, Instant},

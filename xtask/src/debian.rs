@@ -23,8 +23,9 @@ pub(crate) const BROWSER: Needed =
 pub(crate) const BWRAP: Needed =
     Needed { program: "bwrap", package: "bubblewrap", purpose: "makes one kind of sandbox" };
 /// The languages of the projects that are judged in the tests, beside those that ralph itself needs.
-pub(crate) const LANGUAGES: [Needed; 4] = [
+pub(crate) const LANGUAGES: [Needed; 5] = [
     Needed { program: "go", package: "golang-go", purpose: "builds a project that is judged" },
+    Needed { program: "pytest-3", package: "python3-pytest", purpose: "runs tests that are attacked" },
     Needed { program: "bundle", package: "bundler", purpose: "tests a project that is judged" },
     Needed { program: "javac", package: "default-jdk-headless", purpose: "builds a project that is judged" },
     Needed {

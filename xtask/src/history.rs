@@ -13,6 +13,7 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 use ralph_checks::{
+    ci::judging_lines,
     manifest::changed_parts,
     protected::{Protected, Role},
     test_files::compare::{Versions, Worse, compare},
@@ -193,6 +194,7 @@ fn judge(changes: &[Changed], protected: &Protected) -> (Verdict, Vec<String>) {
         (_, None, _) => false,
         (Some(Role::Test), ..) => comparison.changed.contains(&change.path),
         (Some(Role::Manifest), Some(old), Some(new)) => !changed_parts(&change.path, old, new).is_empty(),
+        (Some(Role::Ci), Some(old), Some(new)) => judging_lines(old) != judging_lines(new),
         _ => true,
     };
     let verdict = match changes {
@@ -229,5 +231,8 @@ mod tests {
         check(&[("test_a.py", Some(old), None), ("tests/test_a.py", None, Some(old))], Verdict::Line);
         check(&[("package.json", Some("{}"), Some("{\"name\": \"a\"}"))], Verdict::Added);
         check(&[("package.json", Some("{}"), Some("{\"jest\": {}}"))], Verdict::Line);
+        let ci = ".github/workflows/ci.yml";
+        check(&[(ci, Some("- uses: a/b@v1"), Some("- uses: a/b@v2"))], Verdict::Added);
+        check(&[(ci, Some("- run: make test"), Some("- run: make"))], Verdict::Line);
     }
 }

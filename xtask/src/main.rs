@@ -11,6 +11,8 @@ mod history;
 mod instructions;
 mod mutants;
 mod picture;
+mod selftest;
+mod templates;
 mod walls;
 
 use std::{
@@ -33,7 +35,10 @@ usage: cargo xtask <chore>
   generate [--check]  write the schemas and the generated parts of the pages; fails if they are stale
   agents [NAME...]    run real agents on a scripted model; --help says more
   history REPO...     what ralph would say about the commits of real projects; --help says more
+  selftest            run the catalogue of cheats; fails if one comes further than saved; --save saves what became of them,
+                      --figures runs it in every way and writes the table of docs/truth.md
   mutants             change the crate that decides, and see whether its tests notice; --help says more
+  templates [NAME...] how many projects of the registries are judged without settings; --help says more
   picture             record the demo in a terminal and draw docs/demo.svg; take a picture of a report: docs/report.png
 ";
 
@@ -62,6 +67,10 @@ fn run() -> Result<ExitCode> {
         ["generate"] => generate::main(generate::Stale::Write),
         ["generate", "--check"] => generate::main(generate::Stale::Report),
         ["picture"] => picture::main(),
+        ["selftest"] => selftest::main(selftest::Then::Compare),
+        ["selftest", "--save"] => selftest::main(selftest::Then::Save),
+        ["selftest", "--figures"] => selftest::main(selftest::Then::Figures),
+        ["templates", ..] => templates::main(&words[1..]),
         [] | ["help" | "--help" | "-h"] => {
             say(USAGE);
             Ok(ExitCode::SUCCESS)

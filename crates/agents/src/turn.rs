@@ -4,6 +4,15 @@ use std::time::Duration;
 
 use super::{AgentEvent, Failure, FailureKind, Limit, Usage};
 
+/// A tool call that a hook comes before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookedTool {
+    /// The agent's own name of the call.
+    pub id: String,
+    /// The tool's name as the agent says it.
+    pub name: String,
+}
+
 /// The events of one turn, counted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
@@ -14,7 +23,7 @@ pub struct Tally {
     /// Tool calls that failed.
     pub tool_errors: u64,
     /// Tool calls that did what they should and that a hook comes before.
-    pub hooked_tools: u64,
+    pub hooked_tools: Vec<HookedTool>,
     /// Tool calls that a hook judged before they ran.
     pub judged: u64,
     /// What the turn used.

@@ -5,6 +5,7 @@
 pub mod blocked;
 pub mod echo;
 mod last_line;
+mod reason;
 mod spelling;
 
 use schemars::JsonSchema;
@@ -108,6 +109,11 @@ impl Scanner {
     /// Why the agent cannot continue, if it says so.
     pub fn blocked(&self) -> Option<String> {
         blocked::reason(self.last.line()?).filter(|_| !self.is_word_taken)
+    }
+
+    /// Why the agent changed what checks its work, if it says so in its last message.
+    pub fn reason(&self) -> Option<String> {
+        reason::reason(self.last.tail())
     }
 }
 

@@ -4,4 +4,5 @@ pub mod contact;
 pub mod hosts;
 pub mod level;
 pub mod policy;
+pub mod tools;
 pub mod wanted;

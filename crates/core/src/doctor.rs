@@ -4,6 +4,7 @@
 //! warning.
 
 mod judge;
+mod login;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -12,6 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use judge::{bytes, judge};
+pub use login::Login;
 
 /// What was found, as it is.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -87,6 +89,8 @@ pub struct Agent {
     pub trouble: Option<String>,
     /// What ralph was tried with.
     pub tried: Option<Tried>,
+    /// Whether it is logged in.
+    pub login: Login,
 }
 
 /// A program that the settings name.

@@ -24,14 +24,16 @@ mod seen;
 mod spent;
 mod state;
 pub mod stop;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod trial;
 mod wait;
 
 pub use run::Run;
-pub use spent::Spent;
+pub use spent::{AskedTurns, Spent};
 pub use state::{AwaitedQuota, State};
+pub use tally::GateTests;
 pub use wait::Wait;
 
 use crate::stories::Mode;
@@ -68,6 +70,12 @@ pub enum Action {
     BringJudge,
     /// Check this gate of the plan in the judge.
     RunInJudge(usize),
+    /// Keep what the run starts from, so that what judges can be compared with it.
+    TakeBase,
+    /// The judge agrees with what is claimed: say what was done to what judges.
+    Examine,
+    /// Put these files back as they were when the run began; paths are relative to the top of the repository.
+    PutBack(Vec<String>),
     /// Do what the settings do after a commit.
     Deliver,
     /// Commit what passed the gates. If a commit was announced already, see first whether it was made.
@@ -112,9 +120,11 @@ pub fn decide(plan: &Plan, state: &State) -> Action {
         Phase::Committing(_) => Action::Commit,
         Phase::Trying(trial) => match trial.next(plan, &state.judge) {
             Some(trial::JudgeStep::Gate(gate)) => Action::RunInJudge(gate),
+            Some(trial::JudgeStep::Examine) => Action::Examine,
             // A trial that has come to its end has become something else.
             Some(trial::JudgeStep::Bring) | None => Action::BringJudge,
         },
+        Phase::Restoring(_) => Action::PutBack(state.to_put_back()),
         Phase::Delivering(_) => Action::Deliver,
         Phase::HandingOver { story, reason } => {
             Action::HandOver { story: story.clone(), reason: reason.clone() }
@@ -148,7 +158,7 @@ fn patience_left(plan: &Plan, state: &State) -> u64 {
 
 fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
     if let Some(limit) = exhausted(plan, state) {
-        return Action::Finish(Outcome::Exhausted { limit });
+        return Action::Finish(state.without_answer(limit));
     }
     let is_absent = |path: &&String| !view.files.contains(path);
     let absent: Vec<String> = plan.awaits.iter().filter(is_absent).cloned().collect();
@@ -167,13 +177,16 @@ fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
             return Action::Finish(Outcome::Unready { reason: "there is no story list".to_owned() });
         }
     };
+    if state.spent.turns == 0 && state.judge.wants_base(plan) {
+        return Action::TakeBase;
+    }
     if let Some(gate) = state.baseline.next(plan) {
         return Action::RunBaseline(gate);
     }
     match state.judge.next_of_base(plan, &state.baseline) {
         Some(trial::JudgeStep::Bring) => return Action::BringJudge,
         Some(trial::JudgeStep::Gate(gate)) => return Action::RunInJudge(gate),
-        None => {}
+        Some(trial::JudgeStep::Examine) | None => {}
     }
     Action::RunTurn(Order { iteration: state.iteration, attempt: state.attempt, mode, story })
 }

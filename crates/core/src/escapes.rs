@@ -23,6 +23,19 @@ pub fn without_escapes(text: &str) -> Cow<'_, str> {
     plain.into()
 }
 
+/// Whether a character turns the direction of reading or ends a line unseen, so that a text shows something else than it says.
+pub fn is_deceptive(c: char) -> bool {
+    matches!(
+        c,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
+/// What is shown instead of such a character: `‹U+202E›`.
+pub fn mark(deceptive: char) -> String {
+    format!("‹U+{:04X}›", u32::from(deceptive))
+}
+
 /// Whether a sequence begins here: ESC, or one of the eight-bit introducers.
 fn begins(c: char) -> bool {
     matches!(c, ESCAPE | '\u{90}' | '\u{98}' | '\u{9b}' | '\u{9d}' | '\u{9e}' | '\u{9f}')
@@ -102,6 +115,17 @@ mod tests {
         ] {
             assert_eq!(without_escapes(text), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_turns_a_text_around_is_named() {
+        for c in ['\u{202e}', '\u{2028}', '\u{2066}', '\u{200f}', '\u{61c}'] {
+            assert!(is_deceptive(c), "{}", mark(c));
+        }
+        for c in ['a', '—', '\u{200b}', '\u{2030}', 'ش'] {
+            assert!(!is_deceptive(c), "{}", mark(c));
+        }
+        assert_eq!((mark('\u{202e}').as_str(), mark('\u{61c}').as_str()), ("‹U+202E›", "‹U+061C›"));
     }
 
     #[test]

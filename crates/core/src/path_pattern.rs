@@ -35,17 +35,17 @@ fn is_name(name: &str, pattern: &str) -> bool {
     while at < name.len() {
         match pattern.get(wanted) {
             Some('*') => {
-                star = Some((wanted + 1, at));
                 wanted += 1;
+                star = Some((wanted, at));
             }
             Some(char) if *char == '?' || *char == name[at] => {
                 at += 1;
                 wanted += 1;
             }
             Some(_) | None => {
-                let Some((after, from)) = star else { return false };
-                star = Some((after, from + 1));
-                (wanted, at) = (after, from + 1);
+                let Some((after, from)) = &mut star else { return false };
+                *from += 1;
+                (wanted, at) = (*after, *from);
             }
         }
     }

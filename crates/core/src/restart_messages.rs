@@ -77,6 +77,9 @@ pub fn of_turn(plan: &Plan, state: &State, turn: &TurnEnded) -> Option<Note> {
         | Action::HandOver { .. }
         | Action::BringJudge
         | Action::RunInJudge(_)
+        | Action::TakeBase
+        | Action::Examine
+        | Action::PutBack(_)
         | Action::Deliver
         | Action::Commit
         | Action::Finish(_) => false,
@@ -156,6 +159,7 @@ mod tests {
         state.apply(plan, &Event::TurnStarted(turn));
         let turn = TurnEnded {
             blocked: None,
+            reason: None,
             end,
             claimed: false,
             view: Some(View {
@@ -228,7 +232,7 @@ mod tests {
             "ERROR: Stopped: protected files were changed: .mcp.json",
         );
         check(
-            Stop::Unguarded { changed: changed() },
+            Stop::Unguarded { changed: changed(), unjudged: vec![] },
             "ERROR: Stopped: the turn changed files that can remove ralph's guard: .mcp.json",
         );
         check(

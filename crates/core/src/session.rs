@@ -79,7 +79,10 @@ pub fn status(state: &State) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{event::Event, findings::Finding, outcome::Exhausted, presets};
+    use crate::{
+        engine::{event::Event, outcome::Exhausted, presets},
+        verify::finding::Finding,
+    };
 
     const LOOP: InSession = InSession { id: None, ultrawork: false };
 

@@ -1,5 +1,6 @@
 //! What the rules of a run are applied to: the agent, the prompt and the project, resolved once.
 
+mod hidden;
 mod judge;
 mod processes;
 mod scm;
@@ -19,6 +20,7 @@ use crate::{
     stories::{Budget, Review},
 };
 
+pub use hidden::HiddenCommands;
 pub use judge::JudgeSetup;
 pub use processes::{Leftovers, Timeouts};
 pub use scm::{Scm, ScmTask};
@@ -81,6 +83,9 @@ pub struct Setup {
     /// Variables that every guardrail has in its environment.
     #[serde(default, skip_serializing_if = "is_default")]
     pub guardrail_env: BTreeMap<String, String>,
+    /// What hidden guardrails run; never recorded.
+    #[serde(skip)]
+    pub hidden: HiddenCommands,
     /// Where claims are decided, where that is not the working tree alone.
     #[serde(default, skip_serializing_if = "is_default")]
     pub judge: JudgeSetup,
@@ -142,6 +147,7 @@ impl Setup {
             output_truncate_chars: 0,
             prompt_tail: 0,
             guardrail_env: BTreeMap::new(),
+            hidden: HiddenCommands::default(),
             judge: JudgeSetup::default(),
             scm: None,
             notify: None,

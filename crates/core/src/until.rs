@@ -210,8 +210,22 @@ mod tests {
             assert_eq!(Until::parse(text), Err(advice.to_owned()), "{text}");
         }
         for text in [
-            "", "soon", "25:00", "24:00", "07:0", "07:60", "007:00", "+7:00", "-1", "99", "12345", "0am",
-            "13pm", "7:é",
+            "",
+            "soon",
+            "25:00",
+            "24:00",
+            "07:0",
+            "07:60",
+            "007:00",
+            "+7:00",
+            "-1",
+            "99",
+            "12345",
+            "0am",
+            "13pm",
+            "7:é",
+            "in an hour",
+            "-002026-11-18",
         ] {
             assert_eq!(Until::parse(text), Err(EXPECTED.to_owned()), "{text}");
         }

@@ -30,6 +30,8 @@ pub(crate) struct Command {
     /// Paths that links lead to, and files that came from the network, at this point.
     pub(crate) links: Vec<(String, String)>,
     pub(crate) downloads: Vec<String>,
+    /// Remotes of git that were named on the same line.
+    pub(crate) remotes: Vec<String>,
 }
 
 /// What a command finds on its standard input.
@@ -175,7 +177,13 @@ impl Command {
 
     /// The arguments that are no options, with the options that this program is known to give values to.
     pub(crate) fn words(&self) -> Vec<&str> {
-        self.operands(programs::valued_options(&self.program))
+        let mut words = self.operands(programs::valued_options(&self.program));
+        // `cargo +nightly` names a toolchain first.
+        if self.is(&["cargo", "rustc", "rustfmt"]) && words.first().is_some_and(|word| word.starts_with('+'))
+        {
+            words.remove(0);
+        }
+        words
     }
 
     /// Whether it is one of these commands: the program and the words after it, each of which may have alternatives
@@ -235,7 +243,14 @@ impl Command {
 
     /// Only asks for help or a version, or tries without doing.
     pub(crate) fn asks_for_help(&self) -> bool {
-        self.has_word(&["--help", "--version", "-help", "-version"])
+        // `--version 1.0` says which one.
+        let is_last = |at: usize| self.args.get(at + 1).is_none_or(|next| next.starts_with('-'));
+        let asks = |(at, arg): (usize, &String)| match arg.as_str() {
+            "--help" | "-help" => true,
+            "--version" | "-version" => is_last(at),
+            _ => false,
+        };
+        self.args.iter().enumerate().any(asks)
             || matches!(&self.args[..], [only] if ["-h", "-V", "help", "version"].contains(&only.as_str()))
     }
 

@@ -202,7 +202,9 @@ fn accessed_by_arguments(command: &Command) -> Vec<(String, Access)> {
             all(edited_files(command), Access::Write)
         }
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "chflags" => {
-            let skip = usize::from(!command.has("", &["reference"]));
+            // What `chattr` takes away looks like an option.
+            let is_option = command.is(&["chattr"]) && command.args.iter().any(|arg| arg.starts_with('-'));
+            let skip = usize::from(!command.has("", &["reference"]) && !is_option);
             let operands = command.args.iter().filter(|arg| !arg.starts_with('-') || is_mode(arg)).skip(skip);
             operands.map(|path| (path.clone(), Access::Permissions)).collect()
         }

@@ -65,6 +65,8 @@ pub(crate) enum Obstacle {
     DynamicCode(String),
     /// A shell or interpreter gets code from the network.
     FetchedCode(String),
+    /// A tool of which nobody knows what it does.
+    UnknownTool(String),
 }
 
 /// Flattens a command line that is typed in the working directory of `ctx`.

@@ -38,6 +38,11 @@ pub fn judge(call: &ToolCall, ctx: &Context) -> Verdict {
         ToolCall::Arguments { words } => findings.judge_flattened(&flatten::flatten_arguments(words, ctx)),
         ToolCall::Write { paths } => findings.judge_files(paths, Access::Write),
         ToolCall::Read { paths } => findings.judge_files(paths, Access::Read),
+        ToolCall::Code { text } if MAX_COMMAND_LINE_LEN < text.len() => {
+            findings.judge_obstacle(&Obstacle::TooMuch);
+        }
+        ToolCall::Code { text } => findings.judge_code(text),
+        ToolCall::Unknown { tool } => findings.judge_obstacle(&Obstacle::UnknownTool(tool.clone())),
         ToolCall::Other => {}
     }
     findings.into_verdict()
@@ -68,6 +73,18 @@ impl Findings<'_> {
             }
             let files = file_access::accessed_files(command, self.ctx);
             self.judge_command(&RuleInput { command, files: &files, ctx: self.ctx });
+        }
+    }
+
+    /// Code whose language is not known is judged as what it most often is. Text that no shell could read is no shell's.
+    fn judge_code(&mut self, text: &str) {
+        for program in [["python3", "-c"], ["node", "-e"]] {
+            let words: Vec<String> = program.into_iter().chain([text]).map(str::to_owned).collect();
+            self.judge_flattened(&flatten::flatten_arguments(&words, self.ctx));
+        }
+        let as_shell = flatten::flatten(text, self.ctx);
+        if as_shell.obstacles.is_empty() {
+            self.judge_flattened(&as_shell);
         }
     }
 

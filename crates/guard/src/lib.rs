@@ -44,6 +44,7 @@ mod verdict;
 pub use allow_list::AllowList;
 pub use context::Context;
 pub use judge::judge;
+pub use secrets::{SECRETS_IN_HOME, is_secret_file};
 pub use shell::MAX_COMMAND_LINE_LEN;
 pub use tool_call::ToolCall;
 pub use verdict::{Decision, Finding, Verdict};

@@ -121,7 +121,9 @@ pub(crate) fn place_of(path: &str, ctx: &Context) -> Place {
     if is_harmless_device(path) {
         return Place::Harmless;
     }
-    if ctx.temporary_dirs.iter().any(|folder| relative_to(path, folder).is_some()) {
+    // A home may lie in a folder for temporary files, and is a home all the same.
+    let is_home = relative_to(path, &ctx.home).is_some() || relative_to(&ctx.home, path).is_some();
+    if !is_home && ctx.temporary_dirs.iter().any(|folder| relative_to(path, folder).is_some()) {
         return Place::Temporary;
     }
     if relative_to(&ctx.project, path).is_some() && path != "/" {
@@ -134,6 +136,7 @@ pub(crate) fn place_of(path: &str, ctx: &Context) -> Place {
         Some(rest) if rest.is_empty() || first_part(rest).is_some_and(matches_all) => Place::HomeRoot,
         Some(rest) => Place::Home(rest.to_owned()),
         None if ["/home", "/Users"].contains(&path) => Place::HomeRoot,
+        None if relative_to(&ctx.home, path).is_some() => Place::HomeRoot,
         None if SYSTEM_FOLDERS
             .iter()
             .any(|folder| relative_to(path, folder).is_some() || glob_reaches(path, folder)) =>

@@ -39,6 +39,8 @@ pub(crate) const AGENTS: [&str; 13] = [
 pub(crate) fn program_name(spelled: &str) -> String {
     let base = text::split(spelled, "/").last().copied().unwrap_or(spelled);
     let base = base.strip_suffix(".exe").unwrap_or(base);
+    // As runners of packages have it: `npm@latest`.
+    let base = base.split_once('@').map_or(base, |(name, _)| if name.is_empty() { base } else { name });
     for versioned in ["python", "pip", "perl", "ruby", "php", "lua", "node", "gcc", "clang"] {
         let rest = base.strip_prefix(versioned);
         if rest.is_some_and(|rest| rest.chars().all(|next| next.is_ascii_digit() || ".-".contains(next))) {

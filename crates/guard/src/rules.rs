@@ -10,6 +10,7 @@
 
 mod cloud;
 mod containers;
+mod credentials;
 mod databases;
 mod disks;
 mod environment;
@@ -23,6 +24,7 @@ mod privileges;
 mod processes;
 mod resources;
 mod secrets;
+mod servers;
 mod supply_chain;
 mod system;
 #[cfg(test)]
@@ -173,8 +175,10 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         disks::RULES,
         resources::RULES,
         exfiltration::RULES,
+        servers::RULES,
         tunnels::RULES,
         secrets::RULES,
+        credentials::RULES,
         privileges::RULES,
         containers::RULES,
         supply_chain::RULES,

@@ -1,89 +1,14 @@
 //! Which files hold secrets.
 
+mod in_home;
+
+use in_home::LOGINS_IN_HOME;
+pub use in_home::SECRETS_IN_HOME;
+
 use super::{
     context::Context,
     paths::{self, Place, Relation, glob_matches, relation_to},
 };
-
-/// In a home folder.
-const IN_HOME: [&str; 76] = [
-    ".ssh",
-    ".aws/credentials",
-    ".aws/sso",
-    ".aws/cli",
-    ".gnupg",
-    ".kube/config",
-    ".kube/cache",
-    ".docker/config.json",
-    ".netrc",
-    "_netrc",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".config/git/credentials",
-    ".config/gh",
-    ".config/hub",
-    ".config/glab-cli",
-    ".config/gcloud",
-    ".azure",
-    ".codex/auth.json",
-    ".claude/.credentials.json",
-    ".claude.json",
-    ".gemini/oauth_creds.json",
-    ".qwen/oauth_creds.json",
-    ".local/share/opencode/auth.json",
-    ".config/github-copilot",
-    ".config/op",
-    ".password-store",
-    ".vault-token",
-    ".terraform.d/credentials.tfrc.json",
-    ".terraformrc",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".gem/credentials",
-    ".m2/settings.xml",
-    ".gradle/gradle.properties",
-    ".pgpass",
-    ".my.cnf",
-    ".mylogin.cnf",
-    ".bash_history",
-    ".zsh_history",
-    ".python_history",
-    ".node_repl_history",
-    ".psql_history",
-    ".mysql_history",
-    ".local/share/keyrings",
-    ".local/share/fish/fish_history",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".mozilla",
-    ".config/BraveSoftware",
-    "Library/Keychains",
-    "Library/Application Support/Google/Chrome",
-    "Library/Application Support/Firefox",
-    "Library/Cookies",
-    ".config/rclone",
-    ".rclone.conf",
-    ".s3cfg",
-    ".boto",
-    ".config/doctl",
-    ".config/heroku",
-    ".fly",
-    ".railway",
-    ".oci",
-    ".databrickscfg",
-    ".kaggle/kaggle.json",
-    ".huggingface/token",
-    ".cache/huggingface/token",
-    ".config/hcloud",
-    ".config/.wrangler",
-    ".wallet",
-    ".bitcoin",
-    ".ethereum",
-    ".electrum",
-    ".config/solana",
-    ".config/sops",
-];
 
 /// Anywhere on the system.
 const IN_SYSTEM: [&str; 19] = [
@@ -183,6 +108,13 @@ const EXAMPLE_FOLDERS: [&str; 11] = [
     "node_modules",
 ];
 
+/// Whether a file of a project is one that holds secrets, by its path from there: keys, credentials, `.env` and its like,
+/// and no example of them.
+pub fn is_secret_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    is_secret_name(name) && !looks_like_example(path)
+}
+
 /// Whether a whole path is a file with secrets in it, or a folder that is there for them.
 pub(crate) fn is_secret(path: &str, ctx: &Context) -> bool {
     let is_process = path.starts_with("/proc/") && ["/environ", "/mem"].iter().any(|end| path.ends_with(end));
@@ -225,7 +157,8 @@ fn is_home_secret(rest: &str) -> bool {
     if is_open && relation_to(rest, ".ssh") == Relation::Inside {
         return false;
     }
-    IN_HOME.iter().any(|secret| relation_to(rest, secret) == Relation::Inside)
+    let mut all = SECRETS_IN_HOME.iter().chain(&LOGINS_IN_HOME);
+    all.any(|secret| relation_to(rest, secret) == Relation::Inside)
         || [".aws", ".kube", ".docker"].contains(&rest)
 }
 
@@ -243,13 +176,19 @@ fn is_secret_name(name: &str) -> bool {
 }
 
 fn is_example(path: &str, ctx: &Context) -> bool {
-    let from_project = paths::relative_to(path, &ctx.project).unwrap_or(path);
-    let mut parts: Vec<&str> = from_project.split('/').collect();
-    let name = parts.pop().unwrap_or_default().to_lowercase();
-    let words = name.split(['.', '-', '_']);
-    words.into_iter().any(|word| EXAMPLE_WORDS.contains(&word))
-        || (parts.iter().any(|part| EXAMPLE_FOLDERS.contains(part))
-            && paths::relative_to(path, &ctx.project).is_some())
+    match paths::relative_to(path, &ctx.project) {
+        Some(from_project) => looks_like_example(from_project),
+        None => has_example_word(path.rsplit('/').next().unwrap_or_default()),
+    }
+}
+
+fn looks_like_example(from_project: &str) -> bool {
+    let (folders, name) = from_project.rsplit_once('/').unwrap_or(("", from_project));
+    has_example_word(name) || folders.split('/').any(|part| EXAMPLE_FOLDERS.contains(&part))
+}
+
+fn has_example_word(name: &str) -> bool {
+    name.to_lowercase().split(['.', '-', '_']).any(|word| EXAMPLE_WORDS.contains(&word))
 }
 
 /// Whether a variable's name says that its value is a secret.

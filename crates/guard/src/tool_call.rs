@@ -1,5 +1,7 @@
 //! What an agent asks to do, from the words of its hooks.
 
+mod names;
+
 use serde_json::Value;
 
 /// Something an agent asks to do.
@@ -33,89 +35,116 @@ pub enum ToolCall {
         /// Their paths, as the agent gave them; links may be added with where they lead.
         paths: Vec<String>,
     },
-    /// Something that the guard has no rules for, such as a search in the web. It is allowed.
+    /// Code in a language that is not known.
+    Code {
+        /// What would run.
+        text: String,
+    },
+    /// Something that touches nothing, such as a search in the web. It is allowed.
     Other,
+    /// A tool that is not known, with nothing in its input that says what it does.
+    Unknown {
+        /// What it is called.
+        tool: String,
+    },
 }
 
 impl ToolCall {
     /// Translates what an agent's hook is told: the name of the tool, and its input as JSON.
     ///
     /// Names are those that Claude Code, Codex, Gemini CLI and other agents use, in any case. A tool that is not known is
-    /// [`ToolCall::Other`].
+    /// judged by the shape of its input: a command is a command, whatever runs it, and a path is written unless the
+    /// name of the tool says that it only looks.
     pub fn from_hook(tool: &str, input: &Value) -> Self {
         let name = tool.to_lowercase();
-        let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
-        if name == "apply_patch" || name == "applypatch" {
-            let patch = ["command", "input", "patch"].iter().find_map(|key| text(key));
-            return Self::Write { paths: patch.map(|patch| patched_files(&patch)).unwrap_or_default() };
+        let is_listed = |names: &[&str]| names.contains(&name.as_str());
+        if is_listed(&["apply_patch", "applypatch"]) {
+            let patch = ["command", "input", "patch"].iter().find_map(|key| text_at(input, key));
+            return Self::Write { paths: patch.map(patched_files).unwrap_or_default() };
         }
-        if SHELL_TOOLS.contains(&name.as_str()) {
-            return match (input.get("command").or_else(|| input.get("cmd")), text("script")) {
-                (Some(Value::String(command_line)), _) => Self::Shell { command_line: command_line.clone() },
-                (Some(Value::Array(words)), _) => Self::Arguments {
-                    words: words.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-                },
-                (_, Some(command_line)) => Self::Shell { command_line },
-                _ => Self::Other,
-            };
+        if is_listed(&names::SHELL) {
+            return command_in(input).unwrap_or(Self::Other);
         }
-        let mut paths: Vec<String> = PATH_KEYS.iter().filter_map(|key| text(key)).collect();
-        if let Some(list) = input.get("paths").or_else(|| input.get("file_paths")).and_then(Value::as_array) {
-            paths.extend(list.iter().filter_map(Value::as_str).map(str::to_owned));
+        let only_views = text_at(input, "command").is_some_and(|verb| verb == "view");
+        if is_listed(&names::READ) || only_views {
+            return Self::Read { paths: paths_in(input) };
         }
-        let only_views = text("command").is_some_and(|verb| verb == "view");
-        if WRITE_TOOLS.contains(&name.as_str()) && !only_views {
-            return Self::Write { paths };
+        if is_listed(&names::WRITE) {
+            return Self::Write { paths: paths_in(input) };
         }
-        if READ_TOOLS.contains(&name.as_str()) || only_views {
-            return Self::Read { paths };
+        if is_listed(names::HARMLESS) {
+            return Self::Other;
         }
-        Self::Other
+        Self::from_shape(tool, input)
+    }
+
+    /// Whether a tool of this name is known, or known to be judged by what it is given.
+    pub fn knows(tool: &str) -> bool {
+        let name = tool.to_lowercase();
+        let lists: [&[&str]; 5] =
+            [&names::SHELL, &names::WRITE, &names::READ, names::HARMLESS, &names::BY_SHAPE];
+        lists.iter().any(|names| names.contains(&name.as_str())) || name.starts_with("mcp__")
+    }
+
+    /// A tool that is not known. What it is given may be wrapped once more.
+    fn from_shape(tool: &str, input: &Value) -> Self {
+        let inner = || input.as_object().into_iter().flat_map(|object| object.values());
+        if let Some(call) = command_in(input).or_else(|| inner().find_map(command_in)) {
+            return call;
+        }
+        let mut paths = paths_in(input);
+        paths.extend(inner().filter(|value| value.is_object()).flat_map(paths_in));
+        match (paths.is_empty(), names::only_looks(tool)) {
+            (false, true) => Self::Read { paths },
+            (false, false) => Self::Write { paths },
+            (true, true) => Self::Other,
+            (true, false) => Self::Unknown { tool: tool.to_owned() },
+        }
     }
 }
 
-/// Tools that run commands, as the agents call them.
-const SHELL_TOOLS: [&str; 12] = [
-    "bash",
-    "shell",
-    "exec_command",
-    "run_shell_command",
-    "local_shell",
-    "run_terminal_cmd",
-    "execute_command",
-    "powershell",
-    "terminal",
-    "exec",
-    "unified_exec",
-    "run_command",
-];
+fn text_at<'a>(input: &'a Value, key: &str) -> Option<&'a str> {
+    input.get(key).and_then(Value::as_str)
+}
 
-/// Tools that change files.
-const WRITE_TOOLS: [&str; 16] = [
-    "write",
-    "edit",
-    "multiedit",
-    "notebookedit",
-    "write_file",
-    "replace",
-    "str_replace_editor",
-    "str_replace_based_edit_tool",
-    "create_file",
-    "edit_file",
-    "create",
-    "str_replace",
-    "insert",
-    "patch",
-    "search_replace",
-    "delete_file",
-];
+fn texts(list: &Value) -> Vec<String> {
+    let list = list.as_array().into_iter().flatten();
+    list.filter_map(Value::as_str).map(str::to_owned).collect()
+}
 
-/// Tools that read files.
-const READ_TOOLS: [&str; 9] =
-    ["read", "read_file", "view", "read_many_files", "notebookread", "open_file", "cat", "view_file", "grep"];
+/// What an input would run: a command line, a command with its arguments, or code.
+fn command_in(input: &Value) -> Option<ToolCall> {
+    let command = COMMAND_KEYS.iter().find_map(|key| input.get(key));
+    match command {
+        Some(Value::String(command)) => {
+            let args = input.get("args").or_else(|| input.get("arguments")).map(texts).unwrap_or_default();
+            if args.is_empty() {
+                return Some(ToolCall::Shell { command_line: command.clone() });
+            }
+            return Some(ToolCall::Arguments { words: [vec![command.clone()], args].concat() });
+        }
+        Some(list @ Value::Array(_)) => return Some(ToolCall::Arguments { words: texts(list) }),
+        _ => {}
+    }
+    let code = CODE_KEYS.iter().find_map(|key| text_at(input, key))?;
+    Some(ToolCall::Code { text: code.to_owned() })
+}
+
+/// The files that an input names.
+fn paths_in(input: &Value) -> Vec<String> {
+    let single = PATH_KEYS.iter().filter_map(|key| text_at(input, key)).map(str::to_owned);
+    let lists = ["paths", "file_paths", "files"].iter().filter_map(|key| input.get(key)).flat_map(texts);
+    single.chain(lists).collect()
+}
+
+/// Keys that hold a command.
+const COMMAND_KEYS: [&str; 6] = ["command", "cmd", "shell_command", "command_line", "commandLine", "chars"];
+
+/// Keys that hold a script.
+const CODE_KEYS: [&str; 6] = ["script", "code", "source", "expression", "python", "javascript"];
 
 /// Keys that hold a path.
-const PATH_KEYS: [&str; 9] = [
+const PATH_KEYS: [&str; 12] = [
     "file_path",
     "filePath",
     "path",
@@ -125,6 +154,9 @@ const PATH_KEYS: [&str; 9] = [
     "filename",
     "file",
     "relative_path",
+    "destination",
+    "output_path",
+    "dest",
 ];
 
 /// The files that a patch of `apply_patch` adds, changes, moves or deletes.
@@ -164,6 +196,20 @@ mod tests {
             ("Read", json!({"file_path": ".env"}), ToolCall::Read { paths: vec![".env".into()] }),
             ("Task", json!({"prompt": "rm -rf /"}), ToolCall::Other),
             ("Bash", json!({}), ToolCall::Other),
+            // Tools that are not known, by what they are given.
+            ("Monitor", json!({"command": "rm -rf ~", "description": "x"}), shell("rm -rf ~")),
+            ("mcp__x__run", json!({"params": {"cmd": "ls"}}), shell("ls")),
+            (
+                "mcp__x__start",
+                json!({"command": "rm", "args": ["-rf", "x"]}),
+                ToolCall::Arguments { words: vec!["rm".into(), "-rf".into(), "x".into()] },
+            ),
+            ("mcp__py__eval", json!({"code": "1 + 1"}), ToolCall::Code { text: "1 + 1".into() }),
+            ("mcp__fs__put", json!({"path": "a", "content": "x"}), write(&["a"])),
+            ("mcp__fs__move_file", json!({"file": "a", "destination": "b"}), write(&["a", "b"])),
+            ("mcp__fs__read_text", json!({"path": "a"}), ToolCall::Read { paths: vec!["a".into()] }),
+            ("mcp__db__list_tables", json!({}), ToolCall::Other),
+            ("Frobnicate", json!({"x": 1}), ToolCall::Unknown { tool: "Frobnicate".into() }),
         ];
         for (name, input, expected) in cases {
             assert_eq!(ToolCall::from_hook(name, &input), expected, "{name} {input}");

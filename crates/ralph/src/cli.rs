@@ -33,6 +33,7 @@ mod runs;
 mod safety_args;
 mod sandbox;
 pub(crate) mod schema;
+mod selftest;
 mod session;
 mod status;
 mod stop;
@@ -52,6 +53,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind}
 use ralph_sys::{
     error::{EXIT_CODES, Error, REFUSED, Result},
     process::guardian,
+    signals,
 };
 
 use crate::{
@@ -105,6 +107,7 @@ enum Command {
     Stop(stop::StopArgs),
     Report(report::ReportArgs),
     Judge(judge::JudgeArgs),
+    Selftest(selftest::SelftestArgs),
     Clean(clean::CleanArgs),
     Session(session::SessionArgs),
     Plugin(plugin::PluginArgs),
@@ -127,6 +130,7 @@ enum Command {
     #[command(name = guardian::COMMAND, hide = true)]
     Guardian {
         run: String,
+        mark: String,
     },
     /// Run a command inside a sandbox and answer for it outside
     #[command(name = ralph_sandbox::COMMAND, hide = true)]
@@ -160,6 +164,7 @@ enum Command {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    signals::forget_inherited();
     let args: Vec<OsString> = std::env::args_os().collect();
     if let Some(call) = hook::quick(&args) {
         return exit(hook::main(&call));
@@ -200,8 +205,8 @@ fn dispatch(cli: Cli) -> Result<u8> {
     if let Command::ScriptedAgent { text, script } = &cli.command {
         return scripted::main(script, *text);
     }
-    if let Command::Guardian { run } = &cli.command {
-        return Ok(guardian::main(run).map(|()| 0)?);
+    if let Command::Guardian { run, mark } = &cli.command {
+        return Ok(guardian::main(run, mark).map(|()| 0)?);
     }
     match &cli.command {
         Command::Sandboxed(args) => return sandbox::outside(args),
@@ -245,6 +250,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Stop(args) => stop::main(&args, &project),
         Command::Report(args) => report::main(&args, &project),
         Command::Judge(args) => judge::main(&args, &project),
+        Command::Selftest(args) => selftest::main(&args, &project),
         Command::Clean(args) => clean::main(&args, &project),
         Command::Doctor(args) => doctor::main(&args, &project),
         Command::Sandbox(args) => sandbox::main(&args, &project),

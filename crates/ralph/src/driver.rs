@@ -7,6 +7,7 @@
 //! needs to act: programs, folders, locks, the sandbox, the files that it watches. Each owns its fields.
 
 mod abandon;
+pub(crate) mod access;
 mod agent;
 pub(crate) mod agent_version;
 mod assigned;
@@ -18,12 +19,15 @@ mod containment;
 mod conversation;
 mod dry_run;
 mod ended;
+mod examine;
+mod hook_program;
 mod hooking;
 mod judge;
 mod last_lines;
 mod ledger;
 mod listener;
 mod notify;
+mod outside;
 mod plan_tasks;
 mod progress;
 mod prompts;
@@ -49,7 +53,6 @@ use ralph_core::{
     engine::{
         Action, Run,
         event::{Event, View},
-        findings::Finding,
         outcome::Outcome,
         stop::Stop,
     },
@@ -121,10 +124,16 @@ impl Driver {
             if let Some(stories) = &mut self.stories {
                 stories.take_back_unverified(&mut self.site, self.git.as_ref());
             }
-            match self.site.run().next(Timestamp::now()) {
+            let action = self.site.run().next(Timestamp::now());
+            budget::keep_time(&mut self.site, &action);
+            match action {
                 Action::Look => self.look_again(),
                 Action::RunTurn(order) => self.run_turn(order)?,
-                Action::AbandonTurn => abandon::abandon_turn(&mut self.site, &mut self.containment),
+                Action::AbandonTurn => {
+                    if !abandon::abandon_turn(&mut self.site, &mut self.containment) {
+                        self.distrust_repository();
+                    }
+                }
                 Action::JudgeTasks => self.judge_tasks(),
                 Action::RunBaseline(gate) => self.run_baseline(gate),
                 Action::RunGate(gate) => self.run_gate(gate),
@@ -132,8 +141,11 @@ impl Driver {
                 Action::HandOver { story, reason } => self.hand_over(story, reason),
                 Action::BringJudge => self.bring_judge(),
                 Action::RunInJudge(gate) => self.run_in_judge(gate),
-                Action::Deliver => self.deliver(),
-                Action::Commit => self.commit(),
+                Action::TakeBase => self.take_base(),
+                Action::Examine => self.examine(),
+                Action::PutBack(files) => self.put_back(&files),
+                Action::Deliver => budget::counting_time(&mut self, Self::deliver),
+                Action::Commit => budget::counting_time(&mut self, Self::commit),
                 Action::AwaitFiles(files) => self.await_files(&files),
                 Action::StartWait(wait) => wait::start(&mut self.site, wait),
                 Action::WaitUntil(until_ms) => wait::go_on(&mut self.site, until_ms),
@@ -146,20 +158,16 @@ impl Driver {
     fn take_tries(&mut self) {
         let Site { dir, ledger, .. } = &mut self.site;
         let (iteration, attempt) = ledger.run().state.position();
-        let found = tries::found(dir, &dir.turn(iteration, attempt).join(FOLDER));
-        if found.is_empty() {
-            return;
-        }
-        let (commands, files): (Vec<String>, Vec<_>) = found.into_iter().unzip();
-        let findings = commands.into_iter().map(|command| Finding::PersonsCommand { command });
-        ledger.found(findings.collect());
-        for file in files {
-            // A file that stays is found again, and counts once.
-            let _ = std::fs::remove_file(file);
-        }
+        let spool = self.containment.is_there().then(|| dir.turn(iteration, attempt).join(FOLDER));
+        ledger.take_tries(tries::found(dir, spool.as_deref()));
     }
 
     fn finish(mut self, outcome: &Outcome) -> u8 {
+        // Where the working tree decided, nobody has looked yet.
+        if *outcome == Outcome::Done {
+            let findings = outside::findings(&self.site);
+            self.site.ledger.found(findings);
+        }
         let Run { plan, state, .. } = self.site.run();
         let exit_code = state.exit_code(plan, outcome);
         await_others::end_children(&mut self.site, outcome);
@@ -167,8 +175,10 @@ impl Driver {
         if let Some(mut stories) = self.stories.take().filter(|_| *outcome == Outcome::Done) {
             stories.count_reviews(&mut self.site);
         }
-        let Self { mut site, containment, locks, trees, .. } = self;
+        outside::leave(&mut self.site);
+        let Self { mut site, agent, containment, locks, trees, .. } = self;
         containment.finish(&mut site);
+        agent.finish();
         work_done::count(&mut site, trees.repository());
         site.ledger.record(Event::RunEnded { outcome: outcome.clone(), exit_code });
         // The guardian shares the locks and takes a moment to go; nothing is left to guard.

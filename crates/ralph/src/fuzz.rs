@@ -140,6 +140,7 @@ fn show(folded: &Folded) {
         folded,
         standing,
         asked: None,
+        checks_diff: None,
         commits: Vec::new(),
         files: Vec::new(),
         range: None,

@@ -1,6 +1,8 @@
 //! Performs the checks of a plan: runs the command, keeps its output, says how it failed.
 
 mod log_excerpt;
+mod still_there;
+mod tests_run;
 
 use std::{
     ffi::OsString,
@@ -24,12 +26,16 @@ use ralph_core::{
 };
 use ralph_sandbox::Sandbox;
 use ralph_sys::{
-    files::{Readers, Root},
+    error::Result,
+    files::{self, Readers, Root},
     process::{Control, Ended, Leftovers, ProcessEvent, Sink, Spec, Supervisor},
     watch::Cause,
 };
 
+use tests_run::{NamesFile, Report};
+
 use crate::{
+    hidden,
     journal::run_dir::{RunDir, record_into},
     workspace::view::View,
 };
@@ -67,11 +73,30 @@ pub(crate) fn check(
     mut place: GatePlace<'_>,
     notice: &mut dyn FnMut(&ProcessEvent<'_>),
 ) -> Option<GateEnded> {
-    let Check::Command { command } = &gates[gate].check else { return None };
+    let is_hidden = matches!(gates[gate].check, Check::Hidden { .. });
+    let command = match &gates[gate].check {
+        Check::Command { command } => Some(command.as_str()),
+        Check::Hidden { name } => place.setup.hidden.command(name),
+        Check::ChildrenEnded { .. }
+        | Check::TaskRules
+        | Check::CleanTree
+        | Check::StoriesDone
+        | Check::PlanSettled
+        | Check::Work { .. } => return None,
+    };
     let (contained, was_failing) = (place.sandbox.as_ref().map(|it| it.level()), place.was_failing);
     let failed = |failure| GateFailure { contained, was_failing, ..failure };
-    let kept = place.run.turn(place.iteration, place.attempt).join(format!("{}.log", place.name));
-    let log = format!("{PROJECT_DIR}/guardrail_{:03}_{}.log", place.iteration, place.name);
+    let not_started = |why: String, log: String| {
+        Some(GateEnded::own(gate, Some(failed(GateFailure::new(GateExit::NotStarted, why))), log))
+    };
+    let Some(command) = command else {
+        return not_started("its command is not known any more".to_owned(), String::new());
+    };
+    let (kept, log) = match place.logs(is_hidden) {
+        Ok(logs) => logs,
+        Err(error) => return not_started(error.to_string(), String::new()),
+    };
+    let tests = place.tests(&gates[gate]);
     let ran = spec(command, &place, record_into(&kept)).and_then(|spec| {
         let spec = match (&place.in_judge, place.sandbox.as_deref_mut()) {
             (Some(judge), sandbox) => judge.view.wrap(spec, sandbox)?,
@@ -87,29 +112,75 @@ pub(crate) fn check(
         Ok(ended) if ended.cause == Some(Cause::Interrupt) => return None,
         Ok(ended) => ended,
         // A machine that cannot start a process for the moment fails the gate, not the run.
-        Err(error) => {
-            let failure = Some(failed(GateFailure::new(GateExit::NotStarted, error.to_string())));
-            return Some(GateEnded { gate, failure, ms: 0, log, signature: None });
-        }
+        Err(error) => return not_started(error.to_string(), log),
     };
     // For people and the agent; the one that counts is the run's.
-    let _ = copy(&kept, &place.setup.project, &log);
+    if !is_hidden {
+        let _ = copy(&kept, &place.setup.project, &log);
+    }
 
     let exit = exit(&ended, place.setup);
     let failure = (exit != GateExit::Code(0)).then(|| {
+        if is_hidden {
+            return failed(GateFailure::new(exit.clone(), String::new()));
+        }
         failed(
             log_excerpt::of(exit.clone(), &kept, place.setup)
                 .unwrap_or_else(|error| GateFailure::new(exit, format!("(not kept: {error})"))),
         )
     });
     let signature = failure.as_ref().and_then(|failure| signature(&failure.exit, &kept).ok());
-    Some(GateEnded { gate, failure, ms: millis(ended.took), log, signature })
+    let tests = tests_run::read(&gates[gate], &kept, tests.as_ref(), &place.names());
+    Some(GateEnded { gate, failure, ms: millis(ended.took), log, signature, tests })
+}
+
+impl GatePlace<'_> {
+    /// Where the output is kept, and what the record calls that. What hidden guardrails print no agent may see.
+    fn logs(&self, is_hidden: bool) -> Result<(PathBuf, String)> {
+        let kept = self.run.turn(self.iteration, self.attempt).join(format!("{}.log", self.name));
+        if !is_hidden {
+            return Ok((kept, format!("{PROJECT_DIR}/guardrail_{:03}_{}.log", self.iteration, self.name)));
+        }
+        let kept = hidden::log(self.run, self.name, self.iteration, self.attempt)?;
+        let log = kept.display().to_string();
+        Ok((kept, log))
+    }
+
+    /// The report of its tests that the gate will write, if it does.
+    fn tests(&self, gate: &Gate) -> Option<Report> {
+        match &self.in_judge {
+            None => Report::expect(gate, &self.setup.project, Path::new("")),
+            Some(judge) => {
+                let folder = judge.folder.strip_prefix(judge.view.seat()).unwrap_or(Path::new(""));
+                Report::expect(gate, &judge.view.written(), folder)
+            }
+        }
+    }
+
+    /// What its tests were called before the first iteration.
+    fn names(&self) -> NamesFile<'_> {
+        let files = self.in_judge.as_ref().map_or(self.setup.project.as_path(), |judge| judge.view.tree());
+        NamesFile::new(self.run, self.name, self.iteration == 0, files)
+    }
+}
+
+/// A check for which no time is left.
+pub(crate) fn not_run(gate: usize) -> GateEnded {
+    let output = "the checks before it took all the time that the agent's program waits for ralph".to_owned();
+    let failure = GateFailure::new(GateExit::NotStarted, output);
+    GateEnded::own(gate, Some(failure), String::new())
 }
 
 /// How the command ended.
 fn exit(ended: &Ended, setup: &Setup) -> GateExit {
     match (ended.cause, ended.status) {
-        (Some(_), _) => GateExit::TimedOut { limit_ms: setup.timeouts.gate_timeout_ms.unwrap_or_default() },
+        (Some(_), _) => {
+            // Its own limit, or what was left of the run's.
+            let took = millis(ended.took);
+            GateExit::TimedOut {
+                limit_ms: setup.timeouts.gate_timeout_ms.map_or(took, |limit| limit.min(took)),
+            }
+        }
         (None, Some(status)) => status
             .code()
             .map_or_else(|| GateExit::Signal(status.signal().unwrap_or_default()), GateExit::Code),
@@ -120,7 +191,7 @@ fn exit(ended: &Ended, setup: &Setup) -> GateExit {
 
 /// Copies a log into the project; the agent may have removed the folder, or put a link there.
 fn copy(from: &Path, project: &Path, log: &str) -> io::Result<()> {
-    let mut from = File::open(from)?;
+    let mut from = files::open(from)?;
     Root::new(project).replace_with(log, Readers::AsBefore, |to| io::copy(&mut from, to).map(drop))
 }
 
@@ -147,6 +218,8 @@ fn spec(command: &str, place: &GatePlace<'_>, log: io::Result<File>) -> io::Resu
         // What they print is read by agents, in logs and in reports.
         .env("NO_COLOR", "1")
         .env("TERM", "dumb")
+        // What lies in the user's site-packages is no part of the project.
+        .env("PYTHONNOUSERSITE", "1")
         .envs(guardrail_env.iter().map(|(name, value)| (name.into(), Some(value.into()))))
         .envs(in_judge)
         .without("CLAUDECODE")
@@ -159,7 +232,7 @@ fn spec(command: &str, place: &GatePlace<'_>, log: io::Result<File>) -> io::Resu
 /// than this does not matter.
 fn signature(exit: &GateExit, log: &Path) -> io::Result<String> {
     const MAX_COMPARED_LEN: u64 = 1024 * 1024;
-    let mut file = File::open(log)?;
+    let mut file = files::open(log)?;
     let skipped = file.metadata()?.len().saturating_sub(MAX_COMPARED_LEN);
     file.seek(SeekFrom::Start(skipped))?;
     let mut signature = FailureSignature::default();

@@ -13,6 +13,7 @@ pub(crate) mod tries;
 use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{self, BufRead, BufReader, Seek, SeekFrom, Write},
+    os::unix::fs::OpenOptionsExt,
     path::Path,
     sync::mpsc::{SyncSender, sync_channel},
     thread,
@@ -59,6 +60,7 @@ impl Journal {
             .create(true)
             .read(true)
             .append(true)
+            .mode(0o600)
             .open(path)
             .context(format!("cannot open {}", path.display()))?;
         match file_lock::take_within(&file, RELEASE_TIMEOUT) {

@@ -18,7 +18,7 @@ use ralph_core::{
 };
 use ralph_sys::{
     error::{Context, Result},
-    process::{Supervisor, guardian::Guardian},
+    process::{Supervisor, guardian::Guardian, mark::Mark},
 };
 use serde::Serialize;
 
@@ -147,9 +147,9 @@ pub(crate) fn judge(
         Some(source) => {
             let workspace = Workspace::take(request.project, source, request.wishes.clone())?;
             let lock = workspace.lock().try_clone()?.into();
-            let id = format!("judge-{}", std::process::id());
-            supervisor.guarded(Guardian::start(&id, &[lock]).context("cannot start the guardian")?);
             let folder = workspace.folder().to_owned();
+            let mark = Mark::new(&format!("judge-{}", std::process::id()), &folder);
+            supervisor.guarded(Guardian::start(mark, &[lock]).context("cannot start the guardian")?);
             let mut session = Session::new(supervisor, request, notice, &folder)?;
             let judged = session.judge(workspace);
             session.finish();

@@ -9,12 +9,15 @@ mod driver;
 #[doc(hidden)]
 pub mod fuzz;
 mod gates;
+mod hidden;
 mod hooks;
 mod journal;
 mod judge;
+mod outside;
 mod project;
 mod report;
 mod scripted;
+mod selftest;
 mod settings;
 mod tasks;
 mod term;

@@ -5,4 +5,5 @@ pub(crate) mod archived;
 pub(crate) mod git;
 pub(crate) mod lock;
 pub(crate) mod own_files;
+pub(crate) mod own_output;
 pub(crate) mod story_files;

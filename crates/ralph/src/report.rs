@@ -8,6 +8,7 @@ pub(crate) mod json;
 pub(crate) mod judge;
 pub(crate) mod listing;
 mod screen;
+pub(crate) mod selftest;
 pub(crate) mod session_log;
 pub(crate) mod style;
 pub(crate) mod summary;
@@ -26,6 +27,10 @@ pub(crate) trait Reporter {
     fn agent(&mut self, _event: &AgentEvent) {}
     /// What only somebody who asked for details wants to know.
     fn detail(&mut self, _text: &str) {}
+    /// Whether it shows details: some take work to put together.
+    fn wants_details(&self) -> bool {
+        false
+    }
     /// It is this late: reporters have no clock of their own, so that a record is shown as it was.
     fn moment(&mut self, _at: Timestamp) {}
     /// Whether it shows something that changes by itself, and so wants to be flushed now and then.
@@ -56,6 +61,9 @@ impl Reporter for Vec<Box<dyn Reporter>> {
         for reporter in self.iter_mut() {
             reporter.detail(text);
         }
+    }
+    fn wants_details(&self) -> bool {
+        self.iter().any(|reporter| reporter.wants_details())
     }
     fn moment(&mut self, at: Timestamp) {
         for reporter in self.iter_mut() {

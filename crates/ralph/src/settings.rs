@@ -30,7 +30,7 @@ use ralph_core::verify::rules::{GuardrailKind, Repeats, RunsWhere};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::term::ColorWhen;
+use crate::{hidden, term::ColorWhen};
 
 pub(crate) use limits::Limits;
 pub(crate) use load::{
@@ -72,6 +72,9 @@ pub(crate) struct Settings {
     pub(crate) agent: AgentSettings,
     /// The commands that must succeed before anything counts as done, in the order in which they run.
     pub(crate) guardrails: Vec<Guardrail>,
+    /// Commands that judge and that the agent must not know; no file of a project has them.
+    #[serde(skip)]
+    pub(crate) hidden: Vec<String>,
     /// Variables for the environment of guardrails, beside `NO_COLOR=1` and `TERM=dumb`, which they override.
     #[schemars(schema_with = "schema::variables")]
     pub(crate) guardrail_env: BTreeMap<String, String>,
@@ -138,6 +141,7 @@ impl Default for Settings {
             include_iteration_count_in_prompt: false,
             agent: AgentSettings::default(),
             guardrails: Vec::new(),
+            hidden: Vec::new(),
             guardrail_env: BTreeMap::new(),
             baseline: true,
             scm: None,
@@ -171,8 +175,15 @@ impl Settings {
             hint: guardrail.hint.clone(),
             runs_where: guardrail.runs_where,
             repeats: if guardrail.repeat { Repeats::Yes } else { Repeats::No },
+            kind: guardrail.kind,
+            junit: guardrail.junit.clone(),
         };
-        self.guardrails.iter().map(gate).collect()
+        // Only in the judge, where what it leaves behind is thrown away.
+        let hidden = self.hidden.iter().map(|command| Gate {
+            runs_where: RunsWhere::Judge,
+            ..Gate::new(Check::Hidden { name: hidden::name(command) }, when)
+        });
+        self.guardrails.iter().map(gate).chain(hidden).collect()
     }
 }
 
@@ -241,6 +252,10 @@ pub(crate) struct Guardrail {
     /// Whether it runs tests, or only reads the code (`lint`). Without it, what the command looks like.
     #[schemars(default, schema_with = "schema::guardrail_kind")]
     pub(crate) kind: Option<GuardrailKind>,
+    /// The file with a `JUnit` report that it writes, relative to the project. Its tests are counted there instead of in
+    /// its output.
+    #[schemars(regex(pattern = r"\S"))]
+    pub(crate) junit: Option<String>,
 }
 
 impl Default for Guardrail {
@@ -253,6 +268,7 @@ impl Default for Guardrail {
             runs_where: RunsWhere::default(),
             repeat: true,
             kind: None,
+            junit: None,
         }
     }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
-use ralph_core::escapes::without_escapes;
+use ralph_core::escapes::{is_deceptive, mark, without_escapes};
 use serde::Serialize;
 
 /// The styles of ralph's output; all empty without colour.
@@ -116,21 +116,27 @@ fn is_utf8(locale: &str) -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// Text of an agent as it may be shown: no sequences that colour it, move the cursor or rename the window, no other control characters.
+/// Text of an agent as it may be shown: no sequences that colour it, move the cursor or rename the window, no other control
+/// characters, and what turns the direction of reading as a mark.
 pub(crate) fn printable(text: &str) -> std::borrow::Cow<'_, str> {
-    let is_harmful = |c: char| c.is_control() && c != '\n' && c != '\t';
-    // Control characters are below the space, DEL, or two bytes that begin with C2. Whole blocks are checked
-    // without a way out in between, because then the compiler can compare many bytes at once.
-    let is_suspect =
-        |byte: &u8| (*byte < b' ' && *byte != b'\n' && *byte != b'\t') || *byte == 0x7f || *byte == 0xc2;
+    let is_control = |c: char| c.is_control() && c != '\n' && c != '\t';
+    let is_harmful = |c: char| is_control(c) || is_deceptive(c);
+    // Control characters are below the space, DEL, or two bytes that begin with C2; the deceptive ones begin with D8 or E2.
+    // Whole blocks are checked without a way out in between, because then the compiler can compare many bytes at once.
+    let is_suspect = |byte: &u8| {
+        (*byte < b' ' && *byte != b'\n' && *byte != b'\t') || matches!(*byte, 0x7f | 0xc2 | 0xd8 | 0xe2)
+    };
     let has_suspect = |block: &[u8]| block.iter().fold(false, |found, byte| found | is_suspect(byte));
     if text.as_bytes().chunks(256).any(has_suspect) && text.chars().any(is_harmful) {
-        without_escapes(text)
-            .chars()
-            .filter(|c| *c != '\r')
-            .map(|c| if is_harmful(c) { '\u{fffd}' } else { c })
-            .collect::<String>()
-            .into()
+        let mut shown = String::with_capacity(text.len());
+        for c in without_escapes(text).chars().filter(|c| *c != '\r') {
+            match c {
+                _ if is_deceptive(c) => shown.push_str(&mark(c)),
+                _ if is_control(c) => shown.push('\u{fffd}'),
+                _ => shown.push(c),
+            }
+        }
+        shown.into()
     } else {
         text.into()
     }
@@ -178,6 +184,7 @@ mod tests {
 
     #[test]
     fn control_characters_are_replaced() {
+        check("a\u{202e}b — c\u{2028}d", "a‹U+202E›b — c‹U+2028›d");
         check("", "");
         check("größe\t“x”\n§ 1 😀", "größe\t“x”\n§ 1 😀");
         check("a\u{1b}[2Jb\u{1b}(B", "ab");

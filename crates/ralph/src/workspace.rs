@@ -5,6 +5,7 @@
 //! commands: those see a [`view::View`], and what they wrote is taken over only if it may stay. One lock each; a part
 //! that was being changed when ralph died is not believed (`record`).
 
+mod base;
 mod bring;
 mod call;
 mod checkout;
@@ -36,8 +37,9 @@ use std::{
 use ralph_core::setup::JudgeSetup;
 use ralph_core::verify::{caveat::Caveat, keep::Keep, preparation::Preparation, rules::SeenAt};
 use ralph_sandbox::Sandbox;
-use ralph_sys::{error::Result, hash::fnv, process::Supervisor};
+use ralph_sys::{error::Result, files::Root, hash::fnv, process::Supervisor};
 
+pub(crate) use base::{Blob, FileDiff, MadeChange};
 use checkout::remove;
 use crash_point::crash_point;
 pub(crate) use prepare::{PrepareEnd, Prepared, StepCall, StepEnd};
@@ -90,6 +92,8 @@ pub(crate) enum Candidate<'a> {
     Commit(&'a str),
     /// The files of the project as they are.
     WorkingTree,
+    /// A commit that ralph made in the store.
+    Made(&'a str),
 }
 
 /// What a workspace was brought to.
@@ -160,6 +164,12 @@ impl Workspace {
     /// Tells it from others.
     pub(crate) fn number(&self) -> u64 {
         fnv(self.folder.as_os_str().as_encoded_bytes())
+    }
+
+    /// What a file says that is checked out; nothing if there is no such file, or no text in it.
+    pub(crate) fn read_tree(&self, path: &Path) -> Option<String> {
+        const MAX_TEXT_LEN: u64 = 1024 * 1024;
+        String::from_utf8(Root::new(self.tree()).read(path, MAX_TEXT_LEN).ok()?).ok()
     }
 
     fn tree(&self) -> PathBuf {

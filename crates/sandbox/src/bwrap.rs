@@ -49,7 +49,10 @@ pub(super) fn arguments(
         "--proc",
         "/proc",
     ];
-    let mut all: Vec<OsString> = fixed.map(OsString::from).to_vec();
+    // What root may write there rules the whole machine.
+    let of_the_machine = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"];
+    let kept = of_the_machine.iter().flat_map(|path| ["--ro-bind-try", path, path]);
+    let mut all: Vec<OsString> = fixed.into_iter().chain(kept).map(OsString::from).collect();
     let depth = |path: &Path| path.components().count();
     let mut views: Vec<&ShownFolder> = views.iter().collect();
     views.sort_by_key(|view| depth(&view.at));
@@ -145,7 +148,9 @@ mod tests {
         let line = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
         assert!(line.starts_with("--unshare-user "), "{line}");
         assert!(
-            line.contains("--cap-drop ALL --ro-bind / / --dev /dev --proc /proc --bind /p /p "),
+            line.contains(
+                "--cap-drop ALL --ro-bind / / --dev /dev --proc /proc --ro-bind-try /proc/sys /proc/sys "
+            ),
             "{line}"
         );
         assert!(

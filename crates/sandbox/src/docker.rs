@@ -3,11 +3,15 @@
 use std::{ffi::OsString, path::Path};
 
 use ralph_core::containment::policy::{Access, Layer, Policy};
-use ralph_sys::process::{Spec, guardian::RUN_VARIABLE};
+use ralph_sys::process::{
+    Spec,
+    guardian::{MARK_VARIABLE, RUN_VARIABLE},
+};
 
 /// Variables that reach the container if they are set: whose process it is, keys, and whose commits it makes.
-const PASSED: [&str; 10] = [
+const PASSED: [&str; 11] = [
     RUN_VARIABLE,
+    MARK_VARIABLE,
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
     "CLAUDE_CODE_OAUTH_TOKEN",

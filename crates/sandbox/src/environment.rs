@@ -18,6 +18,7 @@ pub(super) fn of(cache: &Path, agent: &str) -> BTreeMap<String, Option<String>> 
         ("npm_config_cache", "npm"),
         ("YARN_CACHE_FOLDER", "yarn"),
         ("PIP_CACHE_DIR", "pip"),
+        ("UV_CACHE_DIR", "uv"),
         ("GOCACHE", "go-build"),
     ] {
         set(name, cache.join(folder).display().to_string());

@@ -51,10 +51,8 @@ impl Sandbox {
         for contact in sandbox.connections() {
             let Contact { host, refused } = &contact;
             if let Some(why) = refused {
-                let entry = contact.entry();
-                notice(&format!(
-                    "the sandbox refused a connection to {host}: {why}; to allow it: \"sandbox\": {{\"hosts\": [\"{entry}\"]}}"
-                ));
+                let hint = contact.hint().map(|hint| format!("; to allow it: {hint}")).unwrap_or_default();
+                notice(&format!("the sandbox refused a connection to {host}: {why}{hint}"));
             }
         }
         sandbox.finish(&mut supervisor);

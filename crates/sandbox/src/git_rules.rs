@@ -56,7 +56,7 @@ pub(super) fn protect(
 /// Asks git, and looks into the repository.
 fn find(supervisor: &mut Supervisor, project: &Path, places: &GitPlaces) -> GitRules {
     let args: Vec<OsString> = ["config", "-z", "--list", "--show-origin"].map(OsString::from).to_vec();
-    let said = supervisor.capture(calls::unattended("git".into(), project, args), MAX_OUTPUT_LEN);
+    let said = supervisor.capture(calls::looking_git(project, args), MAX_OUTPUT_LEN);
     let said = said.map(|captured| String::from_utf8_lossy(&captured.out).into_owned()).unwrap_or_default();
     let top = places.link.as_deref().and_then(Path::parent).or(places.common.parent()).unwrap_or(project);
     let mut rules = configured(&said, project, top, survey::home().as_deref());

@@ -13,7 +13,7 @@ mod git_rules;
 mod inside;
 mod landlock;
 mod link;
-mod login;
+pub mod login;
 mod mounts;
 pub mod moved;
 pub mod outside;
@@ -26,7 +26,9 @@ mod seccomp;
 pub mod self_test;
 pub mod spool;
 mod survey;
+mod tools;
 pub mod unprotected;
+mod viewing;
 mod watched;
 
 use std::{
@@ -41,12 +43,13 @@ use std::{
 use ralph_core::containment::{
     contact::Contact,
     level::Level,
-    policy::{self, Layer, Places, Policy, ShownFolder},
+    policy::{self, Layer, Places, Policy},
     wanted::Wanted,
 };
 use ralph_sys::{
     calls,
     error::{Error, Result},
+    files::{self, MAX_TEXT_LEN},
     paths,
     process::{Spec, Supervisor},
 };
@@ -54,6 +57,7 @@ use ralph_sys::{
 use login::Login;
 use placeholders::StandIns;
 use sbx::Machine;
+use tools::Tools;
 
 /// The hidden command of the process outside.
 pub const COMMAND: &str = "sandboxed";
@@ -101,6 +105,8 @@ pub struct Sandbox {
     absent: Vec<String>,
     /// The agent's program, which some kinds start in a way of its own.
     agent_program: PathBuf,
+    /// Where package managers write, if they may.
+    tools: Option<Tools>,
 }
 
 /// What a sandbox is made for.
@@ -154,7 +160,11 @@ impl Sandbox {
             .filter_map(|(_, path)| path)
             .chain(work.and_then(|path| std::fs::canonicalize(path).ok()))
             .collect();
+        let tools = Tools::of(&wanted, folder, &cache, env);
         let mut env = environment::of(&cache, agent);
+        if let Some(tools) = &tools {
+            env.extend(tools.for_agent()?);
+        }
         env.insert(VARIABLE.to_owned(), Some(wanted.level().name().to_owned()));
         env.extend(login.iter().flat_map(Login::variables));
         let policy = Policy {
@@ -187,6 +197,7 @@ impl Sandbox {
             id,
             absent,
             agent_program,
+            tools,
         };
         if sandbox.level() == Level::Sbx {
             sandbox.machine().create(agent, &sandbox.policy.hosts, supervisor)?;
@@ -235,7 +246,10 @@ impl Sandbox {
         self.policy.layers = present(policy::layers(&places));
         match self.level() {
             Level::Embedded | Level::Bwrap | Level::Landlock => {
-                fs_err::write(&self.rules, serde_json::to_vec(&self.policy)?)?;
+                let mut policy = self.policy.clone();
+                // Who names programs of its own means them.
+                policy.env.retain(|name, _| name != "PATH" || spec.env.iter().all(|(set, _)| set != "PATH"));
+                fs_err::write(&self.rules, serde_json::to_vec(&policy)?)?;
                 wrapped(self.level(), &self.rules, Some(&self.log), spec)
             }
             Level::Docker => {
@@ -245,29 +259,6 @@ impl Sandbox {
             Level::Sbx => Ok(self.machine().wrap(&self.agent_program, spec)),
             Level::Seatbelt => Ok(seatbelt_wrap(&self.policy, spec)),
             Level::None => Ok(spec),
-        }
-    }
-
-    /// Makes a process one that runs inside, and sees these folders at the path of others.
-    pub fn wrap_viewing(&mut self, spec: Spec, views: Vec<ShownFolder>) -> io::Result<Spec> {
-        let mut places = self.places.clone();
-        places.own.extend(written_folders(&spec));
-        // Where nothing can be put elsewhere, it is seen where it is.
-        places
-            .own
-            .extend(views.iter().filter(|_| self.level() == Level::Landlock).map(|view| view.at.clone()));
-        let layers = policy::layers_beside(&places);
-        let mut policy = Policy { layers: present(layers), views, ..self.policy.clone() };
-        // Its own caches are in the view.
-        policy.env.retain(|name, _| spec.env.iter().all(|(set, _)| set != name.as_str()));
-        match self.level() {
-            Level::Embedded | Level::Bwrap | Level::Landlock => {
-                fs_err::write(&self.rules, serde_json::to_vec(&policy)?)?;
-                wrapped(self.level(), &self.rules, Some(&self.log), spec)
-            }
-            Level::Docker | Level::Sbx | Level::Seatbelt | Level::None => {
-                Err(io::Error::other(format!("the sandbox `{}` shows no other folder", self.level().name())))
-            }
         }
     }
 
@@ -301,7 +292,8 @@ impl Sandbox {
     pub fn recall_turn(&mut self) -> bool {
         // As before the look at that time.
         let _ = self.placeholders.make();
-        let kept = std::fs::read(&self.kept).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let kept =
+            files::read(&self.kept, MAX_TEXT_LEN).ok().and_then(|text| serde_json::from_slice(&text).ok());
         let is_known = kept.is_some();
         self.watched = kept.unwrap_or_default();
         is_known
@@ -314,7 +306,7 @@ impl Sandbox {
 
     /// Whom processes inside wanted to talk to since the last look.
     pub fn connections(&mut self) -> Vec<Contact> {
-        let Ok(mut file) = std::fs::File::open(&self.log) else { return Vec::new() };
+        let Ok(mut file) = files::open(&self.log) else { return Vec::new() };
         let mut text = String::new();
         if file.seek(SeekFrom::Start(self.read)).is_err() || file.read_to_string(&mut text).is_err() {
             return Vec::new();
@@ -341,6 +333,9 @@ impl Sandbox {
             login.forget();
         }
         let _ = std::fs::remove_dir_all(&self.policy.tmp);
+        if let Some(tools) = &self.tools {
+            tools.finish();
+        }
         if self.level() == Level::Sbx {
             self.machine().stop(supervisor);
         }
@@ -384,8 +379,7 @@ fn tracked(supervisor: &mut Supervisor, project: &Path, paths: &[PathBuf]) -> Ve
     }
     let mut args: Vec<OsString> = ["ls-files", "-z", "--"].map(OsString::from).to_vec();
     args.extend(paths.iter().map(|path| path.as_os_str().to_owned()));
-    let Ok(captured) = supervisor.capture(calls::unattended("git".into(), project, args), MAX_OUTPUT_LEN)
-    else {
+    let Ok(captured) = supervisor.capture(calls::looking_git(project, args), MAX_OUTPUT_LEN) else {
         return Vec::new();
     };
     let names = captured.out.split(|byte| *byte == 0).filter(|name| !name.is_empty());

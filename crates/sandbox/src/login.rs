@@ -4,7 +4,9 @@
 //! the environment are enough. Without them the credential is copied in before a turn, and a well-formed change of
 //! it (a token that was renewed) is copied back after the turn, because an old token would log the user out.
 
+mod found;
 mod kinds;
+mod ways;
 
 use std::{
     io,
@@ -17,6 +19,8 @@ use serde_json::Value;
 
 use super::survey::home;
 use kinds::{ELSEWHERE, KINDS, Kind};
+
+pub use found::{Asked, found};
 
 /// The largest login.
 const MAX_LOGIN_LEN: u64 = 1024 * 1024;
@@ -35,6 +39,19 @@ pub(super) fn hidden(agent: &str, variable: &dyn Fn(&str) -> Option<String>) -> 
         all.extend(folders.into_iter().flatten().map(of));
     }
     all
+}
+
+/// The user's files that configure an agent, whether they are there or not.
+pub fn configuration(agent: &str, variable: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
+    let Some(kind) = KINDS.iter().find(|kind| kind.name == agent) else { return Vec::new() };
+    let copied =
+        kind.theirs(variable).into_iter().flat_map(|dir| kind.copied.iter().map(move |name| dir.join(name)));
+    let more = kind.more.iter().filter_map(|(name, usual)| {
+        let set = variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let dir = set.or_else(|| home().map(|home| home.join(usual)))?.join(kind.name);
+        Some(["json", "jsonc"].map(|ext| dir.join(kind.name).with_extension(ext)))
+    });
+    copied.chain(more.flatten()).collect()
 }
 
 /// Files that the agent must find in the project, with what stands in them.

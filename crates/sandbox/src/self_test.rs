@@ -1,5 +1,5 @@
 //! Tries a kind of sandbox before a run depends on it: a program must start inside, a write and a connection that
-//! are forbidden must be refused.
+//! are forbidden must be refused, and so must the settings of the kernel.
 
 use std::{
     env,
@@ -29,6 +29,10 @@ pub const COMMAND: &str = "sandbox-probe";
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Most of what it says.
 const MAX_OUTPUT_LEN: usize = 16 * 1024;
+
+/// Files that rule the whole machine. They are opened and never written.
+const KERNEL_SETTINGS: [&str; 3] =
+    ["/proc/sys/kernel/domainname", "/proc/sys/vm/drop_caches", "/proc/sysrq-trigger"];
 
 /// The kind that a run gets: the one that was asked for, or the first that works.
 pub fn choose(supervisor: &mut Supervisor, wanted: &Wanted) -> Result<Level> {
@@ -146,6 +150,11 @@ pub fn probe(inside: &Path, outside: &Path, port: u16) -> Result<u8> {
     }
     if std::fs::write(outside, "").is_ok() {
         return Err(Error::new("a write outside of the project went through"));
+    }
+    for setting in KERNEL_SETTINGS {
+        if std::fs::OpenOptions::new().write(true).open(setting).is_ok() {
+            return Err(Error::new(format!("{setting} could be written")));
+        }
     }
     // Whether it went through is seen outside: in here it may have reached a port of the sandbox's own, or itself.
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));

@@ -6,8 +6,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ralph_core::containment::policy::{GitPlaces, PROTECTED, Places, SECRETS, SYSTEM_SECRETS};
-use ralph_sys::files;
+use ralph_core::containment::policy::{
+    GitPlaces, PROTECTED, Places, SYSTEM_SECRETS, is_secret, secrets_in_home,
+};
+use ralph_sys::{
+    files,
+    paths::{HIDDEN_FILE, hidden_dir},
+};
 
 /// As many folders are searched for secrets.
 const MAX_FOLDERS: usize = 5_000;
@@ -31,14 +36,17 @@ pub(super) fn survey(project: &Path) -> Places {
 /// The secrets of the user and of the machine that are there, each where it really is.
 fn hidden() -> Vec<PathBuf> {
     let homes = home().into_iter().chain(home_of_record());
-    let of_homes = homes.flat_map(|home| SECRETS.map(|name| home.join(name)));
+    let of_homes = homes.flat_map(|home| secrets_in_home().map(move |name| home.join(name)));
+    let config = env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let config = config.or_else(|| home().map(|home| home.join(".config")));
+    let guardrails = config.map(|config| config.join(HIDDEN_FILE)).into_iter().chain(hidden_dir().ok());
     let system = SYSTEM_SECRETS.map(PathBuf::from);
     let keys = std::fs::read_dir("/etc/ssh").into_iter().flatten().flatten().map(|entry| entry.path());
     let is_key = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with("ssh_host_") && name.ends_with("_key")
     };
-    real(of_homes.chain(system).chain(keys.filter(is_key)))
+    real(of_homes.chain(guardrails).chain(system).chain(keys.filter(is_key)))
 }
 
 /// Those that are there, without links.
@@ -110,10 +118,16 @@ fn secrets(project: &Path) -> Vec<PathBuf> {
             let name = name.to_string_lossy();
             if kind.is_dir() && !SKIPPED.contains(&name.as_ref()) {
                 waiting.push_back(entry.path());
-            } else if name.starts_with(".env") && kind.is_file() {
-                found.push(entry.path());
-            } else if name.starts_with(".env") && kind.is_symlink() {
-                found.extend(real([entry.path()]).into_iter().filter(|target| target.is_file()));
+                continue;
+            }
+            let path = entry.path();
+            if !is_secret(&path.strip_prefix(project).unwrap_or(&path).to_string_lossy()) {
+                continue;
+            }
+            if kind.is_file() {
+                found.push(path);
+            } else if kind.is_symlink() {
+                found.extend(real([path]).into_iter().filter(|target| target.is_file()));
             }
         }
     }
@@ -128,7 +142,10 @@ mod tests {
     fn secrets_are_found_where_people_keep_them() {
         let root = tempfile::tempdir().expect("a folder");
         let path = |name: &str| root.path().join(name);
-        for file in [".env", ".env.local", "app/.env", "environment", "node_modules/x/.env", ".git/.env"] {
+        let open =
+            ["environment", "node_modules/x/.env", ".git/.env", "id_rsa.pub", "tests/server.key", "key.rs"];
+        let secret = [".env", ".env.local", "app/.env", "id_rsa", "deploy/server.key", "client_secret.json"];
+        for file in open.into_iter().chain(secret) {
             std::fs::create_dir_all(path(file).parent().expect("a folder")).expect("a folder");
             std::fs::write(path(file), "").expect("a file");
         }
@@ -136,7 +153,7 @@ mod tests {
         let mut found = secrets(root.path());
         found.sort();
         let led_to = std::fs::canonicalize(path("environment")).expect("a path");
-        let mut expected = vec![path(".env"), path(".env.local"), path("app/.env"), led_to];
+        let mut expected: Vec<PathBuf> = secret.into_iter().map(path).chain([led_to]).collect();
         expected.sort();
         assert_eq!(found, expected);
     }

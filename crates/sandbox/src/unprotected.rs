@@ -10,7 +10,7 @@ use std::{
 
 use ralph_core::{containment::policy::Places, setup::PROJECT_DIR};
 use ralph_sys::{
-    files::{Readers, Root},
+    files::{self, MAX_TEXT_LEN, Readers, Root},
     process::Supervisor,
 };
 
@@ -53,7 +53,8 @@ impl UnprotectedFiles {
 
     /// Remembers the turn that an earlier process began. Says whether that left word of how things were before it.
     pub fn recall_turn(&mut self) -> bool {
-        let kept = std::fs::read(&self.kept).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let kept =
+            files::read(&self.kept, MAX_TEXT_LEN).ok().and_then(|text| serde_json::from_slice(&text).ok());
         let is_known = kept.is_some();
         self.before = kept.unwrap_or_default();
         is_known

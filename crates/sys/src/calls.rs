@@ -7,6 +7,9 @@ use crate::process::{Captured, Spec};
 /// A call that takes longer waits for somebody who is not there.
 const CALL_TIMEOUT: Duration = Duration::from_mins(30);
 
+/// What is switched off in a git that only looks: hooks, and programs that check signatures.
+const LOOKING: [&str; 2] = ["core.hooksPath=/dev/null", "log.showSignature=false"];
+
 /// A call of a program that has nobody to ask.
 pub fn unattended(program: OsString, dir: &Path, args: Vec<OsString>) -> Spec {
     Spec::new(program, dir)
@@ -17,6 +20,24 @@ pub fn unattended(program: OsString, dir: &Path, args: Vec<OsString>) -> Spec {
         .env("GIT_EDITOR", "true")
         .env("LC_ALL", "C")
         .within(CALL_TIMEOUT)
+}
+
+/// A call of git that only looks. It runs nothing that a repository's configuration names: an agent may have written
+/// that. What it cannot do without is a filter (`filter.<name>.clean`), which decides what the contents of a file are.
+pub fn looking_git(dir: &Path, args: Vec<OsString>) -> Spec {
+    let mut all: Vec<OsString> = vec!["--no-pager".into(), "--no-optional-locks".into()];
+    all.extend(LOOKING.iter().flat_map(|setting| [OsString::from("-c"), setting.into()]));
+    all.extend(args);
+    git(dir, all).waits_for_no_one()
+}
+
+/// A call of git with the user's hooks. Nothing goes on in the background: ralph ends what does.
+pub fn git(dir: &Path, args: Vec<OsString>) -> Spec {
+    let fixed = ["core.fsmonitor=false", "maintenance.auto=false", "gc.auto=0"];
+    let mut all: Vec<OsString> =
+        fixed.iter().flat_map(|setting| [OsString::from("-c"), setting.into()]).collect();
+    all.extend(args);
+    unattended("git".into(), dir, all)
 }
 
 /// Whether a call ended well.

@@ -14,11 +14,14 @@ use std::{
     ffi::{OsStr, OsString},
     fs::File,
     io::{self, Read, Write},
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::ffi::OsStrExt},
     path::{Component, Path, PathBuf},
 };
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::{
+    fs::{AtFlags, Mode, OFlags},
+    io::Errno,
+};
 
 use self::{
     draft::Draft,
@@ -111,6 +114,18 @@ impl Root {
         let (folder, name) = self.folder_of(path.as_ref(), Missing::Make)?;
         let file = rustix::fs::openat(&folder, name, flags | OFlags::NOFOLLOW, NEW_MODE)?;
         Ok(file.into())
+    }
+
+    /// Makes a link, and its folders. A link in its place is replaced; anything else stays.
+    pub fn link(&self, path: impl AsRef<Path>, target: &Path) -> io::Result<()> {
+        let (folder, name) = self.folder_of(path.as_ref(), Missing::Make)?;
+        match rustix::fs::readlinkat(&folder, &name, Vec::new()) {
+            Ok(known) if known.as_bytes() == target.as_os_str().as_bytes() => return Ok(()),
+            Ok(_) => rustix::fs::unlinkat(&folder, &name, AtFlags::empty())?,
+            Err(Errno::INVAL) => return Ok(()),
+            Err(_) => {}
+        }
+        Ok(rustix::fs::symlinkat(target, &folder, name)?)
     }
 
     /// Opens a regular file to read it and to add to its end; makes it, and its folders, if it is not there.

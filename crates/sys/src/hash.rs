@@ -8,6 +8,8 @@ use std::{
     path::Path,
 };
 
+use crate::files;
+
 /// The fingerprint of what is not there.
 pub const GONE: &str = "gone";
 
@@ -20,7 +22,7 @@ pub fn fingerprint(path: &Path) -> String {
     let contents = if metadata.is_symlink() {
         std::fs::read_link(path).ok().map(|target| target.into_os_string().into_vec())
     } else if metadata.is_file() && metadata.len() <= MAX_HASHED_LEN {
-        std::fs::read(path).ok()
+        files::read(path, MAX_HASHED_LEN).ok()
     } else {
         None
     };

@@ -19,6 +19,14 @@ pub fn project_dir(project: &Path) -> Result<PathBuf> {
     Ok(state_dir()?.join(format!("{name}-{:08x}", hash & 0xffff_ffff)))
 }
 
+/// The user's own file with hidden guardrails, below the folder of the user's configuration.
+pub const HIDDEN_FILE: &str = "ralph/hidden.json";
+
+/// What no agent may see of runs; sandboxes hide it.
+pub fn hidden_dir() -> Result<PathBuf> {
+    Ok(state_dir()?.join("hidden"))
+}
+
 /// Where the runs of all projects are recorded.
 pub fn state_dir() -> Result<PathBuf> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

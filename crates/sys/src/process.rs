@@ -6,11 +6,15 @@
 //! behind: ralph is a child subreaper, so whatever escapes becomes its child. If ralph itself is killed,
 //! the [`guardian`] ends what is left.
 
+mod beside;
 pub mod detach;
+mod ends;
 pub mod foreground;
 pub mod guardian;
 mod launch;
+pub mod mark;
 mod other_processes;
+mod printed_into;
 mod procfs;
 mod spawn;
 mod spec;
@@ -25,11 +29,14 @@ use std::{
 
 use rustix::process::Signal;
 
+use ends::Ends;
 use guardian::Guardian;
 
+pub use beside::{Beside, Crew};
 #[cfg(debug_assertions)]
 pub use other_processes::die;
 pub use other_processes::{ask_to_stop, at_once, end_at_once, foreground};
+pub use printed_into::printed_into;
 pub use procfs::{ancestry, is_alive, is_at_work, is_same_process, lock_holder, start_time, variable};
 pub use spec::{Leftovers, Sink, Spec};
 
@@ -114,6 +121,8 @@ pub struct Supervisor {
     on_start: Box<dyn FnMut(i32)>,
     /// When the next tick is due, if anybody wants them.
     next_tick: Option<Instant>,
+    /// When everything that may wait for others has to end.
+    ends: Ends,
 }
 
 /// How often there is a tick.
@@ -136,6 +145,7 @@ impl Supervisor {
             spared: Box::new(|_| false),
             on_start: Box::new(|_| {}),
             next_tick: None,
+            ends: Ends::default(),
         })
     }
 
@@ -154,6 +164,11 @@ impl Supervisor {
         // From here on: the guardian itself must not become a child of ralph.
         sweep::adopt_orphans();
         self.guardian = Some(guardian);
+    }
+
+    /// From now on processes end by then; not those that [wait for no one](Spec::waits_for_no_one).
+    pub fn end_within(&mut self, left: Option<Duration>, until: Option<SystemTime>) {
+        self.ends = Ends { at: left.map(|left| Instant::now() + left), until };
     }
 
     /// Lets time be noticed while nothing happens.
@@ -202,10 +217,11 @@ impl Supervisor {
         self.serial += 1;
         let started = Instant::now();
         let spec = match &self.guardian {
-            Some(guardian) => spec.of_run(guardian.run()),
+            Some(guardian) => spec.of_run(guardian.mark()),
             None => spec,
         };
-        let (first_signal, limits, leftovers) = (spec.first_signal, spec.limits, spec.leftovers);
+        let limits = if spec.is_free { spec.limits } else { self.ends.within(spec.limits, started) };
+        let (first_signal, leftovers) = (spec.first_signal, spec.leftovers);
         let mut child = spawn::spawn(spec, more, self.serial, &self.sender)?;
         if let Some(guardian) = &mut self.guardian {
             guardian.watch(child.group);

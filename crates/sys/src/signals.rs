@@ -82,6 +82,16 @@ impl Interrupts {
     }
 }
 
+/// Undoes what a parent may have done to signals that ralph cannot do without: a parent that ignores the end of its
+/// children has the kernel forget how ralph's ended. And a file that may not grow is an error, not the end of ralph.
+pub fn forget_inherited() {
+    // SAFETY: no handler is set, and no other thread runs yet.
+    unsafe {
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
+}
+
 /// Whether this process was started with a signal ignored.
 fn is_ignored(signal: i32) -> bool {
     let status = fs_err::read_to_string("/proc/self/status").unwrap_or_default();

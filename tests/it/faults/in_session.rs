@@ -72,11 +72,20 @@ fn converse(env: &Env, victim: usize, at: &str) -> bool {
 
 #[test]
 fn a_loop_inside_a_conversation_survives_a_kill_at_every_event() {
+    survives(Env::new);
+}
+
+#[test]
+fn a_promise_in_a_clean_clone_survives_a_kill_at_every_event() {
+    survives(|| Env::new().with_git().guardrails(&["test -n \"$PATH\""]));
+}
+
+fn survives(world: impl Fn() -> Env + Sync) {
     let victims: Vec<usize> = (0..CALLS.len()).collect();
     in_parallel(&victims, |victim| {
         let mut places = 0;
         for at in (1..).flat_map(|event| [format!("{event}:torn"), event.to_string()]) {
-            let env = Env::new();
+            let env = world();
             if !converse(&env, *victim, &at) {
                 break;
             }

@@ -110,6 +110,64 @@ pub(super) const JUDGED: Preset = Preset {
     cut: Cut::IsRepeated,
 };
 
+/// The agent weakens its check, is asked, and puts it back.
+pub(super) const ASKED: Preset = Preset {
+    prepare: weakened,
+    args: &["run", "-p", "Do it."],
+    agent: r#"
+        case "$prompt" in *"commit message"*) echo "Do part $RALPH_ITERATION"; exit;; esac
+        case "$prompt" in
+            *"choose one of two things"*) echo good >code; echo "grep -q good code" >tests/run.sh ;;
+            *) echo bad >code; echo true >tests/run.sh ;;
+        esac
+        echo "<response>DONE</response>""#,
+    kind: Agent::Worker,
+    code: 0,
+    outcome: "done",
+    cut: Cut::IsRepeated,
+};
+
+/// The agent weakens its check, and ralph puts it back.
+pub(super) const RESTORED: Preset = Preset {
+    prepare: |env| weakened(env).settings(json!({"verify": {"onFinding": "restore"}})),
+    agent: r#"
+        case "$prompt" in *"commit message"*) echo "Do part $RALPH_ITERATION"; exit;; esac
+        case "$prompt" in
+            *"put back"*) echo good >code ;;
+            *) echo bad >code; echo true >tests/run.sh ;;
+        esac
+        echo "<response>DONE</response>""#,
+    ..ASKED
+};
+
+/// The same without a judge: the checks are compared with copies.
+pub(super) const ASKED_IN_PLACE: Preset = Preset {
+    prepare: |env| {
+        let tests = "test_one() {\n  assertEquals 1 \"$(cat one)\"\n}\ntest_two() {\n  assertEquals 2 \"$(cat two)\"\n}\n";
+        env.write("tests/test_code.sh", tests);
+        env.git(&["add", "tests"]);
+        env.git(&["commit", "--quiet", "-m", "a check"]);
+        env.commits().guardrails(&["test -e code"]).settings(json!({"verify": {"checkout": "never"}}))
+    },
+    agent: r#"
+        case "$prompt" in *"commit message"*) echo "Do part $RALPH_ITERATION"; exit;; esac
+        echo good >code
+        case "$prompt" in
+            *"choose one of two things"*) git checkout --quiet HEAD~1 -- tests ;;
+            *) sed -i '/test_two/,$d' tests/test_code.sh ;;
+        esac
+        echo "<response>DONE</response>""#,
+    ..ASKED
+};
+
+fn weakened(env: Env) -> Env {
+    env.write("code", "good\n");
+    env.write("tests/run.sh", "grep -q good code\n");
+    env.git(&["add", "code", "tests"]);
+    env.git(&["commit", "--quiet", "-m", "a check"]);
+    env.commits().guardrails(&["sh tests/run.sh"])
+}
+
 /// The agent changes the settings that it is judged by: whenever ralph dies, its guardrail stays what it was.
 pub(super) const TAMPERED: Preset = Preset {
     prepare: |env| env.guardrails(&["test -e fixed"]),

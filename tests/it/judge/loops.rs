@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::project;
-use crate::env::{Env, done, lacks, shell, skip, write};
+use crate::env::{Env, done, lacks, say, shell, skip, write};
 
 /// A loop that commits, with this guardrail and these turns.
 fn judged(guardrail: &str, turns: Value) -> Env {
@@ -80,19 +80,20 @@ fn an_object_that_was_rewritten_is_not_judged() {
 
 #[test]
 fn a_guardrail_that_edits_files_does_not_help_itself() {
-    // It writes what it looks for, and that is committed only because it was there before the commit.
-    let env = judged(
-        "test -n \"$RALPH_JUDGE\" && test -e made || { touch ../made; test -e ../made; }",
-        json!([[done()]]),
-    );
-    env.run(&[]).exits(0);
-    let env = judged(
-        "touch made.o; test -e \"$HOME\"; test -z \"$RALPH_JUDGE\" || test -e made.txt",
-        json!([[write("made.txt", ""), done()]]),
-    );
-    env.write(".gitignore", "*.txt\n");
+    // It makes what it looks for: the second time it would pass, if what it made were still there.
+    let env = judged("test -e made || { touch made; exit 1; }", json!([[done()], [done()], [done()]]));
+    env.write(".gitignore", "made\n");
     super::commit(&env);
-    env.run(&["--max-iterations", "1"]).exits(0).says("passes here and fails in a clean clone");
+    env.run(&["--max-iterations", "3"]).exits(1);
+    assert!(env.path("made").exists());
+    assert!(2 <= in_judge(&env).len(), "it was tried again");
+    assert!(in_judge(&env).iter().all(|passed| !passed), "{:?}", in_judge(&env));
+    // The same in a file that is committed, and only in the judge.
+    let mend = "test -z \"$RALPH_JUDGE\" || grep -q mended a || { echo mended > a; exit 1; }";
+    let env = judged(mend, json!([[done()], [done()], [done()]]));
+    env.run(&["--no-baseline", "--max-iterations", "3"]).exits(7);
+    assert_eq!(in_judge(&env), [false, false]);
+    assert_eq!(env.read("a"), "committed\n");
 }
 
 #[test]
@@ -138,6 +139,69 @@ fn stray_again() -> Value {
     shell(
         "git checkout -q -B other && echo x >> b && git add b && git -c user.name=x -c user.email=x commit -qm x",
     )
+}
+
+#[test]
+fn where_no_one_commits_another_branch_is_only_said() {
+    let stray = shell("git checkout -q -b other && echo x > b");
+    let env = project().guardrails(&["true"]).turns(json!([[stray, done()]]));
+    env.run(&[]).exits(0).says("iteration 1 began on `main` and ended on `other`");
+    let env = project().guardrails(&["true"]).turns(json!([[shell("echo x > b"), done()]]));
+    env.run(&[]).exits(0).says_not("ended on");
+}
+
+#[test]
+fn the_judge_decides_after_every_turn_where_the_settings_say_so() {
+    let turns = json!([[write("hidden", ""), say("Hm.")], [shell("echo x > b"), say("Well.")], [done()]]);
+    let world = |checkout: &str| {
+        let env = judged("test -e b -o -e hidden", turns.clone());
+        let env = env.settings(json!({"verify": {"checkout": checkout}}));
+        env.write(".gitignore", "hidden\n");
+        super::commit(&env);
+        env.run(&["--max-iterations", "4"]).exits(0);
+        env
+    };
+    let env = world("always");
+    // Before the first turn, after the turn that hides what it made, after the one that does not, and at the claim.
+    assert_eq!(in_judge(&env), [false, false, true, true]);
+    assert!(env.prompts()[1].contains("a clean clone"), "{}", env.prompts()[1]);
+    let env = world("claim");
+    assert_eq!(in_judge(&env), [false, true]);
+    assert!(!env.prompts()[1].contains("a clean clone"), "{}", env.prompts()[1]);
+}
+
+#[test]
+fn guardrails_run_where_they_are_to() {
+    let note = |name: &str| format!("echo {name}${{RALPH_JUDGE:+-judge}} >> \"$HOME/ran\"");
+    let guardrails = json!([
+        {"command": note("both")},
+        {"command": note("judge"), "where": "judge"},
+        {"command": note("project"), "where": "project"},
+        {"command": "true", "kind": "lint"},
+    ]);
+    let env = project().commits().settings(json!({"guardrails": guardrails}));
+    let env = env.turns(json!([[write("b", ""), say("Hm.")], [done()]]));
+    env.run(&["--no-baseline"]).exits(0);
+    let ran = std::fs::read_to_string(env.root().join("home/ran")).expect("a file");
+    // A turn without a claim, the working tree at the claim, the judge.
+    assert_eq!(ran, "both\nproject\nboth\nproject\nboth-judge\njudge-judge\n");
+    // What each is stands in the record.
+    let gates = env.events("run_started")[0]["plan"]["gates"].clone();
+    assert_eq!(
+        (&gates[1]["where"], &gates[2]["where"], &gates[3]["kind"]),
+        (&json!("judge"), &json!("project"), &json!("lint"))
+    );
+    // One that is checked nowhere but in the judge decides there.
+    let only = json!([{"command": "test -e b && test -z \"$(ls hidden 2>/dev/null)\"", "where": "judge"}]);
+    let env = project().commits().settings(json!({"guardrails": only}));
+    let env = env.turns(json!([[done()], [write("b", ""), done()]]));
+    env.run(&["--no-baseline"]).exits(0);
+    assert_eq!(in_judge(&env), [false, true]);
+    assert!(
+        env.events("gate_ended").iter().all(|event| event["gate"] != 0),
+        "{:?}",
+        env.events("gate_ended")
+    );
 }
 
 #[test]

@@ -117,6 +117,8 @@ fn perform(name: &str, argument: &str) -> io::Result<()> {
         "proxy" => proxy(argument),
         "chown" => std::os::unix::fs::chown(write(PathBuf::from("mine")).map(|()| "mine")?, Some(4242), None),
         "device" => device(),
+        // Opened for writing, and nothing is written.
+        "kernel" => fs::OpenOptions::new().write(true).open(argument).map(drop),
         "setuid" => setuid(),
         "become-another" => {
             // SAFETY: a call without pointers, in a process that does nothing else any more.

@@ -194,6 +194,44 @@ fn protected_files_that_were_changed_stop_the_run_where_nothing_prevents_it() {
     assert_eq!(env.events("turn_ended")[0]["claimed"], false);
 }
 
+/// Has git run a program on the next look at the files: `run`, by this setting.
+fn plant(setting: &str, run: &str) -> Value {
+    shell(&format!(
+        "git config {setting} '{run}'; git config filter.x.smudge cat; echo '* filter=x' >.gitattributes; sleep 0.01; touch first.txt"
+    ))
+}
+
+#[test]
+fn what_a_turn_planted_in_the_repository_is_not_run_outside() {
+    if !works("landlock") {
+        return;
+    }
+    // When the work is counted at the end, when the tree is compared after the turn, and when ralph was killed meanwhile.
+    for (limits, resumes) in [(json!({}), false), (json!({"stuckAfter": 3}), false), (json!({}), true)] {
+        let env = world(json!([])).settings(json!({"limits": limits}));
+        env.write("first.txt", "first");
+        env.git(&["add", "first.txt"]);
+        env.git(&["commit", "--quiet", "-m", "first"]);
+        let planted = env.root().join("planted");
+        let plant = plant("filter.x.clean", &format!("touch {}; cat", planted.display()));
+        let [ready, wait] = meet("ready");
+        let env = env.turns(if resumes { json!([[plant, ready, wait]]) } else { json!([[plant, done()]]) });
+        let args = ["run", "-p", "x", "--sandbox", "landlock"];
+        if resumes {
+            let run = env.start(&args);
+            env.await_file("ready");
+            run.kill_9();
+            env.nothing_left();
+            env.ralph(&["resume"]).exits(6).prints("protected files were changed: .git/config");
+        } else {
+            env.ralph(&args).exits(6).prints("protected files were changed: .git/config");
+        }
+        assert!(!planted.exists(), "git ran what the turn planted: {limits}, {resumes}");
+        env.git(&["status"]);
+        assert!(planted.exists(), "a look runs it where no care is taken");
+    }
+}
+
 #[test]
 fn changed_protected_files_end_a_conversation() {
     if !works("landlock") {
@@ -318,4 +356,49 @@ fn only_the_user_opens_the_machine() {
         .exits(2)
         .says("sandbox.loopbackPorts: only your own settings may open this machine")
         .says("sandbox.hosts: only your own settings");
+}
+
+#[test]
+fn a_model_server_on_this_machine_is_reached_from_inside() {
+    if !works("embedded") {
+        return;
+    }
+    let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = server.local_addr().expect("an address").port();
+    let url = format!("http://127.0.0.1:{port}/v1");
+    let result = json!({"type": "result", "subtype": "success", "is_error": false, "result": "<response>DONE</response>"});
+    // Bash, because its network is the shortest way to ask a port.
+    let ask = format!("exec 3<>/dev/tcp/127.0.0.1/{port}");
+    let world = |settings: Value| {
+        let env = Env::new()
+            .variable("ANTHROPIC_API_KEY", "x")
+            .settings(json!({"guard": "off"}))
+            .settings(settings);
+        env.program("claude", &format!("cat >/dev/null; bash -c '{ask}' && touch reached; echo '{result}'"));
+        env.settings(json!({"agent": {"command": "claude"}}))
+    };
+    // The user's environment says it.
+    let env = world(json!({})).variable("ANTHROPIC_BASE_URL", &url);
+    env.run(&["--sandbox", "embedded"]).exits(0).says_not("cannot reach");
+    assert!(env.path("reached").exists());
+    // The settings say it, and settings that come with a project open nothing.
+    let env = world(json!({"agent": {"env": {"ANTHROPIC_BASE_URL": url}}}));
+    env.run(&["--sandbox", "embedded"])
+        .exits(0)
+        .says(&format!(
+            "claude cannot reach 127.0.0.1:{port} inside the sandbox (`agent.env.ANTHROPIC_BASE_URL`)"
+        ))
+        .says(&format!("\"loopbackPorts\": [{port}]"));
+    assert!(!env.path("reached").exists());
+    env.write(".ralph/settings.local.json", &json!({"sandbox": {"loopbackPorts": [port]}}).to_string());
+    env.run(&["--sandbox", "embedded"]).exits(0).says_not("cannot reach");
+    assert!(env.path("reached").exists());
+    // The agent's own settings say it.
+    let env = world(json!({}));
+    let own = env.root().join("home/.claude/settings.json");
+    fs::create_dir_all(own.parent().expect("a folder")).expect("a folder");
+    fs::write(&own, json!({"env": {"ANTHROPIC_BASE_URL": url}}).to_string()).expect("a file");
+    let place = format!("inside the sandbox ({})", own.display());
+    env.run(&["--sandbox", "embedded"]).exits(0).says(&place);
+    env.run(&[]).exits(0).says_not("cannot reach");
 }

@@ -115,7 +115,7 @@ fn a_request_cannot_widen_what_the_caller_may_do() {
     run(&env).exits(0);
     let said = env.read("said");
     for text in [
-        "--sandbox, --no-sandbox, --no-guard and --config cannot be given inside a sandbox",
+        "--sandbox, --no-sandbox, --no-guard, --tests-may-change and --config cannot be given inside a sandbox",
         "takes the name of a program, not its path",
         "only be a part of the caller's own task, not of `other`",
         "inside a sandbox: unexpected argument '--no-sandbox' found",

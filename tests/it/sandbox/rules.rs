@@ -93,6 +93,72 @@ fn logins_of_all_agents_are_hidden() {
 }
 
 #[test]
+fn what_programs_keep_of_logins_and_keys_is_hidden() {
+    let secrets = [
+        ".npmrc",
+        ".yarnrc.yml",
+        ".pypirc",
+        ".pgpass",
+        ".my.cnf",
+        ".mylogin.cnf",
+        ".m2/settings.xml",
+        ".gradle/gradle.properties",
+        ".terraformrc",
+        ".terraform.d/credentials.tfrc.json",
+        ".config/rclone/rclone.conf",
+        ".config/sops/age/keys.txt",
+        ".config/containers/auth.json",
+        ".docker/config.json",
+        ".gem/credentials",
+        ".fly/config.yml",
+        ".local/share/com.vercel.cli/auth.json",
+        ".huggingface/token",
+        ".cache/huggingface/token",
+        ".mozilla/firefox/x/key4.db",
+        ".config/google-chrome/Default/Cookies",
+        ".bash_history",
+        ".zsh_history",
+        ".python_history",
+        ".psql_history",
+        ".config/gh/hosts.yml",
+        ".config/glab-cli/config.yml",
+        ".netrc",
+        ".vault-token",
+        ".s3cfg",
+        ".boto",
+        ".config/doctl/config.yaml",
+        ".config/hcloud/cli.toml",
+        ".kaggle/kaggle.json",
+        ".composer/auth.json",
+        ".nuget/NuGet/NuGet.Config",
+        ".bundle/config",
+        ".config/stripe/config.toml",
+        ".pulumi/credentials.json",
+        ".oci/config",
+        ".cargo/credentials.toml",
+        ".gnupg/private-keys-v1.d/x",
+    ];
+    let env = Env::new();
+    for name in secrets.into_iter().chain([".config/app/settings"]) {
+        env.write(&format!("../home/{name}"), "secret");
+    }
+    env.write("deploy/server.key", "secret");
+    let all = secrets.map(|name| format!("$HOME/{name}")).join(" ");
+    for level in ["embedded", "bwrap", "landlock"].into_iter().filter(|level| works(level)) {
+        let look = format!(
+            "for file in {all}; do ! grep -qs secret \"$file\" || echo \"$file\"; done; cat $HOME/.config/app/settings"
+        );
+        let shown =
+            env.ralph(&["sandbox", "exec", "--level", level, "--", "sh", "-c", &look]).exits(0).stdout;
+        assert_eq!(shown, "secret", "{level}");
+        if level != "landlock" {
+            let key = env.ralph(&["sandbox", "exec", "--level", level, "--", "cat", "deploy/server.key"]);
+            assert!(!key.stdout.contains("secret"), "{level}");
+        }
+    }
+}
+
+#[test]
 fn secrets_behind_links_are_hidden() {
     let prepare = |env: &Env| {
         let home = env.root().join("home");

@@ -46,11 +46,8 @@ fn hooks_of_git_have_no_part_in_what_ralph_puts_right() {
     let env = env.turns(json!([turn]));
     let output = env.ralph(&["stories"]).exits(6).says("Undone: US-1 passes");
     output.prints("protected files were changed: .git/hooks/pre-commit");
-    // Ralph's own commit runs no hook.
-    assert_eq!(
-        (stories(&env), env.commits_made()[0].as_str()),
-        (vec![story("US-1")], "ralph: undo what a turn may not change")
-    );
+    // The list is put right; a repository that the agent has changed is asked for nothing, so nothing is committed.
+    assert_eq!((stories(&env), env.commits_made()[0].as_str()), (vec![story("US-1")], "work"));
     assert!(!env.root().join("owned").exists(), "the agent's hook was run by ralph");
 }
 

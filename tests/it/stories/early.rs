@@ -1,5 +1,7 @@
 //! The stop hook in a stories loop: what ralph would object to after the turn, the agent hears while it can mend it.
 
+use std::fmt::Write;
+
 use serde_json::Value;
 
 use super::{list, project, story, submitted};
@@ -14,6 +16,9 @@ fn answers(commands: &[&str]) -> (Env, Vec<Value>) {
 
 fn answers_on(text: &str, commands: &[&str]) -> (Env, Vec<Value>) {
     let mut script = "cat >/dev/null; out=$HOME/out; mkdir -p \"$out\"\n".to_owned();
+    // The stream has one call that ran.
+    let call = r#"{"session_id":"s","cwd":"/","tool_name":"Bash","tool_input":{"command":"echo hi"}}"#;
+    writeln!(script, "printf '%s' '{call}' | {RALPH} hook pre-tool-use >/dev/null").expect("a string");
     let stop = format!("printf '{{\"session_id\":\"s\",\"hook_event_name\":\"Stop\"}}' | {RALPH} hook stop");
     for (number, command) in commands.iter().enumerate() {
         let line = format!("{command}\n{stop} >\"$out/{number}\"\n");

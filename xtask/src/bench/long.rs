@@ -69,7 +69,12 @@ pub(crate) fn lengthen(place: &Place, iterations: u32) -> Result<PathBuf> {
     };
     let text = fs_err::read_to_string(&journal)?;
     let lines: Vec<&str> = text.lines().collect();
-    let [start, rest @ .., end] = &lines[..] else { anyhow::bail!("the journal is too short") };
+    let [start, rest @ ..] = &lines[..] else { anyhow::bail!("the journal is too short") };
+    // What the run left behind is looked at once, and then it ends.
+    let is_end = |line: &&&str| {
+        ["run_ended", "outside_looked"].iter().any(|event| line.contains(&format!("\"event\":\"{event}\"")))
+    };
+    let (rest, end) = rest.split_at(rest.len() - rest.iter().rev().take_while(is_end).count());
     // What the gates said before the first turn is said once.
     let first = rest.iter().position(|line| line.contains("\"event\":\"turn_started\""));
     let (before, iteration) = rest.split_at(first.context("the run had no turn")?);
@@ -86,7 +91,9 @@ pub(crate) fn lengthen(place: &Place, iterations: u32) -> Result<PathBuf> {
             let _ = writeln!(long, "{line}");
         }
     }
-    let _ = writeln!(long, "{end}");
+    for line in end {
+        let _ = writeln!(long, "{line}");
+    }
     fs_err::write(&journal, long)?;
     Ok(journal)
 }

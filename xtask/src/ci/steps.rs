@@ -17,7 +17,7 @@ use crate::{
     elf,
     generate::{self, Stale},
     instructions::{self, Then},
-    say,
+    say, selftest,
 };
 
 const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
@@ -68,7 +68,7 @@ impl Done {
 const QUICK_TESTS: [&str; 9] =
     ["test", "--package", "ralph", "--test", "it", "--locked", "--", "--skip=faults::", "--skip=sandbox::"];
 
-pub(super) const STEPS: [Step; 16] = [
+pub(super) const STEPS: [Step; 17] = [
     Step {
         name: "format",
         repeat: "cargo fmt --all --check",
@@ -87,6 +87,13 @@ pub(super) const STEPS: [Step; 16] = [
         },
     },
     Step {
+        name: "generated",
+        repeat: "cargo xtask generate --check",
+        when: When::Always,
+        cold_seconds: 40,
+        check: |_| generated(),
+    },
+    Step {
         name: "sandboxes",
         repeat: "apt-get install --yes bubblewrap",
         when: When::Whole,
@@ -102,7 +109,7 @@ pub(super) const STEPS: [Step; 16] = [
     },
     Step {
         name: "languages",
-        repeat: "apt-get install --yes golang-go bundler default-jdk-headless maven libsurefire-java",
+        repeat: "apt-get install --yes golang-go python3-pytest bundler default-jdk-headless maven libsurefire-java",
         when: When::Whole,
         cold_seconds: 60,
         check: |missing| {
@@ -140,13 +147,6 @@ pub(super) const STEPS: [Step; 16] = [
         check: |_| run(cargo().args(["test", "--workspace", "--locked"])),
     },
     Step {
-        name: "generated",
-        repeat: "cargo xtask generate --check",
-        when: When::Always,
-        cold_seconds: 5,
-        check: |_| generated(),
-    },
-    Step {
         name: "document",
         repeat: "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --document-private-items --locked",
         when: When::Whole,
@@ -179,6 +179,13 @@ pub(super) const STEPS: [Step; 16] = [
         when: When::Whole,
         cold_seconds: 5,
         check: |_| demo(&release()?),
+    },
+    Step {
+        name: "selftest",
+        repeat: "cargo xtask selftest",
+        when: When::Whole,
+        cold_seconds: 100,
+        check: |_| selftest(),
     },
     Step {
         name: "dist",
@@ -236,6 +243,15 @@ fn instructions(missing: Missing) -> Result<Done> {
     ensure!(
         code == ExitCode::SUCCESS,
         "ralph does more than it did; if it must: `cargo xtask instructions --save`"
+    );
+    Ok(Done::All)
+}
+
+fn selftest() -> Result<Done> {
+    let code = selftest::main(selftest::Then::Compare)?;
+    ensure!(
+        code == ExitCode::SUCCESS,
+        "a cheat comes further than it did, or honest work less far; if it must: `cargo xtask selftest --save`"
     );
     Ok(Done::All)
 }

@@ -14,7 +14,7 @@ const KNOWS: [(&str, &[&str]); 7] = [
     ("ralph", &["ralph-agents", "ralph-checks", "ralph-core", "ralph-guard", "ralph-sandbox", "ralph-sys"]),
     ("ralph-agents", &[]),
     ("ralph-checks", &[]),
-    ("ralph-core", &["ralph-agents", "ralph-guard"]),
+    ("ralph-core", &["ralph-agents", "ralph-checks", "ralph-guard"]),
     ("ralph-guard", &[]),
     ("ralph-sandbox", &["ralph-agents", "ralph-core", "ralph-sys"]),
     ("ralph-sys", &[]),

@@ -24,6 +24,8 @@ pub struct Input<'a> {
     #[serde(borrow, rename = "tool_input")]
     arguments: Option<Raw<'a>>,
     #[serde(borrow)]
+    tool_use_id: Option<Raw<'a>>,
+    #[serde(borrow)]
     last_assistant_message: Option<Raw<'a>>,
     #[serde(borrow)]
     background_tasks: Option<Raw<'a>>,
@@ -90,6 +92,11 @@ impl<'a> Input<'a> {
     /// The tool that is used.
     pub fn tool(&self) -> &'a str {
         word(self.tool_name)
+    }
+
+    /// The agent's own name of the call.
+    pub fn call(&self) -> Option<&'a str> {
+        Some(word(self.tool_use_id)).filter(|id| !id.is_empty())
     }
 
     /// The shell command of the tool.

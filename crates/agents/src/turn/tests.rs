@@ -106,7 +106,7 @@ fn events_are_counted() {
         spoke: false,
         tools: 1,
         tool_errors: 1,
-        hooked_tools: 0,
+        hooked_tools: Vec::new(),
         judged: 1,
         usage: Usage { cost_usd: Some(1.0), input: 6, cached: 4, output: 2, estimated: false },
         model: Some("m".to_owned()),

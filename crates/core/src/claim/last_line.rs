@@ -39,9 +39,14 @@ impl LastLine {
         }
     }
 
+    /// The end of the message.
+    pub(super) fn tail(&self) -> &str {
+        text_end(&self.tail, MAX_TAIL_LEN)
+    }
+
     /// The line, without white space around it; nothing if its beginning is not known.
     pub(super) fn line(&self) -> Option<&str> {
-        let tail = text_end(&self.tail, MAX_TAIL_LEN);
+        let tail = self.tail();
         let is_cut = self.is_cut || tail.len() < self.tail.len();
         let said = tail.trim_end();
         match said.rsplit_once('\n') {

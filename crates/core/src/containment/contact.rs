@@ -1,5 +1,7 @@
 //! Whom processes inside a sandbox wanted to talk to.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,12 +16,38 @@ pub struct Contact {
 }
 
 impl Contact {
-    /// What the list of hosts must have for it: a name opens the ports of the web.
-    pub fn entry(&self) -> &str {
+    /// What the list of hosts must have for it: a name opens the ports of the web. Nothing for what hands the credentials
+    /// of the machine to all who ask: no one should be told to open that.
+    pub fn entry(&self) -> Option<&str> {
+        if hands_out_credentials(&self.host) {
+            return None;
+        }
         let is_address = |name: &str| name.contains(':') || name.parse::<std::net::IpAddr>().is_ok();
         let named = [":443", ":80"].into_iter().find_map(|port| self.host.strip_suffix(port));
-        named.filter(|name| !is_address(name) && *name != "localhost").unwrap_or(&self.host)
+        Some(named.filter(|name| !is_address(name) && *name != "localhost").unwrap_or(&self.host))
     }
+
+    /// How to allow it, in words, unless no one should.
+    pub fn hint(&self) -> Option<String> {
+        self.entry().map(|entry| format!("\"sandbox\": {{\"hosts\": [\"{entry}\"]}}"))
+    }
+}
+
+/// Whether this is where clouds answer the machines that they run, by name or by address, however that is written.
+fn hands_out_credentials(host: &str) -> bool {
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let name = name.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.').to_lowercase();
+    let is_name = ["metadata", "instance-data"].contains(&name.as_str())
+        || ["metadata.google.internal", "metadata.goog", "instance-data.ec2.internal"]
+            .contains(&name.as_str());
+    let number =
+        name.strip_prefix("0x").map_or_else(|| name.parse().ok(), |hex| u32::from_str_radix(hex, 16).ok());
+    let address = name.parse().ok().or(number.map(|number| IpAddr::V4(number.into())));
+    is_name
+        || address.is_some_and(|address: IpAddr| match address.to_canonical() {
+            IpAddr::V4(v4) => v4.is_link_local() || v4 == Ipv4Addr::new(100, 100, 100, 200),
+            IpAddr::V6(v6) => v6.segments()[..2] == [0xfd00, 0x0ec2] || v6.segments()[0] & 0xffc0 == 0xfe80,
+        })
 }
 
 #[cfg(test)]
@@ -39,7 +67,29 @@ mod tests {
             ("localhost:80", "localhost:80"),
         ] {
             let contact = Contact { host: host.to_owned(), refused: None };
-            assert_eq!(contact.entry(), entry);
+            assert_eq!(contact.entry(), Some(entry));
         }
+    }
+
+    #[test]
+    fn nobody_is_told_to_open_what_hands_out_credentials() {
+        for host in [
+            "169.254.169.254:80",
+            "169.254.170.2:80",
+            "100.100.100.200:80",
+            "metadata.google.internal:80",
+            "Metadata.Google.Internal.:80",
+            "metadata:80",
+            "[fd00:ec2::254]:80",
+            "fd00:ec2::254:80",
+            "[::ffff:169.254.169.254]:80",
+            "2852039166:80",
+            "0xa9fea9fe:80",
+        ] {
+            let contact = Contact { host: host.to_owned(), refused: Some("no".to_owned()) };
+            assert_eq!((contact.entry(), contact.hint()), (None, None), "{host}");
+        }
+        let contact = Contact { host: "example.org:443".to_owned(), refused: Some("no".to_owned()) };
+        assert_eq!(contact.hint().as_deref(), Some("\"sandbox\": {\"hosts\": [\"example.org\"]}"));
     }
 }

@@ -21,6 +21,10 @@ pub struct Wanted {
     /// Whom processes inside may talk to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<Host>,
+    /// Whether package managers may install: their registries are among the hosts, and they can write where they keep
+    /// what they install.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub packages: bool,
     /// Where gates run.
     #[serde(default)]
     pub gates: GatesRun,
@@ -43,6 +47,7 @@ impl Default for Wanted {
             level: Choice::Level(Level::None),
             writable: Vec::new(),
             hosts: Vec::new(),
+            packages: false,
             gates: GatesRun::Inside,
             processes: PROCESSES,
             image: None,

@@ -3,7 +3,7 @@
 use ralph_agents::AGENTS;
 use ralph_agents::versions::Version;
 
-use super::{Agent, Fact, Findings, Git, Group, Place, Severity};
+use super::{Agent, Fact, Findings, Git, Group, Login, Place, Severity};
 
 /// The oldest git that has every option ralph calls it with: `rm --pathspec-from-file` came last.
 const OLDEST_GIT: &str = "2.26";
@@ -58,7 +58,10 @@ impl Fact {
 }
 
 fn agents(findings: &Findings) -> Vec<Fact> {
-    let mut facts: Vec<Fact> = findings.agents.iter().map(agent).collect();
+    let used = findings.agent.as_ref().map(|agent| ralph_agents::adapter(&agent.command).name());
+    let each = findings.agents.iter();
+    let mut facts: Vec<Fact> =
+        each.flat_map(|it| [agent(it), login(it, used == Some(it.name.as_str()))]).collect();
     let is_missing = |name: &&str| findings.agents.iter().all(|agent| agent.name != **name);
     let missing: Vec<&str> = AGENTS.into_iter().filter(is_missing).collect();
     if !missing.is_empty() {
@@ -85,6 +88,24 @@ fn agent(agent: &Agent) -> Fact {
             fact(Group::Agents, Severity::Good, text)
         }
         Some(_) | None => fact(Group::Agents, Severity::Good, text),
+    }
+}
+
+/// Whether an agent is logged in. One that the run does not use need not be.
+fn login(agent: &Agent, is_used: bool) -> Fact {
+    let name = &agent.name;
+    let here = |level, text: String| fact(Group::Agents, level, text);
+    match &agent.login {
+        Login::Key { variable } => here(Severity::Good, format!("{name} is logged in by {variable}")),
+        Login::File { path } => here(Severity::Good, format!("{name} is logged in by {}", path.display())),
+        Login::Unknown { why } => {
+            here(Severity::Note, format!("{name}: ralph cannot see whether it is logged in: {why}"))
+        }
+        Login::Missing => {
+            let level = if is_used { Severity::Warning } else { Severity::Note };
+            here(level, format!("{name} is not logged in: no key in the environment, no login on disk"))
+                .fix(Login::command(name))
+        }
     }
 }
 

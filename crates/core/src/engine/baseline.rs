@@ -4,7 +4,7 @@
 
 use super::{
     event::GateEnded,
-    plan::{Check, Gate, Plan, When},
+    plan::{Gate, Plan, When},
     trial::is_only_for_judge,
 };
 use crate::verify::rules::Repeats;
@@ -45,7 +45,7 @@ impl Baseline {
                 When::EveryTurn | When::ChangedOrClaimed => true,
                 When::Claimed | When::SubmittedOrClaimed => false,
             };
-            judges_turns && matches!(gate.check, Check::Command { .. }) && is_for_baseline(plan, gate)
+            judges_turns && gate.check.is_command() && is_for_baseline(plan, gate)
         })
     }
 

@@ -59,3 +59,18 @@ pub enum ChangeCause {
     /// Ralph died after it had announced the commit, so nobody knows what happened to them meanwhile.
     RalphDied,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_says_what_is_beyond_the_loop() {
+        let beyond = vec!["src/a.rs".to_owned()];
+        let made =
+            CommitEnd::Made { commit: "c".to_owned(), subject: "s".to_owned(), beyond: beyond.clone() };
+        assert_eq!(made.beyond(), beyond);
+        assert_eq!(CommitEnd::Already { beyond: beyond.clone() }.beyond(), beyond);
+        assert!(CommitEnd::Nothing.beyond().is_empty());
+    }
+}

@@ -6,7 +6,7 @@
 
 use ralph_agents::QuotaWindow;
 
-use super::{Action, State, outcome::Exhausted, outcome::Outcome, plan::Plan};
+use super::{Action, State, outcome::Exhausted, plan::Plan};
 
 /// The action, or the end of the run where that would begin something too late. `now` is in milliseconds since 1970.
 pub(super) fn keep_to(plan: &Plan, state: &State, action: Action, now: i64) -> Action {
@@ -21,6 +21,9 @@ pub(super) fn keep_to(plan: &Plan, state: &State, action: Action, now: i64) -> A
         | Action::RunGate(_)
         | Action::BringJudge
         | Action::RunInJudge(_)
+        | Action::TakeBase
+        | Action::Examine
+        | Action::PutBack(_)
         | Action::Deliver
         | Action::PutAside(_)
         | Action::HandOver { .. }
@@ -28,7 +31,7 @@ pub(super) fn keep_to(plan: &Plan, state: &State, action: Action, now: i64) -> A
         | Action::Finish(_) => return action,
     };
     match closed(plan, state, begins_at) {
-        Some(limit) => Action::Finish(Outcome::Exhausted { limit }),
+        Some(limit) => Action::Finish(state.without_answer(limit)),
         None => action,
     }
 }

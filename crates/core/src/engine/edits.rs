@@ -179,17 +179,12 @@ mod tests {
         let failure = Some(GateFailure::refused("no".to_owned()));
         let files = [("a", "1"), ("b", "1")].map(|(path, print)| (PathBuf::from(path), print.to_owned()));
         vec![
-            Event::BaselineEnded(GateEnded {
-                gate: 0,
-                failure: failure.clone(),
-                ms: 0,
-                log: String::new(),
-                signature: None,
-            }),
+            Event::BaseTaken { commit: None, copies: Some(1), why: None, ms: 0 },
+            Event::BaselineEnded(GateEnded::own(0, failure.clone(), String::new())),
             Event::TurnStarted(Turn { iteration: 1, attempt: 1, ..Turn::default() }),
             Event::FilesChanged { files: files.into() },
             Event::TurnEnded(Box::new(TurnEnded { claimed: true, ..TurnEnded::new(TurnEnd::Finished) })),
-            Event::GateEnded(GateEnded { gate: 0, failure, ms: 0, log: String::new(), signature: None }),
+            Event::GateEnded(GateEnded::own(0, failure, String::new())),
         ]
     }
 
@@ -209,8 +204,8 @@ mod tests {
     #[test]
     fn other_checks_have_no_baseline_once_a_turn_has_begun() {
         let all = failed_turn();
-        assert_eq!(taken(&all[..1], true).next(Timestamp::UNIX_EPOCH), Action::RunBaseline(0));
-        for count in 2..=all.len() {
+        assert_eq!(taken(&all[..2], true).next(Timestamp::UNIX_EPOCH), Action::RunBaseline(0));
+        for count in 3..=all.len() {
             let next = taken(&all[..count], true).next(Timestamp::UNIX_EPOCH);
             assert!(!matches!(next, Action::RunBaseline(_)), "after {count} events: {next:?}");
         }
@@ -221,8 +216,8 @@ mod tests {
         let all = failed_turn();
         let settled: Vec<bool> =
             (0..=all.len()).map(|count| taken(&all[..count], false).state.is_settled()).collect();
-        assert_eq!(settled, [true, true, false, false, false, true]);
-        let mut ended = all[..4].to_vec();
+        assert_eq!(settled, [true, true, true, false, false, false, true]);
+        let mut ended = all[..5].to_vec();
         ended.push(Event::RunEnded { outcome: Outcome::Interrupted, exit_code: 130 });
         assert!(taken(&ended, false).state.is_settled());
     }

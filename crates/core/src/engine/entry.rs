@@ -1,6 +1,7 @@
 //! One line of the journal: an event and its moment, as bytes and back.
 
 mod moment;
+mod shown;
 
 use std::sync::LazyLock;
 
@@ -108,6 +109,7 @@ mod tests {
             ms: 7,
             log: "a.log".to_owned(),
             signature: None,
+            tests: None,
         })
     }
 

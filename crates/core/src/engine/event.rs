@@ -1,24 +1,32 @@
 //! What happened: the lines of the journal.
 
 mod child_run;
+mod examined;
 mod gate_ended;
 mod judge;
+mod outside;
 mod tasks_judged;
 mod topic;
+mod turn_end;
+mod turn_ended;
 mod view;
 mod work_counted;
 
 pub use child_run::ChildRun;
+pub use examined::{Examined, PutBack};
 pub use gate_ended::GateEnded;
 pub use judge::{JudgeFailure, JudgeGateEnded, JudgeReady, PreparedStep};
+pub use outside::{Moment, OutsideLooked};
 pub use tasks_judged::TasksJudged;
 pub use topic::Topic;
+pub use turn_end::TurnEnd;
+pub use turn_ended::TurnEnded;
 pub use view::{PlanView, StoryView, Tree, View};
 pub use work_counted::WorkCounted;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use ralph_agents::{Failure, QuotaWindow, Usage};
+use ralph_agents::Usage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,15 +34,15 @@ use super::{
     Order,
     commit::CommitEnd,
     edits::EditsTaken,
-    findings::Finding,
-    judgement::{HookReport, Judgement},
-    outcome::{Exhausted, Outcome},
+    judgement::Judgement,
+    outcome::Outcome,
     plan::{Limits, Plan},
 };
 use crate::{
     containment::{contact::Contact, level::Level},
     setup::Setup,
     stories::{Mode, Statistics},
+    verify::finding::Finding,
 };
 
 /// One line of the journal.
@@ -101,6 +109,42 @@ pub enum Event {
     },
     /// A gate was checked in the judge.
     JudgeGateEnded(JudgeGateEnded),
+    /// What judges from outside of the project was looked at.
+    OutsideLooked(Box<OutsideLooked>),
+    /// What the run starts from is kept, so that what judges can be compared with it.
+    BaseTaken {
+        /// A commit in the judge's own store; nothing if it cannot be kept.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        commit: Option<String>,
+        /// How many files that judge were copied instead, where no judge has the whole.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        copies: Option<u64>,
+        /// Why it cannot.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        why: Option<String>,
+        /// How long it took.
+        ms: u64,
+    },
+    /// The judge agrees with what was claimed: what judges is about to be compared with what the run starts from.
+    ExamineStarted,
+    /// A gate is about to be checked with the checks that the run starts from.
+    OldCheckStarted {
+        /// Which gate of the plan.
+        gate: usize,
+    },
+    /// A gate was checked with the checks that the run starts from.
+    OldCheckEnded(GateEnded),
+    /// A gate is about to be checked with the new tests and the code that the run starts from.
+    BiteStarted {
+        /// Which gate of the plan.
+        gate: usize,
+    },
+    /// A gate was checked with the new tests and the code that the run starts from.
+    BiteEnded(GateEnded),
+    /// What was done to the judgement of what was claimed.
+    Examined(Box<Examined>),
+    /// Files that judge were put back as they were when the run began.
+    PutBack(PutBack),
     /// What the settings do after a commit was done, because the judge agreed.
     Delivered,
     /// A file said that the task is done, the gates said otherwise, and the file was put aside.
@@ -136,6 +180,11 @@ pub enum Event {
     },
     /// The commit was made, or not.
     CommitEnded(CommitEnd),
+    /// A commit, or what follows it, took long.
+    TimeSpent {
+        /// What is not counted elsewhere.
+        ms: u64,
+    },
     /// Ralph waits.
     WaitStarted {
         /// Milliseconds since 1970.
@@ -263,7 +312,7 @@ pub struct Turn {
     /// A hash of the task list before the turn; the list itself is in the folder of the turn.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tasks: Option<String>,
-    /// The files before it, where there is git and somebody wants to know.
+    /// The files before it, where there is git and a rule asks for them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tree: Option<Tree>,
 }
@@ -272,117 +321,6 @@ impl From<Order> for Turn {
     fn from(Order { iteration, attempt, mode, story }: Order) -> Self {
         Self { iteration, attempt, mode, story, ..Self::default() }
     }
-}
-
-/// How a turn ended and what it used.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TurnEnded {
-    /// How it ended.
-    pub end: TurnEnd,
-    /// The agent claimed in its own words that the task is done.
-    pub claimed: bool,
-    /// The agent said that it cannot continue, and this is why.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub blocked: Option<String>,
-    /// The directory afterwards, where the rules look at it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub view: Option<View>,
-    /// What the agent exited with; nothing when a signal or a limit ended it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub code: Option<i32>,
-    /// How long it took.
-    pub ms: u64,
-    /// What it used.
-    pub usage: Usage,
-    /// Tool calls.
-    pub tools: u64,
-    /// Tool calls that failed.
-    pub tool_errors: u64,
-    /// Processes that the turn left behind and ralph ended (or kept, as the settings say).
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub leftovers: Vec<String>,
-    /// The last lines that it said to people, on standard error or as text among its events, if it failed.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub last_lines: Vec<String>,
-    /// Tool calls that the agent's own permission rules refused.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub denials: Vec<String>,
-    /// The agent's own name of the conversation.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub session: Option<String>,
-    /// What ralph's hooks did in the agent.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub hooks: Option<HookReport>,
-    /// The files after it, where there is git and somebody wants to know.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub tree: Option<Tree>,
-    /// The branch that it left checked out, where that is not the run's.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub branch: Option<String>,
-    /// How much of each usage window was used in the end, where the agent says so.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub quota: Vec<QuotaWindow>,
-}
-
-impl TurnEnded {
-    /// A turn of which nothing is known but how it ended.
-    pub fn new(end: TurnEnd) -> Self {
-        Self {
-            end,
-            claimed: false,
-            blocked: None,
-            view: None,
-            code: None,
-            ms: 0,
-            usage: Usage::default(),
-            tools: 0,
-            tool_errors: 0,
-            leftovers: Vec::new(),
-            last_lines: Vec::new(),
-            denials: Vec::new(),
-            session: None,
-            hooks: None,
-            tree: None,
-            branch: None,
-            quota: Vec::new(),
-        }
-    }
-}
-
-/// How a turn ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "how", rename_all = "snake_case")]
-pub enum TurnEnd {
-    /// The agent did what it does.
-    Finished,
-    /// The agent crashed, timed out, or said nothing at all.
-    Failed(Failure),
-    /// The agent waits for a person or for another process, and is not to be restarted.
-    Paused {
-        /// What it said about that.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        reason: Option<String>,
-    },
-    /// It used up a budget, and ralph ended it.
-    OverBudget {
-        /// Which one.
-        limit: Exhausted,
-    },
-    /// It changed protected files that its sandbox cannot protect.
-    Tampered {
-        /// Those files, relative to the project.
-        changed: Vec<String>,
-    },
-    /// The agent used tools and the hook that guards them never ran, or the turn changed files that can remove it.
-    Unguarded {
-        /// Those files, relative to the project.
-        #[serde(skip_serializing_if = "Vec::is_empty", default)]
-        changed: Vec<String>,
-    },
-    /// The user ended it.
-    Interrupted,
-    /// Ralph died while it ran.
-    Abandoned,
 }
 
 /// Why ralph waits.

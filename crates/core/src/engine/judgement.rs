@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// A tool call that was judged before it ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
+    /// The agent's own name of the call, as its stream has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// The tool, as the agent calls it.
     pub tool: String,
     /// What it was to do: the beginning of the command line, or the files.
@@ -62,6 +65,7 @@ mod tests {
     #[test]
     fn a_refusal_says_what_was_refused_and_why() {
         let call = |decision, asked: &str, rule: Option<&str>| Judgement {
+            id: None,
             tool: "Bash".to_owned(),
             asked: asked.to_owned(),
             decision,

@@ -13,9 +13,9 @@ use jiff::Timestamp;
 use super::{
     commit::{ChangeCause, CommitEnd},
     entry::Entry,
-    event::{Event, Topic, Turn, TurnEnded, Why, WorkCounted},
+    event::{Event, Moment, Topic, Turn, TurnEnded, Why, WorkCounted},
 };
-use crate::{setup::Setup, stories::Statistics};
+use crate::{setup::Setup, stories::Statistics, verify::outside::OutsideSeen};
 
 /// What is remembered of a run, derived from its events alone.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,6 +44,12 @@ pub struct Memory {
     pub reviews: Option<Statistics>,
     /// What it had done to the files when it ended last.
     pub work: Option<WorkCounted>,
+    /// What there was outside of the project: claims are compared with it.
+    pub outside: Option<OutsideSeen>,
+    /// The same as the last process that ended by itself left it.
+    pub outside_left: Option<OutsideSeen>,
+    /// How the checks differ from those that the run began with, relative to its folder.
+    pub checks_diff: Option<String>,
 }
 
 /// A turn, as it was started.
@@ -113,7 +119,12 @@ impl Memory {
             // They are what the run goes by now.
             Event::EditsTaken(taken) => self.files.retain(|path, _| !taken.files.contains_key(path)),
             Event::ReviewsCounted(statistics) => self.reviews = Some(statistics.clone()),
+            Event::OutsideLooked(looked) => match looked.moment {
+                Moment::Base => (self.outside, self.outside_left) = (Some(looked.seen.clone()), None),
+                Moment::Left => self.outside_left = Some(looked.seen.clone()),
+            },
             Event::WorkCounted(work) => self.work = Some(work.clone()),
+            Event::Examined(examined) => self.checks_diff.clone_from(&examined.diff),
             Event::Looked(_)
             | Event::TasksJudged(_)
             | Event::BaselineStarted { .. }
@@ -125,6 +136,14 @@ impl Memory {
             | Event::JudgeFailed { .. }
             | Event::JudgeGateStarted { .. }
             | Event::JudgeGateEnded(_)
+            | Event::BaseTaken { .. }
+            | Event::ExamineStarted
+            | Event::OldCheckStarted { .. }
+            | Event::OldCheckEnded(_)
+            | Event::BiteStarted { .. }
+            | Event::BiteEnded(_)
+            | Event::TimeSpent { .. }
+            | Event::PutBack(_)
             | Event::Delivered
             | Event::ClaimPutAside { .. }
             | Event::ChildrenOutlived { .. }

@@ -20,6 +20,8 @@ pub(super) enum Phase {
     Committing(Judging),
     /// The judge decides about what passed in the working tree.
     Trying(Trial),
+    /// Files that judge are to be put back before the claim is judged again.
+    Restoring(Judging),
     /// The judge agreed: what the settings do after a commit is due.
     Delivering(Judging),
     /// A wait is due.
@@ -70,6 +72,8 @@ pub(super) enum Verdict {
     Passed,
     /// The loop's own count says that there is more to do: the claim does not hold, the work does.
     Unfinished,
+    /// Everything passed, and the agent is asked about what it did to the checks first.
+    Questioned,
     Failed,
 }
 
@@ -79,9 +83,9 @@ impl Judging {
         Self { next_gate: 0, verdict: Verdict::Passed, ..self }
     }
 
-    /// Whether a gate has refused the work.
+    /// Whether a gate has refused the work, or it does not count for now.
     pub(super) fn has_failed(self) -> bool {
-        self.verdict == Verdict::Failed
+        matches!(self.verdict, Verdict::Failed | Verdict::Questioned)
     }
 
     /// What the agent says that the loop's own count does not refute.

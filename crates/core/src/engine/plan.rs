@@ -7,7 +7,10 @@ pub use gate::Gate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{claim::Claim, verify::rules::CheckoutWhen};
+use crate::{
+    claim::Claim,
+    verify::rules::{Bite, CheckoutWhen, OnFinding},
+};
 
 /// The resolved rules of one run. They are written into the journal when the run starts and never change
 /// while it lasts, except that a resume may raise the limits.
@@ -56,6 +59,12 @@ pub struct Plan {
     /// When the gates decide in the judge, too. Runs of version 0.1 had none.
     #[serde(skip_serializing_if = "CheckoutWhen::is_never", default = "CheckoutWhen::never")]
     pub checkout: CheckoutWhen,
+    /// What follows when something was done to the judgement of a claim.
+    #[serde(skip_serializing_if = "OnFinding::is_ask", default)]
+    pub on_finding: OnFinding,
+    /// Whether new tests are tried on the code that the run began with.
+    #[serde(skip_serializing_if = "Bite::is_off", default)]
+    pub bite: Bite,
     /// The branch that the work is for, where ralph commits.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<String>,
@@ -80,7 +89,7 @@ impl Plan {
 
     /// Whether anything but the agent's own words and files says that the work is done.
     pub fn is_guarded(&self) -> bool {
-        self.gates.iter().any(|gate| matches!(gate.check, Check::Command { .. }))
+        self.gates.iter().any(|gate| gate.check.is_command())
     }
 
     /// How many checks people call guardrails: what the loop counts itself is none.
@@ -137,6 +146,11 @@ pub enum Check {
         /// Handed to the shell as it is.
         command: String,
     },
+    /// A shell command that exits with 0 and that the agent must not know.
+    Hidden {
+        /// What stands for it, with a hash of it.
+        name: String,
+    },
     /// Runs that the agent started and left behind are waited for. What takes longer is named and left alone.
     ChildrenEnded {
         /// As long as that.
@@ -168,6 +182,7 @@ impl Check {
     pub fn name(&self) -> &str {
         match self {
             Self::Command { command } => command,
+            Self::Hidden { name } => name,
             Self::ChildrenEnded { .. } => "child runs have ended",
             Self::TaskRules => "task rules",
             Self::CleanTree => "clean tree",
@@ -179,13 +194,14 @@ impl Check {
 
     /// Whether it is a command of the user's.
     pub fn is_command(&self) -> bool {
-        matches!(self, Self::Command { .. })
+        matches!(self, Self::Command { .. } | Self::Hidden { .. })
     }
 
     /// Whether it judges the work, rather than wait for something.
     pub fn judges(&self) -> bool {
         match self {
             Self::Command { .. }
+            | Self::Hidden { .. }
             | Self::Work { .. }
             | Self::TaskRules
             | Self::CleanTree

@@ -7,7 +7,7 @@ use crate::claim::{
     Claim,
     Matching::{Exact, ExactInLastMessage, FirstIgnoringCase},
 };
-use crate::verify::rules::CheckoutWhen;
+use crate::verify::rules::{Bite, CheckoutWhen, OnFinding};
 
 /// Three retries are four attempts.
 pub const RETRIES: u32 = 3;
@@ -46,6 +46,8 @@ pub fn run(completion_response: &str, gates: Vec<Gate>) -> Plan {
         baseline: true,
         stuck_after: Some(STUCK_AFTER),
         checkout: CheckoutWhen::Never,
+        on_finding: OnFinding::Ask,
+        bite: Bite::Off,
         branch: None,
     }
 }

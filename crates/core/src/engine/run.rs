@@ -1,7 +1,7 @@
 //! A run: what it started from, its rules, their state, and what else is remembered of it.
 //!
 //! Invariant: [`Run::apply`] is the only way in which it changes, and it needs nothing but the journal's lines. So
-//! whoever continues a run, or shows it, knows the same, however many processes it has had.
+//! a process that continues a run, or shows it, knows the same, however many processes it has had.
 
 use jiff::Timestamp;
 

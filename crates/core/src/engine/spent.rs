@@ -30,6 +30,28 @@ pub struct Spent {
     pub passed: u32,
     /// Commits that ralph made.
     pub commits: u32,
+    /// Turns that there were only because the agent was asked about findings.
+    pub asked: AskedTurns,
+}
+
+/// What questions have used; part of what the run has used.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AskedTurns {
+    /// How many.
+    pub turns: u32,
+    /// Their tokens and dollars.
+    pub usage: Usage,
+    /// Their time.
+    pub ms: u64,
+}
+
+impl AskedTurns {
+    /// Counts a turn.
+    pub(super) fn take(&mut self, turn: &TurnEnded) {
+        self.turns = self.turns.saturating_add(1);
+        self.usage.add(turn.usage);
+        self.ms = self.ms.saturating_add(turn.ms);
+    }
 }
 
 impl Spent {

@@ -2,9 +2,11 @@
 
 mod blocked;
 mod counts;
+mod examined;
 mod failed;
 mod judged;
 mod quota;
+mod sent_back;
 mod submission;
 mod tried;
 
@@ -18,7 +20,6 @@ use submission::{Addressed, Submission};
 use super::{
     Spent,
     baseline::Baseline,
-    edits::EditsTaken,
     event::{Event, TurnEnd, TurnEnded, View, Why},
     findings::Found,
     outcome::Outcome,
@@ -113,7 +114,11 @@ impl State {
             | Event::GateStarted { .. }
             | Event::JudgeStarted { .. }
             | Event::JudgeGateStarted { .. }
+            | Event::ExamineStarted
+            | Event::OldCheckStarted { .. }
+            | Event::BiteStarted { .. }
             | Event::Sandboxed { .. }
+            | Event::OutsideLooked(_)
             | Event::Contacted { .. }
             | Event::ToolCallsJudged { .. }
             | Event::Warned { .. }
@@ -123,7 +128,10 @@ impl State {
             | Event::ChildrenOutlived { .. }
             | Event::Unknown => {}
             Event::EditsTaken(taken) => self.edits_taken(taken),
-            Event::Found { findings } => self.take_findings(findings),
+            Event::Found { findings } => {
+                self.found.follow(plan);
+                self.take_findings(findings);
+            }
             Event::Accepted { .. } => self.found.accepted = true,
             Event::Rejected { why } => self.rejected(why),
             Event::RunResumed { .. } => self.resumed(),
@@ -139,6 +147,7 @@ impl State {
                 self.counts.turn_started();
                 self.progress.turn_started(turn);
                 self.spent.begin_turn(turn.iteration);
+                self.question_begins();
             }
             Event::TurnEnded(turn) => self.turn_ended(plan, turn),
             Event::TasksJudged(judged) => self.tasks_judged(judged),
@@ -150,6 +159,14 @@ impl State {
             Event::JudgeReady(ready) => self.judge_ready(plan, ready),
             Event::JudgeFailed { cause, why } => self.judge_failed(plan, *cause, why),
             Event::JudgeGateEnded(gate) => self.judge_gate_ended(plan, gate),
+            Event::BaseTaken { commit, copies, why, ms } => {
+                self.spent.take_time(*ms);
+                self.judge.take_base_commit(commit.as_deref(), *copies, why.as_deref());
+            }
+            Event::OldCheckEnded(gate) | Event::BiteEnded(gate) => self.spent.take_time(gate.ms),
+            Event::TimeSpent { ms } => self.spent.take_time(*ms),
+            Event::Examined(examined) => self.examined(plan, examined),
+            Event::PutBack(put_back) => self.put_back(plan, put_back),
             Event::Delivered => self.delivered(plan),
             Event::GateEnded(gate) => self.gate_ended(plan, gate),
             Event::ClaimPutAside { file, to } => self.claim_put_aside(file, to.as_deref()),
@@ -199,6 +216,7 @@ impl State {
                 | Phase::Judging(_)
                 | Phase::Committing(_)
                 | Phase::Trying(_)
+                | Phase::Restoring(_)
                 | Phase::Delivering(_)
         )
     }
@@ -260,36 +278,12 @@ impl State {
             | Phase::InTurn
             | Phase::Committing(_)
             | Phase::Trying(_)
+            | Phase::Restoring(_)
             | Phase::Delivering(_)
             | Phase::HandingOver { .. }
             | Phase::Pausing(_)
             | Phase::Waiting { .. }
             | Phase::Over(_) => {}
-        }
-    }
-
-    /// The next iteration, which is told this; what the directory claims does not count before it.
-    pub(super) fn send_back(&mut self, feedback: Feedback) {
-        (self.phase, self.ended) = (Phase::Idle, None);
-        (self.iteration, self.attempt) = (self.spent.begun.saturating_add(1), 1);
-        self.refuted = true;
-        self.progress = Progress::default();
-        self.feedback = vec![feedback];
-    }
-
-    /// What the old checks said is of no use where there are others.
-    fn edits_taken(&mut self, taken: &EditsTaken) {
-        if !taken.checks_changed {
-            return;
-        }
-        self.feedback.clear();
-        self.addressed.clear();
-        self.refuted = false;
-        self.baseline.forget();
-        self.judge.forget();
-        self.progress = Progress::default();
-        if let Phase::Judging(judging) = &mut self.phase {
-            *judging = judging.afresh();
         }
     }
 
@@ -312,6 +306,7 @@ impl State {
 
     fn turn_ended(&mut self, plan: &Plan, turn: &TurnEnded) {
         self.spent.take_turn(turn);
+        self.question_ends(turn);
         self.take_quota(turn);
         self.refuted = false;
         self.progress.turn_ended(turn);

@@ -30,11 +30,14 @@ pub enum Stop {
         /// Those files, relative to the project.
         changed: Vec<String>,
     },
-    /// The agent used tools and the hook that guards them never ran, or the turn changed files that can remove it.
+    /// The agent used tools and the hook that guards them did not run, or the turn changed files that can remove it.
     Unguarded {
         /// Those files, relative to the project.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         changed: Vec<String>,
+        /// Calls that ran without a judgement: tool and id.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        unjudged: Vec<String>,
     },
     /// No story can be worked on.
     NoStory {
@@ -107,11 +110,14 @@ impl Stop {
             Self::Stuck(standstill) => standstill.reason(),
             Self::Quota { message } => format!("the usage limit lasts longer than ralph may wait: {message}"),
             Self::Tampered { changed } => format!("protected files were changed: {}", changed.join(", ")),
-            Self::Unguarded { changed } if changed.is_empty() => {
-                "the agent used tools, but ralph's hook that guards them was never called".to_owned()
-            }
-            Self::Unguarded { changed } => {
+            Self::Unguarded { changed, .. } if !changed.is_empty() => {
                 format!("the turn changed files that can remove ralph's guard: {}", changed.join(", "))
+            }
+            Self::Unguarded { unjudged, .. } if !unjudged.is_empty() => {
+                format!("tools ran that ralph's guard has not judged: {}", unjudged.join(", "))
+            }
+            Self::Unguarded { .. } => {
+                "the agent used tools, but ralph's hook that guards them was never called".to_owned()
             }
             Self::ProjectGone { project } => format!("the project folder {} is gone", project.display()),
             Self::Blocked { reason } => format!("the agent is blocked: {reason}"),
@@ -230,12 +236,17 @@ mod tests {
             "protected files were changed: .mcp.json, .claude/settings.json",
         );
         check(
-            Stop::Unguarded { changed: changed.clone() },
+            Stop::Unguarded { changed: changed.clone(), unjudged: vec![] },
             json!({"outcome": "stopped", "why": "unguarded", "changed": changed}),
             "the turn changed files that can remove ralph's guard: .mcp.json, .claude/settings.json",
         );
         check(
-            Stop::Unguarded { changed: vec![] },
+            Stop::Unguarded { changed: vec![], unjudged: vec!["Bash (t1)".to_owned()] },
+            json!({"outcome": "stopped", "why": "unguarded", "unjudged": ["Bash (t1)"]}),
+            "tools ran that ralph's guard has not judged: Bash (t1)",
+        );
+        check(
+            Stop::Unguarded { changed: vec![], unjudged: vec![] },
             json!({"outcome": "stopped", "why": "unguarded"}),
             "the agent used tools, but ralph's hook that guards them was never called",
         );

@@ -2,7 +2,9 @@
 
 mod blocked;
 mod deadline;
+mod findings;
 mod limits;
+mod loops;
 mod memory;
 mod modes;
 mod outcome;
@@ -18,14 +20,15 @@ mod worlds;
 use std::collections::BTreeMap;
 
 use ralph_agents::{Failure, FailureKind, Usage};
+use ralph_checks::protected::Role;
 
 use super::{
     Action, AwaitedQuota, Order, State, Wait,
     commit::CommitEnd,
     decide,
     event::{
-        Event, GateEnded, JudgeFailure, JudgeGateEnded, JudgeReady, PlanView, StoryView, TasksJudged, Turn,
-        TurnEnd, TurnEnded, View, Why,
+        Event, Examined, GateEnded, JudgeFailure, JudgeGateEnded, JudgeReady, PlanView, PutBack, StoryView,
+        TasksJudged, Turn, TurnEnd, TurnEnded, View, Why,
     },
     outcome::{Exhausted, Outcome},
     plan::{Check, CommitRule, Gate, Plan, When},
@@ -34,6 +37,10 @@ use super::{
 use crate::gate_failure::{GateFailure, OpenTasks};
 use crate::plan_file::Task;
 use crate::stories::Mode;
+use crate::verify::{
+    changed_check::{ChangedCheck, FileChange},
+    finding::Finding,
+};
 
 const DONE: &str = "claim";
 
@@ -71,6 +78,7 @@ fn ended(end: TurnEnd, line: &str) -> Event {
         end,
         claimed: line.contains(DONE),
         blocked: line.contains("stumped").then(|| "no key".to_owned()),
+        reason: line.contains("because").then(|| "the API changed".to_owned()),
         view: Some(view(line)),
         code: None,
         ms: 1000,
@@ -112,6 +120,20 @@ fn of_judge(action: &Action, answer: &mut dyn FnMut(&'static str) -> String) -> 
             let word = format!("t{gate}{}", if failure.is_some() { "!" } else { "" });
             (word, tried(*gate, failure))
         }
+        Action::TakeBase => {
+            let commit = Some("base".to_owned());
+            (String::new(), Event::BaseTaken { commit, copies: None, why: None, ms: 0 })
+        }
+        Action::Examine => {
+            let examined = examined(&answer("find"));
+            let word = if examined.findings.is_empty() { "" } else { "x!" };
+            (word.to_owned(), Event::Examined(Box::new(examined)))
+        }
+        Action::PutBack(files) => {
+            let put_back = if answer("back").is_empty() { files.clone() } else { Vec::new() };
+            let event = Event::PutBack(PutBack { files: put_back, failed: Vec::new(), kept: None });
+            (format!("back({})", files.join(" ")), event)
+        }
         _ => ("push".to_owned(), Event::Delivered),
     }
 }
@@ -119,6 +141,15 @@ fn of_judge(action: &Action, answer: &mut dyn FnMut(&'static str) -> String) -> 
 fn tried(gate: usize, failure: Option<String>) -> Event {
     let differs = failure.iter().map(|_| "x is only in the working tree".to_owned()).collect();
     Event::JudgeGateEnded(JudgeGateEnded { ended: gate_ended(gate, failure), differs })
+}
+
+/// What was done to the checks: one finding for each file that is named.
+fn examined(line: &str) -> Examined {
+    let finding = |file: &str| Finding::ChecksChanged {
+        files: vec![ChangedCheck::new(file, Role::Test, FileChange::Changed)],
+        commands: Vec::new(),
+    };
+    Examined { findings: line.split_whitespace().map(finding).collect(), ..Examined::default() }
 }
 
 /// What a turn did to the task list: nothing that it may not do, or this.
@@ -132,7 +163,7 @@ fn gate_ended(gate: usize, failure: Option<String>) -> GateEnded {
         "left" => OpenTasks::of("plan.md", &[&Task::default()], 2).into(),
         _ => GateFailure::refused(text),
     });
-    GateEnded { gate, failure, ms: 1, log: String::new(), signature: None }
+    GateEnded { gate, failure, ms: 1, log: String::new(), signature: None, tests: None }
 }
 
 fn view(line: &str) -> View {
@@ -169,7 +200,7 @@ fn turn_end(line: &str) -> TurnEnd {
     let failed = |kind| TurnEnd::Failed(Failure { kind, message: "no".to_owned() });
     match line {
         _ if line.contains("tampered") => TurnEnd::Tampered { changed: vec![".mcp.json".to_owned()] },
-        _ if line.contains("unguarded") => TurnEnd::Unguarded { changed: vec![] },
+        _ if line.contains("unguarded") => TurnEnd::Unguarded { changed: vec![], unjudged: vec![] },
         _ if line.contains("pause") => TurnEnd::Paused { reason: None },
         _ if line.contains("cut") => TurnEnd::Interrupted,
         _ if line.contains("spent") => TurnEnd::OverBudget { limit: Exhausted::MaxCost },
@@ -213,7 +244,8 @@ fn check(plan: &Plan, script: &[&str], expected: &str) {
     for _ in 0..1000 {
         let (line, event) = match decide(plan, &state) {
             Action::Finish(outcome) => {
-                transcript.push(format!("{}={}", name_of(&format!("{outcome:?}")), outcome.exit_code(plan)));
+                let code = state.exit_code(plan, &outcome);
+                transcript.push(format!("{}={code}", name_of(&format!("{outcome:?}"))));
                 assert_eq!(transcript.join(" "), expected);
                 return;
             }
@@ -264,9 +296,14 @@ fn check(plan: &Plan, script: &[&str], expected: &str) {
                 }
                 (line, Event::BaselineEnded(gate_ended(gate, failure)))
             }
-            action @ (Action::BringJudge | Action::RunInJudge(_) | Action::Deliver) => {
+            action @ (Action::TakeBase
+            | Action::BringJudge
+            | Action::RunInJudge(_)
+            | Action::Examine
+            | Action::PutBack(_)
+            | Action::Deliver) => {
                 let (word, event) = of_judge(&action, &mut answer);
-                transcript.push(word);
+                transcript.extend(Some(word).filter(|word| !word.is_empty()));
                 (String::new(), event)
             }
             Action::RunGate(gate) => {
@@ -306,150 +343,4 @@ fn name_of(outcome: &str) -> String {
         Some(rest) => format!("{name}({})", rest.split([',', ' ']).next().unwrap_or("")),
         None => name.to_owned(),
     }
-}
-
-#[test]
-fn run_is_done_when_the_claim_holds() {
-    let run = presets::run("DONE", every(&["lint", "test"]));
-    check(&run, &["turn claim"], "Work1.1 g0 g1 c Done=0");
-    check(&run, &["turn a", "turn claim"], "Work1.1 g0 g1 c Work2.1 g0 g1 c Done=0");
-    check(
-        &limited(2, run.clone()),
-        &["turn a"],
-        "Work1.1 g0 g1 c Work2.1 g0 g1 c Exhausted(MaxIterations)=1",
-    );
-    // A claim on the last allowed iteration counts.
-    check(&limited(1, run), &["turn claim"], "Work1.1 g0 g1 c Done=0");
-    // Nothing but the agent's word to go by.
-    check(&presets::run("DONE", vec![]), &["turn claim", "commit none"], "Work1.1 c Done=0");
-}
-
-#[test]
-fn run_checks_every_gate_and_tells_every_failure() {
-    let run = limited(2, presets::run("DONE", every(&["lint", "test", "build"])));
-    check(
-        &run,
-        &["turn a", "gate ok", "gate red", "gate bad", "gate ok"],
-        "Work1.1 g0 g1! g2! Work2.1<red|bad> g0 g1 g2 c Exhausted(MaxIterations)=1",
-    );
-    // A refuted claim is told as such, after the failures.
-    check(
-        &run,
-        &["turn claim", "gate ok", "gate red", "gate ok", "gate ok"],
-        "Work1.1 g0 g1! g2 Work2.1<red|You> g0 g1 g2 c Done=0",
-    );
-}
-
-#[test]
-fn run_retries_a_failed_agent_with_back_off() {
-    let run = presets::run("DONE", vec![]);
-    check(
-        &run,
-        &["turn fail"],
-        "Work1.1 (Retry 1000) Work1.2 (Retry 2000) Work1.3 (Retry 4000) Work1.4 GaveUp(Agent)=4",
-    );
-    // The counter starts again after a success.
-    check(
-        &limited(2, run.clone()),
-        &["turn fail", "turn fail", "turn a", "turn fail", "turn a"],
-        "Work1.1 (Retry 1000) Work1.2 (Retry 2000) Work1.3 c Work2.1 (Retry 1000) Work2.2 c Exhausted(MaxIterations)=1",
-    );
-    check(&run, &["turn overload", "turn claim"], "Work1.1 (Retry 10000) Work1.2 c Done=0");
-    // Not for ever longer.
-    let mut patient = run.clone();
-    patient.failures = patient.failures.with_retries(7);
-    check(
-        &patient,
-        &["turn overload"],
-        "Work1.1 (Retry 10000) Work1.2 (Retry 20000) Work1.3 (Retry 40000) Work1.4 (Retry 80000) Work1.5 \
-         (Retry 160000) Work1.6 (Retry 300000) Work1.7 (Retry 300000) Work1.8 GaveUp(Agent)=4",
-    );
-    check(&run, &["turn bad key"], "Work1.1 GaveUp(Agent)=4");
-}
-
-#[test]
-fn the_gates_are_checked_before_the_first_iteration() {
-    let run = limited(2, presets::run("DONE", every(&["lint", "test"])));
-    check(
-        &run,
-        &["base ok", "base red", "turn a"],
-        "b0 b1! Work1.1 g0 g1 c Work2.1 g0 g1 c Exhausted(MaxIterations)=1",
-    );
-    check(&run, &["base ^C"], "b0 Interrupted=130");
-    let without = Plan { baseline: false, ..run.clone() };
-    check(&without, &["base red", "turn claim"], "Work1.1 g0 g1 c Done=0");
-    // Those that verify a claim have nothing to say before there is one.
-    let claimed = presets::run("DONE", vec![gate("approved", When::Claimed), gate("test", When::EveryTurn)]);
-    check(&claimed, &["base ok", "turn claim"], "b1 Work1.1 g1 g0 c Done=0");
-    // Nothing is checked for a run that cannot begin, or that is done.
-    let build = presets::build("plan.md", every(&["test"]));
-    check(&build, &["look", "base ok"], "Unready=2");
-    check(&limited(0, run), &["base ok"], "Exhausted(MaxIterations)=1");
-}
-
-#[test]
-fn what_failed_before_is_known_until_it_passes() {
-    let run = presets::run("DONE", every(&["lint", "test"]));
-    let mut state = State::default();
-    let mut apply = |event| {
-        state.apply(&run, &event);
-        [state.baseline().still_fails(0), state.baseline().still_fails(1)]
-    };
-    assert_eq!(apply(Event::BaselineEnded(gate_ended(0, Some("red".to_owned())))), [true, false]);
-    assert_eq!(apply(Event::BaselineEnded(gate_ended(1, None))), [true, false]);
-    apply(Event::TurnStarted(Turn { iteration: 1, attempt: 1, mode: Mode::Work, ..Turn::default() }));
-    apply(ended(TurnEnd::Finished, "a"));
-    assert_eq!(apply(Event::GateEnded(gate_ended(0, Some("red".to_owned())))), [true, false]);
-    assert_eq!(apply(Event::GateEnded(gate_ended(1, Some("red".to_owned())))), [true, false]);
-    apply(ended(TurnEnd::Finished, "a"));
-    assert_eq!(apply(Event::GateEnded(gate_ended(0, None))), [false, false]);
-    assert_eq!(apply(Event::GateEnded(gate_ended(0, Some("red".to_owned())))), [false, false]);
-    assert_eq!(state.baseline().failed().collect::<Vec<_>>(), [(0, true)]);
-}
-
-#[test]
-fn feedback_survives_a_retry() {
-    let run = presets::run("DONE", every(&["test"]));
-    check(
-        &run,
-        &["turn a", "turn fail", "turn claim", "gate red", "gate ok"],
-        "Work1.1 g0! Work2.1<red> (Retry 1000) Work2.2<red> g0 c Done=0",
-    );
-}
-
-#[test]
-fn a_failing_commit_is_retried_and_told() {
-    let run = presets::run("DONE", vec![]);
-    check(
-        &run,
-        &["turn claim", "commit fail"],
-        "Work1.1 c Work1.2<The> c Work1.3<The> c Work1.4<The> c GaveUp(Commit)=5",
-    );
-    check(&run, &["turn claim", "commit fail", "commit made"], "Work1.1 c Work1.2<The> c Done=0");
-}
-
-#[test]
-fn what_changed_after_the_gates_goes_through_them_again() {
-    let run = presets::run("DONE", every(&["test"]));
-    check(&run, &["turn claim", "commit changed", "commit made"], "Work1.1 g0 c g0 c Done=0");
-    check(
-        &run,
-        &["turn claim", "commit changed", "commit made", "gate ok", "gate red", "gate ok"],
-        "Work1.1 g0 c g0! Work2.1<red|You> g0 c Done=0",
-    );
-    // Never for ever.
-    check(
-        &limited(1, run),
-        &["turn claim", "commit changed"],
-        "Work1.1 g0 c g0 c Work1.2 g0 c g0 c Work1.3 g0 c g0 c Work1.4 g0 c g0 c GaveUp(Commit)=5",
-    );
-}
-
-#[test]
-fn a_stop_lets_the_operation_finish() {
-    let run = presets::run("DONE", every(&["lint", "test"]));
-    check(&run, &["turn ^C claim"], "Work1.1 Interrupted=130");
-    check(&run, &["turn ^C cut"], "Work1.1 Interrupted=130");
-    check(&run, &["turn claim", "gate ^C"], "Work1.1 g0 Interrupted=130");
-    check(&run, &["turn claim", "gate ok", "gate ^C"], "Work1.1 g0 g1 Interrupted=130");
 }

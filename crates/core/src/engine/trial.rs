@@ -9,8 +9,9 @@ use super::{
     baseline::Baseline,
     event::{GateEnded, JudgeGateEnded, JudgeReady},
     phase::{Judging, Said},
-    plan::{Check, Gate, Plan, When},
+    plan::{Gate, Plan, When},
     round,
+    tally::Tally,
 };
 use crate::{
     gate_failure::GateExit,
@@ -26,6 +27,8 @@ use crate::{
 pub(super) struct JudgeState {
     /// How gates ended in the working tree before the first turn.
     in_place: BTreeMap<usize, Ending>,
+    /// What the run starts from is kept, or cannot be.
+    base: Option<Base>,
     /// The judge has what the run starts from, in this process.
     has_base: bool,
     /// Gates before this one were checked there before the first turn, or do not apply.
@@ -39,6 +42,19 @@ pub(super) struct JudgeState {
     /// There is no judge, for this reason.
     unavailable: Option<String>,
     caveats: Vec<Caveat>,
+    /// The tests that were counted, there and in the working tree.
+    pub(super) tally: Tally,
+}
+
+/// What the run starts from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Base {
+    /// This commit of the judge's own store.
+    Kept(String),
+    /// Copies of what judges.
+    Copied,
+    /// It is not kept, for this reason.
+    Unkept(String),
 }
 
 /// A claim on its way through the judge.
@@ -59,6 +75,8 @@ pub(super) enum JudgeStep {
     Bring,
     /// Check this gate there.
     Gate(usize),
+    /// Compare what judges with what the run starts from.
+    Examine,
 }
 
 /// What red gates in the judge mean.
@@ -91,6 +109,48 @@ impl JudgeState {
         Some(if self.has_base { JudgeStep::Gate(gate) } else { JudgeStep::Bring })
     }
 
+    /// Whether what the run starts from is to be kept before anything else happens.
+    pub(super) fn wants_base(&self, plan: &Plan) -> bool {
+        let is_compared = |gate: &Gate| match plan.checkout {
+            CheckoutWhen::Never => gate.check.command().is_some(),
+            CheckoutWhen::Claim | CheckoutWhen::Always | CheckoutWhen::Require => gate.is_for_judge(),
+        };
+        self.base.is_none() && self.unavailable.is_none() && plan.gates.iter().any(is_compared)
+    }
+
+    /// What the run starts from is kept, or cannot be.
+    pub(super) fn take_base_commit(&mut self, commit: Option<&str>, copies: Option<u64>, why: Option<&str>) {
+        self.base = Some(match commit {
+            Some(commit) => Base::Kept(commit.to_owned()),
+            None if copies.is_some() => Base::Copied,
+            None => Base::Unkept(why.unwrap_or("it is not known").to_owned()),
+        });
+    }
+
+    /// The commit of the judge's own store that the run starts from.
+    pub(super) fn base(&self) -> Option<&str> {
+        match self.base.as_ref()? {
+            Base::Kept(commit) => Some(commit),
+            Base::Copied | Base::Unkept(_) => None,
+        }
+    }
+
+    /// Whether what judges was copied before the first turn.
+    pub(super) fn has_copies(&self) -> bool {
+        self.base == Some(Base::Copied)
+    }
+
+    /// Whether something is still to be decided about what passed in the working tree: in the judge, or by comparing
+    /// what judges with copies.
+    pub(super) fn is_undecided(&self, plan: &Plan, judging: Judging) -> bool {
+        self.is_due(plan, judging) || self.is_compared_in_place(judging)
+    }
+
+    /// Whether what judges is compared with copies, because no judge decides.
+    fn is_compared_in_place(&self, judging: Judging) -> bool {
+        self.has_copies() && !judging.has_failed() && (judging.holds().is_claim() || judging.submitted)
+    }
+
     /// Whether what passed in the working tree must pass in the judge.
     pub(super) fn is_due(&self, plan: &Plan, judging: Judging) -> bool {
         let is_wanted = match plan.checkout {
@@ -114,6 +174,7 @@ impl JudgeState {
     /// A gate was checked in the working tree before the first turn.
     pub(super) fn take_baseline(&mut self, ended: &GateEnded) {
         self.in_place.insert(ended.gate, ending(ended));
+        self.tally.baseline_ended(ended);
     }
 
     /// The judge has what it was brought to.
@@ -132,8 +193,9 @@ impl JudgeState {
     }
 
     /// A gate was checked in the judge before the first turn. Returns whether the judge cannot run it.
-    pub(super) fn take_base(&mut self, plan: &Plan, ended: &GateEnded) -> bool {
+    pub(super) fn take_base(&mut self, ended: &GateEnded) -> bool {
         self.next_of_base = ended.gate.saturating_add(1);
+        self.tally.base_of_judge_ended(ended);
         let proof = match self.in_place.get(&ended.gate) {
             Some(in_place) => prove(in_place, &ending(ended)),
             None if ended.failure.is_none() => Proof::Proven,
@@ -141,10 +203,8 @@ impl JudgeState {
         };
         match proof {
             Proof::Proven => drop(self.proven.insert(ended.gate)),
-            Proof::FailsInJudge if plan.gates.get(ended.gate).is_some() => {
-                self.unfit.insert(ended.gate);
-            }
-            Proof::FailsInJudge | Proof::FailsOtherwise => {}
+            Proof::FailsInJudge => drop(self.unfit.insert(ended.gate)),
+            Proof::FailsOtherwise => {}
         }
         proof == Proof::FailsInJudge
     }
@@ -170,7 +230,8 @@ impl JudgeState {
 
     /// There are other gates.
     pub(super) fn forget(&mut self) {
-        *self = Self { caveats: std::mem::take(&mut self.caveats), ..Self::default() };
+        let (base, caveats) = (self.base.take(), std::mem::take(&mut self.caveats));
+        *self = Self { base, caveats, ..Self::default() };
     }
 
     /// What weakens the judgement.
@@ -183,6 +244,9 @@ impl JudgeState {
             all.insert(0, Caveat::JudgedInPlace { why });
         }
         all.extend(self.unavailable.clone().map(|why| Caveat::JudgedInPlace { why }));
+        if let Some(Base::Unkept(why)) = &self.base {
+            all.push(Caveat::ChecksNotCompared { why: why.clone() });
+        }
         all
     }
 }
@@ -192,13 +256,25 @@ impl Trial {
         Self { judging, is_ready: false, next_gate: 0, red: Vec::new() }
     }
 
+    /// No judge decides; what judges is only compared.
+    pub(super) fn in_place(judging: Judging) -> Self {
+        Self { is_ready: true, next_gate: usize::MAX, ..Self::new(judging) }
+    }
+
     /// What is to be done next; nothing when every gate was checked.
     pub(super) fn next(&self, plan: &Plan, judge: &JudgeState) -> Option<JudgeStep> {
         if !self.is_ready {
             return Some(JudgeStep::Bring);
         }
         let mut gates = self.next_gate..plan.gates.len();
-        gates.find(|&gate| judge.applies(plan, gate, self.judging)).map(JudgeStep::Gate)
+        let gate = gates.find(|&gate| judge.applies(plan, gate, self.judging)).map(JudgeStep::Gate);
+        gate.or_else(|| self.is_to_be_examined().then_some(JudgeStep::Examine))
+    }
+
+    /// Whether the judge agrees with a claim. Whatever is found then, this trial is over.
+    fn is_to_be_examined(&self) -> bool {
+        let is_claim = self.judging.holds().is_claim() || self.judging.submitted;
+        is_claim && self.red.is_empty() && !self.judging.has_failed()
     }
 
     pub(super) fn ready(&mut self) {
@@ -212,6 +288,7 @@ impl Trial {
             return false;
         }
         self.next_gate = gate.saturating_add(1);
+        judge.tally.judge_gate_ended(&ended.ended);
         if ended.ended.failure.is_some() {
             self.red.push(gate);
         } else {
@@ -228,7 +305,7 @@ fn is_of_base(gate: &Gate) -> bool {
         When::Claimed | When::SubmittedOrClaimed => false,
     };
     let repeats = gate.repeats == crate::verify::rules::Repeats::Yes;
-    judges_turns && repeats && gate.is_for_judge() && matches!(gate.check, Check::Command { .. })
+    judges_turns && repeats && gate.is_for_judge()
 }
 
 /// How a gate ended, as far as two places can be compared.

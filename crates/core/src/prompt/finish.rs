@@ -4,12 +4,10 @@
 
 use crate::claim::{Claim, Matching, blocked};
 
-/// The prompt with a last paragraph that says how to finish, unless the user's own words name the tag. Without
-/// `done_when`, and where nothing is waited for in words, it stays as it is.
-pub fn told_how_to_finish(prompt: String, own: &str, done_when: Option<&str>, claims: &[Claim]) -> String {
-    let Some(done) = done_when.filter(|_| !names_tag(own, claims)) else { return prompt };
-    match paragraph(done, claims) {
-        Some(paragraph) => prompt + "\n\n" + &paragraph,
+/// The prompt with the [`paragraph`] at its end, unless the user's own words name the tag.
+pub fn told_how_to_finish(prompt: String, own: &str, paragraph: Option<&str>, claims: &[Claim]) -> String {
+    match paragraph.filter(|_| !names_tag(own, claims)) {
+        Some(paragraph) => prompt + "\n\n" + paragraph,
         None => prompt,
     }
 }
@@ -38,8 +36,10 @@ pub fn names_tag(text: &str, claims: &[Claim]) -> bool {
     })
 }
 
-/// The paragraph about the first tag that is waited for.
-fn paragraph(done: &str, claims: &[Claim]) -> Option<String> {
+/// The paragraph about the first tag that is waited for. It is the same for all turns of a run; where nothing is waited
+/// for in words there is none.
+pub fn paragraph(done_when: Option<&str>, claims: &[Claim]) -> Option<String> {
+    let done = done_when?;
     let marker = claims.iter().find_map(Claim::marker)?;
     let blocked = blocked::marker(claims);
     // One line with other words in it: a program that repeats its prompt claims nothing.
@@ -84,7 +84,8 @@ mod tests {
     use crate::engine::{plan::Plan, presets};
 
     fn told(prompt: &str, plan: &Plan) -> String {
-        told_how_to_finish(prompt.to_owned(), prompt, plan.done_when.as_deref(), &plan.claims)
+        let paragraph = paragraph(plan.done_when.as_deref(), &plan.claims);
+        told_how_to_finish(prompt.to_owned(), prompt, paragraph.as_deref(), &plan.claims)
     }
 
     #[track_caller]
@@ -161,8 +162,9 @@ mod tests {
             assert!(told(prompt, &plan).starts_with(&format!("{prompt}\n\n## How to finish\n\n")));
         }
         // What replaced the user's words is not the user's.
+        let paragraph = paragraph(plan.done_when.as_deref(), &plan.claims);
         let replaced =
-            told_how_to_finish("It failed.".to_owned(), "Fix it.", plan.done_when.as_deref(), &plan.claims);
+            told_how_to_finish("It failed.".to_owned(), "Fix it.", paragraph.as_deref(), &plan.claims);
         assert!(replaced.starts_with("It failed.\n\n## How to finish\n\n"), "{replaced}");
     }
 }

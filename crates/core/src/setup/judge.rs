@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::verify::rules::SeenAt;
+use crate::verify::rules::{ChecksSetup, SeenAt};
 
 /// How the judge of a run is set up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -26,4 +26,7 @@ pub struct JudgeSetup {
     /// Why there is none, though the settings want one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_place: Option<String>,
+    /// Which files are checks.
+    #[serde(flatten)]
+    pub checks: ChecksSetup,
 }

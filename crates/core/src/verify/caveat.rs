@@ -17,6 +17,11 @@ pub enum Caveat {
         /// Why they did.
         why: String,
     },
+    /// The checks could not be compared with those that the run began with.
+    ChecksNotCompared {
+        /// Why they could not.
+        why: String,
+    },
     /// The judge is not at the project's path.
     OtherPath {
         /// Why it is not.
@@ -58,6 +63,7 @@ impl Caveat {
     pub fn name(&self) -> &'static str {
         match self {
             Self::JudgedInPlace { .. } => "judged-in-place",
+            Self::ChecksNotCompared { .. } => "checks-not-compared",
             Self::OtherPath { .. } => "other-path",
             Self::UncommittedBase { .. } => "uncommitted-base",
             Self::SubmodulesMissing { .. } => "submodules-missing",
@@ -74,6 +80,9 @@ impl fmt::Display for Caveat {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::JudgedInPlace { why } => write!(out, "the guardrails ran in the working tree: {why}"),
+            Self::ChecksNotCompared { why } => {
+                write!(out, "the checks were not compared with those that the run began with: {why}")
+            }
             Self::OtherPath { why } => write!(out, "the judge is not at the project's path: {why}"),
             Self::UncommittedBase { files } => {
                 write!(out, "files that were not committed before the run are included: {}", listed(files))
@@ -113,6 +122,7 @@ mod tests {
     fn names_are_those_of_the_record() {
         for caveat in [
             Caveat::JudgedInPlace { why: "x".to_owned() },
+            Caveat::ChecksNotCompared { why: "x".to_owned() },
             Caveat::OtherPath { why: "x".to_owned() },
             Caveat::UncommittedBase { files: vec!["a".to_owned()] },
             Caveat::SubmodulesMissing { paths: vec!["a".to_owned()] },

@@ -28,11 +28,12 @@ const IF_SET: [(&str, &str); 4] = [
     ("RUFF_CACHE_DIR", "ruff"),
 ];
 /// Caches of what was downloaded: in the judge where the user's own cannot be written.
-const DOWNLOADS: [(&str, &str); 4] = [
+const DOWNLOADS: [(&str, &str); 5] = [
     ("XDG_CACHE_HOME", "xdg"),
     ("npm_config_cache", "npm"),
     ("YARN_CACHE_FOLDER", "yarn"),
     ("PIP_CACHE_DIR", "pip"),
+    ("UV_CACHE_DIR", "uv"),
 ];
 
 /// Who may write where.

@@ -38,6 +38,68 @@ impl CheckoutWhen {
     ];
 }
 
+/// What follows when something was done to the judgement of a claim.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum OnFinding {
+    /// The agent is asked once; then a person decides.
+    #[default]
+    Ask,
+    /// The claim does not count.
+    Refuse,
+    /// Ralph puts the files back and judges again.
+    Restore,
+    /// It is reported, and the claim counts.
+    Report,
+}
+
+impl OnFinding {
+    /// Whether it need not be recorded.
+    pub fn is_ask(&self) -> bool {
+        *self == Self::Ask
+    }
+
+    /// Every choice with the name that settings use.
+    pub const NAMES: [(&str, Self); 4] =
+        [("ask", Self::Ask), ("refuse", Self::Refuse), ("restore", Self::Restore), ("report", Self::Report)];
+}
+
+/// Whether new tests are tried on the code that the run began with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Bite {
+    /// They are not.
+    #[default]
+    Off,
+    /// They are, when a claim would count.
+    On,
+}
+
+impl Bite {
+    /// Whether it need not be recorded.
+    pub fn is_off(&self) -> bool {
+        *self == Self::Off
+    }
+
+    /// Every choice with the name that settings use.
+    pub const NAMES: [(&str, Self); 2] = [("off", Self::Off), ("on", Self::On)];
+}
+
+/// Which files are checks, and which of them may change.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ChecksSetup {
+    /// Patterns of them; nothing means those of common tools. Among patterns `auto` stands for these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protect: Option<Vec<String>>,
+    /// Patterns of those that may change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub may_change: Vec<String>,
+    /// Tests, fixtures and snapshots may change.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tests_may_change: bool,
+}
+
 /// Where the clone is seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -203,6 +265,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_the_default_need_not_be_recorded() {
+        for (name, choice) in OnFinding::NAMES {
+            assert_eq!(choice.is_ask(), name == "ask", "{name}");
+        }
+        assert!(Bite::default().is_off() && !Bite::On.is_off());
+    }
+
+    #[test]
     fn linters_are_known() {
         for command in [
             "cargo clippy -- -D warnings",
@@ -255,6 +325,8 @@ mod tests {
             }
         }
         check(&CheckoutWhen::NAMES);
+        check(&OnFinding::NAMES);
+        check(&Bite::NAMES);
         check(&SeenAt::NAMES);
         check(&RunsWhere::NAMES);
         check(&GuardrailKind::NAMES);

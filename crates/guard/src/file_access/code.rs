@@ -64,6 +64,14 @@ const ACCESS_BY_FUNCTION: &[(&str, Access)] = &[
     ("readTextFile", Access::Read),
 ];
 
+/// How languages name the user's home.
+const HOMES: [&str; 8] =
+    ["HOME", "homedir(", "Path.home(", "Dir.home", "gethome", "expanduser(", "\"~\"", "'~'"];
+
+fn access_of(function: &str) -> Option<Access> {
+    ACCESS_BY_FUNCTION.iter().find(|(name, _)| *name == function).map(|(_, access)| *access)
+}
+
 /// The files that code in another language touches: those that its calls name, and, where a call names none, all
 /// that look like paths anywhere in the code.
 pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> Vec<FileAccess> {
@@ -74,11 +82,15 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
     if command.is(&["perl", "ruby"]) {
         calls.extend(script::calls_without_brackets(code));
     }
+    // A function that is handed over by its name: what it is called with stands elsewhere.
+    let handed = everything.iter().filter_map(|name| access_of(name)).find(|access| access.destroys());
+    if let Some(access) = handed {
+        let paths = everything.iter().filter(|text| text.starts_with(['/', '~']));
+        files.extend(paths.map(|path| FileAccess { path: command.resolve_path(path, ctx), access }));
+    }
     for call in calls {
-        let Some((_, access)) = ACCESS_BY_FUNCTION.iter().find(|(name, _)| *name == call.name) else {
-            continue;
-        };
-        let access = match (*access, call.texts.last().map(String::as_str)) {
+        let Some(access) = access_of(&call.name) else { continue };
+        let access = match (access, call.texts.last().map(String::as_str)) {
             (Access::Read, Some("a" | "ab" | "a+")) => Access::Append,
             (Access::Read, Some("w" | "wb" | "w+" | "r+" | "x")) => Access::Write,
             (Access::Read, Some(mode)) if call.name == "open" && mode.starts_with('>') => Access::Write,
@@ -86,12 +98,15 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
         };
         let mut texts: Vec<&String> = call.texts.iter().collect();
         texts.extend(script::literals_of_receiver(&call.receiver, code, &everything));
-        if texts.is_empty() {
+        let names_nothing = texts.is_empty();
+        if names_nothing {
             texts.extend(everything.iter().filter(|text| text.starts_with(['/', '~', '.'])));
         }
-        let is_home = ["HOME", "homedir(", "Path.home(", "Dir.home", "gethome", "\"~\"", "'~'"]
-            .iter()
-            .any(|home| call.inside.contains(home) || call.receiver.contains(home));
+        let is_home = HOMES.iter().any(|home| {
+            // What a variable stands for may stand anywhere.
+            let is_anywhere = names_nothing && access.destroys() && code.contains(home);
+            call.inside.contains(home) || call.receiver.contains(home) || is_anywhere
+        });
         let named =
             texts.into_iter().filter(|text| !text.is_empty() && text.len() < 256 && !text.contains(' '));
         let mut paths: Vec<String> = named.cloned().collect();

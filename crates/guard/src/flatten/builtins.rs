@@ -35,8 +35,13 @@ impl Flattener<'_> {
     fn remember_files(&mut self, command: &Command, scope: &mut Scope) {
         let home = &self.ctx.home;
         match command.program.as_str() {
-            "ln" | "cp" | "mv" => {
-                if let [target, link] = command.operands(&["-t"])[..] {
+            "git" => {
+                if let ["remote", "add", name, ..] = command.words()[..] {
+                    scope.remotes.push(name.to_owned());
+                }
+            }
+            "ln" | "cp" | "mv" | "install" => {
+                if let [target, link] = command.operands(&["-t", "-m", "-o", "-g"])[..] {
                     let (target, link) = (scope.resolve_path(target, home), scope.resolve_path(link, home));
                     let is_program = ["/bin/", "/sbin/"].iter().any(|folder| target.contains(folder));
                     let is_download = scope.downloads.contains(&target);

@@ -36,8 +36,9 @@ impl Flattener<'_> {
             "pwd" => line(scope.cwd.clone()),
             "cat" if command.operands(&[]).is_empty() => stdin.text.clone(),
             "mktemp" => line(format!("{}/{}", self.temporary_dir(command), text::unknown("mktemp"))),
-            "which" | "basename" | "realpath" | "readlink" => first.and_then(line),
-            "type" | "command" if command.has("pvV", &[]) => first.and_then(line),
+            "basename" | "realpath" | "readlink" => first.and_then(line),
+            "which" => first.map(located).and_then(line),
+            "type" | "command" if command.has("pPvV", &[]) => first.map(located).and_then(line),
             "dirname" => first.map(|path| dirname_output(&path, &self.ctx.project) + "\n"),
             "seq" => Some(seq_output(&command.operands(&["-s", "-f"]))),
             "date" | "nproc" | "uuidgen" | "id" if command.args.len() < 4 => {
@@ -76,12 +77,21 @@ impl Flattener<'_> {
     fn git_output(&self, command: &Command) -> Option<String> {
         match command.args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
             ["rev-parse", "--show-toplevel"] => Some(self.ctx.project.clone() + "\n"),
+            ["rev-parse", "--git-dir" | "--git-common-dir" | "--absolute-git-dir"] => {
+                Some(format!("{}/.git\n", self.ctx.project))
+            }
+            ["rev-parse", "--git-path", path] => Some(format!("{}/.git/{path}\n", self.ctx.project)),
             ["ls-files" | "diff" | "status" | "grep", ..] => {
                 Some(format!("{}/{}\n", self.ctx.project, text::unknown("$(git)")))
             }
             _ => None,
         }
     }
+}
+
+/// Where a program lies, as far as its name matters.
+fn located(program: String) -> String {
+    if program.contains('/') || !is_known(&program) { program } else { format!("/usr/bin/{program}") }
 }
 
 fn known_text(stdin: &Stdin) -> Option<String> {

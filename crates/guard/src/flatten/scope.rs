@@ -18,6 +18,8 @@ pub(super) struct Scope {
     pub(super) links: BTreeMap<String, String>,
     /// Files that came from the network.
     pub(super) downloads: Vec<String>,
+    /// Names that were given to other repositories.
+    pub(super) remotes: Vec<String>,
     /// The working directory; unknown parts are marked.
     pub(super) cwd: String,
     pub(super) earlier_dirs: Vec<String>,
@@ -75,6 +77,7 @@ impl Scope {
         self.aliases.extend(other.aliases);
         self.links.extend(other.links);
         self.downloads.extend(other.downloads);
+        self.remotes.extend(other.remotes);
         if self.cwd != other.cwd {
             self.cwd = text::unknown("the working directory");
         }

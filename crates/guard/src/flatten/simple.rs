@@ -197,6 +197,7 @@ pub(super) fn command_in(scope: &Scope) -> Command {
         is_endless: scope.is_endless,
         links: scope.links.iter().map(|(link, target)| (link.clone(), target.clone())).collect(),
         downloads: scope.downloads.clone(),
+        remotes: scope.remotes.clone(),
         ..Command::default()
     }
 }

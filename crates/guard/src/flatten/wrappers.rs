@@ -72,7 +72,7 @@ impl Flattener<'_> {
         scope: &mut Scope,
     ) -> Option<Output> {
         let mut args = args;
-        let mut env = Vec::new();
+        let mut env = command.env.clone();
         while let Some((name, value)) = args.first().and_then(|arg| arg.split_once('=')) {
             if !is_name(name) {
                 break;

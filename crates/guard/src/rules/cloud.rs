@@ -1,9 +1,25 @@
 //! What runs in the cloud.
 
 use super::{Category, Check, Rule, RuleInput, Tier};
-use crate::file_access::is_remote_path;
+use crate::{file_access::is_remote_path, script};
 
 pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "cloud-destroy-code",
+        category: Category::Cloud,
+        tier: Tier::Block,
+        finds: "deletes or stops something in the cloud in a one-liner",
+        instead: "Look with read-only calls and leave changes to the user.",
+        check: Check::Command(cloud_destroy_code),
+        matches: &[
+            "python3 -c \"import boto3; boto3.client('ec2').terminate_instances(InstanceIds=['i-1'])\"",
+            "python3 -c \"import boto3; boto3.resource('s3').Bucket('x').objects.all().delete()\"",
+        ],
+        passes: &[
+            "python3 -c \"import boto3; print(boto3.__version__)\"",
+            "python3 -c \"import boto3; print(boto3.client('s3').list_buckets())\"",
+        ],
+    },
     Rule {
         id: "cloud-destroy",
         category: Category::Cloud,
@@ -151,6 +167,18 @@ const DESTROYS: &[&str] = &[
     "flarectl * d|delete",
     "etcdctl del",
 ];
+
+fn cloud_destroy_code(input: &RuleInput<'_>) -> Option<String> {
+    let code = input.command.code.as_deref()?;
+    let libraries = ["boto3", "google.cloud", "azure.", "aws-sdk", "@google-cloud", "@azure", "kubernetes"];
+    if !libraries.iter().any(|library| code.contains(library)) {
+        return None;
+    }
+    let verbs =
+        ["delete", "terminate", "destroy", "purge", "remove", "deregister", "stop_", "Delete", "Terminate"];
+    let calls = script::function_calls(code).unwrap_or_default();
+    input.found_if(calls.iter().any(|call| verbs.iter().any(|verb| call.name.starts_with(verb))))
+}
 
 fn cloud_destroy(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;

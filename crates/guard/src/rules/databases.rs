@@ -1,5 +1,7 @@
 //! Data in databases.
 
+mod throw_away;
+
 use super::{Category, Check, Rule, RuleInput, Tier};
 
 pub(super) const RULES: &[Rule] = &[
@@ -25,6 +27,8 @@ pub(super) const RULES: &[Rule] = &[
             "psql -c 'DELETE FROM x WHERE id=1'",
             "cat drop_table.sql",
             "psql -c 'CREATE TABLE x (a int)'",
+            "psql -d app_test -c 'TRUNCATE users'",
+            "sqlite3 :memory: 'DROP TABLE x'",
         ],
     },
     Rule {
@@ -49,6 +53,8 @@ pub(super) const RULES: &[Rule] = &[
             "mongorestore --drop x",
             "alembic downgrade base",
             "rake db:reset",
+            "RAILS_ENV=production rake db:drop",
+            "dropdb prod_test_copy",
         ],
         passes: &[
             "redis-cli get x",
@@ -58,6 +64,9 @@ pub(super) const RULES: &[Rule] = &[
             "createdb test",
             "python manage.py migrate",
             "alembic upgrade head",
+            "dropdb --if-exists app_test",
+            "RAILS_ENV=test bundle exec rake db:drop",
+            "php artisan migrate:fresh --env=testing",
         ],
     },
 ];
@@ -104,7 +113,8 @@ fn sql_destroys(input: &RuleInput<'_>) -> Option<String> {
         "turso db shell",
     ]);
     let is_code = command.code.is_some();
-    if !SQL_CLIENTS.contains(&command.program.as_str()) && !is_hosted && !is_code {
+    let is_client = SQL_CLIENTS.contains(&command.program.as_str());
+    if !is_client && !is_hosted && !is_code || is_client && throw_away::is_for_tests(input) {
         return None;
     }
     let mut texts: Vec<String> = Vec::new();
@@ -208,7 +218,7 @@ fn without_comments(text: &str) -> String {
 
 fn database_destroys(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
-    if command.is_dry_run() {
+    if command.is_dry_run() || throw_away::is_for_tests(input) {
         return None;
     }
     let lower: Vec<String> = command.args.iter().map(|arg| arg.to_lowercase()).collect();

@@ -124,8 +124,17 @@ pub(super) const RULES: &[Rule] = &[
         finds: "pushes to an address instead of a named remote",
         instead: "Push to the remote of the repository: `git push origin BRANCH`.",
         check: Check::Command(push_to_address),
-        matches: &["git push https://x.example/a.git main", "git push git@x.example:a.git HEAD"],
-        passes: &["git push origin main", "git push", "git fetch https://x.example/a.git"],
+        matches: &[
+            "git push https://x.example/a.git main",
+            "git push git@x.example:a.git HEAD",
+            "git remote add up https://x.example/a.git && git push up main",
+        ],
+        passes: &[
+            "git push origin main",
+            "git push",
+            "git fetch https://x.example/a.git",
+            "git remote add up https://x.example/a.git && git fetch up && git push origin main",
+        ],
     },
 ];
 
@@ -202,6 +211,7 @@ fn upload_file_code(input: &RuleInput<'_>) -> Option<String> {
         "curl_exec",
         "smtplib",
         "HTTPConnection",
+        "HTTPSConnection",
     ]);
     let reads = has(&[
         "open(",
@@ -218,10 +228,15 @@ fn upload_file_code(input: &RuleInput<'_>) -> Option<String> {
         .split("://")
         .skip(1)
         .any(|rest| !is_loopback(rest.split(['\'', '"', '`']).next().unwrap_or_default()))
-        || code.contains("connect(");
+        || code.contains("connect(")
+        || code.split("Connection(").skip(1).any(|rest| {
+            let host = rest.trim_start_matches(['\'', '"']).split(['\'', '"']).next().unwrap_or_default();
+            !is_loopback(host)
+        });
     let opens_address =
         code.contains("urlopen(") && code.matches("open(").count() == code.matches("urlopen(").count();
-    input.found_if(sends && reads && far && !opens_address)
+    let sends_environment = has(&["dict(os.environ", "os.environ)", "os.environ.items", "process.env)"]);
+    input.found_if(sends && reads && far && (!opens_address || sends_environment))
 }
 
 fn upload_secret(input: &RuleInput<'_>) -> Option<String> {
@@ -350,11 +365,12 @@ fn send_message(input: &RuleInput<'_>) -> Option<String> {
 
 fn push_to_address(input: &RuleInput<'_>) -> Option<String> {
     let words = input.command.words();
-    let is_address = |word: &&str| word.contains("://") || (word.contains('@') && word.contains(':'));
+    let is_new = |word: &str| input.command.remotes.iter().any(|name| name == word);
+    let is_address = |word: &str| word.contains("://") || (word.contains('@') && word.contains(':'));
     input.found_if(
         input.command.is(&["git"])
             && words.first() == Some(&"push")
-            && words.get(1).is_some_and(is_address)
+            && words.get(1).is_some_and(|word| is_address(word) || is_new(word))
             && !input.command.is_dry_run(),
     )
 }

@@ -23,7 +23,14 @@ pub(super) const RULES: &[Rule] = &[
             "> /etc/hosts",
             "find ~ -name x -delete",
         ],
-        passes: &["rm -rf node_modules", "rm -rf /tmp/build-1", "rm -rf \"$(mktemp -d)\"", "echo 'rm -rf /'"],
+        passes: &[
+            "rm -rf node_modules",
+            "rm -rf /tmp/build-1",
+            "rm -rf \"$(mktemp -d)\"",
+            "echo 'rm -rf /'",
+            "rm -rf ~/.cache/pip",
+            "rm -rf ~/.npm/_cacache",
+        ],
     },
     Rule {
         id: "delete-project",
@@ -53,6 +60,21 @@ pub(super) const RULES: &[Rule] = &[
         passes: &["rm -rf build/$NAME", "D=dist; rm -rf \"$D\"", "for f in a b; do rm \"$f\"; done"],
     },
     Rule {
+        id: "write-unknown",
+        category: Category::FileSystem,
+        tier: Tier::Block,
+        finds: "writes where only the output of a command says",
+        instead: "Write out the path, or put it behind a fixed folder, such as `build/$(date +%s).log`.",
+        check: Check::Command(write_unknown),
+        matches: &["echo x > $(cat target.txt)", "cp a \"$(npm root -g)/b\"", "tee \"$(./where.sh)\" < a"],
+        passes: &[
+            "echo x > \"$LOG\"",
+            "echo hi > \"$(mktemp)\"",
+            "echo x > \"$(pwd)/a.txt\"",
+            "echo x > build/$(date +%s).log",
+        ],
+    },
+    Rule {
         id: "delete-git",
         category: Category::Git,
         tier: Tier::Block,
@@ -65,6 +87,29 @@ pub(super) const RULES: &[Rule] = &[
             "cat .git/HEAD",
             "echo target >> .git/info/exclude",
             "rm -f .gitignore.bak",
+        ],
+    },
+    Rule {
+        id: "archive-deletes",
+        category: Category::FileSystem,
+        tier: Tier::Block,
+        finds: "packs files and deletes them",
+        instead: "Pack them without the option that removes them.",
+        check: Check::Command(archive_deletes),
+        matches: &[
+            "tar --remove-files -czf /tmp/a.tgz src",
+            "zip -rm a.zip docs",
+            "zip --move -r a.zip .",
+            "7z a -sdel a.7z src",
+            "rar m a.rar src",
+            "rar a -df a.rar src",
+        ],
+        passes: &[
+            "tar czf a.tgz src",
+            "zip -r a.zip dist",
+            "7z x a.7z -oout",
+            "rar a a.rar src",
+            "tar xf a.tar",
         ],
     },
     Rule {
@@ -88,11 +133,60 @@ fn delete_outside(input: &RuleInput<'_>) -> Option<String> {
             && !is_disk(&file.path)
             && !file.path.starts_with("/dev/tcp/")
             && !(input.command.is_dry_run())
-            && matches!(
-                input.place_of(&file.path),
-                Place::Root | Place::System | Place::HomeRoot | Place::Home(_) | Place::Outside
-            )
+            && match input.place_of(&file.path) {
+                Place::Root | Place::System | Place::HomeRoot | Place::Outside => true,
+                Place::Home(rest) => !is_cache(&rest),
+                Place::ProjectRoot
+                | Place::Project(_)
+                | Place::Temporary
+                | Place::Harmless
+                | Place::Unknown => false,
+            }
     })
+}
+
+/// Folders in a home whose contents every tool makes anew.
+const CACHES: [&str; 14] = [
+    ".cache/*",
+    "Library/Caches/*",
+    ".npm/_cacache",
+    ".npm/_npx",
+    ".npm/_logs",
+    ".cargo/registry/cache",
+    ".cargo/registry/src",
+    ".cargo/git/checkouts",
+    ".gradle/caches",
+    ".yarn/cache",
+    ".yarn/berry/cache",
+    ".bun/install/cache",
+    ".pnpm-store",
+    "go/pkg/mod/cache",
+];
+
+/// Whether a path in a home is a cache or something in it. All caches at once are more than one asks for.
+fn is_cache(path: &str) -> bool {
+    CACHES.iter().any(|cache| match cache.strip_suffix("/*") {
+        Some(folder) => {
+            let below = path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/'));
+            below.and_then(|below| below.split('/').next()).is_some_and(|name| {
+                !name.is_empty() && text::is_known(name) && !name.contains(['*', '?', '['])
+            })
+        }
+        None => relation_to(path, cache) == Relation::Inside,
+    })
+}
+
+fn archive_deletes(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    let first = command.args.first().map_or("", String::as_str);
+    let found = match command.program.as_str() {
+        "tar" | "bsdtar" => command.has("", &["remove-files"]),
+        "zip" => command.has("m", &["move"]),
+        "7z" | "7za" | "7zr" | "7zz" => command.has_word(&["-sdel"]),
+        "rar" => ["m", "mf"].contains(&first) || command.has_word(&["-df", "-dw", "-dr"]),
+        _ => false,
+    };
+    input.found_if(found && !command.asks_for_help())
 }
 
 /// What is moved to `/dev/null` is gone.
@@ -122,6 +216,15 @@ fn delete_project(input: &RuleInput<'_>) -> Option<String> {
 fn delete_unknown(input: &RuleInput<'_>) -> Option<String> {
     input.found_file_if(|file| {
         file.access.destroys() && is_unknown(input, file) && !input.command.is_dry_run()
+    })
+}
+
+/// Variables are set by the line or known to the person who runs it; what a command prints is known to no one.
+fn write_unknown(input: &RuleInput<'_>) -> Option<String> {
+    input.found_file_if(|file| {
+        let is_write = matches!(file.access, Access::Write | Access::Append | Access::Permissions);
+        let is_printed = text::sources(&file.path).next().is_some_and(|source| source.starts_with("$("));
+        is_write && is_printed && text::starts_unknown(&file.path) && !input.command.is_dry_run()
     })
 }
 

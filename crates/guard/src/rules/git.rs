@@ -99,6 +99,24 @@ pub(super) const RULES: &[Rule] = &[
         passes: &["git gc", "git rebase main", "git revert HEAD", "git commit --amend", "git reflog"],
     },
     Rule {
+        id: "git-hide",
+        category: Category::Git,
+        tier: Tier::Block,
+        finds: "hides changes of files from git",
+        instead: "Let git see what changed; what does not belong into the repository goes into `.gitignore`.",
+        check: Check::Command(git_hide),
+        matches: &[
+            "git update-index --assume-unchanged src/a.py",
+            "git update-index --skip-worktree a b",
+            "git ls-files tests | xargs git update-index --assume-unchanged",
+        ],
+        passes: &[
+            "git update-index --refresh",
+            "git update-index --no-skip-worktree a",
+            "git update-index --chmod=+x run.sh",
+        ],
+    },
+    Rule {
         id: "git-settings",
         category: Category::Persistence,
         tier: Tier::Block,
@@ -300,6 +318,11 @@ fn git_rewrite(input: &RuleInput<'_>) -> Option<String> {
         _ => false,
     };
     input.found_if(found || tools)
+}
+
+fn git_hide(input: &RuleInput<'_>) -> Option<String> {
+    let hides = input.command.has("", &["assume-unchanged", "skip-worktree"]);
+    input.found_if(is_verb(input, &["update-index"]) && hides)
 }
 
 fn git_settings(input: &RuleInput<'_>) -> Option<String> {

@@ -26,6 +26,7 @@ pub(super) const RULES: &[Rule] = &[
             "rm -rf .cl*",
             "jq . .claude/settings.json | sponge .claude/settings.json",
             "sed -i s/a/b/ .mcp.json",
+            "echo x > .claude/skills/a/SKILL.md",
         ],
         passes: &[
             "cat .claude/settings.json",
@@ -115,16 +116,24 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// Protected in a project.
-const IN_PROJECT: [&str; 16] = [
+const IN_PROJECT: [&str; 24] = [
     ".ralph",
     ".ralph-active",
     ".claude/settings.json",
     ".claude/settings.local.json",
     ".claude/hooks",
+    ".claude/skills",
+    ".claude/commands",
+    ".claude/agents",
+    ".claude/plugins",
+    ".claude/output-styles",
+    ".claude/workflows",
+    ".agents/skills",
     ".codex",
     ".gemini",
     ".qwen",
     ".opencode",
+    ".cursor/hooks.json",
     ".github/hooks",
     ".mcp.json",
     ".git/hooks",
@@ -135,11 +144,15 @@ const IN_PROJECT: [&str; 16] = [
 ];
 
 /// Protected in a home.
-const IN_HOME: [&str; 21] = [
+const IN_HOME: [&str; 25] = [
     ".claude/settings.json",
     ".claude/settings.local.json",
     ".claude/hooks",
     ".claude/plugins",
+    ".claude/skills",
+    ".claude/commands",
+    ".claude/agents",
+    ".agents/skills",
     ".claude.json",
     ".claude/CLAUDE.md",
     ".codex",

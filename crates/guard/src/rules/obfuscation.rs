@@ -1,9 +1,39 @@
 //! Commands that hide what they do, or that cannot be read.
 
-use super::{Category, Check, Rule, Tier};
-use crate::flatten::Obstacle;
+use super::{Category, Check, Rule, RuleInput, Tier};
+use crate::{flatten::Obstacle, programs::SHELLS};
 
 pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "unknown-tool",
+        category: Category::Obfuscation,
+        tier: Tier::Warn,
+        finds: "calls a tool of which it is not known what it does",
+        instead: "Use the tools for files and for the shell.",
+        check: Check::Obstacle(|obstacle| match obstacle {
+            Obstacle::UnknownTool(tool) => Some(format!("the tool `{tool}` is not known")),
+            _ => None,
+        }),
+        matches: &["tool: mcp__x__frobnicate"],
+        passes: &["tool: WebSearch", "tool: mcp__x__list_tables"],
+    },
+    Rule {
+        id: "interactive-shell",
+        category: Category::Obfuscation,
+        tier: Tier::Block,
+        finds: "starts a shell or an interpreter that waits for what is typed later",
+        instead: "Give it the commands: `bash -c '...'`, or a script in the project.",
+        check: Check::Command(interactive_shell),
+        matches: &["bash", "bash -i", "python3", "node -i", "sh -l", "exec zsh"],
+        passes: &[
+            "bash -c ls",
+            "echo ls | bash",
+            "python3 x.py",
+            "node --version",
+            "bash < a.sh",
+            "bash -n x.sh",
+        ],
+    },
     Rule {
         id: "unknown-program",
         category: Category::Obfuscation,
@@ -139,3 +169,17 @@ pub(super) const RULES: &[Rule] = &[
         passes: &["echo {1..10}", "for i in {1..50}; do echo $i; done"],
     },
 ];
+
+/// What is typed into it later is seen by no one.
+fn interactive_shell(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    let reads = SHELLS.contains(&command.program.as_str())
+        || command.is(&["python", "node", "ruby", "irb", "perl", "php", "deno", "bun", "lua", "R", "ghci"]);
+    let is_plain =
+        |arg: &String| ["-i", "-l", "--login", "-il", "-li", "--interactive"].contains(&arg.as_str());
+    let waits =
+        command.args.iter().all(is_plain) && (!command.args.is_empty() || !command.is(&["deno", "bun"]));
+    input.found_if(
+        reads && waits && !command.stdin.is_given() && !command.is_piped && command.redirects.is_empty(),
+    )
+}

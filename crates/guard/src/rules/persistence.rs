@@ -31,6 +31,21 @@ pub(super) const RULES: &[Rule] = &[
         ],
     },
     Rule {
+        id: "outlives",
+        category: Category::Persistence,
+        tier: Tier::Block,
+        finds: "starts something that is to live on without anyone who ends it",
+        instead: "Start it in the background with `&`, and end it with `kill $!` when you are done.",
+        check: Check::Command(|input| {
+            let command = input.command;
+            let detaches = command.is(&["disown", "daemonize", "start-stop-daemon"])
+                || command.is(&["setsid"]) && (command.has("f", &["fork"]) || command.in_background);
+            input.found_if(detaches && !command.has("", &["help", "version"]))
+        }),
+        matches: &["nohup ./server & disown -h", "setsid -f ./worker", "(setsid ./daemon &)"],
+        passes: &["nohup npm start > server.log 2>&1 &", "npm run dev &", "setsid --wait npm test"],
+    },
+    Rule {
         id: "schedule",
         category: Category::Persistence,
         tier: Tier::Block,

@@ -41,6 +41,9 @@ pub(super) const RULES: &[Rule] = &[
             "pkill .",
             "fuser -k /",
             "killall node",
+            "killall -9 vite",
+            "pkill -f postgres",
+            "fuser -k 3000/tcp",
             "kill $(pgrep -f ralph)",
             "ps aux | awk '{print $2}' | xargs kill",
         ],
@@ -52,6 +55,8 @@ pub(super) const RULES: &[Rule] = &[
             "kill $(lsof -t -i:3000)",
             "kill -0 123",
             "pgrep node",
+            "fuser 3000/tcp",
+            "pkill -f 'python server.py'",
             "kill $(ps aux | grep vite | awk '{print $2}')",
         ],
     },
@@ -156,6 +161,20 @@ fn is_vital(name: &str) -> bool {
         "tmux",
         "WindowServer",
         "Finder",
+        "postgres",
+        "mysqld",
+        "mariadbd",
+        "mongod",
+        "redis-server",
+        "nginx",
+        "apache2",
+        "httpd",
+        "java",
+        "python",
+        "python3",
+        "ruby",
+        "php",
+        "docker",
     ];
     let name = name.trim_matches(['^', '$', '/']).rsplit('/').next().unwrap_or_default().to_owned();
     vital.contains(&name.as_str())
@@ -181,18 +200,17 @@ fn kill_many(input: &RuleInput<'_>) -> Option<String> {
                     || is_vital(pattern)
                     || !text::is_known(pattern)
             };
-            command.is(&["killall5"])
+            // By name alone it ends whatever is called so, of whoever it is.
+            let by_name = command.is(&["killall", "killall5"]) && !command.has("lV", &["list", "version"]);
+            by_name
                 || by_user
                 || patterns.iter().any(broad)
                 || command.has("v", &["inverse"])
                 || (command.has("tg", &[]) && patterns.is_empty())
         }
         "fuser" => {
-            command.has("k", &["kill"])
-                && command
-                    .operands(&["-n", "-s"])
-                    .iter()
-                    .any(|path| path.starts_with('/') && !path.starts_with("/tmp"))
+            let is_temporary = |path: &&str| path.starts_with("/tmp/");
+            command.has("kK", &["kill"]) && !command.operands(&["-n", "-s"]).iter().all(is_temporary)
         }
         "taskkill" | "Stop-Process" => {
             command.has_word(&["/IM", "/im", "-Name"])

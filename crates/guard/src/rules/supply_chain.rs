@@ -109,7 +109,8 @@ pub(super) const RULES: &[Rule] = &[
             "pnpm -r publish",
             "python -m twine upload x",
             "./gradlew publish",
-            "git push --tags",
+            "cargo +stable yank --version 1.0.0 x",
+            "npx -y npm@latest publish",
         ],
         passes: &[
             "npm publish --dry-run",
@@ -117,6 +118,8 @@ pub(super) const RULES: &[Rule] = &[
             "cargo package --list",
             "gh release list",
             "npm run publish:docs",
+            "git push --tags",
+            "git push --follow-tags",
             "docker build -t x .",
         ],
     },
@@ -293,15 +296,9 @@ fn publish(input: &RuleInput<'_>) -> Option<String> {
                 task.starts_with("publish") && task != "publishToMavenLocal" && task != "publishLocal"
             })
         });
-    let pushes_tags = command.is(&["git"])
-        && words.first() == Some(&"push")
-        && (command.has_word(&["--tags", "--follow-tags"])
-            || words.get(1..).unwrap_or_default().contains(&"tag"));
     let local = command.has_word(&["publishToMavenLocal", "publishLocal"])
         || command.runs(&["yarn workspaces foreach"]) && !command.has_word(&["publish"]);
     let anywhere =
         command.is(&["npm", "pnpm", "yarn"]) && words.first().is_some_and(|word| *word == "publish");
-    input.found_if(
-        (found && !local) || modules || setup || built || phases || tasks || pushes_tags || anywhere,
-    )
+    input.found_if((found && !local) || modules || setup || built || phases || tasks || anywhere)
 }

@@ -5,7 +5,11 @@ use crate::{Context, ToolCall, judge};
 
 fn rules_that_match(command_line: &str) -> Vec<&'static str> {
     let ctx = Context::new("/home/dev/proj", "/home/dev");
-    let verdict = judge(&ToolCall::Shell { command_line: command_line.to_owned() }, &ctx);
+    let call = match command_line.strip_prefix("tool: ") {
+        Some(tool) => ToolCall::from_hook(tool, &serde_json::json!({})),
+        None => ToolCall::Shell { command_line: command_line.to_owned() },
+    };
+    let verdict = judge(&call, &ctx);
     verdict.findings.iter().map(|finding| finding.rule).collect()
 }
 

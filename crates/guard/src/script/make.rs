@@ -4,6 +4,9 @@
 const BUILT_IN_VARIABLES: [(&str, &str); 6] =
     [("RM", "rm -f"), ("CC", "cc"), ("CXX", "c++"), ("MAKE", "make"), ("SHELL", "sh"), ("AR", "ar")];
 
+/// Variables of the environment that matter to what is judged.
+const INHERITED: [&str; 5] = ["HOME", "USER", "PWD", "TMPDIR", "PATH"];
+
 /// Longer lines are left as they are, and none grows much longer by its variables.
 const MAX_LINE_LEN: usize = 4096;
 
@@ -63,7 +66,8 @@ fn expand_variables(text: &str, variables: &[(String, String)]) -> String {
             let set = variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
             let built_in =
                 BUILT_IN_VARIABLES.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
-            whole.push_str(set.or(built_in).unwrap_or_default());
+            let inherited = INHERITED.contains(&name).then(|| format!("${name}"));
+            whole.push_str(&set.or(built_in).map(str::to_owned).or(inherited).unwrap_or_default());
             rest = &after[close + 1..];
         } else {
             let first = after.chars().next();
@@ -87,6 +91,7 @@ mod tests {
             ("all: ; ls -l", "ls -l"),
             ("all:\n\t@ls\n\t-cc x\n", "ls|cc x"),
             ("D := /x\nall: a b\n\t$(RM) ${D} $$HOME", "rm -f /x $HOME"),
+            ("all:\n\trm -rf $(HOME) ${NONE}", "rm -rf $HOME "),
             ("X := $(shell ls -l)\n", "ls -l"),
             ("a: b\nc = d\n", ""),
             ("all:\n\tls \\\n\t-l\n", "ls  \t-l"),

@@ -5,20 +5,26 @@ use std::fmt::Write;
 use ralph_core::{
     claim::Claim,
     duration::format_duration,
-    engine::plan::{Check, CommitRule, Limits, Plan, When},
+    engine::plan::{CommitRule, Limits, Plan, When},
     setup::{ScmTask, Setup},
+    verify::rules::{Bite, CheckoutWhen, OnFinding},
 };
 use ralph_sys::error::Result;
 use serde_json::{Value, json};
 
 use super::{print, print_lines};
-use crate::{driver::Start, report::summary::count, term::printable};
+use crate::{
+    driver::{Start, access},
+    report::summary::count,
+    term::printable,
+};
 
 /// Shows what this would start: for people, or as one JSON object.
 pub(super) fn show(start: &Start, is_for_people: bool) -> Result<u8> {
     let prompt = start.first_prompt()?;
     let mut warnings = start.warnings.clone();
     warnings.extend(Start::missing_agent(&start.setup));
+    warnings.extend(access::obstacles(&start.setup));
     if is_for_people {
         print_lines(&text(start, &prompt, &warnings))?;
     } else {
@@ -52,6 +58,7 @@ fn text(Start { plan, setup, .. }: &Start, prompt: &str, warnings: &[String]) ->
     section("Agent", vec![agent]);
     section("Prompt of the first iteration", vec![prompt.trim_end().to_owned()]);
     section("Guardrails", guardrails(plan));
+    section("Claims", claims(plan, setup));
     section(
         "Sandbox",
         vec![format!("{}; the guard is {}", named(&setup.sandbox.level), named(&setup.guard))],
@@ -82,9 +89,56 @@ fn guardrails(plan: &Plan) -> Vec<String> {
         format!("- {} ({when})", gate.check.name())
     };
     let lines: Vec<String> = plan.gates.iter().filter(|gate| gate.check.judges()).map(line).collect();
-    let is_checked = plan.gates.iter().any(|gate| matches!(gate.check, Check::Command { .. }));
+    let is_checked = plan.gates.iter().any(|gate| gate.check.is_command());
     let none = "no command checks the agent's work: add --guardrail \"make test\"";
     lines.into_iter().chain((!is_checked).then(|| none.to_owned())).collect()
+}
+
+/// Where a claim is decided, and what follows when the checks were changed.
+fn claims(plan: &Plan, setup: &Setup) -> Vec<String> {
+    if !plan.gates.iter().any(|gate| gate.check.is_command()) {
+        return vec!["nothing decides about them but the agent".to_owned()];
+    }
+    let place = match plan.checkout {
+        CheckoutWhen::Claim => "decided in a clean clone",
+        CheckoutWhen::Always => "every turn is decided in a clean clone",
+        CheckoutWhen::Never => "decided in the working tree",
+        CheckoutWhen::Require => "decided in a clean clone, never in the working tree",
+    };
+    let checks = &setup.judge.checks;
+    let protected = match &checks.protect {
+        None => "checks are those that `ralph judge --explain` lists".to_owned(),
+        Some(patterns) => format!("checks: {}", patterns.join(", ")),
+    };
+    let follows = match plan.on_finding {
+        OnFinding::Ask => "a change that weakens them: the agent is asked once, then a person decides",
+        OnFinding::Refuse => "a change that weakens them: the claim does not count",
+        OnFinding::Restore => "a change that weakens them: ralph puts them back",
+        OnFinding::Report => "a change that weakens them is only reported",
+    };
+    let mut lines = vec![place.to_owned(), protected, follows.to_owned()];
+    lines.extend(bite(plan).map(str::to_owned));
+    if checks.tests_may_change {
+        lines.push("tests, fixtures and snapshots may change".to_owned());
+    }
+    if !checks.may_change.is_empty() {
+        lines.push(format!("may change: {}", checks.may_change.join(", ")));
+    }
+    lines.extend(setup.judge.in_place.iter().map(|why| format!("in the working tree: {why}")));
+    lines
+}
+
+/// What is done about new tests.
+fn bite(plan: &Plan) -> Option<&'static str> {
+    match (plan.bite, plan.checkout) {
+        (Bite::Off, _) => None,
+        (Bite::On, CheckoutWhen::Never) => {
+            Some("new tests are not run on the old code: that needs a clean clone")
+        }
+        (Bite::On, CheckoutWhen::Claim | CheckoutWhen::Always | CheckoutWhen::Require) => {
+            Some("new tests are run on the old code; if they pass there, they are reported as unproven")
+        }
+    }
 }
 
 fn commits(plan: &Plan, setup: &Setup) -> String {

@@ -70,6 +70,7 @@ pub(super) struct JobArgs {
 
 /// Begins the run, or goes on as it.
 pub(super) fn main(args: &JobArgs, project: &Path) -> Result<u8> {
+    args.common.refuse_hidden("a job makes no claim that guardrails judge")?;
     let task = match &args.task {
         Some(id) => Tasks::of(project).existing(id)?,
         None => surroundings().map(|(_, task)| task).ok_or_else(|| {

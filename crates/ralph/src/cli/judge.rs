@@ -14,7 +14,7 @@ use ralph_core::{
 };
 use ralph_sandbox::self_test;
 use ralph_sys::{
-    calls::{succeeded, unattended},
+    calls::{looking_git, succeeded},
     error::{Error, GUARDRAIL_FAILED, INTERRUPTED, NOT_JUDGED, Result},
     files,
     process::Supervisor,
@@ -154,7 +154,7 @@ fn what(supervisor: &mut Supervisor, args: &JudgeArgs, project: &Path) -> Result
     let mut resolve = |name: &str| -> Result<Option<String>> {
         let revision = format!("{name}^{{commit}}");
         let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &revision];
-        let spec = unattended("git".into(), project, words.map(OsString::from).to_vec());
+        let spec = looking_git(project, words.map(OsString::from).to_vec());
         let captured = supervisor.capture(spec, 4096)?;
         let id = String::from_utf8_lossy(&captured.out).trim().to_owned();
         Ok(succeeded(&captured).then_some(id))

@@ -1,7 +1,6 @@
 //! `ralph logs`: a run again, from its record, while it happens or afterwards.
 
 use std::{
-    fs::File,
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     thread,
@@ -162,7 +161,7 @@ impl Replay<'_> {
         let is_wanted = self.args.iteration.is_none_or(|wanted| wanted == self.iteration());
         let Some(turn) = &mut self.turn else { return Ok(()) };
         // The file may not be there: a turn that could not start, a disk that was full.
-        let Ok(mut file) = File::open(&turn.path) else { return Ok(()) };
+        let Ok(mut file) = ralph_sys::files::open(&turn.path) else { return Ok(()) };
         file.seek(SeekFrom::Start(turn.position))?;
         let mut chunk = vec![0; 64 * 1024];
         loop {

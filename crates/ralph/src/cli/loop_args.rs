@@ -12,21 +12,19 @@ use ralph_core::{
     },
     duration::millis,
     engine::plan::Plan,
-    setup::{
-        AgentSetup, Guard, Invocation, JudgeSetup, LockScope, MessageFrom, PromptSource, Setup, TaskFrom,
-        Timeouts,
-    },
+    setup::{AgentSetup, Guard, Invocation, LockScope, MessageFrom, PromptSource, Setup, TaskFrom, Timeouts},
 };
 use ralph_sys::error::{Error, Result};
 use serde_json::{Map, Value, json};
 
 use super::safety_args::SafetyArgs;
 use crate::{
-    driver::{Start, fingerprints, superuser},
+    driver::{Start, access, fingerprints, superuser},
+    hidden,
     journal::{local_time::zone, run_dir::RunDir},
     report::Reporter,
     settings::{
-        self, AgentSettings, Contract, Loaded, Settings, VerifySettings,
+        self, AgentSettings, Contract, Loaded, Settings,
         flags::{LoopFlags, layer},
     },
 };
@@ -40,9 +38,21 @@ pub(super) struct LoopArgs {
     #[command(flatten)]
     safety: SafetyArgs,
 
+    /// Let the agent change tests, fixtures and snapshots as it likes, because that is the task [default: a weakened test is
+    /// a finding]
+    #[arg(long)]
+    tests_may_change: bool,
+
     /// Read this settings file instead of .ralph/settings.json
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+
+    /// Judge claims with this shell command, which the agent must not know; may be given several times
+    ///
+    /// It runs in the judge, is never named in prompts, logs or the record, and the agent learns only that a hidden
+    /// guardrail failed. Use a sandbox: without one an agent can look at everything that you can.
+    #[arg(long, value_name = "COMMAND")]
+    hidden_guardrail: Vec<String>,
 
     /// Show the first prompt, the guardrails, the sandbox, the budget and what ends the loop; start and write nothing
     #[arg(long)]
@@ -64,7 +74,7 @@ impl LoopArgs {
     ) -> Result<Loaded> {
         let typed = |flags| Invocation { config: None, flags };
         let Invocation { flags, .. } =
-            typed(flags).with(typed(layer(&self.flags.settings))).with(typed(self.safety.layer()));
+            typed(flags).with(typed(layer(&self.flags.settings))).with(typed(self.safety_layer()));
         if self.flags.settings.agent.command.is_some() {
             // What was said to another agent is not for this one.
             earlier.flags.remove("agent");
@@ -83,7 +93,25 @@ impl LoopArgs {
             return Err(Error::new(format!("{name} chooses its model by itself"))
                 .hint("leave out --model, and agent.model in the settings"));
         }
+        let mut loaded = loaded;
+        loaded.settings.hidden = hidden::own()?;
+        loaded.settings.hidden.extend(self.hidden_guardrail.iter().cloned());
         Ok(loaded)
+    }
+
+    /// The settings that flags stand for which a caller inside a sandbox cannot pass on.
+    fn safety_layer(&self) -> Map<String, Value> {
+        let may_change =
+            self.tests_may_change.then(|| ("verify".to_owned(), json!({"testsMayChange": true})));
+        self.safety.layer().into_iter().chain(may_change).collect()
+    }
+
+    /// Refuses a hidden guardrail that was typed where none would run.
+    pub(super) fn refuse_hidden(&self, why: &str) -> Result<()> {
+        if self.hidden_guardrail.is_empty() {
+            return Ok(());
+        }
+        Err(Error::new(format!("--hidden-guardrail would check nothing: {why}")))
     }
 
     /// Who is told of the run; says what the settings are, and tidies up as they want.
@@ -105,8 +133,8 @@ impl LoopArgs {
 
     /// Refuses what a caller inside a sandbox cannot pass on: it would change its sandbox.
     pub(super) fn refuse_inside(&self) -> Result<()> {
-        if self.config.is_some() || self.safety.is_given() {
-            let flags = "--sandbox, --no-sandbox, --no-guard and --config";
+        if self.config.is_some() || self.safety.is_given() || self.tests_may_change {
+            let flags = "--sandbox, --no-sandbox, --no-guard, --tests-may-change and --config";
             return Err(Error::new(format!("{flags} cannot be given inside a sandbox"))
                 .hint("leave them out: a part of a task runs in a sandbox like the caller's"));
         }
@@ -163,6 +191,8 @@ pub(super) fn tune_at(mut plan: Plan, settings: &Settings, now: Timestamp) -> Pl
     plan.blocked = settings.blocked;
     plan.baseline &= settings.baseline;
     plan.checkout = settings.verify.checkout;
+    plan.on_finding = settings.verify.on_finding;
+    plan.bite = settings.verify.bite;
     plan.stuck_after = plan.stuck_after.and(settings.limits.stuck_after);
     plan.failures = plan.failures.with_retries(settings.retries);
     plan.failures.retry_delay_ms = millis(settings.retry_delay);
@@ -194,7 +224,7 @@ fn permissions(settings: &Settings, sandbox: &Wanted) -> Permissions {
 pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, usual: Choice) -> Setup {
     let settings = &loaded.settings;
     let agent = ralph_agents::adapter(&settings.agent.command).name();
-    let sandbox = settings.sandbox.wanted(agent, usual);
+    let sandbox = access::open_servers(settings.sandbox.wanted(agent, usual), agent, &settings.agent.env);
     Setup {
         project: project.to_owned(),
         agent: AgentSetup {
@@ -220,7 +250,8 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
         output_truncate_chars: settings.output_truncate_chars,
         prompt_tail: settings.prompt.tail,
         guardrail_env: settings.guardrail_env.clone(),
-        judge: judge(settings),
+        hidden: hidden::commands(&settings.hidden),
+        judge: settings.judge_setup(),
         scm: settings.scm.clone(),
         notify: settings.notify.clone(),
         prices: settings.prices.clone(),
@@ -237,12 +268,6 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
         settings: fingerprints(loaded.looked_for.iter().map(PathBuf::as_path)),
         invocation: loaded.invocation.clone(),
     }
-}
-
-/// The judge that the settings want.
-fn judge(settings: &Settings) -> JudgeSetup {
-    let VerifySettings { prepare, keep, carry, at, .. } = settings.verify.clone();
-    JudgeSetup { prepare, keep, carry, at, max_disk: settings.judge.max_disk, in_place: None }
 }
 
 /// The merged settings in one line, without the values of the agent's variables: they may be keys.

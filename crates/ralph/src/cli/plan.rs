@@ -50,6 +50,9 @@ pub(super) fn main(args: &PlanArgs, project: &Path) -> Result<u8> {
         return Err(Error::new("the settings have no guardrails that could check the plan")
             .hint("write some: ralph init"));
     }
+    if !is_guarded {
+        args.common.refuse_hidden("a plan is checked only with --guardrails")?;
+    }
     let guardrails = if is_guarded { loaded.settings.gates(When::EveryTurn) } else { Vec::new() };
     let plan_file = find_plan(&loaded.settings, project);
     check_plan(&plan_file, project)?;

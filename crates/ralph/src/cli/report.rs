@@ -10,6 +10,7 @@ use clap::Args;
 use ralph_core::engine::{commit::CommitEnd, event::Event};
 use ralph_sys::{
     error::{Context, Error, Result},
+    files,
     process::{Supervisor, foreground},
 };
 
@@ -41,6 +42,14 @@ pub(super) struct ReportArgs {
     open: bool,
 }
 
+/// How the checks differ from those that the run began with.
+fn checks_diff(run: &RunDir, folded: &Folded) -> Option<String> {
+    const MAX_DIFF_LEN: u64 = 1024 * 1024;
+    let place = run.path().join(folded.run.memory.checks_diff.as_ref()?);
+    let bytes = files::read(&place, MAX_DIFF_LEN).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Writes the page.
 pub(super) fn main(args: &ReportArgs, project: &Path) -> Result<u8> {
     let run = match &args.run {
@@ -50,13 +59,14 @@ pub(super) fn main(args: &ReportArgs, project: &Path) -> Result<u8> {
     let folded = journal::fold(&run.journal())?;
     let is_newest =
         runs::newest(&folded.run.started.setup.project).is_ok_and(|newest| newest.id() == run.id());
-    let History { commits, files, range } = history(&folded, is_newest).unwrap_or_default();
+    let History { commits, files: changed, range } = history(&folded, is_newest).unwrap_or_default();
     let page = Page {
         id: &run.id(),
         standing: Standing::of(journal::process(&run).is_some(), &folded.run.state),
         asked: asked(&run),
+        checks_diff: checks_diff(&run, &folded),
         commits,
-        files,
+        files: changed,
         range,
         folded: &folded,
         zone: local_time::zone(),
@@ -100,8 +110,7 @@ fn open(page: &Path) -> Result<()> {
 
 /// The first prompt.
 fn asked(run: &RunDir) -> Option<String> {
-    let text = std::fs::read(run.turn(1, 1).join("prompt.md")).ok()?;
-    Some(String::from_utf8_lossy(&text).into_owned())
+    files::read_text(&run.turn(1, 1).join("prompt.md")).ok()
 }
 
 /// What git knows of the run.

@@ -2,7 +2,6 @@
 
 use std::{
     fmt::Write,
-    fs::File,
     io::{self, Read, Seek, SeekFrom},
     path::Path,
 };
@@ -15,6 +14,7 @@ use ralph_core::{
     engine::{Run, event::Event, plan::Check},
     prompt::message::first_line,
     setup::PromptSource,
+    verify::tested::Tested,
 };
 use ralph_sys::{
     error::{Error, Result},
@@ -172,10 +172,13 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
         let check = plan.gates.get(ended.gate).map(|gate| &gate.check);
         let code = match &ended.failure {
             Some(failure) => failure.exit.code(),
-            None => check.filter(|check| matches!(check, Check::Command { .. })).map(|_| 0),
+            None => check.filter(|check| check.is_command()).map(|_| 0),
         };
         let (name, passed) = (check.map(Check::name), ended.failure.is_none());
-        json!({"name": name, "passed": passed, "code": code, "ms": ended.ms})
+        let tests = state.tests(plan).find(|tests| tests.gate == ended.gate);
+        let before = tests.and_then(|tests| tests.before).map(Tested::total);
+        let now = tests.map(|tests| tests.now.total());
+        json!({"name": name, "passed": passed, "code": code, "ms": ended.ms, "tests": now, "testsBefore": before})
     });
     let (judged, refused) = listed.judgements();
     let guard = (0 < judged).then(|| json!({"judged": judged, "refused": refused}));
@@ -206,6 +209,14 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
         "outcome": state.outcome(),
         "exitCode": state.outcome().map(|outcome| state.exit_code(plan, outcome)),
         "findings": state.findings(),
+        "reason": state.reason(),
+        "notes": state.notes(),
+        "askedTurns": {
+            "turns": state.spent().asked.turns,
+            "inVain": state.asked_in_vain(),
+            "costUsd": state.spent().asked.usage.cost_usd,
+            "tokens": state.spent().asked.usage.tokens(),
+        },
         "caveats": summary::caveats(&listed.folded.run),
         "next": next.collect::<Vec<_>>(),
         "folder": run.path(),
@@ -227,6 +238,15 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
             "running guardrail in a clean clone: {}",
             folded.run.plan.gates.get(*gate)?.check.name()
         )),
+        Event::ExamineStarted => Some("comparing the checks with those that the run began with".to_owned()),
+        Event::OldCheckStarted { gate } => Some(format!(
+            "running guardrail with the checks that the run began with: {}",
+            folded.run.plan.gates.get(*gate)?.check.name()
+        )),
+        Event::BiteStarted { gate } => Some(format!(
+            "running guardrail with the new tests and the code that the run began with: {}",
+            folded.run.plan.gates.get(*gate)?.check.name()
+        )),
         Event::BaselineStarted { gate } | Event::GateStarted { gate } => {
             let check = &folded.run.plan.gates.get(*gate)?.check;
             let what = if check.judges() { "running guardrail:" } else { "waiting until" };
@@ -238,6 +258,11 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
         | Event::JudgeReady(_)
         | Event::JudgeFailed { .. }
         | Event::JudgeGateEnded(_)
+        | Event::OldCheckEnded(_)
+        | Event::BiteEnded(_)
+        | Event::TimeSpent { .. }
+        | Event::Examined(_)
+        | Event::PutBack(_)
         | Event::ClaimPutAside { .. }
         | Event::ChildrenOutlived { .. }
         | Event::StoryHandedOver { .. }
@@ -252,7 +277,9 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
         | Event::RunResumed { .. }
         | Event::Looked(_)
         | Event::CommitEnded(_)
+        | Event::BaseTaken { .. }
         | Event::Delivered
+        | Event::OutsideLooked(_)
         | Event::WaitEnded { .. }
         | Event::StopRequested
         | Event::Sandboxed { .. }
@@ -287,7 +314,7 @@ fn is_aside(event: &Event) -> bool {
 
 /// The last thing in the stream of an agent that says what it does.
 fn last_act(stream: &Path, command: &str) -> Option<String> {
-    let mut file = File::open(stream).ok()?;
+    let mut file = files::open(stream).ok()?;
     let start = file.metadata().ok()?.len().saturating_sub(TAIL);
     file.seek(SeekFrom::Start(start)).ok()?;
     let mut bytes = Vec::new();

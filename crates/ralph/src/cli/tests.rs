@@ -25,8 +25,8 @@ fn what_a_caller_inside_cannot_hand_over_is_known() {
     let shared = flags(&LoopFlags::augment_args(Command::new("x")));
     let own: BTreeSet<String> = flags(job).difference(&shared).cloned().collect();
     let (of_job, outside) = (
-        ["as", "detach", "dry-run", "of", "prompt", "prompt-file", "task"],
-        ["config", "no-guard", "no-sandbox", "sandbox"],
+        ["as", "detach", "dry-run", "hidden-guardrail", "of", "prompt", "prompt-file", "task"],
+        ["config", "no-guard", "no-sandbox", "sandbox", "tests-may-change"],
     );
     let expected = of_job.into_iter().chain(outside).map(str::to_owned).collect();
     assert_eq!(own, expected);
@@ -34,7 +34,7 @@ fn what_a_caller_inside_cannot_hand_over_is_known() {
 }
 
 /// Flags that several commands write for themselves, because they say something else in each.
-const OWN_MEANING: [(&str, &str); 13] = [
+const OWN_MEANING: [(&str, &str); 14] = [
     ("agent", "what works in a loop, what init offers, or where a plugin goes"),
     ("all", "of all projects: to be shown, or to be removed"),
     ("dry-run", "what a loop would do, or what would be removed"),
@@ -44,6 +44,7 @@ const OWN_MEANING: [(&str, &str); 13] = [
     ("force", "replace what is there, or kill at once"),
     ("guardrail", "one more of a loop, or the only ones of a judgement"),
     ("json", "each command says what it prints"),
+    ("max-time", "of a run, or of all tries on a copy of the project"),
     ("project", "a bus, or where a plugin goes"),
     ("session-id", "whose loop is started, ended or shown"),
     ("task", "a new one, the caller's, or one whose bus it is"),

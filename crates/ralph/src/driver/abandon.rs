@@ -1,28 +1,31 @@
 //! A turn that was on its way when ralph was killed. What it had used by then stands in the copy of its stream.
 
-use std::{
-    fs::File,
-    io::{self, Read},
-};
+use std::io::{self, Read};
 
 use jiff::Timestamp;
 use ralph_core::engine::event::{Event, TurnEnd, TurnEnded};
+
+use ralph_sys::files;
 
 use super::{budget::worth, containment::Containment, listener::Listener, site::Site};
 use crate::journal::run_dir::AGENT_STREAM;
 
 /// Records the end of such a turn, and counts what can be known of it.
-pub(super) fn abandon_turn(site: &mut Site, containment: &mut Containment) {
+/// Says whether the turn can be trusted.
+pub(super) fn abandon_turn(site: &mut Site, containment: &mut Containment) -> bool {
     // The guardian of the process that died has ended what was left before it gave up its locks.
     let mut ended = heard_of_turn(site).unwrap_or_else(|_| TurnEnded::new(TurnEnd::Abandoned));
-    if let Some(changed) = containment.left_by_the_dead() {
+    let changed = containment.left_by_the_dead();
+    let is_trusted = changed.is_none();
+    if let Some(changed) = changed {
         ended.end = TurnEnd::Tampered { changed };
     }
     site.ledger.record(Event::TurnEnded(Box::new(ended)));
+    is_trusted
 }
 
 fn heard_of_turn(site: &Site) -> io::Result<TurnEnded> {
-    let mut stream = File::open(site.turn_folder().join(AGENT_STREAM))?;
+    let mut stream = files::open(&site.turn_folder().join(AGENT_STREAM))?;
     let last_word = Timestamp::try_from(stream.metadata()?.modified()?).map_err(io::Error::other)?;
     let mut listener = Listener::new(site.adapter(), &site.run().plan.claims, "");
     let mut piece = vec![0; 64 * 1024];

@@ -1,23 +1,21 @@
 //! Calls the agent: with which program, arguments, environment and hooks.
 
 use std::{
+    env,
     ffi::OsString,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use ralph_agents::{Adapter, FirstSignal, Output, Request, hooking::Hooks, scripted::ROLE};
-use ralph_core::{
-    engine::plan::Plan,
-    setup::{PromptVia, Setup, Timeouts},
-};
-use ralph_sandbox::spool::FOLDER;
+use ralph_core::setup::{PromptVia, Setup, Timeouts};
 use ralph_sys::process::{Leftovers, Sink, Spec};
 use rustix::process::Signal;
 
 use super::{
     assigned,
     budget::cost_left,
+    hook_program::HookProgram,
     hooking::{self, Hooked},
     site::Site,
 };
@@ -29,6 +27,8 @@ pub(super) struct Agent {
     program: PathBuf,
     /// The hooks that it gets.
     hooks: Option<Hooks>,
+    /// What they call.
+    hook_program: Option<HookProgram>,
 }
 
 /// What the agent is started for.
@@ -55,8 +55,27 @@ pub(super) struct Call<'a> {
 }
 
 impl Agent {
-    pub(super) fn new(program: PathBuf, plan: &Plan, setup: &Setup) -> Self {
-        Self { program, hooks: hooking::hooks(plan, setup) }
+    /// Prepares the hooks of an agent that can carry them: they call a copy of ralph that is the run's own.
+    pub(super) fn new(program: PathBuf, site: &mut Site) -> Self {
+        if !hooking::is_guarded(&site.setup) {
+            return Self { program, hooks: None, hook_program: None };
+        }
+        let hook_program = HookProgram::copy_into(site.dir.path());
+        if let Err(error) = &hook_program {
+            site.ledger
+                .warn(format!("hooks call ralph where it is installed, since it cannot be copied: {error}"));
+        }
+        let hook_program = hook_program.ok();
+        let called = hook_program.as_ref().map(|it| it.path().to_owned()).or_else(|| env::current_exe().ok());
+        let hooks = called.and_then(|called| hooking::hooks(&site.run().plan, &site.setup, &called));
+        Self { program, hooks, hook_program }
+    }
+
+    /// Removes what was made for the run.
+    pub(super) fn finish(&self) {
+        if let Some(program) = &self.hook_program {
+            program.remove();
+        }
     }
 
     /// Its program, if that is gone from where it was found.
@@ -118,8 +137,7 @@ impl Agent {
     /// Who looks after the hooks of a turn, if the agent has any.
     pub(super) fn hooked(&self, site: &Site, turn: &Path, is_contained: bool) -> Option<Hooked> {
         self.hooks.as_ref()?;
-        let (hooking, project) = (site.adapter().hooks(), &site.setup.project);
-        Some(Hooked::begin(hooking, turn.join(FOLDER), project, is_contained))
+        Some(Hooked::begin(site, turn, self.hook_program.clone(), is_contained))
     }
 
     /// Says once that this version of the agent lets pass what its hook cannot judge.

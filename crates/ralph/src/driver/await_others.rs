@@ -72,13 +72,7 @@ pub(super) fn await_children(
         }
     };
     let ms = millis(started.elapsed());
-    site.ledger.record(Event::GateEnded(GateEnded {
-        gate,
-        failure,
-        ms,
-        log: String::new(),
-        signature: None,
-    }));
+    site.ledger.record(Event::GateEnded(GateEnded { ms, ..GateEnded::own(gate, failure, String::new()) }));
 }
 
 /// Ends the runs that the agents of a task started and that are still at work when the task stops. They are named first: a

@@ -1,15 +1,16 @@
 //! What a turn may use and what it is worth: the agent's own figures, or those that the settings have for its tokens.
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
 use ralph_agents::{Metering, Usage};
 use ralph_core::{
+    duration::millis,
     engine::{
-        Run,
+        Action, Run,
         budget::{self, estimated, is_metered, price, priced, reached},
         deadline::is_spent,
-        event::{Topic, TurnEnd, TurnEnded},
+        event::{Event, Topic, TurnEnd, TurnEnded},
         outcome::Exhausted,
         plan::Limits,
         price_list::{self, Listed},
@@ -18,7 +19,7 @@ use ralph_core::{
 };
 use ralph_sys::process::Control;
 
-use super::{ledger::Ledger, listener::Listener, site::Site};
+use super::{Driver, ledger::Ledger, listener::Listener, site::Site};
 
 /// Notes the budget that the turn has used up, if it is still spending: then it has to go.
 pub(super) fn keep_to_budget(
@@ -53,6 +54,38 @@ pub(super) fn time_left(run: &Run) -> Option<Duration> {
 pub(super) fn end_of_run(run: &Run) -> Option<SystemTime> {
     let until_ms = u64::try_from(run.plan.limits.until_ms?).unwrap_or(0);
     SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(until_ms))
+}
+
+/// What must be done is given so much time, also where none is left: work that passed its guardrails is committed.
+const CLOSING_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// From so much on it is recorded that a commit took time.
+const MIN_RECORDED: Duration = Duration::from_secs(1);
+
+/// Keeps what the next action starts to the time of the run.
+pub(super) fn keep_time(site: &mut Site, action: &Action) {
+    let (left, until) = (time_left(site.run()), end_of_run(site.run()));
+    let (left, until) = match action {
+        // The last words of a run, and the end of its children, have limits of their own.
+        Action::Finish(_) => (None, None),
+        Action::Commit | Action::Deliver => {
+            let soon = SystemTime::now() + CLOSING_TIMEOUT;
+            (left.map(|left| left.max(CLOSING_TIMEOUT)), until.map(|until| until.max(soon)))
+        }
+        _ => (left, until),
+    };
+    site.supervisor.end_within(left, until);
+}
+
+/// Does something whose time is counted nowhere else, and counts it.
+pub(super) fn counting_time(driver: &mut Driver, act: fn(&mut Driver)) {
+    let (started, before) = (Instant::now(), driver.site.run().state.spent().ms);
+    act(driver);
+    let counted = Duration::from_millis(driver.site.run().state.spent().ms.saturating_sub(before));
+    let uncounted = started.elapsed().saturating_sub(counted);
+    if MIN_RECORDED <= uncounted {
+        driver.site.ledger.record(Event::TimeSpent { ms: millis(uncounted) });
+    }
 }
 
 /// Whether the moment of the run's end has come.

@@ -71,12 +71,11 @@ impl Driver {
         let Self { site, git, stories, containment, .. } = self;
         let (git, stories) = (git.as_ref(), stories.as_mut());
         let failure = match site.run().plan.gates[index].check {
-            Check::Command { .. } | Check::ChildrenEnded { .. } => return None,
+            Check::Command { .. } | Check::Hidden { .. } | Check::ChildrenEnded { .. } => return None,
             Check::Work { tool_calls, otherwise } => {
                 let is_enough = u64::from(tool_calls) <= site.run().state.spent().tools;
                 let failure = work::judge(&mut site.ledger, is_enough, otherwise);
-                let log = String::new();
-                return Some(GateEnded { gate: index, failure, ms: 0, log, signature: None });
+                return Some(GateEnded::own(index, failure, String::new()));
             }
             Check::CleanTree => {
                 stories.and_then(|stories| stories.unclean_tree(site, git)).map(GateFailure::refused)
@@ -96,6 +95,6 @@ impl Driver {
             let _ =
                 Root::new(&site.setup.project).replace(&log, failure.output.as_bytes(), Readers::AsBefore);
         }
-        Some(GateEnded { gate: index, failure, ms: 0, log, signature: None })
+        Some(GateEnded::own(index, failure, log))
     }
 }

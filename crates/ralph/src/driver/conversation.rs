@@ -53,7 +53,7 @@ pub(super) fn next_message(site: &Site) -> Option<String> {
 pub(super) fn first_message(site: &Site, prompt: &str) -> Option<String> {
     site.setup.session.as_ref()?;
     // Those need processes of their own, which must not run beside the agent.
-    let has_commands = site.run().plan.gates.iter().any(|gate| matches!(gate.check, Check::Command { .. }));
+    let has_commands = site.run().plan.gates.iter().any(|gate| gate.check.is_command());
     if has_commands { None } else { site.adapter().next_message(prompt) }
 }
 
@@ -142,6 +142,7 @@ impl Talk<'_> {
             end: TurnEnd::Finished,
             claimed,
             blocked,
+            reason: None,
             code: None,
             is_mute: false,
             ms: millis(self.since.elapsed()),
@@ -173,7 +174,7 @@ impl Talk<'_> {
                     };
                     let is_enough = u64::from(tool_calls) <= self.ledger.run().state.spent().tools;
                     let failure = work::judge(self.ledger, is_enough, otherwise);
-                    let ended = GateEnded { gate, failure, ms: 0, log: String::new(), signature: None };
+                    let ended = GateEnded::own(gate, failure, String::new());
                     self.ledger.record(Event::GateEnded(ended));
                 }
                 Action::RunTurn(order) => {

@@ -4,7 +4,10 @@ use std::path::Path;
 
 use ralph_core::{
     engine::{Order, event::Turn},
-    prompt::{Count, compose, finish::told_how_to_finish},
+    prompt::{
+        Count, compose,
+        finish::{paragraph, told_how_to_finish},
+    },
     session::contract,
     setup::{PromptSource, Setup},
     stories::Mode,
@@ -61,7 +64,8 @@ impl Start {
         };
         let count = setup.include_iteration_count_in_prompt.then_some(Count { iteration: 1, of: limit });
         let prompt = compose(&base, &[], count);
-        let prompt = told_how_to_finish(prompt, &own, plan.done_when.as_deref(), &plan.claims);
+        let finish = paragraph(plan.done_when.as_deref(), &plan.claims);
+        let prompt = told_how_to_finish(prompt, &own, finish.as_deref(), &plan.claims);
         Ok(adapter.deliverable(prompt))
     }
 

@@ -20,7 +20,7 @@ use ralph_sys::{process::Ended, watch::Cause};
 use super::{
     assigned::Posts,
     budget::{time_left, worth},
-    hooking::Settled,
+    hooking::{Settled, Unguarded},
     listener::Listener,
     site::Site,
 };
@@ -32,6 +32,8 @@ pub(super) struct Over {
     pub(super) claimed: bool,
     /// Why it cannot continue, if it said so.
     pub(super) blocked: Option<String>,
+    /// Why it changed what checks its work, if it said so.
+    pub(super) reason: Option<String>,
     pub(super) code: Option<i32>,
     /// It failed only by saying nothing.
     pub(super) is_mute: bool,
@@ -78,14 +80,14 @@ impl Over {
 
     /// The turn as it is recorded, after the tool calls that the guard judged in it.
     pub(super) fn recorded(self, noticed: Noticed) -> (Vec<Judgement>, TurnEnded) {
-        let Self { end, claimed, blocked, code, ms, usage, leftovers, last_lines, tally, .. } = self;
+        let Self { end, claimed, blocked, reason, code, ms, usage, leftovers, last_lines, tally, .. } = self;
         let Noticed { tampered, hooks, view, tree, branch } = noticed;
         let Settled { report, calls, unguarded } = hooks.unwrap_or_default();
         let end = match (tampered, unguarded, end) {
             // What the sandbox found is worse than anything else.
             (Some(changed), _, _) => TurnEnd::Tampered { changed },
-            (None, Some(changed), end) if !matches!(end, TurnEnd::Interrupted) => {
-                TurnEnd::Unguarded { changed }
+            (None, Some(Unguarded { changed, unjudged }), end) if !matches!(end, TurnEnd::Interrupted) => {
+                TurnEnd::Unguarded { changed, unjudged }
             }
             (None, _, end) => end,
         };
@@ -94,6 +96,7 @@ impl Over {
         let ended = TurnEnded {
             claimed: claimed && end == TurnEnd::Finished,
             blocked: blocked.filter(|_| end == TurnEnd::Finished),
+            reason: reason.filter(|_| end == TurnEnd::Finished),
             end,
             view,
             code,
@@ -126,10 +129,24 @@ pub(super) fn over(site: &Site, ended: io::Result<Ended>, listener: Listener, po
         }
     };
     let usage = worth(&site.setup, &listener);
-    let (claimed, blocked) = (listener.scanner.claimed(), listener.scanner.blocked());
+    let claimed = listener.scanner.claimed() && listener.is_whole();
+    let blocked = listener.scanner.blocked().filter(|_| listener.is_whole());
+    let reason = listener.scanner.reason();
     let last_lines = if matches!(end, TurnEnd::Failed(_)) { listener.last_lines() } else { Vec::new() };
     let is_mute = has_succeeded && listener.tally.failure.is_none() && matches!(end, TurnEnd::Failed(_));
-    Over { end, claimed, blocked, code, is_mute, ms, usage, leftovers, last_lines, tally: listener.tally }
+    Over {
+        end,
+        claimed,
+        blocked,
+        reason,
+        code,
+        is_mute,
+        ms,
+        usage,
+        leftovers,
+        last_lines,
+        tally: listener.tally,
+    }
 }
 
 fn turn_end(site: &Site, ended: &Ended, listener: &Listener, posts: &Posts) -> TurnEnd {

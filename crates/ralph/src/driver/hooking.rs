@@ -1,8 +1,7 @@
 //! The hooks of an agent that ralph starts: which it gets, and whether they were there.
 
 use std::{
-    collections::BTreeMap,
-    env,
+    collections::{BTreeMap, HashSet},
     ffi::OsString,
     path::{Path, PathBuf},
 };
@@ -11,7 +10,7 @@ use ralph_agents::hooking::CAP_VARIABLE;
 use ralph_agents::{
     self,
     hooking::{Hooking, Hooks},
-    turn::Tally,
+    turn::{HookedTool, Tally},
     versions::Version,
 };
 use ralph_core::{
@@ -22,10 +21,10 @@ use ralph_core::{
     },
     setup::{Guard, Setup},
 };
-use ralph_sandbox::spool::VARIABLE;
+use ralph_sandbox::spool::{FOLDER, VARIABLE};
 use ralph_sys::{files, hash};
 
-use super::site::Site;
+use super::{hook_program::HookProgram, site::Site};
 use crate::{
     journal::hook_notes::{self, Notes},
     settings::guard::{PLAN_VARIABLE, PROJECT_VARIABLE},
@@ -40,12 +39,9 @@ pub(super) fn is_guarded(setup: &Setup) -> bool {
     setup.guard == Guard::On && ralph_agents::adapter(&setup.agent.command).hooks() != Hooking::Never
 }
 
-/// The hooks that the agent gets, if it can carry them. They call this very program.
-pub(super) fn hooks(plan: &Plan, setup: &Setup) -> Option<Hooks> {
-    if !is_guarded(setup) {
-        return None;
-    }
-    let program = env::current_exe().ok()?.to_str()?.to_owned();
+/// The hooks that the agent gets, if it can carry them. They call this program.
+pub(super) fn hooks(plan: &Plan, setup: &Setup, program: &Path) -> Option<Hooks> {
+    let program = program.to_str()?.to_owned();
     let settings = named_settings(setup).and_then(|path| files::read_text(&path).ok());
     Some(Hooks { program, on_stop: plan.work == Work::Stories, settings })
 }
@@ -93,8 +89,16 @@ pub(super) struct Settled {
     pub(super) report: Option<HookReport>,
     /// Every call that they judged.
     pub(super) calls: Vec<Judgement>,
-    /// They were not there, or may not be there the next time: then these files were changed, if any were.
-    pub(super) unguarded: Option<Vec<String>>,
+    /// They were not there, or may not be there the next time.
+    pub(super) unguarded: Option<Unguarded>,
+}
+
+/// What speaks against the hooks of a turn; nothing in it where none of them was ever called.
+pub(super) struct Unguarded {
+    /// Files that can take them away and were changed.
+    pub(super) changed: Vec<String>,
+    /// Calls that ran without a judgement: tool and id.
+    pub(super) unjudged: Vec<String>,
 }
 
 /// Looks after the hooks of one process of the agent.
@@ -105,41 +109,66 @@ pub(super) struct Hooked {
     project: PathBuf,
     /// The files that can take the hooks away, with a fingerprint; nothing where a sandbox looks after them.
     files: BTreeMap<PathBuf, String>,
+    /// What they call.
+    program: Option<HookProgram>,
 }
 
 impl Hooked {
     /// Looks at what can take the hooks away, before the agent begins.
-    pub(super) fn begin(hooking: Hooking, spool: PathBuf, project: &Path, contained: bool) -> Self {
-        let names: &[&str] = if contained { &[] } else { &HOOK_FILES };
-        let files = fingerprints(project, names);
-        Self { hooking, spool, project: project.to_owned(), files }
+    pub(super) fn begin(site: &Site, turn: &Path, program: Option<HookProgram>, is_contained: bool) -> Self {
+        let names: &[&str] = if is_contained { &[] } else { &HOOK_FILES };
+        let project = site.setup.project.clone();
+        let files = fingerprints(&project, names);
+        Self { hooking: site.adapter().hooks(), spool: turn.join(FOLDER), project, files, program }
     }
 
     /// Takes in what the hooks did in a turn, and whether they were there.
     pub(super) fn settle(&self, tally: &Tally) -> Settled {
         let Notes { report, calls } = hook_notes::take(&self.spool);
         let changed = self.changed();
-        let is_unguarded = !changed.is_empty() || is_unguarded(self.hooking, tally, &report);
-        Settled { report: Some(report), calls, unguarded: is_unguarded.then_some(changed) }
+        let unjudged = unjudged(self.hooking, &tally.hooked_tools, &calls);
+        let is_unguarded =
+            !changed.is_empty() || !unjudged.is_empty() || is_unguarded(self.hooking, tally, &report);
+        let unguarded = is_unguarded.then_some(Unguarded { changed, unjudged });
+        Settled { report: Some(report), calls, unguarded }
     }
 
     fn changed(&self) -> Vec<String> {
         let names: Vec<&Path> = self.files.keys().map(PathBuf::as_path).collect();
         let now = fingerprints(&self.project, &names);
         let other = self.files.iter().filter(|(name, before)| now.get(*name) != Some(before));
-        other.map(|(name, _)| name.display().to_string()).collect()
+        let names = other.map(|(name, _)| name.display().to_string());
+        let copy = self.program.iter().filter(|program| !program.is_unchanged());
+        names.chain(copy.map(|program| program.path().display().to_string())).collect()
     }
 }
 
 /// Whether tools ran and the hook that must come before them did not. Whether it did, an agent's own stream says,
 /// where the agent cannot forge it; else only the hook itself.
 fn is_unguarded(hooking: Hooking, seen: &Tally, report: &HookReport) -> bool {
-    0 < seen.hooked_tools
+    !seen.hooked_tools.is_empty()
         && match hooking {
             Hooking::Never => false,
             Hooking::Shown => seen.judged == 0,
             Hooking::Silent => report.judged == 0,
         }
+}
+
+/// The calls that ran and that no judgement is about. Where an agent's stream and its hooks name calls differently, or a
+/// hook is not told a name, a judgement counts for any one of them.
+fn unjudged(hooking: Hooking, ran: &[HookedTool], calls: &[Judgement]) -> Vec<String> {
+    if hooking == Hooking::Never {
+        return Vec::new();
+    }
+    let judged: HashSet<&str> = calls.iter().filter_map(|call| call.id.as_deref()).collect();
+    let known: HashSet<&str> = ran.iter().map(|tool| tool.id.as_str()).collect();
+    let counts_for_any = |call: &&Judgement| match &call.id {
+        Some(id) => hooking == Hooking::Silent && !known.contains(id.as_str()),
+        None => true,
+    };
+    let spare = calls.iter().filter(counts_for_any).count();
+    let missing = ran.iter().filter(|tool| !judged.contains(tool.id.as_str()));
+    missing.skip(spare).map(|HookedTool { id, name }| format!("{name} ({id})")).collect()
 }
 
 fn fingerprints(project: &Path, names: &[impl AsRef<Path>]) -> BTreeMap<PathBuf, String> {

@@ -37,33 +37,47 @@ use crate::{
     workspace::{Candidate, NotJudged, PrepareEnd, Prepared, StepCall, StepEnd, Workspace, view::View},
 };
 
+/// What the logs of guardrails end in that ran in the judge.
+const JUDGE_LOG: &str = "judge";
+
 /// The judge of a run.
 pub(super) struct RunJudge {
     pub(super) workspace: Workspace,
-    opened: Option<Opened>,
+    pub(super) opened: Option<Opened>,
+    /// What it was brought to last.
+    pub(super) brought: Option<BroughtTo>,
+}
+
+/// What a judge was brought to.
+#[derive(Clone)]
+pub(super) struct BroughtTo {
+    /// A commit of its own store.
+    pub(super) commit: String,
+    /// Files that lie over it.
+    pub(super) laid: Vec<PathBuf>,
 }
 
 /// What commands see of it.
-struct Opened {
-    view: View,
-    prepared: Vec<Prepared>,
-    all_passed: bool,
+pub(super) struct Opened {
+    pub(super) view: View,
+    pub(super) prepared: Vec<Prepared>,
+    pub(super) all_passed: bool,
 }
 
 /// What is to be judged.
-struct Target {
+pub(super) struct JudgeTarget {
     /// Nothing means the files as they are.
-    commit: Option<String>,
+    pub(super) commit: Option<String>,
     /// Files that were not committed before the run and that no one has touched.
-    laid: Vec<PathBuf>,
+    pub(super) laid: Vec<PathBuf>,
 }
 
 /// Why the judge does not have it.
-type NotBrought = (JudgeFailure, String);
+pub(super) type NotBrought = (JudgeFailure, String);
 
 impl RunJudge {
     pub(super) fn new(workspace: Workspace) -> Self {
-        Self { workspace, opened: None }
+        Self { workspace, opened: None, brought: None }
     }
 }
 
@@ -73,9 +87,11 @@ impl Driver {
         let target = self.target();
         let commit = target.as_ref().ok().and_then(|target| target.commit.clone());
         self.site.ledger.record(Event::JudgeStarted { commit });
-        let brought = target
-            .map_err(|error| (JudgeFailure::NotFetched, error.to_string()))
-            .and_then(|target| self.open_judge(&target));
+        let brought =
+            target.map_err(|error| (JudgeFailure::NotFetched, error.to_string())).and_then(|target| {
+                let candidate = target.commit.as_deref().map_or(Candidate::WorkingTree, Candidate::Commit);
+                self.open_judge(&candidate, &target.laid)
+            });
         // What was cut off has shown nothing.
         if self.site.run().state.is_stopping() {
             return self.close_judge(Written::Dropped);
@@ -90,7 +106,9 @@ impl Driver {
     pub(super) fn run_in_judge(&mut self, index: usize) {
         let is_base = !self.site.run().state.is_in_trial();
         self.site.ledger.record(Event::JudgeGateStarted { gate: index });
-        let Some(ended) = self.check_in_judge(index) else { return self.close_judge(Written::Dropped) };
+        let Some(ended) = self.check_in_judge(index, JUDGE_LOG) else {
+            return self.close_judge(Written::Dropped);
+        };
         let is_red = ended.ended.failure.is_some();
         if let Some(opened) = self.judge.as_mut().and_then(|judge| judge.opened.as_mut()) {
             opened.all_passed &= !is_red;
@@ -117,12 +135,12 @@ impl Driver {
     }
 
     /// The commit that the turn ended in, where somebody commits; else the files.
-    fn target(&mut self) -> Result<Target> {
+    pub(super) fn target(&mut self) -> Result<JudgeTarget> {
         let Self { site, git, .. } = self;
         let plan = &site.run().plan;
         let makes_commits = site.setup.scm.as_ref().is_some_and(|scm| scm.tasks.contains(&ScmTask::Commit));
         let is_committed = plan.commit != CommitRule::Never && makes_commits || plan.checks_tree();
-        let files = Target { commit: None, laid: Vec::new() };
+        let files = JudgeTarget { commit: None, laid: Vec::new() };
         let Some(git) = git.as_ref().filter(|_| is_committed) else { return Ok(files) };
         let Some(head) = git.head(&mut site.supervisor)? else { return Ok(files) };
         let changes = git.changes(&mut site.supervisor)?;
@@ -130,10 +148,14 @@ impl Driver {
             site.setup.dirty.get(&it.key()).is_some_and(|before| *before == it.fingerprint)
         };
         let laid = changes.into_iter().filter(is_untouched).map(|change| change.path).collect();
-        Ok(Target { commit: Some(head), laid })
+        Ok(JudgeTarget { commit: Some(head), laid })
     }
 
-    fn open_judge(&mut self, target: &Target) -> std::result::Result<JudgeReady, NotBrought> {
+    pub(super) fn open_judge(
+        &mut self,
+        candidate: &Candidate<'_>,
+        laid: &[PathBuf],
+    ) -> std::result::Result<JudgeReady, NotBrought> {
         let started = Instant::now();
         let no_place = |error: std::io::Error| (JudgeFailure::NoPlace, error.to_string());
         let is_base = !self.site.run().state.is_in_trial();
@@ -143,13 +165,12 @@ impl Driver {
         };
         judge.opened = None;
         let workspace = &mut judge.workspace;
-        if target.commit.is_none() {
+        if matches!(candidate, Candidate::WorkingTree) {
             let head = Git::at(&workspace.source().top).head(&mut site.supervisor).map_err(no_place)?;
             workspace.has_head(head);
         }
-        let candidate = target.commit.as_deref().map_or(Candidate::WorkingTree, Candidate::Commit);
         let brought = workspace
-            .bring_to(&mut site.supervisor, &candidate, &target.laid)
+            .bring_to(&mut site.supervisor, candidate, laid)
             .map_err(|NotJudged(why)| (JudgeFailure::NotFetched, why))?;
         let mut caveats = brought.caveats;
         let mut prepared = Vec::new();
@@ -174,20 +195,23 @@ impl Driver {
             steps.map(step).collect()
         };
         let steps = done(&prepared).into_iter().chain(done(&more)).collect();
+        if !matches!(candidate, Candidate::Made(_)) {
+            judge.brought = Some(BroughtTo { commit: brought.commit.clone(), laid: laid.to_vec() });
+        }
         judge.opened = Some(Opened { view, prepared: more, all_passed: true });
         Ok(JudgeReady { commit: brought.commit, ms: millis(started.elapsed()), caveats, prepared: steps })
     }
 
     /// Runs the command of a gate in the judge; nothing when somebody ended it.
-    fn check_in_judge(&mut self, index: usize) -> Option<JudgeGateEnded> {
+    pub(super) fn check_in_judge(&mut self, index: usize, suffix: &str) -> Option<JudgeGateEnded> {
         let Self { site, judge, containment, .. } = self;
-        let RunJudge { workspace, opened } = judge.as_mut()?;
+        let RunJudge { workspace, opened, .. } = judge.as_mut()?;
         let view = &opened.as_ref()?.view;
         let Site { ledger, setup, dir, supervisor } = &mut *site;
         let plan = ledger.run().plan.gates.clone();
         let state = &ledger.run().state;
         let (iteration, attempt) = if state.is_in_trial() { state.position() } else { (0, 1) };
-        let name = format!("{}_judge", gates::log_name(&plan, index));
+        let name = format!("{}_{suffix}", gates::log_name(&plan, index));
         let was_failing = ledger.run().state.baseline().still_fails(index);
         let sandbox = containment.of_gates(setup);
         let env = environment(workspace, view, sandbox.is_some());
@@ -197,7 +221,7 @@ impl Driver {
             GatePlace { setup, run: dir, iteration, attempt, name: &name, was_failing, sandbox, in_judge };
         let ended = gates::check(supervisor, &plan, index, place, &mut |happening| ledger.notice(happening))?;
         let mut differs = Vec::new();
-        if let Some(failure) = &ended.failure
+        if let Some(failure) = ended.failure.as_ref().filter(|_| suffix == JUDGE_LOG)
             && let Ok(only) = workspace.only_in_tree(supervisor, view)
         {
             differs = missing::guess(&failure.output, &only).iter().map(ToString::to_string).collect();
@@ -207,7 +231,7 @@ impl Driver {
     }
 
     /// Nothing is to be checked in the judge for now.
-    fn close_judge(&mut self, written: Written) {
+    pub(super) fn close_judge(&mut self, written: Written) {
         let Some(judge) = &mut self.judge else { return };
         let Some(Opened { view, prepared, all_passed }) = judge.opened.take() else { return };
         let is_kept = match written {
@@ -226,22 +250,20 @@ impl Driver {
     }
 }
 
-/// Where a hook drives the loop, the working tree decides: the host does not wait for a clone.
-pub(super) fn no_judge() -> Event {
-    let why = "a conversation is judged in the working tree".to_owned();
-    Event::JudgeFailed { cause: JudgeFailure::NoPlace, why }
-}
-
 /// What becomes of what commands wrote in the judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Written {
+pub(super) enum Written {
     Kept,
     KeptIfPassed,
     Dropped,
 }
 
 /// The variables of commands in the judge.
-fn environment(workspace: &Workspace, view: &View, is_contained: bool) -> Vec<(OsString, Option<OsString>)> {
+pub(super) fn environment(
+    workspace: &Workspace,
+    view: &View,
+    is_contained: bool,
+) -> Vec<(OsString, Option<OsString>)> {
     let contained = if is_contained { Contained::Yes } else { Contained::No };
     let is_set = |name: &str| std::env::var_os(name).is_some();
     let variables = environment::variables(view.seat(), workspace.number(), contained, is_set);

@@ -1,12 +1,16 @@
 //! Takes in events: into the journal, into the state, onto the screen, in this order.
 
+use std::path::PathBuf;
+
 use jiff::Timestamp;
-use ralph_core::engine::{
-    Run,
-    entry::Entry,
-    event::{Event, RunStarted, Topic},
-    findings::Finding,
-    judgement::Judgement,
+use ralph_core::{
+    engine::{
+        Run,
+        entry::Entry,
+        event::{Event, RunStarted, Topic},
+        judgement::Judgement,
+    },
+    verify::finding::Finding,
 };
 use ralph_sys::process::ProcessEvent;
 
@@ -117,6 +121,16 @@ impl Ledger {
         findings.retain(|finding| !self.run.state.findings().contains(finding));
         if !findings.is_empty() {
             self.append(Event::Found { findings });
+        }
+    }
+
+    /// Records commands for a person that processes of the run have typed: each with the file that says so.
+    pub(super) fn take_tries(&mut self, tries: Vec<(String, PathBuf)>) {
+        let (commands, files): (Vec<_>, Vec<_>) = tries.into_iter().unzip();
+        self.found(commands.into_iter().map(|command| Finding::PersonsCommand { command }).collect());
+        for file in files {
+            // A file that stays is found again, and counts once.
+            let _ = fs_err::remove_file(file);
         }
     }
 

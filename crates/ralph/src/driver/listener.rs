@@ -1,8 +1,11 @@
 //! Takes in what an agent prints during a turn.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
-use ralph_agents::{Adapter, AgentEvent, Parser, Usage, turn::Tally};
+use ralph_agents::{
+    Adapter, AgentEvent, Parser, Usage,
+    turn::{HookedTool, Tally},
+};
 use ralph_core::{
     claim::{Claim, Scanner, echo::Echo},
     engine::{budget::is_metered, outcome::Exhausted},
@@ -15,8 +18,8 @@ use super::last_lines::LastLines;
 pub(super) struct Listener {
     parser: Box<dyn Parser>,
     adapter: &'static dyn Adapter,
-    /// Tool calls on their way that a hook comes before.
-    hooked: HashSet<String>,
+    /// Tool calls on their way that a hook comes before, with the tools' names.
+    hooked: HashMap<String, String>,
     pub(super) structured: bool,
     pub(super) tally: Tally,
     pub(super) scanner: Scanner,
@@ -35,7 +38,7 @@ impl Listener {
         Self {
             parser: adapter.parser(),
             adapter,
-            hooked: HashSet::new(),
+            hooked: HashMap::new(),
             structured: adapter.is_structured(),
             tally: Tally::default(),
             scanner: Scanner::new(claims),
@@ -59,7 +62,7 @@ impl Listener {
         parser.push(bytes, &mut |event| {
             take(tally, scanner, echo, &event);
             last_lines.take(&event);
-            tally.hooked_tools += u64::from(has_passed_hook(*adapter, hooked, &event));
+            tally.hooked_tools.extend(passed_hook(*adapter, hooked, &event));
             if matches!(event, AgentEvent::Result(_)) {
                 heard = Control::Result;
             }
@@ -89,6 +92,12 @@ impl Listener {
         }
     }
 
+    /// Whether the agent came to the end of what it had to say. A stream of events has a result then; what is cut off
+    /// before it may lack the word that takes a claim back.
+    pub(super) fn is_whole(&self) -> bool {
+        !self.structured || 0 < self.tally.results
+    }
+
     /// What was used since the last result, as far as the stream says it.
     pub(super) fn running(&self) -> Usage {
         self.parser.running()
@@ -100,15 +109,21 @@ impl Listener {
     }
 }
 
-/// Whether a tool call has ended well that a hook comes before.
-fn has_passed_hook(adapter: &dyn Adapter, running: &mut HashSet<String>, event: &AgentEvent) -> bool {
+/// The tool call that has ended well, if a hook comes before it.
+fn passed_hook(
+    adapter: &dyn Adapter,
+    running: &mut HashMap<String, String>,
+    event: &AgentEvent,
+) -> Option<HookedTool> {
     match event {
         AgentEvent::ToolStart { id, name, .. } if adapter.is_hooked(id, name) => {
-            running.insert(id.clone());
-            false
+            running.insert(id.clone(), name.clone());
+            None
         }
-        AgentEvent::ToolEnd { id, ok, .. } => running.remove(id) && *ok,
-        _ => false,
+        AgentEvent::ToolEnd { id, ok, .. } => {
+            running.remove(id).filter(|_| *ok).map(|name| HookedTool { id: id.clone(), name })
+        }
+        _ => None,
     }
 }
 

@@ -1,12 +1,15 @@
 //! What a turn is told: the user's prompt, filled in, with what ralph has to add.
 
-use std::path::Path;
+use std::{cell::OnceCell, path::Path};
 
 use jiff::Zoned;
 use ralph_core::{
     engine::{event::Turn, plan::Plan},
     plan_file::next_task,
-    prompt::{Count, Feedback, compose, finish::told_how_to_finish},
+    prompt::{
+        Count, Feedback, compose,
+        finish::{paragraph, told_how_to_finish},
+    },
     setup::{PROJECT_DIR, PlanFile, PromptSource, Setup, TaskFrom},
     template::fill,
 };
@@ -23,6 +26,8 @@ use crate::{journal::run_dir::record, report::Reporter, tasks::Task};
 pub(super) struct Prompts {
     /// The last text that could be read, in case its file goes away.
     last: Option<String>,
+    /// How to finish, the same in every turn.
+    finish: OnceCell<Option<String>>,
 }
 
 impl Prompts {
@@ -63,7 +68,8 @@ impl Prompts {
             .include_iteration_count_in_prompt
             .then_some(Count { iteration: turn.iteration, of: limit });
         let (prompt, plan) = (compose(&base, &feedback, count), &site.run().plan);
-        let prompt = told_how_to_finish(prompt, &own, plan.done_when.as_deref(), &plan.claims);
+        let finish = self.finish.get_or_init(|| paragraph(plan.done_when.as_deref(), &plan.claims));
+        let prompt = told_how_to_finish(prompt, &own, finish.as_deref(), &plan.claims);
         Ok(adapter.deliverable(prompt))
     }
 

@@ -2,38 +2,36 @@
 //!
 //! Each call is a process of its own that takes the run's lock, folds the journal, records, and lets go.
 
+mod checks;
+mod in_judge;
+
 use std::{
-    os::fd::OwnedFd,
     thread,
     time::{Duration, Instant},
 };
 
 use jiff::Timestamp;
-use ralph_core::duration::millis;
 use ralph_core::{
     engine::{
         Action, Run,
         commit::CommitEnd,
-        event::{Event, GateEnded, RunStarted, Turn, TurnEnd, TurnEnded, View, Why},
-        findings::Finding,
+        event::{Event, RunStarted, Turn, TurnEnd, TurnEnded, View, Why},
         judgement::Judgement,
         outcome::Outcome,
-        plan::{Check, Plan},
+        plan::Plan,
     },
-    gate_failure::{GateExit, GateFailure},
     session::{reminder, status},
     setup::{InSession, PromptSource, Setup},
 };
 use ralph_sys::{
-    error::{Context, Error, Result},
-    process::{ProcessEvent, Supervisor, guardian::Guardian},
+    error::{Error, Result},
+    process::Supervisor,
 };
 
-use super::{judge::no_judge, ledger::Ledger, work};
+use super::{judge::RunJudge, ledger::Ledger};
 use crate::{
-    gates,
     journal::{self, Journal, run_dir::RunDir, tries},
-    project::{git::Git, own_files},
+    project::git::Git,
 };
 
 /// How long another hook of the same conversation may take before this one gives up.
@@ -82,6 +80,10 @@ pub(crate) struct SessionLoop {
     /// When the host no longer waits for the verdict.
     deadline: Option<Instant>,
     supervisor: Option<Supervisor>,
+    /// Its processes end with this one.
+    is_guarded: bool,
+    /// Where a promise is decided, once one is made.
+    judge: Option<RunJudge>,
 }
 
 /// What may show later that work was done.
@@ -95,18 +97,20 @@ pub(crate) enum Evidence {
 
 /// Begins a loop, up to the agent's first turn. The host waits half a minute for that, so nothing is done that takes
 /// longer the larger the project is, unless it must be.
-pub(crate) fn begin(plan: Plan, mut setup: Setup, evidence: Evidence) -> Result<RunDir> {
+pub(crate) fn begin(mut plan: Plan, mut setup: Setup, evidence: Evidence) -> Result<RunDir> {
     let session = setup.session.clone().ok_or_else(|| Error::new("the loop has no conversation"))?;
     let mut supervisor = Supervisor::new()?;
-    let mut head = None;
+    let (mut head, mut is_in_repository) = (None, false);
     // What the tree is like is only evidence, so a git that does not answer is none.
     if let Ok(Some(git)) = Git::find(&mut supervisor, &setup.project) {
+        is_in_repository = true;
         head = git.head(&mut supervisor).unwrap_or_default();
         if evidence == Evidence::Tree {
             let changes = git.changes(&mut supervisor).unwrap_or_default();
             setup.dirty = changes.into_iter().map(|change| (change.key(), change.fingerprint)).collect();
         }
     }
+    in_judge::place(&mut plan, &mut setup, is_in_repository)?;
     let run = RunDir::create(&setup.project)?;
     let journal = Journal::open(&run.journal())?;
     let started = RunStarted {
@@ -127,6 +131,8 @@ pub(crate) fn begin(plan: Plan, mut setup: Setup, evidence: Evidence) -> Result<
         is_counted: true,
         deadline: None,
         supervisor: Some(supervisor),
+        is_guarded: false,
+        judge: None,
     };
     session.advance()?;
     Ok(run)
@@ -156,6 +162,8 @@ impl SessionLoop {
             is_counted: true,
             deadline: None,
             supervisor: None,
+            is_guarded: false,
+            judge: None,
         }))
     }
 
@@ -182,6 +190,7 @@ impl SessionLoop {
     /// Judges a turn that is over, before the host no longer waits: then it would take the agent's word.
     pub(crate) fn stop(mut self, stopped: Stopped, deadline: Instant) -> Result<Verdict> {
         (self.is_counted, self.deadline) = (stopped.is_counted, Some(deadline));
+        self.take_judge(&stopped)?;
         let verdict = self.end_turn(stopped);
         if let Some(supervisor) = self.supervisor.take() {
             supervisor.release();
@@ -190,6 +199,11 @@ impl SessionLoop {
     }
 
     fn end_turn(&mut self, stopped: Stopped) -> Result<Verdict> {
+        if self.ledger.run().state.is_in_trial() {
+            // The hook before this one was killed at it, and its judge is gone.
+            let limits = self.ledger.run().plan.limits;
+            self.ledger.record(Event::RunResumed { pid: std::process::id(), limits });
+        }
         if !self.ledger.run().state.is_in_turn()
             // The hook before this one was killed before it could say what follows from its turn.
             && let verdict @ Verdict::LetGo { .. } = self.advance()?
@@ -199,7 +213,7 @@ impl SessionLoop {
         let before = self.ledger.run().state.spent().tools;
         let took = Timestamp::now().duration_since(self.since).as_millis();
         self.ledger.record_judgements(stopped.calls);
-        self.take_tries();
+        self.ledger.take_tries(tries::found(&self.run, Some(&self.run.path().join("spool"))));
         self.ledger.record(Event::TurnEnded(Box::new(TurnEnded {
             claimed: stopped.claimed,
             blocked: stopped.blocked,
@@ -209,16 +223,6 @@ impl SessionLoop {
             ..TurnEnded::new(stopped.end)
         })));
         self.advance()
-    }
-
-    /// Records what only a person may type and the agent typed.
-    fn take_tries(&mut self) {
-        let tries = tries::found(&self.run, &self.run.path().join("spool"));
-        let (commands, files): (Vec<_>, Vec<_>) = tries.into_iter().unzip();
-        self.ledger.found(commands.into_iter().map(|command| Finding::PersonsCommand { command }).collect());
-        for file in files {
-            let _ = fs_err::remove_file(file);
-        }
     }
 
     /// Ends the loop before its time.
@@ -255,7 +259,7 @@ impl SessionLoop {
                     self.ledger.record(Event::BaselineEnded(ended));
                 }
                 Action::RunGate(index) => {
-                    if matches!(self.ledger.run().plan.gates[index].check, Check::Command { .. }) {
+                    if self.ledger.run().plan.gates[index].check.is_command() {
                         self.ledger.gate_started(index);
                     }
                     let ended = self.run_gate(index)?;
@@ -271,7 +275,11 @@ impl SessionLoop {
                 Action::Look | Action::JudgeTasks | Action::AwaitFiles(_) => {
                     self.ledger.record(Event::Looked(View::default()));
                 }
-                Action::BringJudge | Action::RunInJudge(_) => self.ledger.record(no_judge()),
+                Action::BringJudge => self.bring_judge(),
+                Action::RunInJudge(index) => self.run_in_judge(index)?,
+                Action::TakeBase => self.take_base(),
+                Action::Examine => self.examine(),
+                Action::PutBack(files) => self.put_back(&files),
                 Action::Deliver => self.ledger.record(Event::Delivered),
                 Action::Commit => self.ledger.record(Event::CommitEnded(CommitEnd::NotWanted)),
                 // The conversation has waited already.
@@ -290,98 +298,6 @@ impl SessionLoop {
             PromptSource::File(_) | PromptSource::Template(_) => "",
         }
     }
-
-    fn run_gate(&mut self, index: usize) -> Result<GateEnded> {
-        let gate = self.ledger.run().plan.gates[index].clone();
-        let started = Instant::now();
-        Ok(match &gate.check {
-            Check::Work { tool_calls, otherwise } => {
-                let counted = self.ledger.run().state.spent().tools;
-                // Where calls are counted, a changed tree says nothing: the user saves files as well.
-                let is_evident = !self.is_counted && counted == 0 && self.tree_has_changed()?;
-                let is_enough = u64::from(*tool_calls) <= counted || is_evident;
-                let failure = work::judge(&mut self.ledger, is_enough, *otherwise);
-                let (ms, log) = (millis(started.elapsed()), String::new());
-                GateEnded { gate: index, failure, ms, log, signature: None }
-            }
-            Check::Command { .. }
-            | Check::ChildrenEnded { .. }
-            | Check::TaskRules
-            | Check::CleanTree
-            | Check::StoriesDone
-            | Check::PlanSettled => {
-                let Some(setup) = self.setup_in_time() else { return Ok(not_run(index)) };
-                self.supervise(true)?;
-                let Self { ledger, run, supervisor, .. } = self;
-                let (iteration, attempt) = ledger.run().state.position();
-                let gates = ledger.run().plan.gates.clone();
-                let (name, sandbox) = (gates::log_name(&gates, index), None);
-                let was_failing = ledger.run().state.baseline().still_fails(index);
-                let (setup, name) = (&setup, name.as_str());
-                let place = gates::GatePlace {
-                    setup,
-                    run,
-                    iteration,
-                    attempt,
-                    name,
-                    was_failing,
-                    sandbox,
-                    in_judge: None,
-                };
-                let mut notice = |happening: &ProcessEvent<'_>| ledger.notice(happening);
-                let supervisor = supervisor.as_mut();
-                let found = supervisor.and_then(|it| gates::check(it, &gates, index, place, &mut notice));
-                found.ok_or_else(|| Error::new("the check was interrupted"))?
-            }
-        })
-    }
-
-    /// The setup for a check that ends before the host no longer waits; nothing if there is no time left.
-    fn setup_in_time(&self) -> Option<Setup> {
-        let Some(deadline) = self.deadline else { return Some(self.setup.clone()) };
-        let left = millis(deadline.saturating_duration_since(Instant::now()));
-        let mut setup = self.setup.clone();
-        setup.timeouts.gate_timeout_ms =
-            Some(setup.timeouts.gate_timeout_ms.map_or(left, |limit| limit.min(left)));
-        (0 < left).then_some(setup)
-    }
-
-    /// Where nobody has counted tool calls, another tree or another HEAD is evidence of work.
-    fn tree_has_changed(&mut self) -> Result<bool> {
-        self.supervise(false)?;
-        let Self { supervisor: Some(supervisor), setup, head, .. } = self else { return Ok(false) };
-        let Ok(Some(git)) = Git::find(supervisor, &setup.project) else { return Ok(false) };
-        if git.head(supervisor).unwrap_or_default() != *head {
-            return Ok(true);
-        }
-        let changes = git.changes(supervisor).unwrap_or_default();
-        let now: std::collections::BTreeMap<_, _> =
-            changes.into_iter().map(|change| (change.key(), change.fingerprint)).collect();
-        Ok(now != setup.dirty)
-    }
-
-    /// Makes processes possible; guarded ones end with this process.
-    fn supervise(&mut self, guarded: bool) -> Result<()> {
-        if self.supervisor.is_none() {
-            let mut supervisor = Supervisor::new()?;
-            if guarded {
-                let _ = own_files::hide(&self.setup.project);
-                let locks = [OwnedFd::from(self.ledger.journal.lock()?)];
-                let guardian =
-                    Guardian::start(&self.run.id(), &locks).context("cannot start the guardian")?;
-                supervisor.guarded(guardian);
-            }
-            self.supervisor = Some(supervisor);
-        }
-        Ok(())
-    }
-}
-
-/// A check for which no time is left.
-fn not_run(gate: usize) -> GateEnded {
-    let output = "the checks before it took all the time that the agent's program waits for ralph".to_owned();
-    let failure = GateFailure::new(GateExit::NotStarted, output);
-    GateEnded { gate, failure: Some(failure), ms: 0, log: String::new(), signature: None }
 }
 
 /// Opens the journal; another hook of the conversation may be at it for a moment.

@@ -1,45 +1,35 @@
 //! Everything that must be right before the first turn: a run that cannot work is refused before it begins.
 
 mod drafts;
+mod preflight;
 mod programs;
 mod protection;
-mod verdict_place;
+mod survivors;
+pub(super) mod verdict_place;
 
 use std::{
     borrow::Cow,
     collections::BTreeMap,
     env,
-    fs::File,
-    os::fd::OwnedFd,
     path::{Path, PathBuf},
 };
 
 use super::{
-    Driver,
-    agent::Agent,
-    agent_version,
+    Driver, access,
     assigned::tell_of_end,
-    containment::Containment,
-    judge::RunJudge,
     ledger::Ledger,
-    progress::Trees,
-    prompts::Prompts,
+    outside,
     refuse::{check_names, refuse_conversation, refuse_exhausted, refuse_final, refuse_late},
-    site::Site,
     steering,
     stories::{self, StoryKeeper},
     superuser,
 };
 use crate::{
+    hidden,
     journal::{self, Journal, run_dir::RunDir},
-    project::{git::Git, lock, own_files},
+    project::{own_files, own_output},
     report::{Reporter, session_log::SessionLog, style::ReportStyle},
-    tasks::{
-        self, Task,
-        registration::{Registration, is_of_another, title},
-        reporter::TaskReporter,
-        store,
-    },
+    tasks::reporter::TaskReporter,
 };
 
 use ralph_core::{
@@ -51,22 +41,18 @@ use ralph_core::{
         event::{Event, RunStarted, TasksJudged},
         plan::{Limits, Plan},
     },
-    setup::{JudgeSetup, LockScope, PROJECT_DIR, Role, Setup, StoriesSetup},
+    setup::{JudgeSetup, PROJECT_DIR, Setup, StoriesSetup},
     verify::rules::CheckoutWhen,
 };
 use ralph_sandbox::self_test;
 use ralph_sys::{
-    error::{Context, Error, Result},
-    files::Root,
+    error::{Error, Result},
     hash,
-    process::{
-        Supervisor,
-        guardian::{self, Guardian},
-    },
 };
 
 use drafts::write_absent;
-use programs::{find_git, find_scm};
+use preflight::Preflight;
+use programs::refuse_unfinished;
 
 pub(super) use drafts::check_prompt;
 pub(super) use programs::find_agent;
@@ -126,6 +112,9 @@ impl Start {
         let held_back = superuser::check(&setup)?;
         check_prompt(&setup.prompt, &drafts)?;
         let mut preflight = Preflight::take(&plan, &setup)?;
+        refuse_unfinished(&plan, preflight.git.as_ref())?;
+        let refused = preflight.repository_refused.take();
+        let ended = survivors::end(&setup);
         let level = self_test::choose(&mut preflight.supervisor, &setup.sandbox)?;
         write_absent(&setup.project, &drafts)?;
         let dirty = preflight.dirty()?;
@@ -136,6 +125,7 @@ impl Start {
             let _ = run.remove();
         })?;
         let journal = Journal::open(&run.journal())?;
+        hidden::keep(&run, &setup.hidden)?;
         let pins = stories::pin(&setup, &run)?;
         // A full disk loses the copies, not the run: then a resume takes no settings over, and says why.
         let _ = steering::keep_settings(&run, &setup);
@@ -162,7 +152,15 @@ impl Start {
         if let Some(judged) = settled {
             ledger.record(Event::TasksJudged(Box::new(judged)));
         }
-        for warning in warnings.into_iter().chain(odd_rules).chain(held_back) {
+        for warning in warnings
+            .into_iter()
+            .chain(ended)
+            .chain(refused)
+            .chain(own_output::warning(&setup.project))
+            .chain(odd_rules)
+            .chain(held_back)
+            .chain(access::obstacles(&setup))
+        {
             ledger.warn(warning);
         }
         protection::warn(&mut ledger, &setup);
@@ -171,6 +169,7 @@ impl Start {
         }
         let stories = StoryKeeper::begin(&setup, pins);
         let mut driver = preflight.driver(ledger, run, stories)?;
+        outside::begin(&mut driver.site);
         if let Some(stories) = &driver.stories {
             stories.notice_git(&mut driver.site, driver.git.as_ref())?;
         }
@@ -207,9 +206,7 @@ impl Resume {
             limits = may_go_on(&next, &raise, &run)?;
         }
         // In case the guardian was killed too.
-        if !setup.leftovers.are_kept() {
-            guardian::end_run(&run.id());
-        }
+        survivors::end_processes(&run, setup.leftovers.are_kept());
         self_test::choose(&mut preflight.supervisor, &setup.sandbox)?;
         let _ = own_files::hide(&setup.project);
         preflight.register(&setup, &run)?;
@@ -230,7 +227,10 @@ impl Resume {
             ledger.warn(warning);
         }
         let stories = StoryKeeper::resume(ledger.run(), &run)?;
-        preflight.driver(ledger, run, stories)
+        let mut driver = preflight.driver(ledger, run, stories)?;
+        driver.site.setup.hidden = hidden::kept(&driver.site.dir);
+        outside::resume(&mut driver.site);
+        Ok(driver)
     }
 }
 
@@ -257,113 +257,6 @@ fn may_go_on(known: &Run, raise: &dyn Fn(Limits) -> Limits, run: &RunDir) -> Res
     }
     refuse_exhausted(known, limits, run)?;
     Ok(limits)
-}
-
-/// What a run stands on, new or resumed.
-struct Preflight {
-    program: PathBuf,
-    supervisor: Supervisor,
-    git: Option<Git>,
-    repository: Option<Git>,
-    judge: Option<RunJudge>,
-    locks: Vec<File>,
-}
-
-impl Preflight {
-    /// Finds the programs and takes the tree.
-    fn take(plan: &Plan, setup: &Setup) -> Result<Self> {
-        let program = find_agent(setup)?;
-        let mut supervisor = Supervisor::new()?;
-        find_scm(plan, setup)?;
-        let git = find_git(&mut supervisor, plan, setup)?;
-        let locks = match &setup.territory {
-            LockScope::Tree => lock::take(&setup.project, git.as_ref().map(Git::top))?,
-            LockScope::Folder(folder) => {
-                Root::around(&setup.project, folder)
-                    .make_folder(folder)
-                    .context(format!("cannot make {}", folder.display()))?;
-                vec![lock::take_folder(folder, &setup.project)?]
-            }
-            LockScope::Shared => Vec::new(),
-        };
-        let repository = git.clone().or_else(|| Git::find(&mut supervisor, &setup.project).ok().flatten());
-        Ok(Self { program, supervisor, git, repository, judge: None, locks })
-    }
-
-    /// What is not committed before the run begins: none of it is the run's.
-    fn dirty(&mut self) -> Result<BTreeMap<String, String>> {
-        let changes = match (&self.git, &self.repository) {
-            (Some(git), _) => git.changes(&mut self.supervisor)?,
-            // Nothing is committed: it is only for people.
-            (None, Some(repository)) => repository.changes(&mut self.supervisor).unwrap_or_default(),
-            (None, None) => Vec::new(),
-        };
-        Ok(changes.into_iter().map(|change| (change.key(), change.fingerprint)).collect())
-    }
-
-    /// Makes the run known to the others that work on its task, and leaves their processes alone.
-    fn register(&mut self, setup: &Setup, run: &RunDir) -> Result<()> {
-        let id = run.id();
-        if let Some(assignment) = &setup.assignment {
-            let agent = &setup.agent.command;
-            let record = run.path().to_owned();
-            Registration { assignment, run: &id, record, agent, title: title(setup) }.register()?;
-            let (task, id) = (Task::of(assignment), id.clone());
-            self.supervisor.tell_groups(move |group| {
-                // Whoever reads the record can do without.
-                let _ = store::update(&task, &id, |record| record.group = Some(group));
-            });
-        }
-        // A loop inside a task finds the children of others among its own leftovers too.
-        let task = setup.assignment.as_ref().map(Task::of);
-        if let Some(task) = task.or_else(|| tasks::surroundings().map(|(_, task)| task)) {
-            self.supervisor.spare(move |pid| is_of_another(&task, pid, &id));
-        }
-        Ok(())
-    }
-
-    /// Adds the agent's version to the record of a run that others may look at.
-    fn note_version(&mut self, setup: &Setup, run: &RunDir) {
-        let Some(assignment) = &setup.assignment else { return };
-        let task = Task::of(assignment);
-        let of_parent = assignment.parent.as_ref().and_then(|parent| store::one(&task, parent));
-        let known = of_parent.filter(|parent| parent.agent == setup.agent.command);
-        let version = match known.and_then(|parent| parent.agent_version) {
-            Some(version) => Some(version),
-            // Its program may be one that the caller wrote, and nothing contains it yet.
-            None if assignment.role == Role::Child && setup.sandbox.level().contains() => None,
-            None => agent_version::of_agent(
-                &mut self.supervisor,
-                &setup.agent.command,
-                &self.program,
-                &setup.project,
-            ),
-        };
-        if version.is_some() {
-            // It is only for people.
-            let _ = store::update(&task, &run.id(), |record| record.agent_version = version);
-        }
-    }
-
-    /// From here on the run's processes do not outlive ralph, nor do they outlive the locks.
-    fn guard(&mut self, run: &RunDir, journal: &Journal) -> Result<()> {
-        let mut locks = vec![OwnedFd::from(journal.lock()?)];
-        for file in &self.locks {
-            locks.push(file.try_clone()?.into());
-        }
-        self.supervisor.guarded(Guardian::start(&run.id(), &locks).context("cannot start the guardian")?);
-        Ok(())
-    }
-
-    fn driver(self, ledger: Ledger, dir: RunDir, stories: Option<StoryKeeper>) -> Result<Driver> {
-        let Self { program, supervisor, git, repository, judge, locks } = self;
-        let mut site = Site::new(ledger, supervisor, dir);
-        let containment = Containment::prepare(&mut site, &program).context("cannot prepare the sandbox")?;
-        let agent = Agent::new(program, &site.run().plan, &site.setup);
-        let watches = site.run().plan.stuck_after.is_some();
-        let (prompts, trees) = (Prompts::default(), Trees::new(repository, watches));
-        Ok(Driver { site, agent, prompts, containment, git, trees, judge, stories, locks })
-    }
 }
 
 /// Adds who tells the others of the run's task.

@@ -5,7 +5,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -126,7 +126,7 @@ pub(crate) fn kept(run: &RunDir, path: &Path, fingerprint: &str) -> io::Result<V
     if fingerprint == hash::GONE {
         return Err(io::ErrorKind::NotFound.into());
     }
-    let known = fs::read(copy(run, path, fingerprint));
+    let known = files::read(&copy(run, path, fingerprint), MAX_TEXT_LEN);
     // A copy is never NotFound in this sense: that would be a file that was not there.
     known.map_err(|_| io::Error::other("there is no copy of it in the record of the run"))
 }

@@ -1,9 +1,9 @@
 //! Runs the agent once: prompt in, events out, and what they amount to.
 
-use std::io;
+use std::{fs::File, io};
 
 use jiff::Timestamp;
-use ralph_agents::Output;
+use ralph_agents::{Adapter, Output};
 use ralph_core::engine::{
     Order,
     event::{Event, Turn},
@@ -22,23 +22,29 @@ use super::{
     conversation,
     ended::{Noticed, over},
     listener::Listener,
-    progress::warn_of_standstill,
+    progress::{Trees, warn_of_standstill},
     prompts, quota,
     site::Site,
 };
-use crate::{journal::run_dir::AGENT_STREAM, report::Reporter};
+use crate::{
+    journal::run_dir::{AGENT_STREAM, record_into},
+    project::git::Git,
+    report::Reporter,
+};
 
 impl Driver {
     /// Runs one turn and records it.
     pub(super) fn run_turn(&mut self, order: Order) -> Result<()> {
         let turn = self.ordered(order)?;
+        let began_on = self.trees.repository().and_then(Git::checked_out);
         let Self { site, agent, prompts, containment, stories, .. } = self;
         warn_of_standstill(site, &turn);
         let prompt = prompts.of_turn(site, containment, stories.as_ref(), &turn)?;
         let posts = Posts::from_now(site);
         let folder = site.dir.turn(turn.iteration, turn.attempt);
         // Before the turn is on record: what stands in them from then on is this turn's.
-        let (stdout, stderr) = (copied_to(&folder.join(AGENT_STREAM)), copied_to(&folder.join("stderr.log")));
+        let stream = record_into(&folder.join(AGENT_STREAM)).ok();
+        let stderr = copied_to(&folder.join("stderr.log"));
         containment.expect_turn();
         site.ledger.record(Event::TurnStarted(turn.clone()));
         prompts::record_prompt(site, &folder, turn.iteration, &prompt);
@@ -51,15 +57,17 @@ impl Driver {
             iteration: turn.iteration,
             spool: &folder.join(FOLDER),
             // A conversation has several turns, each with a copy of its own.
-            stdout: if first.is_some() { Sink::Pipe { copy: None } } else { stdout },
+            stdout: heard_by(site.adapter(), stream.filter(|_| first.is_none())),
             stderr,
         };
         containment.enter(site, &folder);
         let spec = agent.spec(site, call);
         let total = spec.limits.total.into_iter().chain(time_left(site.run())).min();
         let spec = spec.within(total).until(end_of_run(site.run()));
-        site.ledger.reporters.detail(&format!("Agent command: {}", command_line(&spec)));
-        site.ledger.reporters.detail(&format!("Prompt: {}", beginning(&prompt)));
+        if site.ledger.reporters.wants_details() {
+            site.ledger.reporters.detail(&format!("Agent command: {}", command_line(&spec)));
+            site.ledger.reporters.detail(&format!("Prompt: {}", beginning(&prompt)));
+        }
         let mut listener = Listener::new(site.adapter(), &site.run().plan.claims, &prompt);
         let spec = containment.wrap(spec);
         let hooked = agent.hooked(site, &folder, containment.is_there());
@@ -70,9 +78,17 @@ impl Driver {
             None => listen(site, spec, &mut listener),
         });
         let tampered = containment.leave(site);
+        if tampered.is_some() {
+            self.distrust_repository();
+        }
+        let Self { site, agent, containment, .. } = self;
         agent.notice_open_hooks(site, listener.tally.version.as_deref());
         if site.run().state.is_in_turn() {
             quota::read_record(site, containment.sandbox(), &mut listener.tally);
+            if listener.scanner.claimed() && !listener.is_whole() {
+                let text = "the agent's stream ended without its result, so its claim does not count";
+                site.ledger.warn(text.to_owned());
+            }
             let over = over(site, ended, listener, &posts);
             let over = match agent.gone() {
                 Some(program) => over.of_gone_program(program),
@@ -82,6 +98,7 @@ impl Driver {
             let view = self.site.run().plan.looks().then(|| self.observe());
             let tree = self.trees.now(&mut self.site);
             let branch = self.strayed_to();
+            self.warn_of_other_branch(began_on);
             let is_claimed = view.as_ref().is_some_and(|view| self.site.run().plan.is_claimed_by_file(view));
             let over = over.by_file(is_claimed);
             let (calls, ended) = over.recorded(Noticed { tampered, hooks, view, tree, branch });
@@ -96,10 +113,27 @@ impl Driver {
         Ok(())
     }
 
+    /// Asks git nothing any more: a changed configuration can name programs that git runs when it is only asked.
+    pub(super) fn distrust_repository(&mut self) {
+        self.git = None;
+        self.trees = Trees::new(None, false);
+    }
+
     /// The branch that is checked out, where the run is for another.
     fn strayed_to(&self) -> Option<String> {
         let expected = self.site.run().plan.branch.as_ref()?;
         self.git.as_ref()?.checked_out().filter(|found| found != expected)
+    }
+
+    /// Where ralph commits nothing the branch is the agent's business, but a person wants to know where the work is.
+    fn warn_of_other_branch(&mut self, began_on: Option<String>) {
+        let now = self.trees.repository().and_then(Git::checked_out);
+        if let (None, Some(before), Some(now)) = (&self.site.run().plan.branch, began_on, now)
+            && before != now
+        {
+            let iteration = self.site.run().state.position().0;
+            self.site.ledger.warn(format!("iteration {iteration} began on `{before}` and ended on `{now}`"));
+        }
     }
 
     /// The turn that is due, with what is found before it begins.
@@ -142,6 +176,12 @@ fn listen(site: &mut Site, spec: Spec, listener: &mut Listener) -> io::Result<En
     let ended = supervisor.run(spec, &mut attend);
     listener.finish(&mut |event| ledger.reporters.agent(event));
     ended
+}
+
+/// Where an agent prints its words: no other process can open the way of a stream of events. Who prints plain text may
+/// have scripts that open theirs, by `/dev/stdout`.
+fn heard_by(adapter: &dyn Adapter, copy: Option<File>) -> Sink {
+    if adapter.is_structured() { Sink::Socket { copy } } else { Sink::Pipe { copy } }
 }
 
 /// The first 200 characters of a prompt, in one line.

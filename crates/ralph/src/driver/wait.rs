@@ -19,7 +19,7 @@ use super::{
 };
 
 /// How long a wait goes on without looking at the clock on the wall.
-const MAX_SLEEP: Duration = Duration::from_mins(1);
+const MAX_SLEEP: Duration = Duration::from_secs(5);
 
 /// Begins to wait.
 pub(super) fn start(site: &mut Site, wait: Wait) {

@@ -24,7 +24,7 @@ const MAX_LINE_LEN: usize = 1000;
 
 /// The failure of a gate that ended so, with what its log says.
 pub(super) fn of(exit: GateExit, log: &Path, setup: &Setup) -> io::Result<GateFailure> {
-    let mut file = File::open(log)?;
+    let mut file = ralph_sys::files::open(log)?;
     let (length, chars) = (file.metadata()?.len(), setup.output_truncate_chars);
     // A character takes at most four bytes.
     let most = (chars as u64).saturating_mul(4).saturating_add(MAX_COLOR_LEN);

@@ -101,7 +101,8 @@ pub(crate) fn plan(ask: &Ask, settings: &Settings) -> Result<Plan> {
             .hint("write some: ralph init"));
     }
     let promise = ask.promise.as_deref().unwrap_or(PROMISE);
-    Ok(presets::session(promise, iterations, gates).guarded(settings.gates(When::Claimed)))
+    let plan = presets::session(promise, iterations, gates).guarded(settings.gates(When::Claimed));
+    Ok(Plan { checkout: settings.verify.checkout, ..plan })
 }
 
 /// The conversation that this process was started from, and its host, as far as the agent's variables tell.
@@ -139,6 +140,7 @@ fn setup(ask: &Ask, conversation: &str, project: &Path, settings: &Settings, hos
         output_truncate_chars: settings.output_truncate_chars,
         prompt_tail: settings.prompt.tail,
         guardrail_env: settings.guardrail_env.clone(),
+        judge: settings.judge_setup(),
         timeouts,
         ..Setup::new(project, host.name(), PromptSource::Text(ask.task.clone()))
     }

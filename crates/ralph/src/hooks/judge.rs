@@ -33,6 +33,7 @@ pub(super) fn judge(input: &Input<'_>) -> Result<(Verdict, Judgement)> {
     let verdict = ralph_guard::judge(&call, &ctx);
     let reason = verdict.reason();
     let judgement = Judgement {
+        id: input.call().map(str::to_owned),
         tool: tool.to_owned(),
         asked,
         decision: verdict.decision,
@@ -57,7 +58,8 @@ fn asked(call: &ToolCall) -> String {
         ToolCall::Shell { command_line } => command_line.clone(),
         ToolCall::Arguments { words } => words.join(" "),
         ToolCall::Write { paths } | ToolCall::Read { paths } => paths.join(" "),
-        ToolCall::Other => String::new(),
+        ToolCall::Code { text } => text.clone(),
+        ToolCall::Other | ToolCall::Unknown { .. } => String::new(),
     };
     match text.char_indices().nth(MAX_KEPT_CHARS) {
         Some((end, _)) => format!("{}...", &text[..end]),

@@ -103,7 +103,7 @@ mod tests {
 
     fn call(decision: Decision) -> Note {
         let (tool, asked) = ("Bash".to_owned(), "ls".to_owned());
-        Note::Judged(Judgement { tool, asked, decision, rule: None, found: None })
+        Note::Judged(Judgement { id: None, tool, asked, decision, rule: None, found: None })
     }
 
     #[test]

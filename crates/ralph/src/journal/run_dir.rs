@@ -2,13 +2,15 @@
 
 use std::{
     fs::File,
-    os::unix::fs::DirBuilderExt,
+    io::Write,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
 use ralph_sys::{
     error::{Context, Error, Result},
-    paths::{project_dir, state_dir},
+    paths::{hidden_dir, project_dir, state_dir},
+    process::mark::{Mark, chance},
 };
 
 use super::local_time;
@@ -76,6 +78,10 @@ impl RunDir {
 
     /// Removes the record.
     pub(crate) fn remove(&self) -> std::io::Result<()> {
+        // What hidden guardrails left for the user goes with it; most runs have none.
+        if let Ok(hidden) = hidden_dir() {
+            let _ = fs_err::remove_dir_all(hidden.join(self.id()));
+        }
         fs_err::remove_dir_all(&self.path)
     }
 
@@ -87,6 +93,16 @@ impl RunDir {
     /// The folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What its processes are known by.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark::new(&self.id(), self.path.parent().unwrap_or(&self.path))
+    }
+
+    /// Where its guardian notes who it watches.
+    pub(crate) fn watched(&self) -> PathBuf {
+        self.path.join("watched")
     }
 
     /// The journal of the run.
@@ -110,21 +126,17 @@ pub(crate) const AGENT_STREAM: &str = "agent.ndjson";
 
 /// Makes a file of the record. A disk that is full loses the file, not the run.
 pub(crate) fn record(path: &Path, contents: &[u8]) -> std::io::Result<()> {
-    match std::fs::write(path, contents) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            std::fs::create_dir_all(path.parent().unwrap_or(path))?;
-            std::fs::write(path, contents)
-        }
-        other => other,
-    }
+    record_into(path)?.write_all(contents)
 }
 
 /// Makes an empty file of the record, for others to write into.
 pub(crate) fn record_into(path: &Path) -> std::io::Result<File> {
-    match File::create(path) {
+    // Prompts and output may have secrets in them.
+    let create = || File::options().write(true).create(true).truncate(true).mode(0o600).open(path);
+    match create() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             std::fs::create_dir_all(path.parent().unwrap_or(path))?;
-            File::create(path)
+            create()
         }
         other => other,
     }
@@ -138,11 +150,12 @@ fn runs_in(project: &Path) -> Vec<RunDir> {
     runs
 }
 
-/// Ids sort as the runs began: the last part counts the parts of the second.
+/// Ids sort as the runs began: the last part begins with the part of the second. The rest of it is chance, because
+/// runs of other projects begin at the same moment.
 fn new_id() -> String {
     let now = local_time::now();
-    let part = i64::from(now.subsec_nanosecond()) * 0x1_0000 / 1_000_000_000;
-    format!("{}-{part:04x}", now.strftime("%Y%m%d-%H%M%S"))
+    let part = i64::from(now.subsec_nanosecond()) * 0x100 / 1_000_000_000;
+    format!("{}-{part:02x}{:04x}", now.strftime("%Y%m%d-%H%M%S"), chance() >> 48)
 }
 
 /// The greatest id in a folder of runs.

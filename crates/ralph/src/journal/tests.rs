@@ -58,6 +58,7 @@ fn events_come_back_as_they_were() {
             ms: 5,
             log: "x".to_owned(),
             signature: None,
+            tests: None,
         }),
         Event::CommitStarted { head: Some("abc".to_owned()), message: "m".to_owned() },
         Event::CommitEnded(CommitEnd::Failed { output: "no".to_owned() }),

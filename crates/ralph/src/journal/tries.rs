@@ -46,10 +46,10 @@ fn folder(run: &str) -> Option<PathBuf> {
     })
 }
 
-/// What was left: the commands, and the files to remove once they are on record.
-pub(crate) fn found(run: &RunDir, spool: &Path) -> Vec<(String, PathBuf)> {
-    let list = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = list(run.path().join(FOLDER)).chain(list(spool.join(FOLDER)));
+/// What was left in the folder of a run or in a spool: the commands, and the files to remove once they are on record.
+pub(crate) fn found(run: &RunDir, spool: Option<&Path>) -> Vec<(String, PathBuf)> {
+    let list = |folder: &Path| fs::read_dir(folder.join(FOLDER)).into_iter().flatten().flatten();
+    let files = list(run.path()).chain(spool.into_iter().flat_map(list));
     files
         .map(|file| {
             let text = ralph_sys::files::read(&file.path(), 4096).unwrap_or_default();

@@ -7,7 +7,7 @@ use ralph_checks::{
     protected::{Protected, Role},
 };
 use ralph_sys::{
-    calls::{succeeded, unattended},
+    calls::{looking_git, succeeded},
     error::Result,
     files::Root,
     process::Supervisor,
@@ -60,7 +60,7 @@ pub(crate) fn explain(supervisor: &mut Supervisor, project: &Path, commands: &[S
 /// What git knows or would add, below the project; nothing outside of a repository.
 fn files(supervisor: &mut Supervisor, project: &Path) -> Result<Vec<String>> {
     let words = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"];
-    let spec = unattended("git".into(), project, words.map(OsString::from).to_vec());
+    let spec = looking_git(project, words.map(OsString::from).to_vec());
     let captured = supervisor.capture(spec, MAX_LIST_LEN)?;
     if !succeeded(&captured) {
         return Ok(Vec::new());

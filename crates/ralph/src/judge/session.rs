@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
     io::{self, Read},
     os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
@@ -106,7 +105,7 @@ impl<'a> Session<'a> {
             view.close()?;
             return Ok(Err(NoResult::Interrupted));
         }
-        self.compare(&workspace, &view, &mut rows)?;
+        self.compare(&mut workspace, &view, &mut rows)?;
         let passed = rows.iter().all(|row| row.counts().is_none_or(|ended| ended.passed));
         let (seat, layering) = (view.seat().to_owned(), view.layering());
         if passed {
@@ -210,6 +209,7 @@ impl<'a> Session<'a> {
         let spec = spec
             .prints(Sink::File(file.try_clone()?), Sink::File(file))
             .within(self.request.timeout)
+            .env("PYTHONNOUSERSITE", "1")
             .without("CLAUDECODE");
         let spec = match (view, self.sandbox.as_mut()) {
             (Some(view), sandbox) => view.wrap(spec, sandbox)?,
@@ -226,7 +226,7 @@ impl<'a> Session<'a> {
     }
 
     /// Says what differs between the two places, and what seems to be missing in the judge.
-    fn compare(&mut self, workspace: &Workspace, view: &View, rows: &mut [Row]) -> Result<()> {
+    fn compare(&mut self, workspace: &mut Workspace, view: &View, rows: &mut [Row]) -> Result<()> {
         let mut only_in_tree = None;
         for row in rows {
             let (Some(in_place), Some(in_judge)) = (&row.in_place, &row.in_judge) else { continue };
@@ -276,6 +276,6 @@ fn contained(supervisor: &mut Supervisor, request: &Request<'_>, folder: &Path) 
 /// The beginning of an output, as text.
 fn beginning(log: &Path) -> String {
     let mut bytes = Vec::new();
-    let read = File::open(log).and_then(|file| file.take(MAX_OUTPUT_LEN).read_to_end(&mut bytes));
+    let read = ralph_sys::files::open(log).and_then(|file| file.take(MAX_OUTPUT_LEN).read_to_end(&mut bytes));
     read.map(|_| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }

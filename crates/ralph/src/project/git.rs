@@ -1,8 +1,11 @@
 //! Calls git. Argument vectors only: a message that a model wrote must not be able to run anything.
 
+mod commit;
 mod exclude;
 pub(crate) mod index_lock;
+mod listed;
 mod quick;
+mod unfinished;
 
 use std::{
     collections::BTreeMap,
@@ -14,25 +17,23 @@ use std::{
 
 use ralph_core::engine::event::Tree;
 use ralph_sys::{
-    calls::{refusal, succeeded, unattended},
-    hash::{GONE, fingerprint, fnv},
+    calls::{git, looking_git, refusal, succeeded},
+    hash::{fingerprint, fnv},
     process::{Captured, Spec, Supervisor},
 };
 
+use listed::since_commit;
+
 pub(crate) use exclude::{OWN_FILES, exclude_own_files};
+pub(crate) use unfinished::Unfinished;
 
 /// Everything git prints that ralph looks at fits in here, except the list of changes.
 const MAX_OUTPUT_LEN: usize = 64 * 1024;
 /// Lists everything that is not as HEAD has it.
-const STATUS: [&str; 7] = [
-    "--no-optional-locks",
-    "status",
-    "--porcelain=v1",
-    "-z",
-    "--untracked-files=all",
-    "--no-renames",
-    "--ignore-submodules=dirty",
-];
+const STATUS: [&str; 6] =
+    ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
+/// Compares by content alone; no program of the repository takes part.
+const DIFF: [&str; 5] = ["diff", "--no-renames", "--no-ext-diff", "--no-textconv", "-z"];
 /// Enough for a list of a million changed files.
 const MAX_CHANGES_LEN: usize = 256 * 1024 * 1024;
 
@@ -75,19 +76,23 @@ impl Change {
 }
 
 impl Git {
-    /// The repository that `dir` is in, if it is in one.
+    /// The repository that `dir` is in, if it is in one. That git does not take what is there for one is an error in
+    /// git's own words.
     pub(crate) fn find(supervisor: &mut Supervisor, dir: &Path) -> io::Result<Option<Self>> {
         let args = ["rev-parse", "--show-toplevel"].map(OsString::from).to_vec();
-        let captured = supervisor.capture(spec(dir, args), MAX_OUTPUT_LEN)?;
-        let Some(top) = captured.out.strip_suffix(b"\n").filter(|_| succeeded(&captured)) else {
-            return Ok(None);
-        };
-        Ok(Some(Self { top: PathBuf::from(OsStr::from_bytes(top)) }))
+        let captured = supervisor.capture(looking_git(dir, args), MAX_OUTPUT_LEN)?;
+        match captured.out.strip_suffix(b"\n").filter(|_| succeeded(&captured)) {
+            Some(top) => Ok(Some(Self { top: PathBuf::from(OsStr::from_bytes(top)) })),
+            None if dir.ancestors().any(|above| above.join(".git").exists()) => {
+                Err(io::Error::other(refusal(&captured)))
+            }
+            None => Ok(None),
+        }
     }
 
     /// What git says about itself; an error means that there is none.
     pub(crate) fn version(supervisor: &mut Supervisor, dir: &Path) -> io::Result<String> {
-        let captured = supervisor.capture(spec(dir, vec!["--version".into()]), MAX_OUTPUT_LEN)?;
+        let captured = supervisor.capture(looking_git(dir, vec!["--version".into()]), MAX_OUTPUT_LEN)?;
         Ok(text(&captured.out))
     }
 
@@ -122,15 +127,19 @@ impl Git {
         Self { top: top.to_owned() }
     }
 
+    /// Where git keeps what belongs to this working tree, found without asking git.
+    fn dir(&self) -> Option<PathBuf> {
+        let place = self.top.join(".git");
+        match ralph_sys::files::read_text(&place) {
+            Ok(text) => Some(self.top.join(text.strip_prefix("gitdir:")?.trim())),
+            Err(_) => Some(place),
+        }
+    }
+
     /// The branch that is checked out, read without asking git: it is looked at after every turn. Nothing where that cannot
     /// be read so.
     pub(crate) fn checked_out(&self) -> Option<String> {
-        let place = self.top.join(".git");
-        let dir = match ralph_sys::files::read_text(&place) {
-            Ok(text) => self.top.join(text.strip_prefix("gitdir:")?.trim()),
-            Err(_) => place,
-        };
-        let head = ralph_sys::files::read_text(&dir.join("HEAD")).ok()?;
+        let head = ralph_sys::files::read_text(&self.dir()?.join("HEAD")).ok()?;
         match head.trim().strip_prefix("ref: refs/heads/") {
             // The placeholder of a repository that keeps its refs elsewhere.
             Some(".invalid") => None,
@@ -197,7 +206,7 @@ impl Git {
         from: &str,
         to: Option<&str>,
     ) -> io::Result<Vec<FileChange>> {
-        let mut args = vec!["diff", "--numstat", "--no-renames", "--no-ext-diff", "-z", from];
+        let mut args = [DIFF.as_slice(), &["--numstat", from]].concat();
         args.extend(to);
         args.push("--");
         let captured = supervisor.capture(self.spec(&args), MAX_CHANGES_LEN)?;
@@ -227,7 +236,7 @@ impl Git {
             if !succeeded(&captured) {
                 return Err(io::Error::other(format!("git diff failed: {}", text(&captured.err))));
             }
-            paths.extend(paths_in(&captured.out));
+            paths.extend(self.paths_in(&captured.out));
         }
         Ok(paths)
     }
@@ -240,16 +249,14 @@ impl Git {
         commit: Option<&str>,
     ) -> io::Result<Vec<PathBuf>> {
         let args = match commit {
-            Some(commit) => {
-                vec!["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", commit, "HEAD", "--"]
-            }
+            Some(commit) => [DIFF.as_slice(), &["--name-only", commit, "HEAD", "--"]].concat(),
             None => vec!["ls-tree", "-r", "--name-only", "--full-tree", "-z", "HEAD"],
         };
         let captured = supervisor.capture(self.spec(&args), MAX_CHANGES_LEN)?;
         if !succeeded(&captured) {
             return Err(io::Error::other(format!("git {} failed: {}", args[0], text(&captured.err))));
         }
-        Ok(paths_in(&captured.out))
+        Ok(self.paths_in(&captured.out))
     }
 
     /// Everything that is not as HEAD has it, new files included, ralph's own files not.
@@ -268,7 +275,7 @@ impl Git {
         let entries = entries.filter(|entry| !entry.starts_with(b"AD "));
         let paths = entries.map(|entry| PathBuf::from(OsString::from_vec(entry[3..].to_vec())));
         let mut changes = Vec::new();
-        for path in paths.filter(|path| !is_own(path)) {
+        for path in paths.filter(|path| !self.is_own(path)) {
             let fingerprint = fingerprint(&self.top.join(&path));
             changes.push(Change { path, fingerprint });
         }
@@ -286,64 +293,25 @@ impl Git {
         Ok(Tree { head, changes: format!("{:x}", fnv(&all)) })
     }
 
-    /// Commits these files as they are now and nothing else; returns what git printed if it refuses. `contain` makes
-    /// each call one that runs where the agent runs.
-    pub(crate) fn commit(
-        &self,
-        supervisor: &mut Supervisor,
-        changes: &[Change],
-        message: &str,
-        contain: &mut dyn FnMut(Spec) -> io::Result<Spec>,
-    ) -> io::Result<Result<(), String>> {
-        // What somebody else has staged stays staged, except in a merge, which git commits only whole.
-        let merging = self
-            .call(supervisor, &["rev-parse", "--verify", "--quiet", "MERGE_HEAD"])
-            .is_ok_and(|it| succeeded(&it));
-        let (gone, there): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.fingerprint == GONE);
-        let mut calls = Vec::new();
-        // `add -A` takes everything when it is given nothing.
-        if !there.is_empty() {
-            calls.push(self.spec_of(&["add", "-A"], &there));
-        }
-        // `add` refuses what the agent has removed from the index too; `commit --only` does not need it.
-        if merging && !gone.is_empty() {
-            let remove = ["rm", "--cached", "--quiet", "--ignore-unmatch"];
-            calls.push(self.spec_of(&remove, &gone));
-        }
-        let message = format!("--message={message}");
-        let commit = ["commit", "--quiet", &message];
-        calls.push(if merging {
-            self.spec(&commit)
-        } else {
-            self.spec_of(&[&commit[..], &["--only"]].concat(), &changes.iter().collect::<Vec<_>>())
-        });
-        for call in calls {
-            let captured = supervisor.capture(contain(call)?, MAX_OUTPUT_LEN)?;
-            if !succeeded(&captured) {
-                return Ok(Err(refusal(&captured)));
-            }
-        }
-        Ok(Ok(()))
-    }
-
     fn call(&self, supervisor: &mut Supervisor, args: &[&str]) -> io::Result<Captured> {
         supervisor.capture(self.spec(args), MAX_OUTPUT_LEN)
     }
 
     fn spec(&self, args: &[&str]) -> Spec {
-        let spec = spec(&self.top, args.iter().map(OsString::from).collect());
-        // When the repository goes away, the one around it is not meant.
+        self.here(looking_git(&self.top, args.iter().map(OsString::from).collect()))
+    }
+
+    /// A part of a commit, which is the user's: with the user's hooks, filters and signature.
+    fn committing(&self, args: &[&str]) -> Spec {
+        self.here(git(&self.top, args.iter().map(OsString::from).collect()))
+    }
+
+    /// When the repository goes away, the one around it is not meant.
+    fn here(&self, spec: Spec) -> Spec {
         match self.top.parent() {
             Some(around) => spec.env("GIT_CEILING_DIRECTORIES", around),
             None => spec,
         }
-    }
-
-    /// A call for the paths of these changes, which go by standard input: there may be very many.
-    fn spec_of(&self, args: &[&str], changes: &[&Change]) -> Spec {
-        let paths = changes.iter().flat_map(|change| [change.path.as_os_str().as_bytes(), b"\0"].concat());
-        let by_input = ["--pathspec-from-file=-", "--pathspec-file-nul"];
-        self.spec(&[args, &by_input].concat()).input(paths.collect::<Vec<u8>>())
     }
 }
 
@@ -352,40 +320,9 @@ pub(crate) fn is_git(command: &str) -> bool {
     Path::new(command).file_stem().is_some_and(|name| name == "git")
 }
 
-/// Files of ralph are never committed by ralph, ignored or not.
-fn is_own(path: &Path) -> bool {
-    // The plan is the agent's work wherever it is kept.
-    if path.ends_with(".ralph/implementation_plan.md") {
-        return false;
-    }
-    path == Path::new(".ralph-active") || path.components().any(|part| part.as_os_str() == ".ralph")
-}
-
-/// Names the files that differ from a commit in the tree, and in HEAD: the index can hide one from the other.
-fn since_commit(commit: &str) -> [Vec<&str>; 2] {
-    let diff =
-        ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty", commit];
-    [[diff.as_slice(), &["--"]].concat(), [diff.as_slice(), &["HEAD", "--"]].concat()]
-}
-
-/// The paths that git lists, ralph's own not.
-fn paths_in(listed: &[u8]) -> Vec<PathBuf> {
-    let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    names.map(|name| PathBuf::from(OsString::from_vec(name.to_vec()))).filter(|path| !is_own(path)).collect()
-}
-
 /// What of `changes` somebody did since `before` was recorded.
 pub(crate) fn since(before: &BTreeMap<String, String>, changes: Vec<Change>) -> Vec<Change> {
     changes.into_iter().filter(|change| before.get(&change.key()) != Some(&change.fingerprint)).collect()
-}
-
-/// A call of git that cannot be made to run what the agent configured, and asks nobody anything.
-fn spec(dir: &Path, args: Vec<OsString>) -> Spec {
-    // Maintenance would go on in the background, and ralph ends what goes on in the background.
-    let fixed = ["-c", "core.fsmonitor=false", "-c", "maintenance.auto=false", "-c", "gc.auto=0"];
-    let mut all: Vec<OsString> = fixed.map(OsString::from).to_vec();
-    all.extend(args);
-    unattended("git".into(), dir, all)
 }
 
 fn text(bytes: &[u8]) -> String {

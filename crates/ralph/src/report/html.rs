@@ -9,7 +9,7 @@ mod sandbox;
 mod sections;
 
 use jiff::tz::TimeZone;
-use ralph_core::escapes::without_escapes;
+use ralph_core::escapes::{is_deceptive, mark, without_escapes};
 
 use super::listing::Standing;
 use crate::{journal::Folded, project::git::FileChange};
@@ -27,6 +27,8 @@ pub(crate) struct Page<'a> {
     pub(crate) standing: Standing,
     /// The first prompt.
     pub(crate) asked: Option<String>,
+    /// How the checks differ from those that the run began with.
+    pub(crate) checks_diff: Option<String>,
     /// Abbreviated id and subject, oldest first.
     pub(crate) commits: Vec<(String, String)>,
     /// What is different since the run began.
@@ -64,6 +66,7 @@ impl Page<'_> {
         ];
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <title>ralph {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
             escape(self.id),
@@ -71,6 +74,9 @@ impl Page<'_> {
         )
     }
 }
+
+/// A page of words and pictures that it has itself: whatever an agent brings into it, nothing is run and nothing is loaded.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// The prompt; of a long one only the beginning can be seen until somebody asks for the rest.
 fn asked(text: &str) -> String {
@@ -105,6 +111,7 @@ fn escape(text: &str) -> String {
             '\'' => escaped.push_str("&#39;"),
             '\n' | '\t' => escaped.push(character),
             control if control.is_control() => escaped.push('\u{fffd}'),
+            deceptive if is_deceptive(deceptive) => escaped.push_str(&mark(deceptive)),
             other => escaped.push(other),
         }
     }

@@ -1,6 +1,7 @@
 //! What a person sees of a run: talk on standard error, the summary on standard output.
 
 mod events;
+mod examined;
 mod gates;
 mod guard;
 mod live;
@@ -149,6 +150,8 @@ impl Reporter for Human {
                 self.alert(&format!("{warn}warning:{warn:#} no clean clone decides: {}", printable(why)));
             }
             Event::JudgeGateEnded(ended) => self.judge_gate_ended(run, ended),
+            Event::Examined(examined) => self.examined(run, examined),
+            Event::PutBack(put_back) => self.put_back(put_back),
             Event::TasksJudged(judged) => self.tasks_judged(judged),
             Event::BaselineEnded(ended) => {
                 if let Some(gate) = plan.gates.get(ended.gate) {
@@ -167,35 +170,34 @@ impl Reporter for Human {
                 }
             }
             Event::StopRequested => self.alert(&format!("{warn}Received signal, shutting down...{warn:#} The running operation finishes; a second signal ends it.")),
-            Event::Warned { text, .. } => self.alert(&format!("{warn}warning:{warn:#} {}", printable(text))),
+            Event::Warned { text, .. } => self.warning(text),
             Event::Sandboxed { level, uncovered } => self.sandboxed(*level, uncovered),
             Event::Contacted { hosts } => self.contacted(hosts),
             Event::ToolCallsJudged { calls } => self.tool_calls_judged(calls),
-            Event::StoryHandedOver { story, reason } => {
-                let text = summary::handed_over(story, reason);
-                self.alert(&format!("{warn}warning:{warn:#} {}", printable(&text)));
-            }
+            Event::StoryHandedOver { story, reason } => self.warning(&summary::handed_over(story, reason)),
             Event::ClaimPutAside { file, to } => {
                 if let Some(text) = summary::put_aside(file, to.as_deref()) {
-                    self.alert(&format!("{warn}warning:{warn:#} {}", printable(&text)));
+                    self.warning(&text);
                 }
             }
-            Event::ChildrenOutlived { children, kept } => {
-                let text = summary::outlived(children, *kept);
-                self.alert(&format!("{warn}warning:{warn:#} {}", printable(&text)));
-            }
+            Event::ChildrenOutlived { children, kept } => self.warning(&summary::outlived(children, *kept)),
             Event::RunEnded { outcome, .. } => self.ended(run, outcome),
             Event::EditsTaken(taken) => self.edits_taken(taken),
             Event::Found { findings } => self.found(findings),
-            Event::Accepted { why } => {
-                let why = why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-                self.line(&format!("A person accepted the work{}", printable(&why)));
-            }
+            Event::Accepted { why } => self.accepted(why.as_deref()),
             Event::Rejected { why } => self.line(&format!("A person sent the work back: {}", printable(why))),
             Event::Looked(_)
             | Event::JudgeStarted { .. }
             | Event::JudgeGateStarted { .. }
+            | Event::BaseTaken { .. }
+            | Event::ExamineStarted
+            | Event::OldCheckStarted { .. }
+            | Event::OldCheckEnded(_)
+            | Event::BiteStarted { .. }
+            | Event::BiteEnded(_)
+            | Event::TimeSpent { .. }
             | Event::Delivered
+            | Event::OutsideLooked(_)
             | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)
             | Event::WorkCounted(_)
@@ -262,6 +264,10 @@ impl Reporter for Human {
             let Palette { quiet, .. } = self.look.palette;
             self.line(&format!("{quiet}[ralph] {}{quiet:#}", printable(text)));
         }
+    }
+
+    fn wants_details(&self) -> bool {
+        self.look.verbose
     }
 
     fn moment(&mut self, at: Timestamp) {

@@ -6,7 +6,7 @@ use ralph_core::engine::{Run, entry::Entry};
 
 use super::Reporter;
 
-/// Prints every event as the journal has it.
+/// Prints every event as the journal has it, without the values of variables.
 #[derive(Default)]
 pub(crate) struct Json {
     /// It could not, and said so.
@@ -15,7 +15,7 @@ pub(crate) struct Json {
 
 impl Reporter for Json {
     fn event(&mut self, _run: &Run, entry: &Entry) {
-        let mut line = entry.to_line();
+        let mut line = entry.shown().to_line();
         line.push(b'\n');
         let mut out = io::stdout().lock();
         match out.write_all(&line).and_then(|()| out.flush()) {

@@ -243,6 +243,7 @@ impl Listed<'_> {
             let flowed = flow(&gates, ", ", margin + label.len(), margin + label.len(), style.columns);
             lines.push(format!("{label}{flowed}"));
         }
+        lines.extend(summary::tests(state, plan).iter().flat_map(|line| whole(line)));
         lines.extend(summary::work(&self.folded.run.memory));
         lines.extend(self.containment().into_iter().flat_map(|line| whole(&line)));
         lines.extend(self.refusals().into_iter().flat_map(|line| whole(&line)));

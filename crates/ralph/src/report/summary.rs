@@ -7,16 +7,15 @@ use ralph_core::{
     claim::Claim,
     duration::format_duration,
     engine::{
-        AwaitedQuota, Run, State,
+        AwaitedQuota, GateTests, Run, State,
         event::ChildRun,
-        findings::Finding,
         memory::Memory,
         outcome::{Exhausted, Outcome},
         plan::{Cause, Plan},
         stop::Stop,
     },
     setup::Setup,
-    verify::caveat::Caveat,
+    verify::{caveat::Caveat, finding::Finding},
 };
 
 use crate::journal::local_time;
@@ -145,8 +144,17 @@ pub(crate) fn beyond(preset: &str, files: &[String]) -> Option<String> {
 
 /// What a person must look at before anything else.
 pub(crate) fn findings(state: &State) -> Vec<String> {
-    let findings = state.findings().iter().filter(|_| state.needs_person());
-    findings.map(Finding::line).collect()
+    let findings = state.findings().iter().filter(|_| !state.is_accepted());
+    let mut lines: Vec<String> = findings.map(Finding::line).collect();
+    if !lines.is_empty() {
+        lines.extend(state.reason().map(|reason| format!("the agent's reason: {reason}")));
+    }
+    lines
+}
+
+/// What else was seen at the last claim.
+pub(crate) fn notes(state: &State) -> Vec<String> {
+    state.notes().iter().map(ToString::to_string).collect()
 }
 
 fn gates(plan: &Plan) -> String {
@@ -167,6 +175,16 @@ pub(crate) fn baseline(state: &State, plan: &Plan) -> Option<String> {
     (!gates.is_empty()).then(|| format!("failing before the first iteration: {}", gates.join(", ")))
 }
 
+/// How many tests each guardrail ran last, and how that compares with the time before the run.
+pub(crate) fn tests(state: &State, plan: &Plan) -> Vec<String> {
+    let all: Vec<GateTests<'_>> = state.tests(plan).collect();
+    let line = |it: &GateTests<'_>| {
+        let words = it.now.words(it.before);
+        if all.len() == 1 { words } else { format!("{}: {words}", plan.gates[it.gate].check.name()) }
+    };
+    all.iter().map(line).collect()
+}
+
 /// Which files a run has changed, committed or not, and how to see that.
 pub(crate) fn work(memory: &Memory) -> Vec<String> {
     let Some(work) = &memory.work else { return Vec::new() };
@@ -183,6 +201,10 @@ pub(crate) fn time(ms: u64) -> String {
 pub(crate) fn spent(state: &State) -> Vec<String> {
     let spent = state.spent();
     let mut parts = vec![count(spent.turns.into(), "turn"), time(spent.ms), count(spent.tools, "tool call")];
+    if 0 < spent.asked.turns {
+        let cost = cost(&spent.asked.usage).map(|cost| format!(" ({cost})")).unwrap_or_default();
+        parts.insert(1, format!("{} of them asked about findings{cost}", spent.asked.turns));
+    }
     if 0 < spent.commits {
         parts.push(count(spent.commits.into(), "commit"));
     }
@@ -194,6 +216,18 @@ pub(crate) fn spent(state: &State) -> Vec<String> {
         parts.push(count(spent.unmetered.into(), "unmetered turn"));
     }
     parts
+}
+
+/// What it cost to ask the agent about findings, and whether that was in vain.
+pub(crate) fn asked(state: &State) -> String {
+    let asked = &state.spent().asked;
+    let turns = if asked.turns == 1 { "turn" } else { "turns" };
+    let cost = cost(&asked.usage).map(|cost| format!(" ({cost})")).unwrap_or_default();
+    let in_vain = match state.asked_in_vain() {
+        0 => String::new(),
+        vain => format!(", {vain} in vain: the agent's reason was accepted"),
+    };
+    format!("{turns} asked about findings{cost}{in_vain}")
 }
 
 /// A cost as people read it: `~` before what ralph estimated.

@@ -73,7 +73,7 @@ impl Default for Limits {
             iteration_timeout: None,
             idle_timeout: Some(Duration::from_mins(30)),
             start_timeout: Some(Duration::from_mins(2)),
-            gate_timeout: None,
+            gate_timeout: Some(Duration::from_mins(30)),
             max_time: None,
             max_wait: None,
             max_cost: None,

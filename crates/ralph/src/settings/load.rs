@@ -14,7 +14,7 @@ use super::error::{SettingsError, told};
 use super::json::{Parsed, Refused, parse};
 use super::layers::{Origin, Sources, merge, nothing, of_flags, rename};
 use super::read::{RENAMED, read};
-use super::sandbox;
+use super::{sandbox, verify};
 
 /// The settings of a project, below its directory.
 pub(crate) const PROJECT_FILE: &str = ".ralph/settings.json";
@@ -161,6 +161,7 @@ impl Merge {
         match parse(bytes, self.sources.next()) {
             Ok(Parsed { node, lines, mut report }) => {
                 self.sources.add(name, lines);
+                verify::refuse_hidden(&node, &mut report);
                 if name == PROJECT_FILE {
                     sandbox::refuse_from_project(&node, &mut report);
                 }

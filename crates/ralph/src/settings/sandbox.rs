@@ -38,7 +38,7 @@ pub(crate) struct SandboxSettings {
     #[schemars(inner(range(min = 1)))]
     pub(crate) loopback_ports: Vec<u16>,
     /// Let package managers reach their registries: those of JavaScript, Python, Rust, Go,
-    /// Ruby, Java, .NET and PHP.
+    /// Ruby, Java, .NET and PHP. Cargo, rustup, Go, nvm, pyenv, asdf, mise, uv and pip can install.
     pub(crate) packages: bool,
     /// Whether guardrails run inside, with the agent, or outside, with all your rights.
     #[schemars(schema_with = "super::schema::gates_run")]
@@ -124,6 +124,7 @@ impl SandboxSettings {
             level,
             writable: self.writable.clone(),
             hosts: known.chain(self.hosts.iter().cloned()).collect(),
+            packages: self.packages,
             gates: self.gates,
             processes: self.max_processes,
             image: self.image.clone(),

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use ralph_core::{
     containment::{level::Choice, wanted::GatesRun},
     located::fields::EXTENSION,
-    verify::rules::{CheckoutWhen, GuardrailKind, RunsWhere, SeenAt},
+    verify::rules::{Bite, CheckoutWhen, GuardrailKind, OnFinding, RunsWhere, SeenAt},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
 use serde_json::{Map, Value, json};
@@ -162,6 +162,14 @@ pub(super) fn gates_run(_: &mut SchemaGenerator) -> Schema {
 
 pub(super) fn checkout_when(_: &mut SchemaGenerator) -> Schema {
     choice(&CheckoutWhen::NAMES)
+}
+
+pub(super) fn on_finding(_: &mut SchemaGenerator) -> Schema {
+    choice(&OnFinding::NAMES)
+}
+
+pub(super) fn bite(_: &mut SchemaGenerator) -> Schema {
+    choice(&Bite::NAMES)
 }
 
 pub(super) fn seen_at(_: &mut SchemaGenerator) -> Schema {

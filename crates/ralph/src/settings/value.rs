@@ -37,14 +37,26 @@ pub(super) fn boolean(node: &Node) -> Result<bool, String> {
 
 /// Reads a whole number that is not negative.
 pub(super) fn whole<T: TryFrom<u64>>(node: &Node) -> Result<T, String> {
-    number(node, "a whole number", |number| T::try_from(number.as_u64()?).ok())
+    let expected = up_to::<T>("a whole number", node);
+    number(node, &expected, |number| T::try_from(number.as_u64()?).ok())
+}
+
+/// What is expected; where a number is too large, with the largest.
+fn up_to<T>(expected: &str, node: &Node) -> String {
+    let largest = u64::MAX >> (64 - 8 * size_of::<T>());
+    match &node.content {
+        #[expect(clippy::cast_precision_loss, reason = "only how large it is matters")]
+        Content::Scalar(Value::Number(number)) if number.as_f64().is_some_and(|it| largest as f64 <= it) => {
+            format!("{expected} of at most {largest}")
+        }
+        Content::Scalar(_) | Content::Array(_) | Content::Object(_) => expected.to_owned(),
+    }
 }
 
 /// Reads a whole number above zero.
 pub(super) fn positive(node: &Node) -> Result<u32, String> {
-    number(node, "a positive whole number", |number| {
-        u32::try_from(number.as_u64()?).ok().filter(|value| *value > 0)
-    })
+    let expected = up_to::<u32>("a positive whole number", node);
+    number(node, &expected, |number| u32::try_from(number.as_u64()?).ok().filter(|value| *value > 0))
 }
 
 /// Reads a limit that is a whole number; zero switches it off.

@@ -180,7 +180,17 @@ impl Reporter for TaskReporter {
             | Event::JudgeFailed { .. }
             | Event::JudgeGateStarted { .. }
             | Event::JudgeGateEnded(_)
+            | Event::BaseTaken { .. }
+            | Event::ExamineStarted
+            | Event::OldCheckStarted { .. }
+            | Event::OldCheckEnded(_)
+            | Event::BiteStarted { .. }
+            | Event::BiteEnded(_)
+            | Event::TimeSpent { .. }
+            | Event::Examined(_)
+            | Event::PutBack(_)
             | Event::Delivered
+            | Event::OutsideLooked(_)
             | Event::StoryHandedOver { .. }
             | Event::MessageAsked { .. }
             | Event::CommitStarted { .. }

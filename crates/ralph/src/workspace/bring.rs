@@ -109,7 +109,7 @@ impl Workspace {
 
     /// Makes sure that there is a store that can be believed, and takes its seal away. Returns the commit that is checked
     /// out, if the index can be believed.
-    fn begin(&mut self, supervisor: &mut Supervisor) -> io::Result<Option<String>> {
+    pub(super) fn begin(&mut self, supervisor: &mut Supervisor) -> io::Result<Option<String>> {
         let is_whole = self.record.store.is_some()
             && self.record.store == self.store_seal().ok()
             && !self.store.is_locked();
@@ -144,13 +144,14 @@ impl Workspace {
     }
 
     /// The commit that is judged, which is in the store then.
-    fn candidate(
+    pub(super) fn candidate(
         &self,
         supervisor: &mut Supervisor,
         target: &Candidate<'_>,
         settings: &[String],
     ) -> std::result::Result<(String, Fetched), NotJudged> {
         let commit = match target {
+            Candidate::Made(commit) => return Ok(((*commit).to_owned(), Fetched::Everything)),
             Candidate::Commit(commit) => Some((*commit).to_owned()),
             Candidate::WorkingTree => self.source.head.clone(),
         };

@@ -7,7 +7,10 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use ralph_sys::process::Supervisor;
+use ralph_sys::{
+    files::{self, MAX_TEXT_LEN},
+    process::Supervisor,
+};
 
 use super::{
     call::{Config, GitCall, parts, path},
@@ -66,8 +69,8 @@ pub(super) fn carried(
     scratch: &Path,
 ) -> io::Result<Vec<PathBuf>> {
     let project = source.top.join(&source.prefix);
-    let included =
-        [&source.top, &project].map(|dir| std::fs::read(dir.join(INCLUDE_FILE)).unwrap_or_default());
+    let included = [&source.top, &project]
+        .map(|dir| files::read(&dir.join(INCLUDE_FILE), MAX_TEXT_LEN).unwrap_or_default());
     let anchored = patterns.iter().map(|pattern| anchored(&source.prefix, pattern));
     let mut all = included.concat();
     all.push(b'\n');

@@ -120,7 +120,7 @@ impl Pointer {
     /// The content, if the project has it and it is what it is said to be.
     fn content(&self, objects: &Path) -> Option<File> {
         let path: PathBuf = objects.join(&self.id[..2]).join(&self.id[2..4]).join(&self.id);
-        let mut file = File::open(path).ok()?;
+        let mut file = ralph_sys::files::open(&path).ok()?;
         if file.metadata().ok()?.len() != self.size {
             return None;
         }

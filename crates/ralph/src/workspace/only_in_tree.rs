@@ -21,11 +21,19 @@ use super::{
 
 impl Workspace {
     /// Compares the working tree with what is judged.
-    pub(crate) fn only_in_tree(&self, supervisor: &mut Supervisor, view: &View) -> io::Result<OnlyInTree> {
-        let top = &self.source.top;
+    pub(crate) fn only_in_tree(
+        &mut self,
+        supervisor: &mut Supervisor,
+        view: &View,
+    ) -> io::Result<OnlyInTree> {
+        let is_whole = self.is_store_whole();
         let settings = self.settings(&self.folder.join("lfs-missing"))?;
         let base = self.record.commit.as_deref();
         let now = snapshot::take(supervisor, &self.store, &self.source, base, &settings)?;
+        if is_whole {
+            self.seal_store()?;
+        }
+        let top = &self.source.top;
         let args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", CANDIDATE, &now];
         let changed = self.store.call().args(args).must(supervisor, "cannot compare")?;
         let changed: BTreeSet<PathBuf> = parts(&changed).map(|name| path(name).to_owned()).collect();

@@ -6,7 +6,6 @@
 use std::{
     collections::BTreeSet,
     ffi::OsStr,
-    fs::File,
     io::{self, Read},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
@@ -26,6 +25,8 @@ use super::{Workspace, checkout::Listing, seal::hex};
 
 /// Lock files are long; what is asked of them is whether they are there.
 const MAX_TEXT_LEN: u64 = 256 * 1024;
+/// No lock file of a package manager is longer.
+const MAX_LOCK_FILE_LEN: u64 = 256 * 1024 * 1024;
 
 /// How a step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +170,7 @@ impl Workspace {
         let project = self.tree().join(&self.source.prefix);
         for name in &step.reads {
             add(name.as_bytes());
-            add(&std::fs::read(project.join(name)).unwrap_or_default());
+            add(&ralph_sys::files::read(&project.join(name), MAX_LOCK_FILE_LEN).unwrap_or_default());
         }
         hex(&hash.finalize())
     }
@@ -193,6 +194,6 @@ fn beginning(path: &Path) -> io::Result<String> {
         return Ok(String::new());
     }
     let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_TEXT_LEN).read_to_end(&mut bytes)?;
+    ralph_sys::files::open(path)?.take(MAX_TEXT_LEN).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -10,7 +10,10 @@ use std::{
     path::PathBuf,
 };
 
-use ralph_sys::process::Supervisor;
+use ralph_sys::{
+    files::{self, MAX_TEXT_LEN},
+    process::Supervisor,
+};
 
 use super::{
     call::{Config, GitCall, parts, text},
@@ -68,12 +71,22 @@ pub(super) fn take(
     }
     add_all(supervisor, store, &call)?;
     let tree = text(&call().args(["write-tree"]).must(supervisor, "cannot write the files")?);
+    commit(supervisor, store, &tree, base)
+}
+
+/// Commits a tree of the store.
+pub(super) fn commit(
+    supervisor: &mut Supervisor,
+    store: &ObjectStore,
+    tree: &str,
+    parent: Option<&str>,
+) -> io::Result<String> {
     let mut commit = store.call();
     for (name, value) in IDENTITY {
         commit = commit.variable(name, OsStr::new(value));
     }
-    let parent = base.into_iter().flat_map(|base| ["-p", base]);
-    let commit = commit.args(["commit-tree", "-m", "The working tree", &tree]).args(parent);
+    let parent = parent.into_iter().flat_map(|parent| ["-p", parent]);
+    let commit = commit.args(["commit-tree", "-m", "The working tree", tree]).args(parent);
     Ok(text(&commit.must(supervisor, "cannot make a commit")?))
 }
 
@@ -122,7 +135,7 @@ fn add_all(supervisor: &mut Supervisor, store: &ObjectStore, call: &dyn Fn() -> 
 
 /// What the user has git ignore besides `.gitignore`, and files of ralph.
 fn write_excludes(supervisor: &mut Supervisor, store: &ObjectStore, source: &Source) -> io::Result<()> {
-    let mut all = std::fs::read(source.common_dir.join("info/exclude")).unwrap_or_default();
+    let mut all = files::read(&source.common_dir.join("info/exclude"), MAX_TEXT_LEN).unwrap_or_default();
     all.push(b'\n');
     let by_user = match source.value("core.excludesfile") {
         Some(_) => {
@@ -132,7 +145,7 @@ fn write_excludes(supervisor: &mut Supervisor, store: &ObjectStore, source: &Sou
         }
         None => default_excludes(),
     };
-    all.extend(by_user.and_then(|path| std::fs::read(path).ok()).unwrap_or_default());
+    all.extend(by_user.and_then(|path| files::read(&path, MAX_TEXT_LEN).ok()).unwrap_or_default());
     all.extend_from_slice(format!("\n{OWN_FILES}").as_bytes());
     fs_err::create_dir_all(store.dir().join("info"))?;
     fs_err::write(store.dir().join("info/exclude"), all)

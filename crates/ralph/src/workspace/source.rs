@@ -7,7 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ralph_sys::process::Supervisor;
+use ralph_sys::{
+    files::{self, MAX_TEXT_LEN},
+    process::Supervisor,
+};
 
 use super::call::{Config, GitCall, parts, path, text};
 
@@ -102,7 +105,7 @@ impl Source {
         if self.value("core.sparsecheckout") != Some("true") {
             return None;
         }
-        let patterns = std::fs::read(self.git_dir.join("info/sparse-checkout")).ok()?;
+        let patterns = files::read(&self.git_dir.join("info/sparse-checkout"), MAX_TEXT_LEN).ok()?;
         Some(Sparse { patterns, cone: self.value("core.sparsecheckoutcone") != Some("false") })
     }
 

@@ -211,13 +211,18 @@ impl View {
         &self.seat
     }
 
+    /// What was checked out, without what commands wrote.
+    pub(crate) fn tree(&self) -> &Path {
+        &self.tree
+    }
+
     /// How what is written is kept apart.
     pub(crate) fn layering(&self) -> Layering {
         self.way.layering
     }
 
     /// What was written, as the file system has it: the upper folder, or a whole copy.
-    pub(super) fn written(&self) -> PathBuf {
+    pub(crate) fn written(&self) -> PathBuf {
         match self.way {
             Way { layering: Layering::Overlay, .. } => self.folder.join("upper"),
             Way { layering: Layering::Copy, mount: Mount::None } => self.seat.clone(),

@@ -228,3 +228,21 @@ fn a_root_that_is_a_link_is_as_good_as_the_folder() {
     assert_eq!(Root::new(&by_link).read("folder/plain", 5).expect("the file"), b"plain");
     assert_eq!(Root::new(&by_link).read(by_link.join("folder/plain"), 5).expect("the file"), b"plain");
 }
+
+#[test]
+fn links_are_made_and_replaced_and_never_followed() {
+    let root = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| root.path().join(name);
+    let trusted = Root::new(root.path());
+    trusted.link("a/b/link", Path::new("/one")).expect("a link");
+    trusted.link("a/b/link", Path::new("/one")).expect("the same");
+    trusted.link("a/b/link", Path::new("/two")).expect("another");
+    assert_eq!(std::fs::read_link(path("a/b/link")).expect("a link"), Path::new("/two"));
+    std::fs::write(path("a/file"), "x").expect("a file");
+    trusted.link("a/file", Path::new("/one")).expect("it stays");
+    assert_eq!(std::fs::read_to_string(path("a/file")).expect("a file"), "x");
+    std::fs::create_dir(path("elsewhere")).expect("a folder");
+    std::os::unix::fs::symlink(path("elsewhere"), path("c")).expect("a link");
+    trusted.link("c/link", Path::new("/one")).expect_err("a link in the way");
+    assert_eq!(std::fs::read_dir(path("elsewhere")).expect("a folder").count(), 0);
+}

@@ -1,18 +1,25 @@
 //! Ends the processes of a run when ralph itself has been killed.
 //!
 //! The guardian is the same binary, one per run. It reads from a pipe whose other end only ralph has, so it
-//! notices whatever way ralph dies. It holds the run's locks until everything is gone: nobody can start
-//! in a tree where an orphaned agent may still be writing.
+//! notices whatever way ralph dies. It holds the run's locks until everything is gone: no one can start
+//! in a tree where an orphaned agent may still be writing. It has a name of its own: who ends everything that is
+//! called ralph does not end it.
 
 use std::{
     collections::BTreeSet,
     env,
+    ffi::OsStr,
     fs::File,
     io::{self, BufRead, Write},
     os::{
         fd::{AsRawFd, OwnedFd},
-        unix::process::CommandExt,
+        unix::{
+            ffi::OsStrExt,
+            fs::{FileExt, OpenOptionsExt},
+            process::CommandExt,
+        },
     },
+    path::Path,
     process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -23,14 +30,19 @@ use rustix::{
     process::{Pid, Signal, kill_process, setsid},
 };
 
-use super::procfs;
+use super::{mark::Mark, procfs};
 
 /// The hidden command that the guardian runs as.
 pub const COMMAND: &str = "guardian";
+/// What its process is called.
+const PROCESS_NAME: &std::ffi::CStr = c"loop-guardian";
 /// The variable that marks every process of a run.
 pub const RUN_VARIABLE: &str = "RALPH_RUN_ID";
 
-/// The variable that marks the processes of a run which is nobody's to end but its own guardian's.
+/// The variable that says where the run is recorded, and which of its ralphs started the process.
+pub const MARK_VARIABLE: &str = "RALPH_RUN_MARK";
+
+/// The variable that marks the processes of a run that only its own guardian may end.
 pub const OWN_RUN_VARIABLE: &str = "RALPH_JOB";
 
 const GOODBYE: &str = "goodbye";
@@ -46,15 +58,19 @@ const CLEANUP_TIMEOUT: Duration = Duration::from_secs(30);
 /// Ralph's end of the pipe.
 pub struct Guardian {
     pipe: File,
-    run: String,
+    mark: Mark,
+    /// Says who is watched, should the guardian be killed too.
+    note: Option<File>,
 }
 
 impl Guardian {
     /// Starts a guardian for a run. It shares `locks`, which therefore outlive ralph as long as it works.
-    pub fn start(run: &str, locks: &[OwnedFd]) -> io::Result<Self> {
+    pub fn start(mark: Mark, locks: &[OwnedFd]) -> io::Result<Self> {
         let (theirs, ours) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         let mut command = Command::new(env::current_exe()?);
-        command.args([COMMAND, run]).env_remove(RUN_VARIABLE).current_dir("/");
+        command.arg0(OsStr::from_bytes(PROCESS_NAME.to_bytes()));
+        command.args([COMMAND, mark.run(), mark.value()]).current_dir("/");
+        command.env_remove(RUN_VARIABLE).env_remove(MARK_VARIABLE);
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
         let inherited: Vec<i32> = locks.iter().map(AsRawFd::as_raw_fd).collect();
         // SAFETY: only async-signal-safe calls, on numbers and descriptors that exist in the child.
@@ -75,22 +91,32 @@ impl Guardian {
             });
         }
         command.spawn()?.wait()?;
-        Ok(Self { pipe: File::from(ours), run: run.to_owned() })
+        Ok(Self { pipe: File::from(ours), mark, note: None })
     }
 
-    /// The run that it guards.
-    pub fn run(&self) -> &str {
-        &self.run
+    /// Notes in this file, too, which session is watched; [`end_noted`] reads it.
+    #[must_use]
+    pub fn noting_in(mut self, path: &Path) -> Self {
+        // Without it a guardian that is killed leaves only the marks to find processes by.
+        self.note = File::options().write(true).create(true).truncate(true).mode(0o600).open(path).ok();
+        self
+    }
+
+    /// What it knows the processes of its run by.
+    pub fn mark(&self) -> &Mark {
+        &self.mark
     }
 
     /// Tells the guardian which session to end; the one before it has been swept.
     pub fn watch(&mut self, session: Pid) {
         // Without a guardian the marked environment is still there to find the processes by hand.
         // One write, because each wakes the guardian.
-        let _ = self.pipe.write_all(format!("{}\n", session.as_raw_nonzero()).as_bytes());
+        let line = format!("{}\n", session.as_raw_nonzero());
+        let _ = self.pipe.write_all(line.as_bytes());
+        let _ = self.note.as_ref().map(|note| note.write_all_at(line.as_bytes(), 0));
     }
 
-    /// Tells the guardian that nothing runs: the number of the last session may become somebody else's.
+    /// Tells the guardian that nothing runs: the number of the last session may become another process's.
     pub fn watch_nothing(&mut self) {
         let _ = self.pipe.write_all(b"-\n");
     }
@@ -105,7 +131,8 @@ impl Guardian {
 }
 
 /// What the guardian process does.
-pub fn main(run: &str) -> io::Result<()> {
+pub fn main(run: &str, mark: &str) -> io::Result<()> {
+    let _ = rustix::thread::set_name(PROCESS_NAME);
     // Signals that reach a whole terminal or service must not take the guardian along with ralph.
     let ignore = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
@@ -119,23 +146,57 @@ pub fn main(run: &str) -> io::Result<()> {
         }
         session = line.parse::<i32>().ok();
     }
-    end_processes(run, session);
+    // Of this ralph alone: another one may have resumed the run already.
+    end_processes(run, session, &|pid| is_marked(pid, run, mark));
     Ok(())
 }
 
-/// Ends what an earlier process of the run may have left, should its guardian have been killed too.
-pub fn end_run(run: &str) {
-    end_processes(run, None);
+/// Ends what earlier processes of the run may have left, should their guardian have been killed too.
+pub fn end_run(mark: &Mark) {
+    end_processes(mark.run(), None, &|pid| is_marked(pid, mark.run(), mark.place()));
+}
+
+/// Ends the process alone that a guardian noted in this file, should it have been killed too, and keeps what that
+/// process started.
+pub fn end_noted(mark: &Mark, path: &Path) {
+    let Some(pid) = fs_err::read_to_string(path).ok().and_then(|text| text.lines().next()?.parse().ok())
+    else {
+        return;
+    };
+    let started = Instant::now();
+    while procfs::is_alive(pid)
+        && is_marked(pid, mark.run(), mark.place())
+        && started.elapsed() < CLEANUP_TIMEOUT
+    {
+        signal(pid, if TERM_TIMEOUT < started.elapsed() { Signal::KILL } else { Signal::TERM });
+        signal(pid, Signal::CONT);
+        thread::sleep(POLL_INTERVAL);
+    }
+}
+
+/// The runs at a place that have processes, from whichever ralph.
+pub fn runs_alive(place: &str) -> BTreeSet<String> {
+    let of_place = |pid| procfs::variable(pid, MARK_VARIABLE).is_some_and(|mark| mark.starts_with(place));
+    let me = rustix::process::getpid().as_raw_nonzero().get();
+    let all = procfs::all().filter(|process| !process.is_zombie && process.pid != me);
+    all.filter(|process| of_place(process.pid))
+        .filter_map(|process| procfs::variable(process.pid, RUN_VARIABLE))
+        .collect()
+}
+
+/// Whether a process is one of the run, with a mark that begins like this. Older ralphs gave only the run.
+fn is_marked(pid: i32, run: &str, mark: &str) -> bool {
+    procfs::variable(pid, RUN_VARIABLE).is_some_and(|it| it == run)
+        && procfs::variable(pid, MARK_VARIABLE).is_none_or(|it| it.starts_with(mark))
 }
 
 /// Asks every process of the run to end, then ends it, until two looks in a row find none.
-fn end_processes(run: &str, session: Option<i32>) {
-    let mark = format!("{RUN_VARIABLE}={run}");
+fn end_processes(run: &str, session: Option<i32>, is_marked: &dyn Fn(i32) -> bool) {
     let started = Instant::now();
     let mut asked = BTreeSet::new();
     let mut empty_looks = 0;
     while empty_looks < 2 && started.elapsed() < CLEANUP_TIMEOUT {
-        let doomed = processes_of_run(&mark, session);
+        let doomed = processes_of_run(run, session, is_marked);
         empty_looks = if doomed.is_empty() { empty_looks + 1 } else { 0 };
         for pid in doomed {
             if TERM_TIMEOUT < started.elapsed() {
@@ -150,17 +211,14 @@ fn end_processes(run: &str, session: Option<i32>) {
 }
 
 /// Found by their environment, by their session and by descent.
-fn processes_of_run(mark: &str, session: Option<i32>) -> BTreeSet<i32> {
+fn processes_of_run(run: &str, session: Option<i32>, is_marked: &dyn Fn(i32) -> bool) -> BTreeSet<i32> {
     let me = rustix::process::getpid().as_raw_nonzero().get();
     let all: Vec<_> = procfs::all().filter(|process| !process.is_zombie && process.pid != me).collect();
-    let run = mark.split_once('=').map_or("", |(_, run)| run);
     // A run of its own that an agent of this one started has a guardian of its own.
     let is_own = |pid: i32| procfs::variable(pid, OWN_RUN_VARIABLE).is_some_and(|own| own != run);
     let mut doomed: BTreeSet<i32> = all
         .iter()
-        .filter(|process| {
-            Some(process.session) == session || procfs::has_variable(process.pid, mark.as_bytes())
-        })
+        .filter(|process| Some(process.session) == session || is_marked(process.pid))
         .filter(|process| !is_own(process.pid))
         .map(|process| process.pid)
         .collect();

@@ -66,12 +66,13 @@ impl Launch<'_> {
             for (number, stdio) in (0..).zip(&self.stdio) {
                 check(libc::posix_spawn_file_actions_adddup2(actions, stdio.as_raw_fd(), number))?;
             }
-            // As the standard library does: ralph ignores SIGPIPE, others should not.
+            // As the standard library does: ralph ignores these, others should not.
             let mut signals = MaybeUninit::uninit();
             libc::sigemptyset(signals.as_mut_ptr());
             let signals = signals.assume_init_mut();
             check(libc::posix_spawnattr_setsigmask(attributes, signals))?;
             libc::sigaddset(signals, libc::SIGPIPE);
+            libc::sigaddset(signals, libc::SIGXFSZ);
             check(libc::posix_spawnattr_setsigdefault(attributes, signals))?;
             let flags = libc::POSIX_SPAWN_SETSIGMASK | libc::POSIX_SPAWN_SETSIGDEF;
             let flags = flags | c_int::from(libc::POSIX_SPAWN_SETSID);

@@ -39,12 +39,6 @@ pub(super) fn look(pid: i32) -> Option<Process> {
     Some(Process { pid, parent, session, is_zombie, is_leaving })
 }
 
-/// Whether the environment that a process was started with has this line.
-pub(super) fn has_variable(pid: i32, line: &[u8]) -> bool {
-    fs_err::read(path(pid, "environ"))
-        .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|variable| variable == line))
-}
-
 /// The value of a variable in the environment that a process was started with.
 pub fn variable(pid: i32, name: &str) -> Option<String> {
     let environment = fs_err::read(path(pid, "environ")).ok()?;

@@ -5,7 +5,7 @@ use std::{
     io::{self, Write},
     os::{
         fd::{AsFd, OwnedFd},
-        unix::process::ExitStatusExt,
+        unix::{net::UnixStream, process::ExitStatusExt},
     },
     process::ExitStatus,
     sync::mpsc::{Receiver, SyncSender},
@@ -131,6 +131,11 @@ fn target(stream: Stream, sink: Sink, outputs: &mut Vec<Output>) -> io::Result<O
             }
             outputs.push(Output { stream, pipe, copy });
             Ok(theirs)
+        }
+        Sink::Socket { copy } => {
+            let (ours, theirs) = UnixStream::pair()?;
+            outputs.push(Output { stream, pipe: ours.into(), copy });
+            Ok(theirs.into())
         }
     }
 }

@@ -9,7 +9,10 @@ use std::{
 
 use rustix::process::Signal;
 
-use super::guardian::RUN_VARIABLE;
+use super::{
+    guardian::{MARK_VARIABLE, RUN_VARIABLE},
+    mark::Mark,
+};
 use crate::watch;
 
 /// A process to start.
@@ -34,6 +37,8 @@ pub struct Spec {
     pub limits: watch::Limits,
     /// What happens to what it leaves behind.
     pub leftovers: Leftovers,
+    /// Whether the limits of a run do not matter to it.
+    pub is_free: bool,
 }
 
 impl Spec {
@@ -50,6 +55,7 @@ impl Spec {
             first_signal: Signal::TERM,
             limits: watch::Limits::default(),
             leftovers: Leftovers::Kill,
+            is_free: false,
         }
     }
 
@@ -135,6 +141,14 @@ impl Spec {
         self
     }
 
+    /// Ends by itself: nothing that an agent or a user wrote takes part in it. What a run knows depends on such calls,
+    /// so the limits of the run do not end them.
+    #[must_use]
+    pub fn waits_for_no_one(mut self) -> Self {
+        self.is_free = true;
+        self
+    }
+
     /// What it leaves behind stays or goes.
     #[must_use]
     pub fn leftovers(mut self, leftovers: Leftovers) -> Self {
@@ -144,8 +158,8 @@ impl Spec {
 
     /// Marked as a process of this run, by which its guardian finds it.
     #[must_use]
-    pub fn of_run(self, run: &str) -> Self {
-        self.env(RUN_VARIABLE, run)
+    pub fn of_run(self, mark: &Mark) -> Self {
+        self.env(RUN_VARIABLE, mark.run()).env(MARK_VARIABLE, mark.value())
     }
 }
 
@@ -155,6 +169,11 @@ pub enum Sink {
     File(File),
     /// To ralph, which also keeps a copy in this file.
     Pipe {
+        /// Where the copy goes.
+        copy: Option<File>,
+    },
+    /// The same by a socket, which cannot be opened a second time by way of `/proc/<pid>/fd`.
+    Socket {
         /// Where the copy goes.
         copy: Option<File>,
     },

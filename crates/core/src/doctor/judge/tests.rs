@@ -22,6 +22,7 @@ fn installed(name: &str, version: &str) -> Agent {
         version: version.parse().ok(),
         trouble: None,
         tried: versions::tried(name),
+        login: Login::Key { variable: "KEY".to_owned() },
     }
 }
 
@@ -54,7 +55,7 @@ fn check(change: impl FnOnce(&mut Findings), expected: &[(Severity, &str, &str)]
     }
 }
 
-use Severity::{Problem, Warning};
+use Severity::{Note, Problem, Warning};
 use ralph_agents::versions;
 
 #[test]
@@ -85,6 +86,26 @@ fn agents() {
     check(with(silent), &[(Warning, "it is silent", "/bin/pi --version")]);
     check(|it| it.agent = None, &[(Problem, "no agent is named", "ralph init")]);
     check(|it| it.agent = Some(wanted("x", None)), &[(Problem, "`x` cannot be found", "ralph init")]);
+}
+
+#[test]
+fn only_the_agent_that_is_used_must_be_logged_in() {
+    let mut findings = healthy();
+    let claude = Agent { login: Login::Missing, ..installed("claude", "2.1.325") };
+    let codex = Agent { login: Login::Missing, ..installed("codex", "0.166.0") };
+    let unclear = Login::Unknown { why: "of a keychain".to_owned() };
+    let copilot = Agent { login: unclear, ..installed("copilot", "1.0.102") };
+    findings.agent = Some(wanted("claude", Some("/bin/claude")));
+    findings.agents = vec![claude, codex, copilot];
+    let facts = judge(&findings);
+    let about = |name: &str| {
+        let of = |fact: &&Fact| fact.text.starts_with(name) && fact.text.contains("logged in");
+        let fact = facts.iter().find(of).expect("a fact");
+        (fact.level, fact.mend.clone())
+    };
+    assert_eq!(about("claude"), (Warning, vec!["claude auth login".to_owned()]));
+    assert_eq!(about("codex"), (Note, vec!["codex login".to_owned()]));
+    assert_eq!(about("copilot"), (Note, vec![]));
 }
 
 /// Everything that is said about a group, each with how it stands.

@@ -5,9 +5,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    engine::plan::Gate,
+    engine::plan::{Check, Gate},
     gate_failure::{Checked, GateExit, GateFailure},
+    verify::tested::Tested,
 };
+
+/// All that the agent is told when a hidden guardrail fails.
+const HIDDEN_FAILED: &str =
+    "A hidden guardrail failed. Ralph does not tell what it checks: do all that the task asks for.";
 
 /// What a gate found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -25,9 +30,17 @@ pub struct GateEnded {
     /// the same reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
+    /// The tests that it ran, where a runner counted them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tests: Option<Tested>,
 }
 
 impl GateEnded {
+    /// What a check found that needs no command.
+    pub fn own(gate: usize, failure: Option<GateFailure>, log: String) -> Self {
+        Self { gate, failure, ms: 0, log, signature: None, tests: None }
+    }
+
     /// Whether it found that there is more to do, and nothing that is wrong.
     pub fn leaves_work(&self) -> bool {
         self.failure.as_ref().is_some_and(|failure| matches!(failure.exit, GateExit::OpenTasks(_)))
@@ -35,6 +48,10 @@ impl GateEnded {
 
     /// What the agent is told when this gate of the plan failed so; nothing when it passed.
     pub fn feedback(&self, gate: &Gate) -> Option<Feedback> {
+        if matches!(gate.check, Check::Hidden { .. }) {
+            let text = self.failure.as_ref().map(|_| HIDDEN_FAILED.to_owned())?;
+            return Some(Feedback { action: gate.fail_action, own: text.len(), text });
+        }
         let checked = Checked { command: gate.check.name(), hint: gate.hint.as_deref(), log: &self.log };
         let (own, printed) = self.failure.as_ref()?.message(&checked);
         Some(Feedback { action: gate.fail_action, own: own.len(), text: own + &printed })
@@ -52,6 +69,7 @@ struct GateRecord {
     /// Called `likeness` in version 0.1.
     #[serde(alias = "likeness")]
     signature: Option<String>,
+    tests: Option<Tested>,
 }
 
 #[derive(Deserialize)]
@@ -63,11 +81,12 @@ enum FailureRecord {
 
 impl<'de> Deserialize<'de> for GateEnded {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let GateRecord { gate, failure, code, ms, log, signature } = GateRecord::deserialize(deserializer)?;
+        let GateRecord { gate, failure, code, ms, log, signature, tests } =
+            GateRecord::deserialize(deserializer)?;
         let failure = failure.map(|failure| match failure {
             FailureRecord::Facts(failure) => failure,
             FailureRecord::Message(message) => GateFailure::of_message(message, code),
         });
-        Ok(Self { gate, failure, ms, log, signature })
+        Ok(Self { gate, failure, ms, log, signature, tests })
     }
 }

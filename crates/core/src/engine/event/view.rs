@@ -83,3 +83,15 @@ impl Default for StoryView {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_settled_when_it_has_tasks_and_none_is_open() {
+        for (tasks, open, expected) in [(0, 0, false), (2, 1, false), (2, 0, true)] {
+            assert_eq!(PlanView { tasks, open }.is_settled(), expected, "{open} of {tasks}");
+        }
+    }
+}

@@ -36,6 +36,7 @@ fn check(patience: Option<u32>, iterations: &[&str], expected: &str) -> String {
         let files = if line.contains("done") { vec!["DONE".to_owned()] } else { vec![] };
         progress.turn_ended(&TurnEnded {
             blocked: None,
+            reason: None,
             end: TurnEnd::Finished,
             claimed: line.contains("claim"),
             view: Some(View { files, ..View::default() }),
@@ -58,7 +59,14 @@ fn check(patience: Option<u32>, iterations: &[&str], expected: &str) -> String {
                 word.strip_prefix('!').map(|output| GateFailure::new(GateExit::Code(1), output.to_owned()));
             if failure.is_some() || word == "ok" {
                 let log = format!("log_{iteration}");
-                progress.gate_ended(&GateEnded { gate: 1, failure, ms: 1, log, signature: None });
+                progress.gate_ended(&GateEnded {
+                    gate: 1,
+                    failure,
+                    ms: 1,
+                    log,
+                    signature: None,
+                    tests: None,
+                });
             } else if word == "made" {
                 progress.committed();
             }
@@ -199,7 +207,7 @@ fn what_repeats_is_remembered_only_while_it_repeats() {
     for output in ["boom", "boom", "bang", "bang"] {
         let failure = Some(GateFailure::new(GateExit::Code(1), output.to_owned()));
         let log = String::new();
-        progress.gate_ended(&GateEnded { gate: 1, failure, ms: 1, log, signature: None });
+        progress.gate_ended(&GateEnded { gate: 1, failure, ms: 1, log, signature: None, tests: None });
         progress.settle(&plan(Some(2)), 1);
         told.push(progress.told().map(str::to_owned));
     }

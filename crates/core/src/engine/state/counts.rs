@@ -73,3 +73,51 @@ impl State {
         self.counts.had_tasks
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{
+        event::{Event, PlanView, Turn, TurnEnd},
+        presets,
+    };
+
+    fn seen(tasks: Option<usize>) -> View {
+        View { plan: tasks.map(|tasks| PlanView { tasks, open: 0 }), ..View::default() }
+    }
+
+    #[test]
+    fn tasks_are_remembered_after_they_are_gone() {
+        let plan = presets::build("plan.md", vec![]);
+        let mut state = State::default();
+        for (tasks, expected) in [(None, false), (Some(0), false), (Some(2), true), (Some(0), true)] {
+            state.apply(&plan, &Event::Looked(seen(tasks)));
+            assert_eq!(state.had_tasks(), expected, "{tasks:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_turn_claims() {
+        let plan = presets::run("DONE", vec![]);
+        let mut state = State::default();
+        assert!(!state.has_claimed());
+        for claimed in [true, false] {
+            state.apply(&plan, &Event::TurnStarted(Turn { iteration: 1, attempt: 1, ..Turn::default() }));
+            let ended = TurnEnded { claimed, ..TurnEnded::new(TurnEnd::Finished) };
+            state.apply(&plan, &Event::TurnEnded(Box::new(ended)));
+            assert_eq!(state.has_claimed(), claimed);
+        }
+    }
+
+    #[test]
+    fn notes_of_a_turn_count_once_it_has_passed() {
+        let plan = presets::build("plan.md", vec![]);
+        let mut counts = Counts::default();
+        assert!(!counts.is_premature(&plan));
+        counts.turn_started();
+        assert!(counts.is_premature(&plan));
+        assert!(!counts.is_premature(&presets::run("DONE", vec![])), "it reads no plan file");
+        counts.passed();
+        assert!(!counts.is_premature(&plan));
+    }
+}

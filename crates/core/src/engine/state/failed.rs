@@ -90,7 +90,9 @@ fn doubled(nth: u32) -> u64 {
 pub(super) fn unsafe_end(end: &TurnEnd) -> Option<Stop> {
     match end {
         TurnEnd::Tampered { changed } => Some(Stop::Tampered { changed: changed.clone() }),
-        TurnEnd::Unguarded { changed } => Some(Stop::Unguarded { changed: changed.clone() }),
+        TurnEnd::Unguarded { changed, unjudged } => {
+            Some(Stop::Unguarded { changed: changed.clone(), unjudged: unjudged.clone() })
+        }
         TurnEnd::Finished
         | TurnEnd::Failed(_)
         | TurnEnd::Paused { .. }

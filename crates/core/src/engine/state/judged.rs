@@ -72,6 +72,7 @@ impl State {
         let rounds = due.map_or(0, |round| round as usize);
         judging.next_gate = rounds * plan.gates.len() + ended.gate + 1;
         self.baseline.judged(ended);
+        self.judge.tally.gate_ended(ended);
         self.progress.gate_ended(ended);
         if let Some(feedback) = ended.feedback(gate) {
             // What is not the whole is still work; where there is none, only the claim was to be judged.
@@ -110,14 +111,15 @@ impl State {
             self.phase = Phase::Trying(Trial::new(judging));
             return;
         }
-        if judging.has_failed() || !self.judge.is_due(plan, judging) {
-            self.submission.conclude();
-        }
         if judging.has_failed() {
+            self.submission.conclude();
+            self.tell_restored();
             if judging.said.is_claim() {
                 self.refuted = true;
                 self.put_aside = claim_file(plan).filter(|_| judging.said == Said::DoneByFile);
-                self.feedback.push(Feedback::appended(REFUTED.to_owned()));
+                if judging.verdict != Verdict::Questioned {
+                    self.feedback.push(Feedback::appended(REFUTED.to_owned()));
+                }
             }
             if judging.said == Said::Blocked {
                 self.is_blocked(plan);
@@ -161,7 +163,10 @@ impl State {
             CommitEnd::Made { .. } => {
                 self.spent.commits += 1;
                 self.progress.committed();
-                self.passed_in_place(plan, Judging { delivers: self.judge.is_due(plan, judging), ..judging });
+                self.passed_in_place(
+                    plan,
+                    Judging { delivers: self.judge.is_undecided(plan, judging), ..judging },
+                );
             }
             CommitEnd::Changed { .. } if judging.work == PendingWork::Fresh => {
                 self.feedback.clear();
@@ -170,7 +175,10 @@ impl State {
             }
             CommitEnd::Changed { .. } => self.fail(plan, Cause::Commit, "the files change all the time", 0),
             CommitEnd::Already { .. } => {
-                self.passed_in_place(plan, Judging { delivers: self.judge.is_due(plan, judging), ..judging });
+                self.passed_in_place(
+                    plan,
+                    Judging { delivers: self.judge.is_undecided(plan, judging), ..judging },
+                );
             }
             CommitEnd::Nothing | CommitEnd::NotWanted => self.passed_in_place(plan, judging),
         }

@@ -81,9 +81,10 @@ impl State {
     pub fn leaves_unverified(&self) -> bool {
         self.submission != Submission::Unquestioned
             && match &self.phase {
-                Phase::Judging(judging) | Phase::Committing(judging) | Phase::Delivering(judging) => {
-                    judging.submitted
-                }
+                Phase::Judging(judging)
+                | Phase::Committing(judging)
+                | Phase::Restoring(judging)
+                | Phase::Delivering(judging) => judging.submitted,
                 Phase::Trying(trial) => trial.judging.submitted,
                 Phase::InTurn
                 | Phase::Idle

@@ -3,16 +3,20 @@
 use super::{
     super::{
         event::{JudgeFailure, JudgeGateEnded, JudgeReady},
-        findings::Finding,
         outcome::Outcome,
         phase::{Judging, PendingWork, Phase, Verdict},
         plan::{OnFailure, Plan},
         stop::Stop,
+        tally::GateTests,
         trial::{Disagreement, Trial},
     },
     State,
 };
-use crate::{engine::plan::Cause, prompt::Feedback, verify::rules::CheckoutWhen};
+use crate::{
+    engine::plan::Cause,
+    prompt::Feedback,
+    verify::{caveat::Caveat, finding::Finding, rules::CheckoutWhen},
+};
 
 /// What the agent is told when a gate that passed in the working tree fails in the judge.
 const DIFFERS: &str = "This check passed in the working tree and failed in a clean clone of what was committed: only \
@@ -23,6 +27,15 @@ impl State {
     pub(super) fn passed_in_place(&mut self, plan: &Plan, judging: Judging) {
         if self.judge.is_due(plan, judging) {
             self.phase = Phase::Trying(Trial::new(judging));
+        } else {
+            self.compare_in_place(plan, judging);
+        }
+    }
+
+    /// No judge decides: what judges is compared with copies, if there are any.
+    fn compare_in_place(&mut self, plan: &Plan, judging: Judging) {
+        if self.judge.is_undecided(plan, judging) {
+            self.phase = Phase::Trying(Trial::in_place(judging));
         } else {
             self.deliver(plan, judging);
         }
@@ -44,7 +57,7 @@ impl State {
     /// Whether what follows a commit waits for the judge.
     pub fn awaits_judge(&self, plan: &Plan) -> bool {
         let (Phase::Judging(judging) | Phase::Committing(judging)) = self.phase else { return false };
-        self.judge.is_due(plan, judging)
+        self.judge.is_undecided(plan, judging)
     }
 
     /// Whether the judge decides about a claim.
@@ -53,8 +66,13 @@ impl State {
     }
 
     /// What weakens the judgement and is not the agent's doing.
-    pub fn caveats(&self, plan: &Plan) -> Vec<crate::verify::caveat::Caveat> {
-        self.judge.caveats(plan)
+    pub fn caveats(&self, plan: &Plan) -> Vec<Caveat> {
+        let mut all = self.judge.caveats(plan);
+        if 0 < self.spent.turns && self.judge.wants_base(plan) && plan.checkout != CheckoutWhen::Never {
+            let why = "the run began with a version of ralph that did not compare them".to_owned();
+            all.push(Caveat::ChecksNotCompared { why });
+        }
+        all
     }
 
     pub(super) fn judge_ready(&mut self, plan: &Plan, ready: &JudgeReady) {
@@ -80,14 +98,14 @@ impl State {
             // A gate that is checked nowhere else.
             self.phase = Phase::Over(Outcome::Stopped(Stop::NotJudged { reason: why.to_owned() }));
         } else {
-            self.deliver(plan, judging);
+            self.compare_in_place(plan, judging);
         }
     }
 
     pub(super) fn judge_gate_ended(&mut self, plan: &Plan, ended: &JudgeGateEnded) {
         self.spent.take_time(ended.ended.ms);
         let Phase::Trying(trial) = &mut self.phase else {
-            let is_unfit = self.judge.take_base(plan, &ended.ended);
+            let is_unfit = self.judge.take_base(&ended.ended);
             if is_unfit && plan.checkout == CheckoutWhen::Require {
                 let name = plan.gates.get(ended.ended.gate).map_or("it", |gate| gate.check.name());
                 let why = format!("`{name}` passes in the working tree and fails in a clean clone");
@@ -121,8 +139,10 @@ impl State {
             return self.deliver(plan, judging);
         }
         match self.judge.disagree(plan, &red) {
-            Disagreement::Untold if self.has_turn_left(plan, judging) => self.refuse(plan, judging),
-            Disagreement::Refuted => self.refuse(plan, judging),
+            Disagreement::Untold if self.has_turn_left(plan, judging) => {
+                self.refuse(plan, judging, Verdict::Failed);
+            }
+            Disagreement::Refuted => self.refuse(plan, judging, Verdict::Failed),
             Disagreement::Untold | Disagreement::Told => {
                 let names = red.iter().filter_map(|gate| plan.gates.get(*gate));
                 let findings: Vec<Finding> = names
@@ -135,18 +155,22 @@ impl State {
         }
     }
 
-    /// The claim does not count.
-    fn refuse(&mut self, plan: &Plan, judging: Judging) {
+    /// The claim does not count, or not yet.
+    pub(super) fn refuse(&mut self, plan: &Plan, judging: Judging, verdict: Verdict) {
         if judging.submitted {
             self.submission.refuse();
         }
-        let all = super::super::Round::COUNT * plan.gates.len();
-        self.phase = Phase::Judging(Judging { verdict: Verdict::Failed, next_gate: all, ..judging });
+        self.phase = Phase::Judging(Judging { verdict, ..judging });
         self.conclude(plan);
     }
 
+    /// The tests of the gates that counted some since the last turn.
+    pub fn tests<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = GateTests<'a>> {
+        self.judge.tally.of_gates(plan)
+    }
+
     /// Whether the agent can still be told something.
-    fn has_turn_left(&self, plan: &Plan, judging: Judging) -> bool {
+    pub(super) fn has_turn_left(&self, plan: &Plan, judging: Judging) -> bool {
         let is_last = plan.limits.max_iterations <= self.iteration && judging.work != PendingWork::None;
         match plan.failures.of(Cause::Gate) {
             OnFailure::Retry { retries } => self.attempt <= retries,
@@ -154,8 +178,13 @@ impl State {
         }
     }
 
-    fn deliver(&mut self, plan: &Plan, judging: Judging) {
+    pub(super) fn deliver(&mut self, plan: &Plan, judging: Judging) {
         self.submission.conclude();
+        if judging.holds().is_claim() {
+            let losses = self.losses(plan, self.notes());
+            self.found.follow(plan);
+            self.take_findings(&losses);
+        }
         if judging.has_failed() {
             self.phase = Phase::Judging(judging);
             return self.conclude(plan);

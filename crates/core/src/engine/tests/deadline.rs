@@ -43,9 +43,17 @@ fn used(windows: &[(u32, Option<i64>)]) -> Event {
 }
 
 #[test]
+fn the_state_knows_how_much_of_each_window_is_used() {
+    let plan = presets::run("DONE", vec![]);
+    let mut state = State::default();
+    state.apply(&plan, &used(&[(70, Some(9))]));
+    assert_eq!(state.quota().iter().map(|window| window.used).collect::<Vec<_>>(), [70]);
+}
+
+#[test]
 fn nothing_begins_at_the_end_of_the_run() {
     let plan = until(1000);
-    let idle = State::default();
+    let idle = state(&plan, &[Event::BaseTaken { commit: None, copies: Some(1), why: None, ms: 0 }]);
     assert_eq!((next(&plan, &idle, 999), next(&plan, &idle, 1000)), ("RunTurn".into(), "Until".into()));
     let mut baseline = plan.clone();
     baseline.baseline = true;

@@ -1,6 +1,7 @@
 //! What a plan says about its own rules.
 
 use super::{super::plan::OnBlocked, *};
+use crate::verify::rules::{CheckoutWhen, GuardrailKind, Repeats, RunsWhere};
 
 fn names(plan: &Plan) -> Vec<&str> {
     plan.gates.iter().map(|gate| gate.check.name()).collect()
@@ -32,6 +33,46 @@ fn a_plan_knows_what_judges_its_work() {
     ] {
         assert_eq!((plan.is_guarded(), plan.checks_tree()), (is_guarded, checks_tree), "{}", plan.preset);
     }
+}
+
+#[test]
+fn guardrails_are_counted_without_what_the_loop_counts_itself() {
+    assert_eq!(presets::run("DONE", every(&["lint", "test"])).guardrails(), 2);
+    let build = presets::build("plan.md", every(&["test"]));
+    assert_eq!((build.gates.len(), build.guardrails()), (2, 1));
+}
+
+#[test]
+fn only_what_runs_tests_is_counted() {
+    let counts = |command: &str, kind| Gate { kind, ..gate(command, When::EveryTurn) }.counts_tests();
+    assert!(counts("make test", None));
+    assert!(!counts("cargo clippy", None));
+    assert!(counts("cargo clippy", Some(GuardrailKind::Test)));
+    assert!(!counts("make test", Some(GuardrailKind::Lint)));
+    assert!(!Gate::new(Check::CleanTree, When::Claimed).counts_tests());
+}
+
+#[test]
+fn a_file_claims_where_the_plan_waits_for_one() {
+    let task = presets::task("DONE", "WAIT", vec![]);
+    assert!(task.is_claimed_by_file(&view("+DONE")));
+    assert!(!task.is_claimed_by_file(&view("+other")));
+    assert!(!presets::run("DONE", vec![]).is_claimed_by_file(&view("+DONE")));
+}
+
+#[test]
+fn how_claims_are_verified_is_recorded_where_it_is_not_the_usual() {
+    let recorded = |checkout, runs_where, repeats| {
+        let gate = Gate { runs_where, repeats, ..gate("test", When::EveryTurn) };
+        let plan = Plan { checkout, ..presets::run("DONE", vec![gate]) };
+        let plan = serde_json::to_value(plan).expect("JSON");
+        let of_gate = |key: &str| plan["gates"][0].get(key).cloned();
+        (plan.get("checkout").cloned(), of_gate("where"), of_gate("repeats"))
+    };
+    let usual = recorded(CheckoutWhen::Never, RunsWhere::Both, Repeats::Yes);
+    assert_eq!(usual, (None, None, None));
+    let unusual = recorded(CheckoutWhen::Claim, RunsWhere::Judge, Repeats::No);
+    assert_eq!(unusual, (Some("claim".into()), Some("judge".into()), Some("no".into())));
 }
 
 #[test]

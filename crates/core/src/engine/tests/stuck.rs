@@ -79,6 +79,7 @@ fn a_run_that_got_nowhere_begins_anew_when_it_is_resumed() {
                     iterations.push(turn.iteration);
                     ended(TurnEnd::Finished, "a")
                 }
+                Action::TakeBase => Event::BaseTaken { commit: None, copies: Some(1), why: None, ms: 0 },
                 Action::RunGate(gate) => Event::GateEnded(gate_ended(gate, Some("red".to_owned()))),
                 Action::RunBaseline(gate) => Event::BaselineEnded(gate_ended(gate, None)),
                 other => panic!("{other:?}"),

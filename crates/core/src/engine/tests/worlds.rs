@@ -1,8 +1,10 @@
 //! Random worlds with crashes and resumes: whatever happens, the rules hold.
 
+mod oracles;
+
 use proptest::{prelude::*, test_runner::TestRng};
 
-use crate::verify::rules::CheckoutWhen;
+use crate::verify::rules::{CheckoutWhen, OnFinding};
 
 use super::{
     super::{
@@ -33,6 +35,7 @@ impl World {
         if rng.next_u32().is_multiple_of(2) {
             plan.checkout = CheckoutWhen::Claim;
         }
+        plan.on_finding = OnFinding::NAMES[(rng.next_u32() % 4) as usize].1;
         plan.limits.max_iterations = 4;
         plan.stuck_after = plan.stuck_after.map(|_| 1);
         Self { plan, journal: Vec::new(), state: State::default(), rng, crashes: 0, lost: 0, turns: 0 }
@@ -161,6 +164,7 @@ impl World {
         match action {
             Action::BringJudge => self.record(Event::JudgeStarted { commit: None }),
             Action::RunInJudge(gate) => self.record(Event::JudgeGateStarted { gate: *gate }),
+            Action::Examine => self.record(Event::ExamineStarted),
             _ => {}
         }
         if self.roll(8) == 0 {
@@ -169,6 +173,7 @@ impl World {
         let line = ["", "", "", "", "fetch", "place"][self.roll(6) as usize];
         let (_, event) = super::of_judge(action, &mut |kind| match kind {
             "bring" => line.to_owned(),
+            "find" => line.replace("fetch", "a").replace("place", "b"),
             _ => line.replace("place", ""),
         });
         self.record(event);
@@ -231,7 +236,12 @@ impl World {
                     let failure = (self.roll(3) == 0).then(|| "no".to_owned());
                     self.record(Event::BaselineEnded(super::gate_ended(gate, failure)));
                 }
-                action @ (Action::BringJudge | Action::RunInJudge(_) | Action::Deliver) => {
+                action @ (Action::TakeBase
+                | Action::BringJudge
+                | Action::RunInJudge(_)
+                | Action::Examine
+                | Action::PutBack(_)
+                | Action::Deliver) => {
                     self.of_judge(&action);
                 }
                 Action::RunGate(gate) => {
@@ -280,77 +290,6 @@ impl World {
             }
         }
         panic!("the run does not end: {:?}", self.state);
-    }
-
-    /// Oracle: before the first turn everybody who is waited for has come, and nothing that was seen last
-    /// stands against a turn.
-    fn may_start(&self) -> bool {
-        let turns = self.journal.iter().filter(|event| matches!(event, Event::TurnEnded(_))).count();
-        let seen = self.journal.iter().rev().find_map(|event| match event {
-            Event::Looked(view) => Some(view),
-            _ => None,
-        });
-        let Some(view) = seen else { return !self.plan.looks() };
-        let is_there = |path: &String| view.files.contains(path);
-        let waits = self.plan.pause_file.as_ref().is_some_and(is_there);
-        !waits && (0 < turns || self.plan.awaits.iter().all(is_there))
-    }
-
-    /// Oracle: since the directory was last looked at or changed, every gate that counts has passed.
-    fn is_proven(&self) -> bool {
-        let mut passed = vec![false; self.plan.gates.len()];
-        for event in &self.journal {
-            match event {
-                Event::Looked(_) | Event::TurnEnded(_) => passed.fill(false),
-                Event::GateEnded(ended) => passed[ended.gate] = ended.failure.is_none(),
-                _ => {}
-            }
-        }
-        passed.into_iter().all(|passed| passed)
-    }
-
-    /// Oracle: the last turn said that it cannot continue, and nobody has looked at the directory since.
-    fn is_blocked(&self) -> bool {
-        let last =
-            self.journal.iter().rev().find(|event| matches!(event, Event::Looked(_) | Event::TurnEnded(_)));
-        matches!(last, Some(Event::TurnEnded(turn)) if turn.blocked.is_some() && turn.end == TurnEnd::Finished)
-    }
-
-    /// Oracle: a turn that endangered the run is its last one, and the run says why.
-    fn is_safe(&self, outcome: &Outcome) -> bool {
-        let mut ends = self.journal.iter().rev().filter_map(|event| match event {
-            Event::TurnEnded(ended) => Some(&ended.end),
-            _ => None,
-        });
-        let last = ends.next();
-        let is_unsafe = |end: &&TurnEnd| matches!(end, TurnEnd::Tampered { .. } | TurnEnd::Unguarded { .. });
-        let is_named = match last {
-            Some(TurnEnd::Tampered { .. }) => matches!(outcome, Outcome::Stopped(Stop::Tampered { .. })),
-            Some(TurnEnd::Unguarded { .. }) => matches!(outcome, Outcome::Stopped(Stop::Unguarded { .. })),
-            _ => true,
-        };
-        is_named && !ends.any(|end| is_unsafe(&end))
-    }
-
-    /// Oracle: between two turns, and before the end, what a turn did to the task list was judged; and what was
-    /// broken in the last turn keeps the run from being done.
-    fn is_judged(&self, outcome: &Outcome) -> bool {
-        if !self.plan.judges_tasks() {
-            return true;
-        }
-        let (mut open, mut broken) = (false, false);
-        for event in &self.journal {
-            match event {
-                Event::TurnStarted(_) if open => return false,
-                Event::TurnStarted(_) => (open, broken) = (true, false),
-                Event::TasksJudged(judged) => (open, broken) = (false, !judged.broken.is_empty()),
-                // A list that is in order again without a turn, as the gates have seen.
-                Event::Looked(_) => broken = false,
-                _ => {}
-            }
-        }
-        let is_done = *outcome == Outcome::Done;
-        !open && (!is_done || !broken)
     }
 }
 

@@ -19,7 +19,8 @@ const MANAGERS: [Manager; 4] = [
     Manager {
         name: "npm",
         locks: &["package-lock.json", "npm-shrinkwrap.json"],
-        install: "npm ci --no-audit --no-fund",
+        // Lock files that npm itself wrote lack optional packages of other machines at times, and then `ci` refuses them.
+        install: "npm ci --no-audit --no-fund || npm install --no-save --no-audit --no-fund",
     },
 ];
 

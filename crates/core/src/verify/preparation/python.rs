@@ -66,7 +66,7 @@ pub(super) fn made<'a>(place: &'a Place<'a>) -> impl Iterator<Item = &'static st
 
 /// Makes the environment of this folder, if it has one.
 pub(super) fn step(place: &Place<'_>) -> Option<PrepareStep> {
-    if let Some((_, command)) = LOCKED.iter().find(|(lock, _)| place.has(lock)) {
+    if let Some((_, command)) = LOCKED.iter().find(|(lock, _)| place.has(lock) && !is_by_hand(place, lock)) {
         return Some(place.step(*command, &[MADE_BY_LOCK], &READS));
     }
     let (path, config) = environments(place).next()?;
@@ -88,6 +88,14 @@ pub(super) fn step(place: &Place<'_>) -> Option<PrepareStep> {
     Some(place.step(commands.join(" && "), &[name], &READS))
 }
 
+/// Whether the user has made the environment without the tool whose lock file is there, and perhaps without having the
+/// tool. Only uv leaves a mark in what it makes.
+fn is_by_hand(place: &Place<'_>, lock: &str) -> bool {
+    let is_by_uv =
+        |config: &str| config.lines().any(|line| line.split('=').next().map(str::trim) == Some("uv"));
+    lock == "uv.lock" && environments(place).next().is_some_and(|(_, config)| !is_by_uv(config))
+}
+
 /// What pip installs: the project itself and its lists of requirements.
 fn arguments(place: &Place<'_>) -> Vec<String> {
     let mut all = Vec::new();
@@ -96,7 +104,20 @@ fn arguments(place: &Place<'_>) -> Vec<String> {
         all.push(if extras.is_empty() { "-e .".to_owned() } else { format!("-e '.[{}]'", extras.join(",")) });
     }
     all.extend(REQUIREMENTS.iter().filter(|name| place.has(name)).map(|name| format!("-r {name}")));
+    // Many configure it and leave it to whoever tests to install it.
+    let configures = |file: &str, sections: &[&str]| has_section(place, file, sections);
+    if configures("pyproject.toml", &["[tool.pytest.ini_options]", "[tool.pytest]"])
+        || configures("setup.cfg", &["[tool:pytest]"])
+    {
+        all.push("pytest".to_owned());
+    }
     all
+}
+
+/// Whether a file has one of these sections.
+fn has_section(place: &Place<'_>, file: &str, sections: &[&str]) -> bool {
+    let mut lines = place.text(file).unwrap_or_default().lines().map(str::trim);
+    lines.any(|line| sections.contains(&line))
 }
 
 /// The dependency groups that tests usually need.
@@ -106,10 +127,7 @@ fn groups(place: &Place<'_>) -> Vec<String> {
 }
 
 fn is_installable(place: &Place<'_>) -> bool {
-    let says = |file: &str, sections: &[&str]| {
-        let lines = place.text(file).unwrap_or_default().lines();
-        lines.map(str::trim).any(|line| sections.contains(&line))
-    };
+    let says = |file: &str, sections: &[&str]| has_section(place, file, sections);
     place.has("setup.py")
         || says("setup.cfg", &["[metadata]", "[options]"])
         || says("pyproject.toml", &["[project]", "[build-system]"])

@@ -3,6 +3,9 @@
 use super::*;
 use crate::verify::keep::Fate;
 
+/// How npm installs by a lock file.
+const NPM: &str = "npm ci --no-audit --no-fund || npm install --no-save --no-audit --no-fund";
+
 /// What there is: files with contents, and installed folders or environments (with `=` before their `pyvenv.cfg`).
 fn facts(files: &[(&str, &str)], installed: &[&str]) -> ProjectFacts {
     let mut all = ProjectFacts {
@@ -48,7 +51,7 @@ fn nothing_needs_nothing() {
 #[test]
 fn javascript_by_its_lock_file() {
     let package = ("package.json", DEPENDENT);
-    let npm = "npm ci --no-audit --no-fund";
+    let npm = NPM;
     check(&[package, ("package-lock.json", "{}")], &[], &[("", npm)]);
     check(&[package, ("npm-shrinkwrap.json", "{}")], &[], &[("", npm)]);
     check(&[package, ("pnpm-lock.yaml", "")], &[], &[("", "pnpm install --frozen-lockfile")]);
@@ -68,7 +71,7 @@ fn the_named_package_manager_wins_among_several_lock_files() {
     let locks = [("package-lock.json", "{}"), ("yarn.lock", ""), ("pnpm-lock.yaml", "")];
     let with = |package: &'static str| [&[("package.json", package)][..], &locks].concat();
     check(&with(DEPENDENT), &[], &[("", "pnpm install --frozen-lockfile")]);
-    check(&with(r#"{"packageManager": "npm@10.0.0"}"#), &[], &[("", "npm ci --no-audit --no-fund")]);
+    check(&with(r#"{"packageManager": "npm@10.0.0"}"#), &[], &[("", NPM)]);
     check(&with(r#"{"packageManager": "yarn@4.1.0"}"#), &[], &[("", "yarn install --immutable")]);
     check(&with(r#"{"packageManager": "yarn@1.22.0"}"#), &[], &[("", "yarn install --frozen-lockfile")]);
 }
@@ -88,6 +91,15 @@ fn python_by_its_lock_file() {
         &[],
         &[("", "PIPENV_VENV_IN_PROJECT=1 pipenv sync --dev")],
     );
+}
+
+#[test]
+fn an_environment_made_by_hand_goes_before_a_lock_file_of_uv() {
+    let project = [("pyproject.toml", "[project]\nname = \"x\""), ("uv.lock", "")];
+    check(&project, &[".venv=home = /usr/bin\nuv = 0.9.1"], &[("", "uv sync --frozen")]);
+    let by_hand =
+        "/usr/bin/python3 -m venv .venv && .venv/bin/python -m pip --disable-pip-version-check install -e .";
+    check(&project, &[".venv=home = /usr/bin\nversion = 3.11"], &[("", by_hand)]);
 }
 
 #[test]
@@ -123,6 +135,14 @@ fn python_with_what_tests_need() {
         &[("", &expected)],
     );
     check(&[("setup.py", "setup(extras_require={'tests': []})")], &[".venv="], &[("", &expected)]);
+    // The runner, where it is configured and no one declares it.
+    for (file, text) in [
+        ("pyproject.toml", "[project]\nname = \"x\"\n[tool.pytest.ini_options]\ntestpaths = [\"tests\"]"),
+        ("pyproject.toml", "[project]\nname = \"x\"\n[tool.pytest]"),
+        ("setup.cfg", "[metadata]\n[tool:pytest]"),
+    ] {
+        check(&[(file, text)], &[".venv="], &[("", &format!("{make} && {pip} -e . pytest"))]);
+    }
     check(&[("setup.py", "setup(name='tests')")], &[".venv="], &[("", &format!("{make} && {pip} -e ."))]);
 }
 
@@ -159,7 +179,7 @@ fn folders_where_something_was_installed() {
                 "python3 -m venv .venv && .venv/bin/python -m pip --disable-pip-version-check install -e .",
             ),
             ("rb", "bundle config set --local path vendor/bundle && bundle install"),
-            ("web", "npm ci --no-audit --no-fund"),
+            ("web", NPM),
         ],
     );
     let found = detect(&facts(&files, &installed));
@@ -204,4 +224,12 @@ fn packages_make_a_folder_where_there_are_any_and_yarn_does_not_keep_them_apart(
     let install = "npm install --no-package-lock --no-audit --no-fund";
     check(&[("package.json", r#"{"workspaces": ["a"]}"#)], &[], &[("", install)]);
     check(&[("package.json", r#"{"workspaces": []}"#)], &[], &[]);
+}
+
+#[test]
+fn only_manifests_say_what_to_prepare() {
+    for name in ["package.json", "requirements.txt", "Cargo.toml"] {
+        assert!(is_manifest(name), "{name}");
+    }
+    assert!(!is_manifest("main.c"));
 }

@@ -13,7 +13,9 @@ use ralph_agents::{
 };
 use ralph_core::{
     containment::level::{Choice, Level},
-    doctor::{Agent, Findings, Git as GitFound, HooksFound, Place, RequiredProgram, Setting, Settings},
+    doctor::{
+        Agent, Findings, Git as GitFound, HooksFound, Login, Place, RequiredProgram, Setting, Settings,
+    },
 };
 use ralph_sys::{error::Result, paths::state_dir, process::Supervisor};
 use rustix::fs::Access;
@@ -22,7 +24,7 @@ use serde_json::Value;
 use super::contain;
 use crate::{
     cli::runs,
-    driver::{agent_version, superuser},
+    driver::{access, agent_version, superuser},
     hooks::plugin::{self, Codex},
     journal::run_dir::RunDir,
     project::git::Git,
@@ -38,7 +40,11 @@ pub(super) fn examine(project: &Path, inspected: &Inspected) -> Result<Option<Fi
     let agent = Some(settings.agent.command.as_str()).filter(|command| !command.is_empty()).map(wanted);
     let mut agents = Vec::new();
     for (name, path) in programs(project, agent.as_ref()) {
-        agents.push(examine_agent(&mut supervisor, name, path, project));
+        let agent = examine_agent(&mut supervisor, name, path, project);
+        agents.push(Agent {
+            login: access::login(name, &settings.agent.flags, &settings.agent.env, project),
+            ..agent
+        });
         if supervisor.stop_requested() {
             return Ok(None);
         }
@@ -104,7 +110,7 @@ fn examine_agent(supervisor: &mut Supervisor, name: &str, path: PathBuf, project
     let said = agent_version::ask(supervisor, &path, project);
     let version = said.as_ref().ok().and_then(|said| Version::find_in(said));
     let tried = versions::tried(name);
-    Agent { name: name.to_owned(), path, version, trouble: said.err(), tried }
+    Agent { name: name.to_owned(), path, version, trouble: said.err(), tried, login: Login::Missing }
 }
 
 fn examine_git(supervisor: &mut Supervisor, project: &Path) -> Option<GitFound> {

@@ -19,7 +19,7 @@ use super::{Committing, MAX_ANSWER_LEN};
 use crate::{
     driver::{
         agent::{Call, Purpose, copied_to},
-        budget::{keep_to_budget, worth},
+        budget::{end_of_run, keep_to_budget, time_left, worth},
         listener::Listener,
         site::Site,
     },
@@ -77,6 +77,8 @@ impl Committing<'_> {
             stderr: Sink::Null,
         };
         let spec = self.agent.spec(self.site, call);
+        let total = spec.limits.total.into_iter().chain(time_left(self.site.run())).min();
+        let spec = spec.within(total).until(end_of_run(self.site.run()));
         let spec = self.containment.wrap(spec).ok()?;
         let mut listener = Listener::new(self.site.adapter(), &[], MESSAGE_PROMPT);
         let mut answer = Answer::default();

@@ -1,6 +1,6 @@
 //! Finds the programs that a run needs, or says what to do about it.
 
-use std::{env, path::PathBuf};
+use std::{env, io, path::PathBuf};
 
 use ralph_core::{
     engine::plan::{CommitRule, Plan},
@@ -11,7 +11,7 @@ use ralph_sys::{
     process::Supervisor,
 };
 
-use crate::project::git::{self, Git};
+use crate::project::git::{self, Git, Unfinished};
 
 /// The agent's program; a relative path is relative to the project.
 pub(in crate::driver) fn find_agent(setup: &Setup) -> Result<PathBuf> {
@@ -38,9 +38,13 @@ pub(super) fn find_git(supervisor: &mut Supervisor, plan: &Plan, setup: &Setup) 
     if plan.commit == CommitRule::Never || !wants_git {
         return Ok(None);
     }
-    let git = Git::find(supervisor, &setup.project).map_err(|error| {
-        Error::new(format!("cannot run git: {error}"))
-            .hint("install git, or take \"scm\" out of the settings")
+    let git = Git::find(supervisor, &setup.project).map_err(|error| match error.kind() {
+        io::ErrorKind::Other => {
+            Error::new(format!("git does not work in {}:\n{error}", setup.project.display()))
+                .hint("see what it says to you: git status")
+        }
+        _ => Error::new(format!("cannot run git: {error}"))
+            .hint("install git, or take \"scm\" out of the settings"),
     })?;
     let git = git.ok_or_else(|| {
         let project = setup.project.display();
@@ -69,6 +73,36 @@ pub(super) fn find_git(supervisor: &mut Supervisor, plan: &Plan, setup: &Setup) 
         }
     }
     Ok(Some(git))
+}
+
+/// Refuses to commit into what the user has begun and not ended.
+pub(super) fn refuse_unfinished(plan: &Plan, git: Option<&Git>) -> Result<()> {
+    let Some(unfinished) = git.filter(|_| plan.commit != CommitRule::Never).and_then(Git::unfinished) else {
+        return Ok(());
+    };
+    let Unfinished { what, ends: [end, undo], .. } = unfinished;
+    let error = Error::new(format!(
+        "{what} is in progress in this repository; a commit of ralph would become part of it"
+    ))
+    .hint(format!("end it first: {end}"));
+    Err(if end == undo { error } else { error.hint(format!("or undo it: {undo}")) })
+}
+
+/// Variables that lead git to another repository than the project's.
+const ELSEWHERE: [&str; 5] =
+    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"];
+
+/// Refuses to work where git would look elsewhere: what ralph and the agent commit would go there.
+pub(super) fn refuse_elsewhere() -> Result<()> {
+    let is_set = |name: &&str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    let set: Vec<&str> = ELSEWHERE.into_iter().filter(is_set).collect();
+    if set.is_empty() {
+        return Ok(());
+    }
+    let (names, options) =
+        (set.join(", "), set.iter().map(|name| format!("-u {name}")).collect::<Vec<_>>().join(" "));
+    Err(Error::new(format!("the environment leads git to another repository: {names}"))
+        .hint(format!("start ralph without: env {options} ralph ...")))
 }
 
 /// The SCM program must be there before the first turn is paid for.

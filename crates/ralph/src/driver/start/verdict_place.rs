@@ -14,6 +14,15 @@ use crate::{
     workspace::{Source, Workspace},
 };
 
+/// Why the working tree decides where there is nothing to clone.
+pub(in crate::driver) const NO_REPOSITORY: &str = "the project is not in a git repository";
+
+/// Refuses a run that wants a clean clone where there is nothing to clone.
+pub(in crate::driver) fn not_in_a_repository() -> Error {
+    Error::new(format!("claims cannot be decided in a clean clone: {NO_REPOSITORY}"))
+        .hint("`git init` makes it one; `\"verify\": {\"checkout\": \"claim\"}` does without")
+}
+
 impl Preflight {
     /// Takes a judge of the project, if the plan wants one and there is something to decide in it. Returns the plan with
     /// what can be, and why the working tree decides alone where it does.
@@ -27,12 +36,11 @@ impl Preflight {
         let is_known = plan.stuck_after.is_some() && self.repository.is_none();
         let source = if is_known { None } else { Source::find(&mut self.supervisor, &setup.project)? };
         let Some(source) = source else {
-            let why = "the project is not in a git repository";
             if plan.checkout == CheckoutWhen::Require {
-                return Err(Error::new(format!("claims cannot be decided in a clean clone: {why}"))
-                    .hint("`git init` makes it one; `\"verify\": {\"checkout\": \"claim\"}` does without"));
+                return Err(not_in_a_repository());
             }
-            return Ok((Plan { checkout: CheckoutWhen::Never, branch, ..plan }, Some(why.to_owned())));
+            let plan = Plan { checkout: CheckoutWhen::Never, branch, ..plan };
+            return Ok((plan, Some(NO_REPOSITORY.to_owned())));
         };
         let workspace = match Workspace::take(&setup.project, source, (&setup.judge).into()) {
             Err(error) if plan.checkout != CheckoutWhen::Require => {

@@ -13,7 +13,7 @@ use ralph_core::{
 };
 use ralph_sys::{
     error::{Context, Error, Result},
-    files::{MAX_TEXT_LEN, Root},
+    files::{self, MAX_TEXT_LEN, Root},
     hash::fnv,
     process::{Spec, Supervisor},
 };
@@ -101,7 +101,7 @@ pub(in crate::driver) fn hashes(pins: &[Pin]) -> BTreeMap<PathBuf, String> {
 /// The copies of an earlier process; one that was changed is worth nothing.
 pub(super) fn pinned(project: &Path, setup: &StoriesSetup, run: &RunDir) -> Vec<Pin> {
     let copy = |(path, expected): (&PathBuf, &String)| {
-        let first = std::fs::read(run.path().join("pinned").join(path.file_name()?)).ok();
+        let first = files::read(&run.path().join("pinned").join(path.file_name()?), MAX_TEXT_LEN).ok();
         let is_it = |bytes: &Vec<u8>| hash(bytes) == *expected;
         let later = || steering::kept(run, &project.join(path), expected).ok();
         let bytes = first.filter(is_it).or_else(later).filter(is_it)?;
@@ -121,7 +121,7 @@ fn keep_overwritten(root: &Root, path: &Path, run: &RunDir) -> io::Result<()> {
 /// The list before this turn, as the record has it.
 pub(super) fn snapshot(run: &RunDir, setup: &Setup, turn: &Turn) -> Result<Snapshot> {
     let path = run.turn(turn.iteration, turn.attempt).join(SNAPSHOT);
-    let bytes = std::fs::read(&path).unwrap_or_default();
+    let bytes = files::read(&path, MAX_TEXT_LEN).unwrap_or_default();
     if turn.tasks.as_deref() != Some(&*hash(&bytes)) {
         return Err(Error::new(format!(
             "the task list from before the last turn of run {} is missing or was changed, so the turn cannot be judged",

@@ -10,13 +10,15 @@ use std::{
 };
 
 use ralph_core::{engine::event::Turn, setup::Setup, stories::Mode};
-use ralph_sys::process::Supervisor;
+use ralph_sys::{files, process::Supervisor};
 
 use crate::{
     journal::run_dir::{RunDir, record},
     project::git::{Change, Git},
 };
 
+/// Enough for a list of a million changed files.
+const MAX_LIST_LEN: u64 = 256 * 1024 * 1024;
 /// What was not committed before a review, in the turn's folder.
 const DIRTY: &str = "changes.json";
 
@@ -52,7 +54,7 @@ impl TreeBefore {
     /// The tree before a turn of an earlier process. What that did not keep is as it was when the run began.
     pub(super) fn recall(run: &RunDir, setup: &Setup, turn: &Turn) -> Option<Self> {
         let head = turn.head.clone().filter(|_| turn.mode == Mode::Review)?;
-        let kept = std::fs::read(folder(run, turn).join(DIRTY)).ok();
+        let kept = files::read(&folder(run, turn).join(DIRTY), MAX_LIST_LEN).ok();
         let dirty = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         Some(Self { head, dirty: dirty.unwrap_or_else(|| setup.dirty.clone()) })
     }

@@ -8,9 +8,9 @@ use ralph_core::{
         Run,
         entry::Entry,
         event::{Event, TasksJudged, Turn},
-        findings::Finding,
     },
     stories::TaskFile,
+    verify::finding::Finding,
 };
 use ralph_sys::{
     error::{Context, Result},
@@ -86,7 +86,14 @@ fn inherited(run: &RunDir, known: &Run) -> Option<TasksJudged> {
     let capped: Vec<String> = findings
         .filter_map(|finding| match finding {
             Finding::ApprovedAtCap { story, .. } => Some(story.clone()),
-            Finding::PersonsCommand { .. } | Finding::JudgeDisagrees { .. } => None,
+            Finding::PersonsCommand { .. }
+            | Finding::JudgeDisagrees { .. }
+            | Finding::FewerTests { .. }
+            | Finding::StartUpChanged { .. }
+            | Finding::ProgramChanged { .. }
+            | Finding::ChecksChanged { .. }
+            | Finding::RunnerChanged { .. }
+            | Finding::OnlyChecksChanged { .. } => None,
         })
         .collect();
     (!capped.is_empty()).then(|| TasksJudged { run: Some(run.id()), capped, ..TasksJudged::default() })

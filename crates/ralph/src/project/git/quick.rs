@@ -7,7 +7,7 @@ use std::{
 
 use ralph_sys::process::at_once;
 
-use super::{Change, Git, STATUS, paths_in, since_commit, text};
+use super::{Change, Git, STATUS, listed::since_commit, text};
 
 impl Git {
     /// The repository that `dir` is in: the nearest folder that looks like the top of one. Git is not asked.
@@ -33,7 +33,7 @@ impl Git {
             if !said.status.success() {
                 return Err(io::Error::other(format!("git diff failed: {}", text(&said.stderr))));
             }
-            paths.extend(paths_in(&said.stdout));
+            paths.extend(self.paths_in(&said.stdout));
         }
         Ok(paths)
     }

@@ -181,12 +181,13 @@ impl Recap {
             TurnEnd::Tampered { changed } => {
                 Some(format!("it changed protected files: {}", changed.join(", ")))
             }
-            TurnEnd::Unguarded { changed } if changed.is_empty() => {
-                Some("it used tools, and ralph's hook was never called".to_owned())
-            }
-            TurnEnd::Unguarded { changed } => {
+            TurnEnd::Unguarded { changed, .. } if !changed.is_empty() => {
                 Some(format!("it changed files that can remove ralph's guard: {}", changed.join(", ")))
             }
+            TurnEnd::Unguarded { unjudged, .. } if !unjudged.is_empty() => {
+                Some(format!("it used tools that ralph's guard has not judged: {}", unjudged.join(", ")))
+            }
+            TurnEnd::Unguarded { .. } => Some("it used tools, and ralph's hook was never called".to_owned()),
             TurnEnd::Interrupted => Some("it was ended by the user".to_owned()),
             TurnEnd::Abandoned => Some(CUT_OFF.to_owned()),
         };

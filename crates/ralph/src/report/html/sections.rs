@@ -81,6 +81,15 @@ impl Page<'_> {
         }
         add(spent.tools.to_string(), "tool calls");
         add(self.commits.len().max(spent.commits as usize).to_string(), "commits");
+        let Run { plan, state, .. } = &self.folded.run;
+        for tests in state.tests(plan) {
+            let words = tests.now.words(tests.before);
+            let (ran, rest) = words.split_once(' ').unwrap_or((&words, ""));
+            add(ran.to_owned(), &format!("{rest} ({})", plan.gates[tests.gate].check.name()));
+        }
+        if 0 < spent.asked.turns {
+            add(spent.asked.turns.to_string(), &summary::asked(state));
+        }
         if 0 < story.waited_ms {
             add(summary::time(story.waited_ms), "spent waiting");
         }
@@ -111,6 +120,13 @@ impl Page<'_> {
         let findings = summary::findings(&self.folded.run.state);
         let mut concerns: Vec<String> =
             findings.iter().map(|line| format!("Finding: {}.", escape(line))).collect();
+        concerns.extend(
+            summary::notes(&self.folded.run.state).iter().map(|line| format!("Note: {}.", escape(line))),
+        );
+        let diff = self.checks_diff.as_ref().filter(|diff| !diff.is_empty());
+        concerns.extend(diff.map(|diff| {
+            format!("<details><summary>How the checks differ</summary><pre>{}</pre></details>", escape(diff))
+        }));
         concerns.extend(story.blocks.iter().map(|block| escape(block)));
         if let Some(last) = story.turns.last() {
             concerns.extend(last.gates.iter().filter_map(|checked| self.failed_check(checked)));

@@ -16,6 +16,7 @@ fn page(folded: &Folded) -> String {
         folded,
         standing: Standing::of(false, &folded.run.state),
         asked: Some("Do <script>alert(1)</script> & \"more\"".to_owned()),
+        checks_diff: Some("-<i>\n".to_owned()),
         commits: vec![("abc".to_owned(), "Do & undo".to_owned())],
         files,
         range: None,
@@ -88,12 +89,14 @@ fn whom_the_run_wanted_to_talk_to_is_told() {
 fn nothing_that_anybody_said_is_markup() {
     let page = page(&folded(vec![]));
     assert!(!page.contains("<script"), "{page}");
+    assert!(page.contains("Content-Security-Policy\" content=\"default-src 'none';"), "{page}");
     assert!(page.contains("Do &lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;more&quot;"), "{page}");
     assert!(page.contains("src/&lt;b&gt;.rs"), "{page}");
     for loads in ["http://", "https://", "src=", "@import", "url("] {
         assert!(!page.contains(loads), "{loads}");
     }
     assert_eq!(escape("a\u{1b}[31m'\0"), "a&#39;\u{fffd}");
+    assert_eq!(escape("a\u{202e}b"), "a‹U+202E›b");
 }
 
 #[test]
@@ -105,6 +108,7 @@ fn what_was_refused_is_listed_once() {
     let hosts =
         vec![contact("evil.example:443", Some("not <on> the list")), contact("good.example:443", None)];
     let call = |asked: &str, decision: Decision| Judgement {
+        id: None,
         tool: "Bash".to_owned(),
         asked: asked.to_owned(),
         decision,

@@ -10,11 +10,11 @@ use ralph_core::{
         decide,
         edits::{EditsTaken, Effect},
         event::{RunStarted, Turn, TurnEnd, TurnEnded},
-        findings::Finding,
         outcome::Outcome,
         plan::{CommitRule, Plan},
     },
     stories::Statistics,
+    verify::finding::Finding,
 };
 
 use super::Human;
@@ -106,7 +106,7 @@ impl Human {
                 self.alert(&format!("{warn}The agent was ended at its limit of {}.{warn:#}", limit.name()));
             }
             TurnEnd::Tampered { changed } => self.tampered(changed),
-            TurnEnd::Unguarded { changed } => self.unguarded(changed),
+            TurnEnd::Unguarded { changed, unjudged } => self.unguarded(changed, unjudged),
             TurnEnd::Interrupted => self.line(&format!("{warn}The agent was ended.{warn:#}")),
             TurnEnd::Abandoned => {
                 self.line(&format!("{warn}The last turn was cut off; it runs again.{warn:#}"));
@@ -216,6 +216,9 @@ impl Human {
         for line in &findings {
             let _ = writeln!(out, "   - {}", printable(line));
         }
+        for line in summary::notes(state).iter().filter(|_| *outcome == Outcome::Done) {
+            let _ = writeln!(out, "   Note: {}", printable(line));
+        }
         for caveat in summary::caveats(run).iter().filter(|_| *outcome == Outcome::Done) {
             let _ = writeln!(out, "   Caveat: {}", printable(&caveat.to_string()));
         }
@@ -226,10 +229,13 @@ impl Human {
             let line = printable(&line).into_owned();
             let _ = writeln!(out, "   {line}");
         }
+        for line in summary::tests(state, plan) {
+            let _ = writeln!(out, "   {}", printable(&line));
+        }
         for line in summary::work(memory) {
             let _ = writeln!(out, "   {line}");
         }
-        if !findings.is_empty() {
+        if state.needs_person() {
             let run = &started.run;
             let _ = writeln!(
                 out,

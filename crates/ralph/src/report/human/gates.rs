@@ -7,9 +7,10 @@ use ralph_core::{
     engine::{
         Run,
         event::{GateEnded, JudgeGateEnded, JudgeReady},
-        plan::{Check, Gate},
+        plan::Gate,
     },
     gate_failure::GateFailure,
+    verify::rules::RunsWhere,
 };
 
 use super::Human;
@@ -32,7 +33,7 @@ impl Human {
             self.line(&format!("{quiet}Waiting until {}.{quiet:#}", gate.check.name()));
             return;
         }
-        if !matches!(gate.check, Check::Command { .. }) {
+        if !gate.check.is_command() {
             return;
         }
         if self.look.verbose {
@@ -49,7 +50,7 @@ impl Human {
     }
 
     pub(super) fn gate_ended(&mut self, gate: &Gate, ended: &GateEnded) {
-        if !matches!(gate.check, Check::Command { .. }) {
+        if !gate.check.is_command() {
             return self.check_ended(gate, ended);
         }
         let Palette { good, bad, quiet, .. } = self.look.palette;
@@ -137,6 +138,9 @@ impl Human {
             return;
         }
         let (how, log) = (failure.exit.words(), &ended.log);
+        if is_base && gate.runs_where == RunsWhere::Judge {
+            return self.baseline_ended(gate, ended);
+        }
         if is_base {
             self.alert(&format!(
                 "{warn}warning:{warn:#} {name} passes here and fails in a clean clone of the commit ({how}, {time}); the \

@@ -27,13 +27,17 @@ impl Human {
     }
 
     /// The hook was not there, or may not be there the next time.
-    pub(super) fn unguarded(&mut self, changed: &[String]) {
+    pub(super) fn unguarded(&mut self, changed: &[String], unjudged: &[String]) {
         let Palette { bad, .. } = self.look.palette;
         let mark = self.look.marks.bad;
-        let what = if changed.is_empty() {
-            "The agent used tools, and ralph's hook was never called.".to_owned()
-        } else {
-            format!("The turn changed files that can remove ralph's guard: {}.", changed.join(", "))
+        let what = match (changed, unjudged) {
+            ([], []) => "The agent used tools, and ralph's hook was never called.".to_owned(),
+            ([], unjudged) => {
+                format!("Tools ran that ralph's guard has not judged: {}.", unjudged.join(", "))
+            }
+            (changed, _) => {
+                format!("The turn changed files that can remove ralph's guard: {}.", changed.join(", "))
+            }
         };
         self.alert(&format!("{mark} {bad}{}{bad:#}", printable(&what)));
     }

@@ -74,8 +74,11 @@ impl Live {
                 Doing::Nothing
             }
             Event::JudgeStarted { .. } => Doing::Checking("the judge is brought to the commit".to_owned()),
+            Event::ExamineStarted => Doing::Checking("the checks are compared".to_owned()),
             Event::BaselineStarted { gate }
             | Event::GateStarted { gate }
+            | Event::OldCheckStarted { gate }
+            | Event::BiteStarted { gate }
             | Event::JudgeGateStarted { gate } => match plan.gates.get(*gate) {
                 Some(gate) => Doing::Checking(fit(&one_line(gate.check.name()), MAX_PART_WIDTH).into_owned()),
                 None => Doing::Nothing,
@@ -108,7 +111,14 @@ impl Live {
             | Event::JudgeReady(_)
             | Event::JudgeFailed { .. }
             | Event::JudgeGateEnded(_)
+            | Event::BaseTaken { .. }
+            | Event::OldCheckEnded(_)
+            | Event::BiteEnded(_)
+            | Event::TimeSpent { .. }
+            | Event::Examined(_)
+            | Event::PutBack(_)
             | Event::Delivered
+            | Event::OutsideLooked(_)
             | Event::CommitEnded(_)
             | Event::WaitEnded { .. } => Doing::Nothing,
         };

@@ -27,9 +27,11 @@ impl Human {
         let Palette { warn, .. } = self.look.palette;
         for contact in hosts {
             if let Some(why) = &contact.refused {
-                let (host, entry) = (printable(&contact.host), printable(contact.entry()));
+                let host = printable(&contact.host);
+                let hint = contact.hint().map(|hint| format!(" To allow it: {}", printable(&hint)));
+                let hint = hint.unwrap_or_default();
                 self.alert(&format!(
-                    "{warn}The sandbox refused a connection to {host}: {why}.{warn:#} To allow it: \"sandbox\": {{\"hosts\": [\"{entry}\"]}}"
+                    "{warn}The sandbox refused a connection to {host}: {why}.{warn:#}{hint}"
                 ));
             }
         }

@@ -9,7 +9,7 @@ use ralph_core::{
         Run,
         entry::Entry,
         event::{Event, TurnEnd, TurnEnded},
-        plan::{Check, Gate, Plan},
+        plan::{Gate, Plan},
     },
 };
 
@@ -32,7 +32,7 @@ impl Human {
             }
             Event::TurnEnded(turn) => self.explain_turn(plan, turn),
             Event::BaselineEnded(ended) | Event::GateEnded(ended) => {
-                let is_command = |gate: &Gate| matches!(gate.check, Check::Command { .. });
+                let is_command = |gate: &Gate| gate.check.is_command();
                 if !plan.gates.get(ended.gate).is_some_and(is_command) {
                     return;
                 }
@@ -53,6 +53,17 @@ impl Human {
                 let how = if ended.ended.failure.is_some() { "failed" } else { "passed" };
                 self.detail(&format!("Guardrail {how} in the judge ({})", millis(ended.ended.ms)));
             }
+            Event::OldCheckEnded(ended) => {
+                let how = if ended.failure.is_some() { "failed" } else { "passed" };
+                self.detail(&format!("Guardrail {how} with the old checks ({})", millis(ended.ms)));
+            }
+            Event::BiteEnded(ended) => {
+                let how = if ended.failure.is_some() { "failed" } else { "passed" };
+                self.detail(&format!(
+                    "Guardrail {how} with the new tests and the old code ({})",
+                    millis(ended.ms)
+                ));
+            }
             Event::MessageAsked { message, ms, .. } => {
                 let how = if message.is_some() { "answered" } else { "gave no usable answer" };
                 self.detail(&format!("Asked for a commit message: the agent {how} ({})", millis(*ms)));
@@ -63,6 +74,7 @@ impl Human {
                 }
             }
             Event::WaitEnded { ms } => self.detail(&format!("Waited {}", millis(*ms))),
+            Event::TimeSpent { ms } => self.detail(&format!("That took {}", millis(*ms))),
             Event::Looked(view) => {
                 self.detail(&format!("Looked at the directory, found: [{}]", view.files.join(", ")));
             }
@@ -76,7 +88,14 @@ impl Human {
             | Event::JudgeStarted { .. }
             | Event::JudgeFailed { .. }
             | Event::JudgeGateStarted { .. }
+            | Event::BaseTaken { .. }
+            | Event::ExamineStarted
+            | Event::OldCheckStarted { .. }
+            | Event::BiteStarted { .. }
+            | Event::Examined(_)
+            | Event::PutBack(_)
             | Event::Delivered
+            | Event::OutsideLooked(_)
             | Event::CommitStarted { .. }
             | Event::WaitStarted { .. }
             | Event::StopRequested

@@ -42,6 +42,7 @@ pub(crate) fn turn_ended(claimed: bool) -> Event {
     let view = None;
     Event::TurnEnded(Box::new(TurnEnded {
         blocked: None,
+        reason: None,
         code: None,
         end,
         claimed,
@@ -65,7 +66,7 @@ pub(crate) fn checked(gate: usize, code: Option<i32>) -> Event {
     let exit = code.map_or(GateExit::Signal(9), GateExit::Code);
     let failure = GateFailure::new(exit, "It failed.".to_owned());
     let failure = (code != Some(0)).then_some(failure);
-    Event::GateEnded(GateEnded { gate, failure, ms: 1_000, log: "log".to_owned(), signature: None })
+    Event::GateEnded(GateEnded { ms: 1_000, ..GateEnded::own(gate, failure, "log".to_owned()) })
 }
 
 pub(crate) fn ended(outcome: Outcome) -> Event {

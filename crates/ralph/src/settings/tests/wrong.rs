@@ -93,12 +93,34 @@ fn wrong_ends_are_named() {
 
 #[test]
 fn iterations_are_counted_from_one() {
-    for found in ["-1", "0", "1.5", "5000000000"] {
+    for found in ["-1", "0", "1.5"] {
         check(
             &format!(r#"{{"maximumIterations": {found}}}"#),
             &format!("1: maximumIterations: expected a positive whole number, found {found}"),
         );
     }
+}
+
+#[test]
+fn the_largest_number_is_said_where_one_is_too_large() {
+    for (key, number, found) in [
+        ("retries", "4294967296", "4294967296"),
+        ("retries", "1e30", "1e+30"),
+        ("retries", "99999999999999999999", "1e+20"),
+    ] {
+        check(
+            &format!(r#"{{"{key}": {number}}}"#),
+            &format!("1: {key}: expected a whole number of at most 4294967295, found {found}"),
+        );
+    }
+    check(
+        r#"{"maximumIterations": 5000000000}"#,
+        "1: maximumIterations: expected a positive whole number of at most 4294967295, found 5000000000",
+    );
+    check(
+        r#"{"limits": {"maxTokens": 1e300}}"#,
+        "1: limits.maxTokens: expected a whole number of at most 18446744073709551615, found 1e+300",
+    );
 }
 
 #[test]

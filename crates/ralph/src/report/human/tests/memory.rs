@@ -15,6 +15,7 @@ use super::*;
 fn turn_ended(end: TurnEnd, claimed: bool, leftovers: Vec<String>) -> Event {
     Event::TurnEnded(Box::new(TurnEnded {
         blocked: None,
+        reason: None,
         end,
         claimed,
         view: None,
@@ -49,7 +50,7 @@ fn events() -> impl Strategy<Value = Event> {
     let gate = (0..3_usize, any::<bool>()).prop_map(|(gate, passed)| {
         let failure = (!passed).then(|| GateFailure::refused("It failed.".to_owned()));
         let log = String::new();
-        Event::GateEnded(GateEnded { gate, failure, ms: 5, log, signature: None })
+        Event::GateEnded(GateEnded { gate, failure, ms: 5, log, signature: None, tests: None })
     });
     let commit = prop_oneof![
         Just(CommitEnd::Nothing),

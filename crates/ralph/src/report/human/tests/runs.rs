@@ -23,6 +23,7 @@ pub(super) fn turn_ended(end: TurnEnd, claimed: bool) -> TurnEnded {
     let (leftovers, denials) = (Vec::new(), Vec::new());
     TurnEnded {
         blocked: None,
+        reason: None,
         end,
         claimed,
         view: None,
@@ -50,7 +51,7 @@ fn failed(code: Option<i32>, output: &str) -> GateFailure {
 fn gate_ended(gate: usize, code: Option<i32>, output: Option<&str>) -> Event {
     let failure = output.map(|output| failed(code, output));
     let log = format!(".ralph/guardrail_001_gate_{gate}.log");
-    Event::GateEnded(GateEnded { gate, failure, ms: 1_234, log, signature: None })
+    Event::GateEnded(GateEnded { gate, failure, ms: 1_234, log, signature: None, tests: None })
 }
 
 #[test]
@@ -61,14 +62,22 @@ fn a_whole_run() {
             shown.event(Event::BaselineStarted { gate });
             let failure = (gate == 1).then(|| failed(Some(2), "It failed."));
             let log = format!(".ralph/guardrail_000_gate_{gate}.log");
-            shown.event(Event::BaselineEnded(GateEnded { gate, failure, ms: 1_234, log, signature: None }));
+            shown.event(Event::BaselineEnded(GateEnded {
+                gate,
+                failure,
+                ms: 1_234,
+                log,
+                signature: None,
+                tests: None,
+            }));
         }
         shown.event(turn(1, 1)).after(61_000);
         shown.event(Event::TurnEnded(Box::new(turn_ended(TurnEnd::Finished, true))));
         shown.event(gate_ended(0, Some(0), None));
         let failure = GateFailure { was_failing: true, ..failed(Some(2), "1\n2\n3\n4\n5\n6\n7\u{1b}[2J\n") };
         let log = ".ralph/guardrail_001_gate_1.log".to_owned();
-        let ended = GateEnded { gate: 1, failure: Some(failure), ms: 1_234, log, signature: None };
+        let ended =
+            GateEnded { gate: 1, failure: Some(failure), ms: 1_234, log, signature: None, tests: None };
         shown.event(Event::GateEnded(ended));
         shown.event(turn(2, 1)).after(30_000);
         shown.event(Event::TurnEnded(Box::new(turn_ended(TurnEnd::Finished, true))));
@@ -101,7 +110,7 @@ fn turns_end_in_many_ways() {
             TurnEnd::Failed(failure),
             TurnEnd::Paused { reason: None },
             TurnEnd::Tampered { changed: vec![".mcp.json".to_owned(), ".claude/settings.json".to_owned()] },
-            TurnEnd::Unguarded { changed: vec![".claude/settings.json".to_owned()] },
+            TurnEnd::Unguarded { changed: vec![".claude/settings.json".to_owned()], unjudged: vec![] },
             TurnEnd::OverBudget { limit: Exhausted::MaxIterationCost },
             TurnEnd::Interrupted,
             TurnEnd::Abandoned,
@@ -152,7 +161,7 @@ fn stops() -> impl Iterator<Item = Stop> {
         Stop::Stuck(Standstill { since: 2, gate: Some("make test".to_owned()), failure: Some(failure) }),
         Stop::Quota { message: text() },
         Stop::Tampered { changed: changed() },
-        Stop::Unguarded { changed: changed() },
+        Stop::Unguarded { changed: changed(), unjudged: vec![] },
         Stop::NoStory { reason: text() },
         Stop::ProjectGone { project: "/p".into() },
         Stop::Blocked { reason: text() },

@@ -1,0 +1,49 @@
+//! Commands that the agent must not know.
+
+use std::{collections::BTreeMap, fmt};
+
+/// Commands that judge and that the agent must not know, by the name that stands for each in the plan.
+///
+/// Invariant: they are in no record and in no text that is made from one.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct HiddenCommands(BTreeMap<String, String>);
+
+impl HiddenCommands {
+    /// Pairs of a name and what the shell runs.
+    pub fn new(commands: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self(commands.into_iter().collect())
+    }
+
+    /// What the shell runs for a name.
+    pub fn command(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Every name with its command.
+    pub fn pairs(&self) -> &BTreeMap<String, String> {
+        &self.0
+    }
+}
+
+impl fmt::Debug for HiddenCommands {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HiddenCommands({})", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_shows_them() {
+        let hidden = HiddenCommands::new([("hidden guardrail 1".to_owned(), "pytest /secret".to_owned())]);
+        assert_eq!(hidden.command("hidden guardrail 1"), Some("pytest /secret"));
+        assert_eq!(hidden.command("pytest /secret"), None);
+        assert_eq!(format!("{hidden:?}"), "HiddenCommands(1)");
+        // What runs them needs them all.
+        let pairs: Vec<(&str, &str)> =
+            hidden.pairs().iter().map(|(name, command)| (name.as_str(), command.as_str())).collect();
+        assert_eq!(pairs, [("hidden guardrail 1", "pytest /secret")]);
+    }
+}
