@@ -99,13 +99,19 @@ pub(super) fn end_children(site: &mut Site, outcome: &Outcome) {
 
 /// Waits until these files are there; whether they are, or somebody asked to stop.
 pub(super) fn await_files(site: &mut Site, files: &[String]) -> Waited {
+    let are_judged =
+        |project: &Path| files.iter().filter(|file| is_judged(project, file)).count() == files.len();
+    // Looked at before it is said, every one of them: that a run was killed is noticed by the look, and what a person writes
+    // in answer to the message must be younger than that.
+    let mut is_over = are_judged(&site.setup.project);
     site.ledger.warn(format!("waiting for what must be done first: {}", files.join(", ")));
     let Site { supervisor, ledger, setup, .. } = site;
-    while !is_late(ledger.run()) && !files.iter().all(|file| is_judged(&setup.project, file)) {
+    while !is_over && !is_late(ledger.run()) {
         if supervisor.wait(Instant::now() + POLL_INTERVAL, &mut || ledger.tick()) == Waited::StopRequested {
             ledger.stop_requested();
             return Waited::StopRequested;
         }
+        is_over = are_judged(&setup.project);
     }
     Waited::Elapsed
 }
