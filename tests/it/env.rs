@@ -30,6 +30,8 @@ const MARK: &str = "RALPH_TEST_ROOT";
 const LONGEST: Duration = Duration::from_mins(10);
 /// Nothing that is waited for takes longer, on a machine that is ten times slower and busy besides.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(4);
+/// Limits of a run that are to end what hangs in it, one after the other until one is long enough for it to hang.
+pub(crate) const SHORT_TIMES: [&str; 3] = ["3s", "12s", "48s"];
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(5);
 

@@ -150,11 +150,18 @@ fn what_cannot_be_tried_is_refused() {
 
 #[test]
 fn what_there_was_no_time_for_is_named() {
-    let env = shop(json!([{"command": "if grep -q '|| true' Makefile; then sleep 1000; fi; make test"}]));
-    let all = trials(&env, &["--max-time", "25s"], 0);
+    // On a busy machine there may be time for less than that.
+    let mut all = json!(null);
+    for limit in ["25s", "100s", "400s"] {
+        let env = shop(json!([{"command": "if grep -q '|| true' Makefile; then sleep 1000; fi; make test"}]));
+        all = trials(&env, &["--max-time", limit], 0);
+        leaves_nothing(&env);
+        if all["project"]["ran"] == 2 {
+            break;
+        }
+    }
     assert_eq!(all["project"]["notRun"], json!(["recipe:Makefile:test"]), "{all:#}");
     assert_eq!((&all["project"]["ran"], &all["project"]["all"]), (&json!(2), &json!(3)));
-    leaves_nothing(&env);
 }
 
 #[test]
