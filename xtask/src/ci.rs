@@ -7,6 +7,7 @@
 
 mod estimate;
 mod steps;
+mod test;
 
 use std::{
     process::ExitCode,

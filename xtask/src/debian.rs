@@ -68,7 +68,8 @@ impl Needed {
             ["install", "--yes", "--no-install-recommends"].into_iter().chain(self.package.split(' '));
         for args in [vec!["update"], install.collect()] {
             let mut apt = Command::new("apt-get");
-            apt.args(&args).env("DEBIAN_FRONTEND", "noninteractive");
+            // Others may be installing something just now.
+            apt.args(["-o", "DPkg::Lock::Timeout=300"]).args(&args).env("DEBIAN_FRONTEND", "noninteractive");
             apt.stdin(Stdio::null()).stdout(Stdio::null());
             let status = apt.status().context("cannot start `apt-get`")?;
             ensure!(status.success(), "`apt-get {}` ended with {status}", args.join(" "));
