@@ -4,6 +4,7 @@
 //! common frameworks use, and counts what looks like an assertion. It never fails and takes linear time. What it says is
 //! only ever compared with what it says about another version of the same files ([`compare`]).
 
+pub mod added;
 mod assertions;
 mod classes;
 pub mod compare;

@@ -14,6 +14,7 @@ use ralph_checks::{
     protected::{Protected, Role},
     test_files::{
         Language,
+        added::only_adds,
         compare::{Versions, Worse, compare},
         inline::with_old_tests,
         reach::reaches_others,
@@ -213,7 +214,15 @@ impl<'a> WhatJudges<'a> {
         let is_new = change == FileChange::Added && role == Role::Test;
         let reaches_others = is_new && file.new.as_deref().is_some_and(|new| reaches_others(&file.path, new));
         let is_laid = laid.is_some();
-        Some((CheckFact { check, is_laid, reaches_others, excuse, may_change }, laid))
+        // Of a source with tests in it only those are compared.
+        let before = match &laid {
+            Some(LaidOver::Text(text)) => Some(text),
+            Some(LaidOver::Base) | None => file.old.as_ref(),
+        };
+        let only_adds = role == Role::Test
+            && check.worse.is_empty()
+            && before.zip(file.new.as_ref()).is_some_and(|(old, new)| only_adds(old, new));
+        Some((CheckFact { check, is_laid, only_adds, reaches_others, excuse, may_change }, laid))
     }
 
     /// The parts that differ of a file that judges only in parts; nothing if none does.

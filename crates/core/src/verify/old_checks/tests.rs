@@ -4,10 +4,10 @@ use ralph_checks::test_files::compare::Worse;
 
 use super::*;
 
-/// `test`, `test-`: weaker, `test+`: new, `test?`: cannot be laid over, `test~`: weaker with an excuse, `test*`: may change, `test!`: reaches for others;
+/// `test`, `test>`: longer, `test-`: weaker, `test+`: new, `test?`: cannot be laid over, `test~`: weaker with an excuse, `test*`: may change, `test!`: reaches for others;
 /// `runner`, `conftest`, `snap`, `ci` likewise.
 fn fact(word: &str) -> CheckFact {
-    let name = word.trim_end_matches(['-', '+', '?', '~', '*', '!']);
+    let name = word.trim_end_matches(['-', '+', '?', '~', '*', '!', '>']);
     let (file, role) = match name {
         "test" => ("tests/test_a.py", Role::Test),
         "other" => ("tests/test_b.py", Role::Test),
@@ -26,6 +26,7 @@ fn fact(word: &str) -> CheckFact {
     CheckFact {
         check,
         is_laid: !word.contains('?'),
+        only_adds: word.contains('>'),
         reaches_others: word.contains('!'),
         excuse: word.contains('~').then(|| "a.py is gone, too".to_owned()),
         may_change: word.contains('*'),
@@ -86,6 +87,11 @@ fn the_old_ones_pass() {
     check("test- conftest", "pass", "", "", "pass(test_a.py,conftest.py)");
     check("runner", "", "pass", "", "pass(Makefile)");
     check("test", "pass", "", "only green", "pass(test_a.py)");
+    // More tests in the same file are nothing to talk about, unless the old ones do not pass.
+    check("test>", "pass", "", "", "");
+    check("test> other", "pass", "", "", "pass(test_b.py)");
+    check("test>", "load", "", "", "not-comparable(test_a.py)");
+    check("test>", "fail", "", "", "!checks_changed(test_a.py)");
     // New tests judge more.
     check("test+", "", "", "", "");
     check("test+ other", "pass", "", "", "pass(test_b.py)");
