@@ -1,9 +1,11 @@
 //! `cargo xtask history`: what ralph would say about the commits of real projects, as if an agent had made them.
 //!
 //! People who work honestly change tests all the time. How often that would be a finding is measured here, on clones that the
-//! caller names; nothing is fetched, and nothing in them is run.
+//! caller names; nothing is fetched. Where the caller names a command for the tests, ralph itself judges each commit with it.
 
 mod blobs;
+mod comparison;
+mod replay;
 
 use std::{
     collections::BTreeMap,
@@ -12,21 +14,21 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail, ensure};
-use ralph_checks::{
-    ci::judging_lines,
-    manifest::changed_parts,
-    protected::{Protected, Role},
-    test_files::compare::{Versions, Worse, compare},
-};
+use ralph_checks::protected::Protected;
 
-use crate::say;
+use crate::{cargo::build, say};
 use blobs::Blobs;
+use comparison::{changes, judge};
+use replay::{Judged, Replay};
 
 const USAGE: &str = "\
-usage: cargo xtask history [--commits N] [--findings] REPOSITORY...
+usage: cargo xtask history [--commits N] [--findings] [--lines] [[--tests COMMAND] REPOSITORY...]...
 
-  --commits N   the newest N commits of each that are no merges (200 unless told)
-  --findings    list each commit that would be a finding, with what got worse
+  --commits N      the newest N commits of each that are no merges (200 unless told)
+  --tests COMMAND  the guardrail for the repositories that follow: an agent makes each commit in a loop of ralph, which
+                   judges it with the tests as they were, too; \"\" compares files alone, which runs nothing
+  --findings       list each commit that would be a finding, with what got worse
+  --lines          list each commit that would be a line in the summary, too
 ";
 
 /// A change with more files than this is no work of a turn: a formatter, a move.
@@ -34,8 +36,15 @@ const MAX_FILES: usize = 300;
 
 struct Wanted {
     commits: usize,
-    lists_findings: bool,
-    repositories: Vec<PathBuf>,
+    /// From which verdict on commits are listed.
+    listed_from: Option<Verdict>,
+    repositories: Vec<Wish>,
+}
+
+/// A repository, with the command that runs its tests.
+struct Wish {
+    path: PathBuf,
+    tests: Option<String>,
 }
 
 /// What a commit would be.
@@ -51,11 +60,12 @@ enum Verdict {
     Finding,
 }
 
-/// A file of a commit, with its two versions.
-struct Changed {
-    path: String,
-    old: Option<String>,
-    new: Option<String>,
+/// What became of the commits of a repository.
+#[derive(Default)]
+struct Counts {
+    verdicts: BTreeMap<Verdict, usize>,
+    /// Those that the project's own tests have judged.
+    judged: usize,
 }
 
 /// Measures.
@@ -64,14 +74,23 @@ pub(crate) fn main(words: &[String]) -> Result<ExitCode> {
         say(USAGE);
         return Ok(ExitCode::SUCCESS);
     };
-    let protected = Protected::usual();
-    say("| project | commits | touch what judges | only add | line | finding |\n|---|--:|--:|--:|--:|--:|\n");
-    let mut sum = BTreeMap::new();
-    for repository in &wanted.repositories {
-        let counts = measure(repository, &wanted, &protected)?;
-        row(&name(repository), &counts);
-        for (verdict, count) in counts {
-            *sum.entry(verdict).or_default() += count;
+    let runs = wanted.repositories.iter().any(|wish| wish.tests.is_some());
+    // What takes the time are the tests, and not ralph.
+    let program = if runs { Some(build(&["--package", "ralph"])?) } else { None };
+    say(
+        "| project | commits | own tests ran | touch what judges | only add | line | finding |\n|---|--:|--:|--:|--:|--:|--:|\n",
+    );
+    let mut sum = Counts::default();
+    for wish in &wanted.repositories {
+        let replay = match (&program, &wish.tests) {
+            (Some(program), Some(tests)) => Some(Replay::new(program, &wish.path, tests)?),
+            _ => None,
+        };
+        let counts = measure(&wish.path, &wanted, replay.as_ref())?;
+        row(&name(&wish.path), &counts);
+        sum.judged += counts.judged;
+        for (verdict, count) in counts.verdicts {
+            *sum.verdicts.entry(verdict).or_default() += count;
         }
     }
     row("all", &sum);
@@ -79,15 +98,21 @@ pub(crate) fn main(words: &[String]) -> Result<ExitCode> {
 }
 
 fn parse(words: &[String]) -> Result<Option<Wanted>> {
-    let mut wanted = Wanted { commits: 200, lists_findings: false, repositories: Vec::new() };
+    let mut wanted = Wanted { commits: 200, listed_from: None, repositories: Vec::new() };
+    let mut tests = None;
     let mut words = words.iter();
     while let Some(word) = words.next() {
         match word.as_str() {
             "--commits" => wanted.commits = words.next().context("--commits needs a number")?.parse()?,
-            "--findings" => wanted.lists_findings = true,
+            "--tests" => {
+                let command = words.next().context("--tests needs a command")?;
+                tests = Some(command.clone()).filter(|command| !command.is_empty());
+            }
+            "--findings" => wanted.listed_from = Some(Verdict::Finding),
+            "--lines" => wanted.listed_from = Some(Verdict::Line),
             "--help" | "-h" => return Ok(None),
             flag if flag.starts_with('-') => bail!("unknown word `{flag}`\n\n{USAGE}"),
-            path => wanted.repositories.push(path.into()),
+            path => wanted.repositories.push(Wish { path: path.into(), tests: tests.clone() }),
         }
     }
     ensure!(!wanted.repositories.is_empty(), "which repositories?\n\n{USAGE}");
@@ -100,14 +125,15 @@ fn name(repository: &Path) -> String {
     name.map_or_else(String::new, |name| name.replace('+', "/"))
 }
 
-fn row(name: &str, counts: &BTreeMap<Verdict, usize>) {
-    let of = |verdict| counts.get(&verdict).copied().unwrap_or(0);
-    let all: usize = counts.values().sum();
+fn row(name: &str, counts: &Counts) {
+    let of = |verdict| counts.verdicts.get(&verdict).copied().unwrap_or(0);
+    let all: usize = counts.verdicts.values().sum();
     let touching = all - of(Verdict::Nothing);
     let share =
         |count: usize| format!("{count} ({} %)", (100 * count + all / 2).checked_div(all).unwrap_or(0));
     say(&format!(
-        "| {name} | {all} | {} | {} | {} | {} |\n",
+        "| {name} | {all} | {} | {} | {} | {} | {} |\n",
+        counts.judged,
         share(touching),
         share(of(Verdict::Added)),
         share(of(Verdict::Line)),
@@ -115,21 +141,45 @@ fn row(name: &str, counts: &BTreeMap<Verdict, usize>) {
     ));
 }
 
-fn measure(repository: &Path, wanted: &Wanted, protected: &Protected) -> Result<BTreeMap<Verdict, usize>> {
-    let mut counts = BTreeMap::new();
+fn measure(repository: &Path, wanted: &Wanted, replay: Option<&Replay>) -> Result<Counts> {
+    let mut counts = Counts::default();
     let mut blobs = Blobs::open(repository)?;
+    let protected = Protected::usual();
     for commit in commits(repository, wanted.commits)? {
-        let changes = changes(repository, &commit, protected, &mut blobs)?;
+        let changes = changes(repository, &commit, &protected, &mut blobs)?;
         if MAX_FILES < changes.len() {
             continue;
         }
-        let (verdict, worse) = judge(&changes, protected);
-        *counts.entry(verdict).or_default() += 1;
-        if wanted.lists_findings && verdict == Verdict::Finding {
-            say(&format!("{} {}: {}\n", name(repository), &commit[..10], worse.join("; ")));
+        let compared = judge(&changes, &protected);
+        let judged = replay.map(|replay| replay.judge(&commit)).transpose()?;
+        let (verdict, why) = match judged {
+            Some(Judged::Done { findings, notes }) => {
+                counts.judged += 1;
+                with_tests(compared.0, findings, notes)
+            }
+            Some(Judged::Not { why }) => {
+                say(&format!("{} {}: not judged: {why}\n", name(repository), &commit[..10]));
+                compared
+            }
+            None => compared,
+        };
+        *counts.verdicts.entry(verdict).or_default() += 1;
+        if wanted.listed_from.is_some_and(|from| from <= verdict) {
+            say(&format!("{} {} {verdict:?}: {}\n", name(repository), &commit[..10], why.join("; ")));
         }
     }
     Ok(counts)
+}
+
+/// What it is when the tests ran: what ralph said, and for silence what the comparison knows of it.
+fn with_tests(compared: Verdict, findings: Vec<String>, notes: Vec<String>) -> (Verdict, Vec<String>) {
+    if !findings.is_empty() {
+        return (Verdict::Finding, findings);
+    }
+    if !notes.is_empty() {
+        return (Verdict::Line, notes);
+    }
+    (compared.min(Verdict::Added), Vec::new())
 }
 
 fn commits(repository: &Path, most: usize) -> Result<Vec<String>> {
@@ -151,88 +201,31 @@ fn git(repository: &Path, args: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The files of a commit that judge.
-fn changes(
-    repository: &Path,
-    commit: &str,
-    protected: &Protected,
-    blobs: &mut Blobs,
-) -> Result<Vec<Changed>> {
-    let text =
-        git(repository, &["diff-tree", "-r", "--no-commit-id", "--no-renames", "-z", "--raw", commit])?;
-    let mut fields = text.split('\0');
-    let mut all = Vec::new();
-    while let (Some(entry), Some(path)) = (fields.next(), fields.next()) {
-        let ids: Vec<&str> = entry.split(' ').collect();
-        let (Some(old), Some(new)) = (ids.get(2), ids.get(3)) else { continue };
-        if protected.role(path).is_some() {
-            all.push(Changed { path: path.to_owned(), old: blobs.text(old)?, new: blobs.text(new)? });
-        }
-    }
-    Ok(all)
-}
-
-/// What the comparison alone says; the tests of a commit are not run here.
-fn judge(changes: &[Changed], protected: &Protected) -> (Verdict, Vec<String>) {
-    let role = |change: &&Changed| protected.role(&change.path);
-    let tests = changes.iter().filter(|change| role(change) == Some(Role::Test));
-    let versions =
-        tests.map(|it| Versions { path: &it.path, old: it.old.as_deref(), new: it.new.as_deref() });
-    let comparison = compare(&versions.collect::<Vec<_>>());
-    let worse = comparison.worse.iter().flat_map(|(path, worse)| {
-        worse.iter().map(move |worse| match worse {
-            Worse::Vanished { test } => format!("{path}: {test} vanished"),
-            Worse::Marked { test, marker } => format!("{path}: {test} is {marker:?}"),
-            Worse::FewerAssertions { test, before, after } => format!("{path}: {test} {before} -> {after}"),
-        })
-    });
-    let worse: Vec<String> = worse.collect();
-    if !worse.is_empty() {
-        return (Verdict::Finding, worse);
-    }
-    let touches = |change: &Changed| match (role(&change), &change.old, &change.new) {
-        (_, None, _) => false,
-        (Some(Role::Test), ..) => comparison.changed.contains(&change.path),
-        (Some(Role::Manifest), Some(old), Some(new)) => !changed_parts(&change.path, old, new).is_empty(),
-        (Some(Role::Ci), Some(old), Some(new)) => judging_lines(old) != judging_lines(new),
-        _ => true,
-    };
-    let verdict = match changes {
-        [] => Verdict::Nothing,
-        _ if changes.iter().any(touches) => Verdict::Line,
-        _ => Verdict::Added,
-    };
-    (verdict, worse)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[track_caller]
-    fn check(changes: &[(&str, Option<&str>, Option<&str>)], expected: Verdict) {
-        let owned = |text: Option<&str>| text.map(str::to_owned);
-        let changes = changes.iter().map(|(path, old, new)| Changed {
-            path: (*path).to_owned(),
-            old: owned(*old),
-            new: owned(*new),
-        });
-        assert_eq!(judge(&changes.collect::<Vec<_>>(), &Protected::usual()).0, expected);
+    #[test]
+    fn a_command_is_for_the_repositories_that_follow() {
+        let words = ["--commits", "3", "a", "--tests", "make test", "b", "c", "--tests", "", "d", "--lines"];
+        let wanted = parse(&words.map(str::to_owned)).expect("words").expect("no help");
+        let tests: Vec<Option<&str>> = wanted.repositories.iter().map(|wish| wish.tests.as_deref()).collect();
+        assert_eq!(tests, [None, Some("make test"), Some("make test"), None]);
+        assert_eq!((wanted.commits, wanted.listed_from), (3, Some(Verdict::Line)));
+        assert!(parse(&[]).is_err());
     }
 
     #[test]
-    fn a_commit_is_judged_by_the_worst_of_its_files() {
-        let old = "def test_a():\n    assert f(1) == 1\n    assert f(2) == 2\n";
-        let other = "def test_a():\n    assert f(1) == 1\n    assert f(2) == 3\n";
-        check(&[], Verdict::Nothing);
-        check(&[("test_a.py", None, Some(old))], Verdict::Added);
-        check(&[("test_a.py", Some(old), Some(other))], Verdict::Line);
-        check(&[("test_a.py", Some(old), None)], Verdict::Finding);
-        check(&[("test_a.py", Some(old), None), ("tests/test_a.py", None, Some(old))], Verdict::Line);
-        check(&[("package.json", Some("{}"), Some("{\"name\": \"a\"}"))], Verdict::Added);
-        check(&[("package.json", Some("{}"), Some("{\"jest\": {}}"))], Verdict::Line);
-        let ci = ".github/workflows/ci.yml";
-        check(&[(ci, Some("- uses: a/b@v1"), Some("- uses: a/b@v2"))], Verdict::Added);
-        check(&[(ci, Some("- run: make test"), Some("- run: make"))], Verdict::Line);
+    fn what_ralph_said_counts_where_it_judged() {
+        let some = || vec!["a".to_owned()];
+        for (compared, findings, notes, expected) in [
+            (Verdict::Nothing, some(), Vec::new(), Verdict::Finding),
+            (Verdict::Added, Vec::new(), some(), Verdict::Line),
+            (Verdict::Finding, Vec::new(), some(), Verdict::Line),
+            (Verdict::Line, Vec::new(), Vec::new(), Verdict::Added),
+            (Verdict::Nothing, Vec::new(), Vec::new(), Verdict::Nothing),
+        ] {
+            assert_eq!(with_tests(compared, findings, notes).0, expected);
+        }
     }
 }
