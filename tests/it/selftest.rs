@@ -42,6 +42,20 @@ fn cheats_and_honest_changes_end_as_they_should() {
 }
 
 #[test]
+fn the_program_may_have_any_name() {
+    let env = Env::new();
+    let renamed = env.root().join("my-loop");
+    std::fs::copy(crate::env::RALPH, &renamed).expect("a copy");
+    let renamed = renamed.to_str().expect("a name");
+    let args = ["selftest", "--json", "--only", "sh-delete-check", "--only", "sh-new-check"];
+    let output = env.start_command(env.command(renamed).args(args)).wait().exits(0);
+    let all: Value = serde_json::from_str(&output.stdout).expect("JSON");
+    let verdicts = ["sh-delete-check", "sh-new-check"].map(|id| of(&all, id)["verdict"].clone());
+    assert_eq!(verdicts, ["finding", "passed"], "{all}");
+    env.start_command(env.command(renamed).arg("demo")).wait().exits(0).prints("Complete");
+}
+
+#[test]
 fn the_rules_are_those_of_the_settings_or_the_strictest() {
     let env = Env::new().settings(json!({"verify": {"onFinding": "report", "testsMayChange": true}}));
     let only = ["--only", "sh-exit-zero"];

@@ -4,6 +4,7 @@ mod bite;
 mod forged;
 mod honest;
 mod in_place;
+mod person;
 mod pytest;
 mod runners;
 

@@ -3,6 +3,7 @@
 //! Facts about files and outputs in, decisions out. The program collects the facts and acts.
 
 pub mod bite;
+pub mod carried_over;
 pub mod caveat;
 pub mod changed_check;
 pub mod changes;

@@ -176,6 +176,7 @@ impl Driver {
             stories.count_reviews(&mut self.site);
         }
         outside::leave(&mut self.site);
+        self.leave_files(outcome);
         let Self { mut site, agent, containment, locks, trees, .. } = self;
         containment.finish(&mut site);
         agent.finish();

@@ -5,8 +5,10 @@
 //! what it was told: `script.json.d/0001.prompt`, `0001.args`.
 
 use std::{
+    env,
     fs::{File, OpenOptions},
     io::{self, Read, Write},
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::Command,
     sync::{Arc, atomic::AtomicBool},
@@ -18,6 +20,18 @@ use ralph_agents::scripted::ROLE;
 use ralph_sys::error::{Context, Error, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+/// This program under the name that agents are known by, whatever its file is called: itself, or this link to it.
+pub(crate) fn program(link: &Path) -> io::Result<PathBuf> {
+    let program = env::current_exe()?;
+    if program.file_stem().is_some_and(|name| name == "ralph") {
+        return Ok(program);
+    }
+    if !link.is_symlink() {
+        symlink(program, link)?;
+    }
+    Ok(link.to_owned())
+}
 
 /// What to do, call by call.
 #[derive(Debug, Deserialize)]

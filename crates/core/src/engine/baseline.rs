@@ -65,6 +65,14 @@ impl Baseline {
         }
     }
 
+    /// What a gate says with what a person changed since, on what the run starts from.
+    pub(super) fn taken_again(&mut self, ended: &GateEnded) {
+        self.failed.retain(|it| it.gate != ended.gate);
+        if ended.failure.is_some() {
+            self.failed.push(Failed { gate: ended.gate, mended: false });
+        }
+    }
+
     /// A turn begins.
     pub(super) fn close(&mut self) {
         self.over = true;

@@ -1,5 +1,6 @@
 //! What happened: the lines of the journal.
 
+mod base_moved;
 mod child_run;
 mod examined;
 mod gate_ended;
@@ -12,6 +13,7 @@ mod turn_ended;
 mod view;
 mod work_counted;
 
+pub use base_moved::BaseMoved;
 pub use child_run::ChildRun;
 pub use examined::{Examined, PutBack};
 pub use gate_ended::GateEnded;
@@ -125,6 +127,14 @@ pub enum Event {
         /// How long it took.
         ms: u64,
     },
+    /// A process of the run leaves the files like this: what is different later is someone else's doing.
+    FilesLeft {
+        /// A commit in the judge's own store; nothing where what judges was copied.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        commit: Option<String>,
+    },
+    /// What a person changed since is part of what the run starts from.
+    BaseMoved(Box<BaseMoved>),
     /// The judge agrees with what was claimed: what judges is about to be compared with what the run starts from.
     ExamineStarted,
     /// A gate is about to be checked with the checks that the run starts from.

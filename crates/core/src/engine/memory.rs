@@ -32,6 +32,8 @@ pub struct Memory {
     pub commit_took: Option<Duration>,
     /// The wait that is on its way.
     pub waiting: Option<Waiting>,
+    /// How the last process left the files: a commit, or copies. Nothing after a kill, and since a turn began.
+    pub files_left: Option<Option<String>>,
     /// The conversation that the next turn continues, where the run lives in one.
     pub conversation: Option<String>,
     /// The agent used the question for a commit message to change files: it is not asked any more.
@@ -123,6 +125,8 @@ impl Memory {
                 Moment::Base => (self.outside, self.outside_left) = (Some(looked.seen.clone()), None),
                 Moment::Left => self.outside_left = Some(looked.seen.clone()),
             },
+            Event::FilesLeft { commit } => self.files_left = Some(commit.clone()),
+            Event::BaseMoved(_) => self.files_left = None,
             Event::WorkCounted(work) => self.work = Some(work.clone()),
             Event::Examined(examined) => self.checks_diff.clone_from(&examined.diff),
             Event::Looked(_)
@@ -167,7 +171,7 @@ impl Memory {
         }
         self.turn = Some(LastTurn { began: at, turn: turn.clone(), claimed: false });
         // Where the line of its end is lost, a turn says that there was one.
-        (self.announced, self.waiting) = (None, None);
+        (self.announced, self.waiting, self.files_left) = (None, None, None);
     }
 
     fn turn_ended(&mut self, setup: &Setup, ended: &TurnEnded) {

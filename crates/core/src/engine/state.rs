@@ -119,6 +119,7 @@ impl State {
             | Event::BiteStarted { .. }
             | Event::Sandboxed { .. }
             | Event::OutsideLooked(_)
+            | Event::FilesLeft { .. }
             | Event::Contacted { .. }
             | Event::ToolCallsJudged { .. }
             | Event::Warned { .. }
@@ -162,6 +163,14 @@ impl State {
             Event::BaseTaken { commit, copies, why, ms } => {
                 self.spent.take_time(*ms);
                 self.judge.take_base_commit(commit.as_deref(), *copies, why.as_deref());
+            }
+            Event::BaseMoved(moved) => {
+                self.spent.take_time(moved.ms);
+                for ended in &moved.tests {
+                    self.spent.take_time(ended.ms);
+                    self.baseline.taken_again(ended);
+                }
+                self.judge.base_moved(moved);
             }
             Event::OldCheckEnded(gate) | Event::BiteEnded(gate) => self.spent.take_time(gate.ms),
             Event::TimeSpent { ms } => self.spent.take_time(*ms),

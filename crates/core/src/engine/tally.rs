@@ -3,7 +3,7 @@
 //! Invariant: what counts for a gate was counted at the place that decides about it, and is compared with what was
 //! counted there before the first turn. Where the two places disagreed then, no number is compared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{event::GateEnded, plan::Plan};
 use crate::verify::{
@@ -16,6 +16,8 @@ use crate::verify::{
 pub(super) struct Tally {
     base_in_place: BTreeMap<usize, Take>,
     base_in_judge: BTreeMap<usize, Take>,
+    /// A person changed checks since, and nobody has counted again.
+    outdated: BTreeSet<usize>,
     in_place: BTreeMap<usize, Take>,
     in_judge: BTreeMap<usize, Take>,
 }
@@ -51,6 +53,17 @@ impl Tally {
 
     pub(super) fn base_of_judge_ended(&mut self, ended: &GateEnded) {
         self.base_in_judge.insert(ended.gate, ended.into());
+    }
+
+    /// A person changed checks. What was counted with those before is of no use: one new take stands for both places, or
+    /// no number is compared.
+    pub(super) fn base_moved(&mut self, takes: &[GateEnded]) {
+        self.outdated.extend(self.base_in_place.keys().chain(self.base_in_judge.keys()));
+        for ended in takes.iter().filter(|ended| ended.tests.is_some()) {
+            self.base_in_place.insert(ended.gate, ended.into());
+            self.base_in_judge.insert(ended.gate, ended.into());
+            self.outdated.remove(&ended.gate);
+        }
     }
 
     /// A gate was checked after a turn. What the judge said after another turn says nothing about this one.
@@ -104,9 +117,10 @@ impl Tally {
         };
         let tested = own.tested.as_ref()?;
         let is_second_take = |other: &&Take| other.passed == own.passed;
-        let is_stable = other
-            .filter(is_second_take)
-            .is_none_or(|other| other.tested.as_ref().is_some_and(|other| other.counts == tested.counts));
+        let is_stable = !self.outdated.contains(&gate)
+            && other
+                .filter(is_second_take)
+                .is_none_or(|other| other.tested.as_ref().is_some_and(|other| other.counts == tested.counts));
         Some(if is_stable { TestBaseline::Stable(tested) } else { TestBaseline::Unstable(tested) })
     }
 }
@@ -193,6 +207,24 @@ mod tests {
         // A judge that cannot run the gate is no second take.
         check(["9", "!3", "8", ""], Some(TestLoss::Fewer { before: 9, after: 8 }));
         check(["!9", "!9", "9", "8"], Some(TestLoss::Fewer { before: 9, after: 8 }));
+    }
+
+    #[test]
+    fn checks_that_a_person_changed_are_counted_anew() {
+        let counted = |takes: &[&str], now: &str| {
+            let mut tally = Tally::default();
+            tally.baseline_ended(&ended("9"));
+            tally.base_of_judge_ended(&ended("9"));
+            tally.base_moved(&takes.iter().map(|said| ended(said)).collect::<Vec<_>>());
+            tally.gate_ended(&ended(now));
+            tally.judge_gate_ended(&ended(now));
+            !tally.losses(&plan()).is_empty()
+        };
+        assert_eq!(["7", "6"].map(|now| counted(&["7"], now)), [false, true]);
+        // Nobody could count: only that there were tests is known.
+        for takes in [&[][..], &["-"][..]] {
+            assert_eq!(["6", "0"].map(|now| counted(takes, now)), [false, true]);
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     baseline::Baseline,
-    event::{GateEnded, JudgeGateEnded, JudgeReady},
+    event::{BaseMoved, GateEnded, JudgeGateEnded, JudgeReady},
     phase::{Judging, Said},
     plan::{Gate, Plan, When},
     round,
@@ -125,6 +125,16 @@ impl JudgeState {
             None if copies.is_some() => Base::Copied,
             None => Base::Unkept(why.unwrap_or("it is not known").to_owned()),
         });
+    }
+
+    /// What a person changed is part of what the run starts from.
+    pub(super) fn base_moved(&mut self, moved: &BaseMoved) {
+        if let Some(commit) = &moved.commit {
+            self.base = Some(Base::Kept(commit.clone()));
+        }
+        if !moved.files.is_empty() {
+            self.tally.base_moved(&moved.tests);
+        }
     }
 
     /// The commit of the judge's own store that the run starts from.

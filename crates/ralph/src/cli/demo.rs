@@ -15,6 +15,7 @@ use ralph_sys::{
 use serde_json::{Value, json};
 
 use super::print_lines;
+use crate::scripted;
 
 /// Watch the whole loop on a scripted agent: no key, no network, a throw-away repository
 ///
@@ -82,7 +83,7 @@ fn prepare(folder: &Path, repository: &Path) -> Result<()> {
     fs_err::write(&script, script_of(repository).to_string())?;
     let settings = json!({
         "maximumIterations": 5,
-        "agent": {"command": env::current_exe()?, "flags": [shell_words::quote(&script.to_string_lossy())]},
+        "agent": {"command": scripted::program(&folder.join("ralph"))?, "flags": [shell_words::quote(&script.to_string_lossy())]},
         "guardrails": [{
             "command": "sh test.sh",
             "failAction": "APPEND",

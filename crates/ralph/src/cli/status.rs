@@ -278,6 +278,8 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
         | Event::Looked(_)
         | Event::CommitEnded(_)
         | Event::BaseTaken { .. }
+        | Event::FilesLeft { .. }
+        | Event::BaseMoved(_)
         | Event::Delivered
         | Event::OutsideLooked(_)
         | Event::WaitEnded { .. }

@@ -4,6 +4,7 @@
 mod bite;
 mod compare;
 pub(super) mod copies;
+mod person;
 
 use std::{io, os::unix::fs::PermissionsExt, path::Path, time::Instant};
 

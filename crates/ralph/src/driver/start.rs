@@ -230,6 +230,7 @@ impl Resume {
         let mut driver = preflight.driver(ledger, run, stories)?;
         driver.site.setup.hidden = hidden::kept(&driver.site.dir);
         outside::resume(&mut driver.site);
+        driver.take_over_files();
         Ok(driver)
     }
 }

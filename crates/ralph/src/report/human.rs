@@ -183,6 +183,7 @@ impl Reporter for Human {
             Event::ChildrenOutlived { children, kept } => self.warning(&summary::outlived(children, *kept)),
             Event::RunEnded { outcome, .. } => self.ended(run, outcome),
             Event::EditsTaken(taken) => self.edits_taken(taken),
+            Event::BaseMoved(moved) => self.base_moved(moved),
             Event::Found { findings } => self.found(findings),
             Event::Accepted { why } => self.accepted(why.as_deref()),
             Event::Rejected { why } => self.line(&format!("A person sent the work back: {}", printable(why))),
@@ -190,6 +191,7 @@ impl Reporter for Human {
             | Event::JudgeStarted { .. }
             | Event::JudgeGateStarted { .. }
             | Event::BaseTaken { .. }
+            | Event::FilesLeft { .. }
             | Event::ExamineStarted
             | Event::OldCheckStarted { .. }
             | Event::OldCheckEnded(_)

@@ -161,7 +161,7 @@ fn settings(place: &Place, rules: &Rules) -> Result<Value> {
     settings["maximumIterations"] = json!(1);
     settings["retries"] = json!(0);
     settings["agent"] = json!({
-        "command": env::current_exe()?,
+        "command": place.program()?,
         "flags": [shell_words::quote(&place.script().to_string_lossy())],
     });
     settings["scm"] = json!({"command": "git", "tasks": ["commit"]});

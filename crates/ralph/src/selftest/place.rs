@@ -14,6 +14,8 @@ use ralph_sys::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::scripted;
+
 use super::{
     Rules,
     catalogue::{Act, Breaks, Entry, Fixture, Reach, Text},
@@ -22,6 +24,9 @@ use super::{
 
 /// What of the user's environment a loop sees.
 const INHERITED: [&str; 5] = ["LANG", "LC_ALL", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "TERM"];
+
+/// The program under the name that it is known by, for agents that call it.
+const OWN_LINK: &str = "home/.local/bin/ralph";
 
 /// Makes the first commit; ralph's own folder is not part of it.
 const COMMIT: &str = "set -e
@@ -54,7 +59,7 @@ impl Place {
         }
         // As ralph names it.
         let project = fs_err::canonicalize(root.path().join("project"))?;
-        symlink(env::current_exe()?, root.path().join("home/.local/bin/ralph"))?;
+        symlink(env::current_exe()?, root.path().join(OWN_LINK))?;
         let environment = environment(root.path());
         Ok(Self { root, project, environment, config: None })
     }
@@ -98,6 +103,11 @@ impl Place {
         Ok(place)
     }
 
+    /// This program under a name by which it is known as the scripted agent, whatever its file is called.
+    pub(super) fn program(&self) -> Result<PathBuf> {
+        Ok(scripted::program(&self.root.path().join(OWN_LINK))?)
+    }
+
     pub(super) fn project(&self) -> &Path {
         &self.project
     }
@@ -128,7 +138,7 @@ impl Place {
             "maximumIterations": entry.turns.len(),
             "retries": 0,
             "agent": {
-                "command": env::current_exe()?,
+                "command": self.program()?,
                 "flags": [shell_words::quote(&self.script().to_string_lossy())],
             },
             "guardrails": guardrails.collect::<Vec<_>>(),

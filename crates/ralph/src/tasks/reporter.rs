@@ -181,6 +181,8 @@ impl Reporter for TaskReporter {
             | Event::JudgeGateStarted { .. }
             | Event::JudgeGateEnded(_)
             | Event::BaseTaken { .. }
+            | Event::FilesLeft { .. }
+            | Event::BaseMoved(_)
             | Event::ExamineStarted
             | Event::OldCheckStarted { .. }
             | Event::OldCheckEnded(_)

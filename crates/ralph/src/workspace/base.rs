@@ -49,12 +49,15 @@ pub(crate) enum MadeChange<'a> {
     Removed(&'a Path),
     Entry(&'a Path, &'a Blob),
     Text(&'a Path, &'a str),
+    Merged { path: &'a Path, mode: &'a str, text: &'a str },
 }
 
 impl MadeChange<'_> {
     fn path(&self) -> &Path {
         match self {
-            Self::Removed(path) | Self::Entry(path, _) | Self::Text(path, _) => path,
+            Self::Removed(path) | Self::Entry(path, _) | Self::Text(path, _) | Self::Merged { path, .. } => {
+                path
+            }
         }
     }
 }
@@ -173,10 +176,10 @@ impl Workspace {
                 MadeChange::Removed(_) => ("0".to_owned(), "0".repeat(commit.len())),
                 MadeChange::Entry(_, blob) => (blob.mode.clone(), blob.id.clone()),
                 MadeChange::Text(_, contents) => {
-                    let write = self.store.call().args(["hash-object", "-w", "--stdin"]);
-                    let id =
-                        write.input(contents.as_bytes().to_vec()).must(supervisor, "cannot write a file")?;
-                    ("100644".to_owned(), text(&id))
+                    ("100644".to_owned(), self.write_blob(supervisor, contents)?)
+                }
+                MadeChange::Merged { mode, text, .. } => {
+                    ((*mode).to_owned(), self.write_blob(supervisor, text)?)
                 }
             };
             lines.extend_from_slice(format!("{mode} {id}\t").as_bytes());
@@ -191,6 +194,19 @@ impl Workspace {
         hold.must(supervisor, "cannot hold the commit")?;
         self.seal_store()?;
         Ok(made)
+    }
+
+    fn write_blob(&self, supervisor: &mut Supervisor, contents: &str) -> io::Result<String> {
+        let write = self.store.call().args(["hash-object", "-w", "--stdin"]);
+        let id = write.input(contents.as_bytes().to_vec()).must(supervisor, "cannot write a file")?;
+        Ok(text(&id))
+    }
+
+    /// Keeps a commit of the store as what the run starts from.
+    pub(crate) fn hold_base(&mut self, supervisor: &mut Supervisor, commit: &str) -> io::Result<()> {
+        let hold = self.store.call().args(["update-ref", &format!("{BASES}/{commit}"), commit]);
+        hold.must(supervisor, "cannot hold the commit")?;
+        self.seal_store()
     }
 
     /// Whether the store is as ralph left it.

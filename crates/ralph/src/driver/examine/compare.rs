@@ -323,7 +323,7 @@ fn is_laid(laid: &[PathBuf], path: &Path) -> bool {
 }
 
 /// Reads what is needed of the files that differ, and compares it.
-fn compared(
+pub(super) fn compared(
     supervisor: &mut Supervisor,
     workspace: &Workspace,
     setup: &Setup,

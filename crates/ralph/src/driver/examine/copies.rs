@@ -11,10 +11,11 @@ use std::{
 use ralph_core::{
     engine::{
         Run,
-        event::{Examined, PutBack},
+        event::{BaseMoved, Examined, PutBack},
     },
     setup::Setup,
     verify::{
+        carried_over::carried_over,
         changed_check::FileChange,
         changes::{ChangedFile, Compared, WhatJudges},
         old_checks::{Evidence, conclude},
@@ -27,6 +28,9 @@ use crate::journal::run_dir::{RunDir, record};
 
 /// The file in the folder of a run.
 const FILE: &str = "checks.json";
+
+/// The one with what judged when the last process of the run ended.
+const LEFT_FILE: &str = "checks-left.json";
 
 /// So many files and folders are looked at.
 const MAX_ENTRIES: usize = 200_000;
@@ -62,7 +66,7 @@ const FOREIGN: [&str; 14] = [
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Copies(BTreeMap<String, Copy>);
 
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Copy {
     text: String,
     is_executable: bool,
@@ -70,6 +74,54 @@ struct Copy {
 
 /// Copies what judges. Returns how many files that are.
 pub(in crate::driver) fn take(setup: &Setup, run: &Run, dir: &RunDir) -> Result<u64, String> {
+    let copies = copy(setup, run)?;
+    write(dir, FILE, &copies).map_err(|error| error.to_string())?;
+    Ok(copies.0.len() as u64)
+}
+
+/// A process of the run ends: copies what judges, so that what a person changes later is known.
+pub(super) fn leave(setup: &Setup, run: &Run, dir: &RunDir) -> io::Result<()> {
+    write(dir, LEFT_FILE, &copy(setup, run).map_err(io::Error::other)?)
+}
+
+/// What a person changed since the last process ended becomes part of the copies.
+pub(super) fn take_over(setup: &Setup, run: &Run, dir: &RunDir) -> io::Result<Option<BaseMoved>> {
+    let (mut base, left) = (read_copies(dir, FILE)?, read_copies(dir, LEFT_FILE)?);
+    let now = copy(setup, run).map_err(io::Error::other)?;
+    let is_changed = |path: &&String| left.0.get(*path) != now.0.get(*path);
+    let mut files = Vec::new();
+    for path in left.0.keys().chain(now.0.keys()).filter(is_changed) {
+        if files.contains(path) {
+            continue;
+        }
+        files.push(path.clone());
+        let copy = match (base.0.get(path), left.0.get(path), now.0.get(path)) {
+            (was, left, now) if was == left => now.cloned(),
+            // The agent had changed it: only what the person did to it counts.
+            (Some(was), Some(left), Some(now)) => {
+                let text = carried_over(&was.text, &left.text, &now.text);
+                Some(text.map_or_else(|| was.clone(), |text| Copy { text, ..now.clone() }))
+            }
+            (was, _, Some(_)) => was.cloned(),
+            (_, _, None) => None,
+        };
+        match copy {
+            Some(copy) => drop(base.0.insert(path.clone(), copy)),
+            None => drop(base.0.remove(path)),
+        }
+    }
+    if files.is_empty() {
+        return Ok(None);
+    }
+    write(dir, FILE, &base)?;
+    Ok(Some(BaseMoved { commit: None, files, tests: Vec::new(), ms: 0 }))
+}
+
+fn write(dir: &RunDir, name: &str, copies: &Copies) -> io::Result<()> {
+    record(&dir.path().join(name), &serde_json::to_vec(copies).map_err(io::Error::other)?)
+}
+
+fn copy(setup: &Setup, run: &Run) -> Result<Copies, String> {
     let root = Root::new(&setup.project);
     let read = |path: &str| text(&root, path).map(|copy| copy.text);
     let what = WhatJudges::new(&setup.judge.checks, "", &commands(run), &read);
@@ -83,14 +135,12 @@ pub(in crate::driver) fn take(setup: &Setup, run: &Run, dir: &RunDir) -> Result<
         }
         copies.0.insert(path, copy);
     }
-    let bytes = serde_json::to_vec(&copies).map_err(|error| error.to_string())?;
-    record(&dir.path().join(FILE), &bytes).map_err(|error| error.to_string())?;
-    Ok(copies.0.len() as u64)
+    Ok(copies)
 }
 
 /// Compares what judges with the copies.
 pub(in crate::driver) fn examine(setup: &Setup, run: &Run, dir: &RunDir) -> io::Result<Examined> {
-    let copies = read_copies(dir)?;
+    let copies = read_copies(dir, FILE)?;
     let root = Root::new(&setup.project);
     let old = |path: &str| match copies.0.get(path) {
         Some(copy) => Some(copy.text.clone()),
@@ -127,7 +177,7 @@ pub(in crate::driver) fn examine(setup: &Setup, run: &Run, dir: &RunDir) -> io::
 pub(in crate::driver) fn put_back(setup: &Setup, dir: &RunDir, kept: &Path, files: &[String]) -> PutBack {
     let mut done = PutBack { files: Vec::new(), failed: Vec::new(), kept: None };
     let root = Root::new(&setup.project);
-    let copies = read_copies(dir);
+    let copies = read_copies(dir, FILE);
     for file in files {
         let restored = match &copies {
             Ok(copies) => restore(&root, copies.0.get(file), kept, file),
@@ -156,13 +206,13 @@ fn restore(root: &Root, copy: Option<&Copy>, kept: &Path, file: &str) -> io::Res
     root.open(file)?.set_permissions(fs::Permissions::from_mode(mode))
 }
 
-fn read_copies(dir: &RunDir) -> io::Result<Copies> {
-    let bytes = ralph_sys::files::read(&dir.path().join(FILE), MAX_COPIES_LEN)?;
+fn read_copies(dir: &RunDir, name: &str) -> io::Result<Copies> {
+    let bytes = ralph_sys::files::read(&dir.path().join(name), MAX_COPIES_LEN)?;
     serde_json::from_slice(&bytes).map_err(io::Error::other)
 }
 
 /// The guardrails that anyone may know.
-fn commands(run: &Run) -> Vec<String> {
+pub(super) fn commands(run: &Run) -> Vec<String> {
     run.plan.gates.iter().filter_map(|gate| gate.check.command().map(str::to_owned)).collect()
 }
 

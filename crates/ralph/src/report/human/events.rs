@@ -9,7 +9,7 @@ use ralph_core::{
         commit::CommitEnd,
         decide,
         edits::{EditsTaken, Effect},
-        event::{RunStarted, Turn, TurnEnd, TurnEnded},
+        event::{BaseMoved, RunStarted, Turn, TurnEnd, TurnEnded},
         outcome::Outcome,
         plan::{CommitRule, Plan},
     },
@@ -69,6 +69,13 @@ impl Human {
                 Effect::NewRuns => "Not used in this run:",
             };
             self.line(&format!("{accent}{what}{accent:#} {}", printable(&edit.line())));
+        }
+    }
+
+    pub(super) fn base_moved(&mut self, moved: &BaseMoved) {
+        let Palette { accent, .. } = self.look.palette;
+        for file in &moved.files {
+            self.line(&format!("{accent}You changed{accent:#} {}", printable(file)));
         }
     }
 

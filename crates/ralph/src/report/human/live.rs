@@ -112,6 +112,8 @@ impl Live {
             | Event::JudgeFailed { .. }
             | Event::JudgeGateEnded(_)
             | Event::BaseTaken { .. }
+            | Event::FilesLeft { .. }
+            | Event::BaseMoved(_)
             | Event::OldCheckEnded(_)
             | Event::BiteEnded(_)
             | Event::TimeSpent { .. }

@@ -89,6 +89,8 @@ impl Human {
             | Event::JudgeFailed { .. }
             | Event::JudgeGateStarted { .. }
             | Event::BaseTaken { .. }
+            | Event::FilesLeft { .. }
+            | Event::BaseMoved(_)
             | Event::ExamineStarted
             | Event::OldCheckStarted { .. }
             | Event::BiteStarted { .. }
