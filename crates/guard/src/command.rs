@@ -1,6 +1,6 @@
 //! One command that would run, and how its options are read.
 
-use super::{context::Context, paths, programs, shell::RedirectKind, text};
+use super::{context::Context, paths, pattern, programs, shell::RedirectKind, text};
 
 /// A command as a system call would see it. Unknown parts of its texts are marked, see [`text`].
 #[derive(Clone, Debug, Default)]
@@ -186,37 +186,23 @@ impl Command {
         words
     }
 
-    /// Whether it is one of these commands: the program and the words after it, each of which may have alternatives
-    /// (`a|b`) and wildcards.
+    /// Whether one of these patterns means it.
     pub(crate) fn runs(&self, patterns: &[&str]) -> bool {
-        let mut patterns = patterns.iter().filter(|pattern| self.is_program_of(pattern)).peekable();
-        if patterns.peek().is_none() {
-            return false;
-        }
-        let words = self.words();
-        patterns.any(|pattern| {
-            pattern.split(' ').skip(1).enumerate().all(|(at, part)| {
-                let word = words.get(at).copied().unwrap_or_default();
-                part.split('|')
-                    .any(|choice| paths::glob_matches(choice, word) && (choice == "*" || !word.is_empty()))
-            })
-        })
+        pattern::any_means(patterns, self)
     }
 
-    /// Whether a pattern begins with this program. Asked of every pattern for every command, so in one pass and without
-    /// allocation.
-    fn is_program_of(&self, pattern: &str) -> bool {
-        let mut choices = pattern.as_bytes();
-        loop {
-            let after = choices.strip_prefix(self.program.as_bytes());
-            if after.is_some_and(|after| matches!(after, [] | [b' ' | b'|', ..])) {
-                return true;
-            }
-            match choices.iter().position(|byte| matches!(byte, b' ' | b'|')) {
-                Some(at) if choices[at] == b'|' => choices = &choices[at + 1..],
-                Some(_) | None => return false,
-            }
+    /// Whether it sets a variable of which this is true, for itself or for all that follow.
+    pub(crate) fn sets_variable(&self, is_meant: &dyn Fn(&str, &str) -> bool) -> bool {
+        let mut set = self.env.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        if set.any(|(name, value)| is_meant(name, value)) {
+            return true;
         }
+        if self.is(&["launchctl"]) {
+            return matches!(self.operands(&[])[..], ["setenv", name, value] if is_meant(name, value));
+        }
+        let exports = ["export", "declare", "typeset", "readonly", "local", "setenv"];
+        let mut pairs = self.args.iter().filter_map(|arg| arg.split_once('='));
+        self.is(&exports) && pairs.any(|(name, value)| is_meant(name, value))
     }
 
     /// Only says what it would do.

@@ -100,9 +100,7 @@ impl Findings<'_> {
 
     fn judge_command(&mut self, input: &RuleInput<'_>) {
         for rule in rules::all() {
-            if let Check::Command(check) = rule.check
-                && let Some(found) = check(input)
-            {
+            if let Some(found) = rule.find(input) {
                 self.add(rule, &found);
             }
         }

@@ -39,6 +39,7 @@ use super::{
     file_access::FileAccess,
     flatten::Obstacle,
     paths::{self, Place},
+    pattern::{self, Patterns},
 };
 
 /// What a rule protects, or protects from.
@@ -94,6 +95,8 @@ pub enum Tier {
 }
 
 /// A rule. [`all`] lists them.
+///
+/// It finds what its patterns, its variables, its words of code or its check find.
 #[derive(Debug, Serialize)]
 pub struct Rule {
     /// Its name: stable, and what an [`AllowList`](crate::AllowList) has.
@@ -106,6 +109,24 @@ pub struct Rule {
     pub finds: &'static str,
     /// What the agent should do instead, in whole sentences.
     pub instead: &'static str,
+    /// Commands that it finds.
+    pub patterns: Patterns,
+    /// Commands among those that pass.
+    pub unless: Patterns,
+    /// Variables that it finds where they are set.
+    pub variables: &'static [&'static str],
+    /// One-liners that it finds: those with a word of each group.
+    pub code: &'static [&'static [&'static str]],
+    /// Whether a dry run of what its patterns mean passes.
+    #[serde(skip)]
+    pub(super) spares_dry_runs: bool,
+    /// Whether what happens in a container or on another machine passes.
+    #[serde(skip)]
+    pub(super) spares_remote: bool,
+    /// What passes although its patterns mean it.
+    #[serde(skip)]
+    pub(super) spares: fn(&RuleInput<'_>) -> bool,
+    /// What patterns cannot say: it needs paths, SQL or several things at once.
     #[serde(skip)]
     pub(super) check: Check,
     /// Command lines that it finds.
@@ -114,13 +135,69 @@ pub struct Rule {
     pub passes: &'static [&'static str],
 }
 
-/// What a rule looks at. It returns what it found, for people.
+/// What rules have in common.
+const RULE: Rule = Rule {
+    id: "",
+    category: Category::FileSystem,
+    tier: Tier::Block,
+    finds: "",
+    instead: "",
+    patterns: Patterns::NONE,
+    unless: Patterns::NONE,
+    variables: &[],
+    code: &[],
+    spares_dry_runs: true,
+    spares_remote: false,
+    spares: |_| false,
+    check: Check::Patterns,
+    matches: &[],
+    passes: &[],
+};
+
+/// What a rule looks at beside its patterns. It returns what it found, for people.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Check {
+    /// Nothing.
+    Patterns,
     /// A command and the files it accesses.
     Command(fn(&RuleInput<'_>) -> Option<String>),
     /// What stands in the way of judging at all.
     Obstacle(fn(&Obstacle) -> Option<String>),
+}
+
+impl Rule {
+    /// What it finds in a command, for people.
+    pub(super) fn find(&self, input: &RuleInput<'_>) -> Option<String> {
+        if self.means(input) || self.has_variable(input.command) || self.has_code(input.command) {
+            return Some(input.display_command());
+        }
+        match self.check {
+            Check::Command(check) => check(input),
+            Check::Patterns | Check::Obstacle(_) => None,
+        }
+    }
+
+    fn means(&self, input: &RuleInput<'_>) -> bool {
+        let command = input.command;
+        self.patterns.mean(command)
+            && !command.asks_for_help()
+            && !(self.spares_dry_runs && command.is_dry_run())
+            && !(self.spares_remote && command.is_remote)
+            && !self.unless.mean(command)
+            && !(self.spares)(input)
+    }
+
+    fn has_variable(&self, command: &Command) -> bool {
+        !self.variables.is_empty()
+            && command.sets_variable(&|name, value| {
+                self.variables.iter().any(|pattern| pattern::means_variable(pattern, name, value))
+            })
+    }
+
+    fn has_code(&self, command: &Command) -> bool {
+        let Some(code) = &command.code else { return false };
+        !self.code.is_empty() && self.code.iter().all(|words| words.iter().any(|word| code.contains(word)))
+    }
 }
 
 /// A command that would run, the files it accesses, and where it runs. File tools come with an empty command.

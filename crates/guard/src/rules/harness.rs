@@ -1,18 +1,15 @@
 //! Ralph's own files, and the settings of agents.
 
-use super::{Category, Check, Rule, RuleInput, Tier};
+use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
 use crate::{
-    command::Command,
     file_access::Access,
     paths::{Place, Relation, relation_to, relative_to},
-    programs::AGENTS,
 };
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "harness-files",
         category: Category::Harness,
-        tier: Tier::Block,
         finds: "changes ralph's own files, or settings and hooks of agents or of git",
         instead: "Leave these files alone; `ralph/tasks.json` and `progress.txt` are yours. Say what should change.",
         check: Check::Command(harness_files),
@@ -38,14 +35,21 @@ pub(super) const RULES: &[Rule] = &[
             "sed -i 's/- [ ]/- [x]/' .ralph/implementation_plan.md",
             "grep -rn .ralph-active src",
         ],
+        ..RULE
     },
     Rule {
         id: "harness-variables",
         category: Category::Harness,
-        tier: Tier::Block,
         finds: "sets variables that ralph uses",
         instead: "Leave `RALPH_...` variables as they are.",
-        check: Check::Command(harness_variables),
+        patterns: Patterns::new(&[
+            "unset|export|declare|typeset|readonly ~RALPH_*|CLAUDE_CONFIG_DIR*|CODEX_HOME*|IS_SANDBOX*",
+            "env -u=RALPH_*|-u=CLAUDE_CONFIG_DIR|-u=CODEX_HOME|-u=IS_SANDBOX|--unset=RALPH_*",
+            "env ?* -i|--ignore-environment",
+            "env - ?*",
+        ]),
+        variables: &["RALPH_*|CLAUDE_CONFIG_DIR|CODEX_HOME|IS_SANDBOX=*"],
+        spares_dry_runs: false,
         matches: &[
             "RALPH_GUARD=off npm test",
             "export RALPH_RUN_ID=x",
@@ -55,14 +59,23 @@ pub(super) const RULES: &[Rule] = &[
             "env -i bash -c ls",
         ],
         passes: &["echo 'RALPH_GUARD=off' >> docs/x.md", "NODE_ENV=x npm test", "unset FOO"],
+        ..RULE
     },
     Rule {
         id: "harness-agents",
         category: Category::Harness,
-        tier: Tier::Block,
         finds: "starts an agent without a guard",
         instead: "Do the work yourself, or ask for another turn.",
-        check: Check::Command(harness_agents),
+        patterns: Patterns::new(&[
+            "claude|claude-code|codex|amp|gemini|gemini-cli|opencode|opencode-ai|qwen|qwen-code|copilot|aider|goose|cursor-agent|crush",
+            "pi -p|--print|--mode",
+        ]),
+        unless: Patterns::new(&[
+            "claude|claude-code|codex|amp|gemini|gemini-cli|opencode|opencode-ai|qwen|qwen-code|copilot|aider|goose|cursor-agent|crush ~-v",
+            "claude|claude-code|codex|amp|gemini|gemini-cli|opencode|opencode-ai|qwen|qwen-code|copilot|aider|goose|cursor-agent|crush doctor|config|mcp|completion|models|auth|stats|features !?*",
+            "claude|claude-code|codex|amp|gemini|gemini-cli|opencode|opencode-ai|qwen|qwen-code|copilot|aider|goose|cursor-agent|crush doctor|config|mcp|completion|models|auth|stats|features list|get|status|ls|show",
+        ]),
+        spares_dry_runs: false,
         matches: &[
             "claude -p x --dangerously-skip-permissions",
             "codex exec x",
@@ -74,14 +87,24 @@ pub(super) const RULES: &[Rule] = &[
             "claude -p 'do it'",
         ],
         passes: &["claude --version", "codex --help", "gemini --version", "which claude", "claude mcp list"],
+        ..RULE
     },
     Rule {
         id: "harness-control",
         category: Category::Harness,
-        tier: Tier::Block,
         finds: "controls the loop it runs in, or passes over the hooks of git",
         instead: "Say that you are done or stuck; ralph decides what follows.",
-        check: Check::Command(harness_control),
+        patterns: Patterns::new(&["ralph", "git -c=core.hookspath*", "git ~core.hookspath=*"]),
+        unless: Patterns::new(&[
+            "ralph status|logs|report|bus|job|doctor|schema|completions|man|guard|demo|help !--no-guard|--no-sandbox|--sandbox|--config",
+            "ralph stories list|check|submit|approve|request-changes !--no-guard|--no-sandbox|--sandbox|--config",
+            "ralph task list !--no-guard|--no-sandbox|--sandbox|--config",
+            "ralph session status !--no-guard|--no-sandbox|--sandbox|--config",
+            "ralph plugin show !--no-guard|--no-sandbox|--sandbox|--config",
+            "ralph sandbox check !--no-guard|--no-sandbox|--sandbox|--config",
+        ]),
+        spares_dry_runs: false,
+        check: Check::Command(passes_hooks),
         matches: &[
             "ralph stop",
             "ralph run -p x",
@@ -112,6 +135,7 @@ pub(super) const RULES: &[Rule] = &[
             "ralph task list",
             "ralph job -p x",
         ],
+        ..RULE
     },
 ];
 
@@ -217,84 +241,6 @@ fn is_open(rest: &str) -> bool {
     !inner.split('/').any(|part| part == "runs" || part == "TASK.md")
 }
 
-fn harness_variables(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    let is_own = |name: &str| {
-        name.starts_with("RALPH_")
-            || name == "CLAUDE_CONFIG_DIR"
-            || name == "CODEX_HOME"
-            || name == "IS_SANDBOX"
-    };
-    let set = command.env.iter().any(|(name, _)| is_own(name));
-    let shell = command.is(&["export", "unset", "declare", "typeset", "readonly"])
-        && command.args.iter().any(|arg| is_own(arg.split('=').next().unwrap_or_default()));
-    let env = command.is(&["env"])
-        && (command.values("u", &["unset"]).iter().any(|name| is_own(name))
-            || (command.has("i", &["ignore-environment"])
-                || command.args.first().is_some_and(|arg| arg == "-"))
-                && !command.operands(&[]).is_empty());
-    input.found_if(set || shell || env)
-}
-
-fn harness_agents(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    let package = [
-        "@anthropic-ai/claude-code",
-        "@openai/codex",
-        "@google/gemini-cli",
-        "@sourcegraph/amp",
-        "opencode-ai",
-        "@qwen-code/qwen-code",
-        "@github/copilot",
-    ];
-    let is_package = package.iter().any(|name| command.spelled.starts_with(name));
-    let is_agent = (AGENTS.contains(&command.program.as_str()) && !command.is(&["ralph", "pi"]))
-        || is_package
-        || command.is(&["pi"]) && command.has("p", &["print", "mode"]);
-    if !is_agent || command.asks_for_help() || command.has_word(&["-v"]) {
-        return None;
-    }
-    let looks = command.words().first().is_some_and(|verb| {
-        [
-            "doctor",
-            "config",
-            "mcp",
-            "login",
-            "logout",
-            "update",
-            "completion",
-            "models",
-            "auth",
-            "stats",
-            "features",
-        ]
-        .contains(verb)
-    }) && command
-        .words()
-        .get(1)
-        .is_none_or(|verb| ["list", "get", "status", "ls", "show"].contains(verb))
-        && !command.runs(&["*|claude|codex login|logout|update"]);
-    input.found_if(!looks)
-}
-
-/// The commands of ralph that agents may type: they look, or take a step that ralph itself checks.
-const FOR_AGENTS: [&str; 6] = [
-    "ralph status|logs|report|bus|job|doctor|schema|completions|man|guard|demo|help",
-    "ralph stories list|check|submit|approve|request-changes",
-    "ralph task list",
-    "ralph session status",
-    "ralph plugin show",
-    "ralph sandbox check",
-];
-/// What would take away from a part of the work what keeps the whole safe.
-const UNSAFE_FLAGS: [&str; 4] = ["--no-guard", "--no-sandbox", "--sandbox", "--config"];
-
-fn is_for_agents(command: &Command) -> bool {
-    let is_unsafe =
-        |arg: &String| UNSAFE_FLAGS.contains(&arg.split_once('=').map_or(arg.as_str(), |(name, _)| name));
-    command.runs(&FOR_AGENTS) && !command.args.iter().any(is_unsafe)
-}
-
 /// Options of git's commands that take a value.
 const GIT_VALUED: [&str; 17] = [
     "-C",
@@ -317,9 +263,10 @@ const GIT_VALUED: [&str; 17] = [
 ];
 
 /// Whether git is told not to run the hooks of a step.
-fn passes_hooks(command: &Command) -> bool {
+fn passes_hooks(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
     if !command.is(&["git"]) {
-        return false;
+        return None;
     }
     let verb = command.words().first().copied().unwrap_or_default();
     let has_letter = ["commit", "am"].contains(&verb);
@@ -327,13 +274,5 @@ fn passes_hooks(command: &Command) -> bool {
     let passes = |switch: &&str| {
         (has_letter && *switch == "n") || (7 < switch.len() && "no-verify".starts_with(*switch))
     };
-    has_hooks && command.switches(&GIT_VALUED, "uS").iter().any(passes)
-}
-
-fn harness_control(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    let drives = command.is(&["ralph"]) && !command.asks_for_help() && !is_for_agents(command);
-    let hooks = command.is(&["git"])
-        && command.args.iter().any(|arg| arg.to_lowercase().starts_with("core.hookspath="));
-    input.found_if(drives || passes_hooks(command) || hooks)
+    input.found_if(has_hooks && command.switches(&GIT_VALUED, "uS").iter().any(passes))
 }

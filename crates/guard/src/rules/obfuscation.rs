@@ -1,6 +1,6 @@
 //! Commands that hide what they do, or that cannot be read.
 
-use super::{Category, Check, Rule, RuleInput, Tier};
+use super::{Category, Check, RULE, Rule, RuleInput, Tier};
 use crate::{flatten::Obstacle, programs::SHELLS};
 
 pub(super) const RULES: &[Rule] = &[
@@ -16,11 +16,11 @@ pub(super) const RULES: &[Rule] = &[
         }),
         matches: &["tool: mcp__x__frobnicate"],
         passes: &["tool: WebSearch", "tool: mcp__x__list_tables"],
+        ..RULE
     },
     Rule {
         id: "interactive-shell",
         category: Category::Obfuscation,
-        tier: Tier::Block,
         finds: "starts a shell or an interpreter that waits for what is typed later",
         instead: "Give it the commands: `bash -c '...'`, or a script in the project.",
         check: Check::Command(interactive_shell),
@@ -33,11 +33,11 @@ pub(super) const RULES: &[Rule] = &[
             "bash < a.sh",
             "bash -n x.sh",
         ],
+        ..RULE
     },
     Rule {
         id: "unknown-program",
         category: Category::Obfuscation,
-        tier: Tier::Block,
         finds: "runs a program whose name is only known when it runs",
         instead: "Write out the name of the program.",
         check: Check::Obstacle(|obstacle| match obstacle {
@@ -46,11 +46,11 @@ pub(super) const RULES: &[Rule] = &[
         }),
         matches: &["$CMD -rf x", "$(cat name.txt) x", "/bin/r? -rf x", "${a}${b} x"],
         passes: &["X=ls; $X src", "$(which ls) src", "\"$(npm bin)/eslint\" .", "$SHELL -c 'ls'"],
+        ..RULE
     },
     Rule {
         id: "unknown-code",
         category: Category::Obfuscation,
-        tier: Tier::Block,
         finds: "hands code to a shell or interpreter that is only known when it runs",
         instead: "Write out the commands, or put them into a script in the project and run that.",
         check: Check::Obstacle(|obstacle| match obstacle {
@@ -70,17 +70,15 @@ pub(super) const RULES: &[Rule] = &[
             "echo 'echo hi' | bash",
             "cat script.sh | bash",
         ],
+        ..RULE
     },
     Rule {
         id: "decoded-code",
         category: Category::Obfuscation,
-        tier: Tier::Block,
         finds: "decodes something in a one-liner and runs it",
         instead: "Write out the code.",
-        check: Check::Command(|input| {
-            let code = input.command.code.as_deref()?;
-            let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
-            let decodes = has(&[
+        code: &[
+            &[
                 "b64decode",
                 "base64.decode",
                 "fromhex",
@@ -100,8 +98,8 @@ pub(super) const RULES: &[Rule] = &[
                 "unpack(\"m",
                 "chr(",
                 "fromCharCode",
-            ]);
-            let runs = has(&[
+            ],
+            &[
                 "exec(",
                 "eval(",
                 "eval ",
@@ -112,9 +110,8 @@ pub(super) const RULES: &[Rule] = &[
                 "popen",
                 "spawn",
                 "__import__",
-            ]);
-            input.found_if(decodes && runs)
-        }),
+            ],
+        ],
         matches: &[
             "python3 -c \"exec(__import__('base64').b64decode('eA=='))\"",
             "node -e \"eval(atob('eA=='))\"",
@@ -124,11 +121,11 @@ pub(super) const RULES: &[Rule] = &[
             "python3 -c \"import base64; print(base64.b64decode('eA=='))\"",
             "node -e \"console.log(atob('eA=='))\"",
         ],
+        ..RULE
     },
     Rule {
         id: "unreadable",
         category: Category::Obfuscation,
-        tier: Tier::Block,
         finds: "is not a command line that can be read",
         instead: "Close every quote and bracket, and put long scripts into a file.",
         check: Check::Obstacle(|obstacle| match obstacle {
@@ -139,11 +136,11 @@ pub(super) const RULES: &[Rule] = &[
         }),
         matches: &["echo 'x", "if true; then ls", "ls )", "echo \"$(ls\""],
         passes: &["echo \"it's\"", "if true; then ls; fi", "case x in a) ls;; esac"],
+        ..RULE
     },
     Rule {
         id: "too-deep",
         category: Category::Obfuscation,
-        tier: Tier::Block,
         finds: "nests brackets, or shells in shells, too deep to be judged",
         instead: "Put the steps into a script in the project, one per line.",
         check: Check::Obstacle(|obstacle| match obstacle {
@@ -152,11 +149,11 @@ pub(super) const RULES: &[Rule] = &[
         }),
         matches: &["eval eval eval eval eval eval eval eval eval ls"],
         passes: &["bash -c 'bash -c ls'", "echo $(echo $(echo x))"],
+        ..RULE
     },
     Rule {
         id: "too-much",
         category: Category::Obfuscation,
-        tier: Tier::Block,
         finds: "is longer than 64 KiB, or would run more than can be followed",
         instead: "Write the content with the file tool, and put long scripts into a file.",
         check: Check::Obstacle(|obstacle| match obstacle {
@@ -167,6 +164,7 @@ pub(super) const RULES: &[Rule] = &[
             "for a in {1..64}; do for b in {1..64}; do for c in {1..64}; do echo $a$b$c; done; done; done",
         ],
         passes: &["echo {1..10}", "for i in {1..50}; do echo $i; done"],
+        ..RULE
     },
 ];
 

@@ -1,6 +1,6 @@
 //! What would run again later.
 
-use super::{Category, Check, Rule, RuleInput, Tier};
+use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
 use crate::{
     file_access::Access,
     paths::{Place, Relation, relation_to},
@@ -10,7 +10,6 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "start-files",
         category: Category::Persistence,
-        tier: Tier::Block,
         finds: "changes files that run or rule every session of the user",
         instead: "Set what you need in the command itself, or in a file of the project, and say what the user may add.",
         check: Check::Command(start_files),
@@ -29,28 +28,40 @@ pub(super) const RULES: &[Rule] = &[
             "cp ~/.bashrc bashrc.txt",
             "touch ~/.cache/x",
         ],
+        ..RULE
     },
     Rule {
         id: "outlives",
         category: Category::Persistence,
-        tier: Tier::Block,
         finds: "starts something that is to live on without anyone who ends it",
         instead: "Start it in the background with `&`, and end it with `kill $!` when you are done.",
+        patterns: Patterns::new(&["daemonize|start-stop-daemon", "setsid -f|--fork"]),
         check: Check::Command(|input| {
             let command = input.command;
-            let detaches = command.is(&["disown", "daemonize", "start-stop-daemon"])
-                || command.is(&["setsid"]) && (command.has("f", &["fork"]) || command.in_background);
-            input.found_if(detaches && !command.has("", &["help", "version"]))
+            input.found_if(command.is(&["disown"]) || (command.is(&["setsid"]) && command.in_background))
         }),
         matches: &["nohup ./server & disown -h", "setsid -f ./worker", "(setsid ./daemon &)"],
         passes: &["nohup npm start > server.log 2>&1 &", "npm run dev &", "setsid --wait npm test"],
+        ..RULE
     },
     Rule {
         id: "schedule",
         category: Category::Persistence,
-        tier: Tier::Block,
         finds: "schedules something for later",
         instead: "Do it now, or say what should be scheduled.",
+        patterns: Patterns::new(&[
+            "crontab ?* !-l|-r",
+            "crontab -e",
+            "at|batch !-l|-q|-d|-r|-c",
+            "at -f",
+            "systemctl --user|--global ~enable|link|start|add-wants|edit",
+            "launchctl load|bootstrap|submit|enable|start|setenv",
+            "schtasks !~/query",
+            "pm2 startup|save",
+            "systemd-run ~--on-*|--timer*",
+            "anacron|fcron|fcrontab|incrontab !-l",
+            "Register-ScheduledTask|New-Service",
+        ]),
         check: Check::Command(schedule),
         matches: &[
             "crontab x",
@@ -63,13 +74,27 @@ pub(super) const RULES: &[Rule] = &[
             "batch < x",
         ],
         passes: &["crontab -l", "atq", "systemctl --user status", "launchctl list"],
+        ..RULE
     },
     Rule {
         id: "remote-keys",
         category: Category::Persistence,
-        tier: Tier::Block,
         finds: "gives a key or an account access",
         instead: "Leave access to the user.",
+        patterns: Patterns::new(&[
+            "ssh-copy-id|ssh-import-id",
+            "gh ssh-key|gpg-key|deploy-key add",
+            "gh repo deploy-key add",
+            "gh auth login|refresh|setup-git|logout",
+            "glab auth|ssh-key login|add",
+            "gcloud auth login|activate-service-account",
+            "az login",
+            "aws configure set|import",
+            "aws sso login",
+            "heroku keys:add|login",
+            "gcloud compute os-login|project-info ssh-keys|add-metadata",
+            "gh api ~*/keys*|*/hooks*|*collaborators* ~POST|PUT|-f",
+        ]),
         check: Check::Command(remote_keys),
         matches: &[
             "ssh-copy-id x@y",
@@ -79,14 +104,44 @@ pub(super) const RULES: &[Rule] = &[
             "gh api -X POST user/keys -f key=x",
         ],
         passes: &["ssh-keygen -lf tests/x.pub", "gh auth status", "ssh-keygen -t ed25519 -f tests/key -N ''"],
+        ..RULE
     },
     Rule {
         id: "package-settings",
         category: Category::Persistence,
-        tier: Tier::Block,
         finds: "changes where packages come from, or other settings of the user's tools",
         instead: "Put settings into the project, or pass them as options.",
-        check: Check::Command(package_settings),
+        patterns: Patterns::new(&[
+            "npm|pnpm|yarn|bun config|c set|edit|delete",
+            "npm|pnpm|yarn set *",
+            "pip config set|edit|unset",
+            "bundle config set",
+            "cargo login|logout",
+            "npm|pnpm|yarn login|adduser|logout",
+            "docker|podman login|logout",
+            "helm repo|registry add|login",
+            "nuget sources add|update",
+            "dotnet nuget add|update|remove source",
+            "gh alias set|import",
+            "gh config set",
+            "gh extension install",
+            "gcloud config set|unset",
+            "kubectl config set*|use-context|delete-*|rename-context|unset",
+            "rustup default|override|set|self",
+            "yarn config ?* ?*",
+            "composer config --global|-g",
+            "poetry|conda config ?* ?*",
+            "conda config --add|--remove|--set|--append|--prepend",
+            "poetry config --unset",
+            "gem sources -a|-r|-u|--add|--remove|--clear-all",
+            "code --install-extension",
+            "go env -w|-u",
+        ]),
+        unless: Patterns::new(&[
+            "* ~--location=project|--local",
+            "* -L=project|--location=project",
+            "yarn|poetry|conda|gem ~get|list|--list|--show|--get",
+        ]),
         matches: &[
             "npm config set registry http://x.example",
             "pip config set global.index-url http://x.example",
@@ -104,6 +159,7 @@ pub(super) const RULES: &[Rule] = &[
             "go env GOPATH",
             "npm config set fund false --location project",
         ],
+        ..RULE
     },
 ];
 
@@ -164,101 +220,15 @@ fn start_files(input: &RuleInput<'_>) -> Option<String> {
 
 fn schedule(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
-    if command.asks_for_help() {
-        return None;
-    }
-    let table = command.is(&["crontab"])
-        && !command.has("lr", &[])
-        && (!command.operands(&["-u"]).is_empty() || command.has("e", &[]) || command.stdin.is_given());
-    let jobs = command.is(&["at", "batch"]) && !command.has("lqdrc", &[])
-        || command.is(&["at"]) && command.has("f", &[]);
-    let units = command.is(&["systemctl"])
-        && command.has_word(&["enable", "link", "start", "add-wants", "edit"])
-        && command.has_word(&["--user", "--global"]);
-    let agents = command.runs(&[
-        "launchctl load|bootstrap|submit|enable|start|setenv",
-        "schtasks *",
-        "pm2 startup|save",
-    ]) && !command.has_word(&["/query", "/Query"]);
-    let runs = command.is(&["systemd-run"])
-        && command.args.iter().any(|arg| arg.starts_with("--on-") || arg.starts_with("--timer"));
-    let other = command.is(&["anacron", "fcron", "fcrontab", "incrontab"]) && !command.has("l", &[])
-        || command.is(&["Register-ScheduledTask", "New-Service"]);
-    input.found_if(table || jobs || units || agents || runs || other)
+    input.found_if(command.is(&["crontab"]) && !command.has("lr", &[]) && command.stdin.is_given())
 }
 
+/// A key among those that open something.
 fn remote_keys(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
-    if command.asks_for_help() {
-        return None;
-    }
-    let adds = command.is(&["ssh-copy-id", "ssh-import-id"])
-        || command.runs(&[
-            "gh ssh-key|gpg-key|deploy-key add",
-            "gh repo deploy-key add",
-            "gh auth login|refresh|setup-git|logout",
-            "glab auth|ssh-key login|add",
-            "gcloud auth login|activate-service-account",
-            "az login",
-            "aws configure set|import",
-            "aws sso login",
-            "heroku keys:add|login",
-            "gcloud compute os-login|project-info ssh-keys|add-metadata",
-        ]);
-    let api = command.runs(&["gh api"])
-        && command
-            .args
-            .iter()
-            .any(|arg| arg.contains("/keys") || arg.contains("/hooks") || arg.contains("collaborators"))
-        && command.args.iter().any(|arg| ["POST", "PUT"].contains(&arg.as_str()) || arg == "-f");
-    let makes = command.is(&["ssh-keygen"])
-        && command.values("f", &[]).iter().any(|path| {
-            matches!(input.place_of(&command.resolve_path(path, input.ctx)), Place::Home(_) | Place::System)
-        })
-        && !command.has("lFHBye", &[]);
-    input.found_if(adds || api || makes)
-}
-
-/// Commands that change settings of tools.
-const CHANGES_TOOL_SETTINGS: &[&str] = &[
-    "npm|pnpm|yarn|bun config|c set|edit|delete",
-    "npm|pnpm|yarn set *",
-    "yarn config *",
-    "pip config set|edit|unset",
-    "bundle config set",
-    "composer config --global|-g",
-    "poetry config *",
-    "conda config *",
-    "cargo login|logout",
-    "npm|pnpm|yarn login|adduser|logout",
-    "docker|podman login|logout",
-    "helm repo|registry add|login",
-    "nuget sources add|update",
-    "dotnet nuget add|update|remove source",
-    "gh alias set|import",
-    "gh config set",
-    "gh extension install",
-    "gem sources",
-    "gcloud config set|unset",
-    "kubectl config set*|use-context|delete-*|rename-context|unset",
-    "code --install-extension",
-    "rustup default|override|set|self",
-    "chsh",
-];
-
-fn package_settings(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    if command.asks_for_help()
-        || command.has_word(&["--location=project"])
-        || command.values("L", &["location"]).contains(&"project")
-    {
-        return None;
-    }
-    let sets = command.runs(CHANGES_TOOL_SETTINGS);
-    let reads = command.is(&["yarn", "poetry", "conda", "gem"])
-        && (command.words().len() < 3 && !command.has("au", &["add", "remove", "clear-all"])
-            || command.has_word(&["get", "list", "--list", "--show", "--get"]))
-        || command.has_word(&["--local"]);
-    let proxies = command.is(&["go"]) && command.has_word(&["env"]) && command.has("wu", &[]);
-    input.found_if((sets && !reads) || proxies)
+    let is_used = |path: &&str| {
+        matches!(input.place_of(&command.resolve_path(path, input.ctx)), Place::Home(_) | Place::System)
+    };
+    let makes = command.runs(&["ssh-keygen !-l|-F|-H|-B|-y|-e"]) && !command.asks_for_help();
+    input.found_if(makes && command.values("f", &[]).iter().any(is_used))
 }

@@ -1,16 +1,23 @@
 //! Processes of others, and the machine itself.
 
-use super::{Category, Check, Rule, RuleInput, Tier};
+use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
 use crate::{programs, text};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "power-off",
         category: Category::Processes,
-        tier: Tier::Block,
         finds: "stops or restarts the machine or the session",
         instead: "Leave the machine on.",
-        check: Check::Command(power_off),
+        patterns: Patterns::new(&[
+            "shutdown|reboot|poweroff|halt|pm-suspend|pm-hibernate|systemd-halt|shutdown.exe|Stop-Computer|Restart-Computer|gnome-session-quit",
+            "init|telinit 0|1|6|s",
+            "systemctl poweroff|reboot|halt|suspend|hibernate|kexec|rescue|emergency|isolate|soft-reboot|default|hybrid-sleep",
+            "loginctl terminate-*|kill-*|poweroff|reboot|suspend|lock-*",
+            "osascript -e=*shut?down*|-e=*restart*|-e=*log?out*",
+            "busctl|dbus-send|gdbus ~*PowerOff*|*Reboot*",
+        ]),
+        spares_dry_runs: false,
         matches: &[
             "shutdown -h now",
             "reboot",
@@ -22,13 +29,18 @@ pub(super) const RULES: &[Rule] = &[
             "loginctl terminate-user x",
         ],
         passes: &["cargo test shutdown", "last reboot", "systemctl status", "uptime"],
+        ..RULE
     },
     Rule {
         id: "kill-many",
         category: Category::Processes,
-        tier: Tier::Block,
         finds: "ends processes that it did not start",
         instead: "End the process you started, by its id: `kill $!` or `kill %1`.",
+        patterns: Patterns::new(&[
+            "killall|killall5 !-l|-V|--list|--version",
+            "pkill|skill|slay|zkill -u|-U|-v|--user|--euid|--uid|--inverse",
+            "xkill",
+        ]),
         check: Check::Command(kill_many),
         matches: &[
             "kill -9 -1",
@@ -59,11 +71,11 @@ pub(super) const RULES: &[Rule] = &[
             "pkill -f 'python server.py'",
             "kill $(ps aux | grep vite | awk '{print $2}')",
         ],
+        ..RULE
     },
     Rule {
         id: "kill-many-code",
         category: Category::Processes,
-        tier: Tier::Block,
         finds: "ends processes that it did not start, in a one-liner",
         instead: "End the process you started, by its id.",
         check: Check::Command(|input| {
@@ -83,14 +95,34 @@ pub(super) const RULES: &[Rule] = &[
         }),
         matches: &["python3 -c 'import os; os.kill(-1, 9)'", "node -e 'process.kill(process.ppid)'"],
         passes: &["python3 -c 'import os; os.kill(4321, 15)'", "python3 -c 'import os; print(os.getppid())'"],
+        ..RULE
     },
     Rule {
         id: "services",
         category: Category::Processes,
-        tier: Tier::Block,
         finds: "stops, starts or changes services of the system",
         instead: "Start what you need as a process of your own, and end it.",
-        check: Check::Command(services),
+        patterns: Patterns::new(&[
+            "systemctl stop|disable|mask|restart|kill|edit|set-default|daemon-reexec|start|enable|reload|unmask|revert|set-property|link|preset*|reenable|try-restart|reset-failed",
+            "service * stop|restart|start|reload|force-reload",
+            "rc-service * stop|restart|start",
+            "rc-update *",
+            "launchctl unload|remove|bootout|stop|disable|kill|kickstart",
+            "tmux kill-server|kill-session",
+            "sv stop|down|restart|exit *",
+            "supervisorctl stop|restart|shutdown|reload",
+            "initctl stop|restart",
+            "sc stop|delete|config|create",
+            "net stop|user|localgroup *",
+            "pm2 kill|delete *",
+            "update-rc.d *",
+            "chkconfig *",
+            "invoke-rc.d *",
+            "crontab -r",
+            "screen ~quit|-wipe",
+        ]),
+        unless: Patterns::new(&["pm2 delete !all"]),
+        spares_remote: true,
         matches: &[
             "systemctl stop docker",
             "service nginx restart",
@@ -108,105 +140,33 @@ pub(super) const RULES: &[Rule] = &[
             "tmux ls",
             "journalctl -u x",
         ],
+        ..RULE
     },
 ];
 
-fn power_off(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    if command.asks_for_help() {
-        return None;
-    }
-    let always = command.is(&[
-        "shutdown",
-        "reboot",
-        "poweroff",
-        "halt",
-        "pm-suspend",
-        "pm-hibernate",
-        "systemd-halt",
-        "shutdown.exe",
-    ]);
-    let levels = command.is(&["init", "telinit"])
-        && command.args.first().is_some_and(|level| matches!(level.as_str(), "0" | "1" | "6" | "s" | "S"));
-    let commands = command.runs(&[
-        "systemctl poweroff|reboot|halt|suspend|hibernate|kexec|rescue|emergency|isolate|soft-reboot|default|hybrid-sleep",
-        "loginctl terminate-*|kill-*|poweroff|reboot|suspend|lock-*",
-        "osascript *",
-    ]) && (!command.is(&["osascript"]) || command.code.as_deref().is_some_and(|code| code.contains("shut down") || code.contains("restart") || code.contains("log out")));
-    let remote = command.is(&["busctl", "dbus-send", "gdbus"])
-        && command.args.iter().any(|arg| arg.contains("PowerOff") || arg.contains("Reboot"));
-    let powershell = command.is(&["Stop-Computer", "Restart-Computer", "gnome-session-quit", "logout"])
-        && command.program != "logout";
-    input.found_if(always || levels || commands || remote || powershell)
-}
+/// Programs that an agent must not end, beside agents.
+const VITAL: &str = "systemd|init|sshd|launchd|dockerd|containerd|Xorg|dbus-daemon|gnome-shell|node|bun|kernel|login|bash|zsh|tmux|WindowServer|Finder|postgres|mysqld|mariadbd|mongod|redis-server|nginx|apache2|httpd|java|python|python3|ruby|php|docker";
 
-/// Programs that an agent must not end.
 fn is_vital(name: &str) -> bool {
-    let vital = [
-        "systemd",
-        "init",
-        "sshd",
-        "launchd",
-        "dockerd",
-        "containerd",
-        "Xorg",
-        "dbus-daemon",
-        "gnome-shell",
-        "node",
-        "bun",
-        "kernel",
-        "login",
-        "bash",
-        "zsh",
-        "tmux",
-        "WindowServer",
-        "Finder",
-        "postgres",
-        "mysqld",
-        "mariadbd",
-        "mongod",
-        "redis-server",
-        "nginx",
-        "apache2",
-        "httpd",
-        "java",
-        "python",
-        "python3",
-        "ruby",
-        "php",
-        "docker",
-    ];
-    let name = name.trim_matches(['^', '$', '/']).rsplit('/').next().unwrap_or_default().to_owned();
-    vital.contains(&name.as_str())
-        || programs::AGENTS.iter().any(|agent| {
-            name == *agent || (agent.len() > 3 && name.split([' ', '.', '-']).next() == Some(agent))
-        })
+    let name = name.trim_matches(['^', '$', '/']).rsplit('/').next().unwrap_or_default();
+    let is_agent = |agent: &&str| {
+        name == *agent || (agent.len() > 3 && name.split([' ', '.', '-']).next() == Some(agent))
+    };
+    VITAL.split('|').any(|vital| vital == name) || programs::AGENTS.iter().any(is_agent)
 }
 
 fn kill_many(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
-    if command.asks_for_help() {
-        return None;
-    }
     let found = match command.program.as_str() {
         "kill" => kills(input),
-        "pkill" | "killall" | "killall5" | "skill" | "slay" | "zkill" => {
-            let patterns = command
-                .operands(&["-u", "-U", "-g", "-G", "-P", "-s", "-t", "--signal", "--user", "-o", "-y"]);
-            let letters = if command.is(&["killall"]) { "u" } else { "uU" };
-            let by_user = command.has(letters, &["user", "euid", "uid"]);
-            let broad = |pattern: &&str| {
-                pattern.chars().all(|next| ".*^$?+".contains(next))
-                    || is_vital(pattern)
-                    || !text::is_known(pattern)
+        "pkill" | "skill" | "slay" | "zkill" => {
+            let valued = ["-u", "-U", "-g", "-G", "-P", "-s", "-t", "--signal", "--user", "-o", "-y"];
+            let patterns = command.operands(&valued);
+            let is_broad = |pattern: &&str| {
+                let is_any = pattern.chars().all(|next| ".*^$?+".contains(next));
+                is_any || is_vital(pattern) || !text::is_known(pattern)
             };
-            // By name alone it ends whatever is called so, of whoever it is.
-            let by_name = command.is(&["killall", "killall5"]) && !command.has("lV", &["list", "version"]);
-            by_name
-                || by_user
-                || patterns.iter().any(broad)
-                || command.has("v", &["inverse"])
-                || (command.has("tg", &[]) && patterns.is_empty())
+            patterns.iter().any(is_broad) || (command.has("tg", &[]) && patterns.is_empty())
         }
         "fuser" => {
             let is_temporary = |path: &&str| path.starts_with("/tmp/");
@@ -216,10 +176,9 @@ fn kill_many(input: &RuleInput<'_>) -> Option<String> {
             command.has_word(&["/IM", "/im", "-Name"])
                 && command.args.iter().any(|arg| arg.contains('*') || is_vital(arg.trim_end_matches(".exe")))
         }
-        "xkill" => true,
         _ => false,
     };
-    input.found_if(found)
+    input.found_if(found && !command.asks_for_help())
 }
 
 fn kills(input: &RuleInput<'_>) -> bool {
@@ -247,35 +206,4 @@ fn kills(input: &RuleInput<'_>) -> bool {
         });
         ["1", "-1", "0", "-0"].contains(target) || all
     })
-}
-
-/// Commands that change services.
-const CHANGES_SERVICES: &[&str] = &[
-    "systemctl stop|disable|mask|restart|kill|edit|set-default|daemon-reexec|start|enable|reload|unmask|revert|set-property|link|preset*|reenable|try-restart|reset-failed",
-    "service * stop|restart|start|reload|force-reload",
-    "rc-service * stop|restart|start",
-    "rc-update *",
-    "launchctl unload|remove|bootout|stop|disable|kill|kickstart",
-    "tmux kill-server|kill-session",
-    "sv stop|down|restart|exit *",
-    "supervisorctl stop|restart|shutdown|reload",
-    "initctl stop|restart",
-    "sc stop|delete|config|create",
-    "net stop|user|localgroup *",
-    "pm2 kill|delete *",
-    "update-rc.d *",
-    "chkconfig *",
-    "invoke-rc.d *",
-];
-
-fn services(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    if command.asks_for_help() || command.is_remote {
-        return None;
-    }
-    let found = command.runs(CHANGES_SERVICES);
-    let mine = command.runs(&["pm2 delete *"]) && !command.has_word(&["all"]);
-    let jobs = command.is(&["crontab"]) && command.has("r", &[]);
-    let screens = command.is(&["screen"]) && command.has_word(&["quit", "-wipe"]);
-    input.found_if((found && !mine) || jobs || screens)
 }

@@ -1,6 +1,6 @@
 //! Processes, memory and space without end.
 
-use super::{Category, Check, Rule, RuleInput, Tier};
+use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
 use crate::{flatten::Obstacle, shell::RedirectKind};
 
 /// More than this is not test data.
@@ -10,7 +10,6 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "fork-bomb",
         category: Category::Resources,
-        tier: Tier::Block,
         finds: "starts itself again and again",
         instead: "Start a fixed number of processes and wait for them.",
         check: Check::Obstacle(|obstacle| match obstacle {
@@ -25,11 +24,11 @@ pub(super) const RULES: &[Rule] = &[
             "echo ':(){ :|:& };:' > bomb.txt",
             "retry() { cmd || retry; }; retry",
         ],
+        ..RULE
     },
     Rule {
         id: "fork-bomb-code",
         category: Category::Resources,
-        tier: Tier::Block,
         finds: "forks in a loop in a one-liner",
         instead: "Start a fixed number of processes and wait for them.",
         check: Check::Command(fork_bomb_code),
@@ -39,11 +38,11 @@ pub(super) const RULES: &[Rule] = &[
             "ruby -e 'loop { fork }'",
         ],
         passes: &["python3 -c 'import os; print(os.fork)'", "python3 -c 'while True: break'"],
+        ..RULE
     },
     Rule {
         id: "endless-processes",
         category: Category::Resources,
-        tier: Tier::Block,
         finds: "starts processes in the background in a loop that nothing ends",
         instead: "Loop over a fixed list and `wait`.",
         check: Check::Command(|input| {
@@ -59,11 +58,11 @@ pub(super) const RULES: &[Rule] = &[
             "for i in 1 2 3; do ./work & done; wait",
             "for ((i=0;i<4;i++)); do ./work $i & done; wait",
         ],
+        ..RULE
     },
     Rule {
         id: "endless-output",
         category: Category::Resources,
-        tier: Tier::Block,
         finds: "writes without end, or far more than a test needs",
         instead: "Give a small size: `head -c 1M /dev/zero`, `dd ... count=1`.",
         check: Check::Command(endless_output),
@@ -82,13 +81,17 @@ pub(super) const RULES: &[Rule] = &[
             "cat /dev/urandom | head -c 9",
             "fallocate -l 10M x",
         ],
+        ..RULE
     },
     Rule {
         id: "stress",
         category: Category::Resources,
-        tier: Tier::Block,
         finds: "puts the machine or another one under load",
         instead: "Measure with a short benchmark against a service on this machine.",
+        patterns: Patterns::new(&[
+            "stress|stress-ng|hping3|slowloris|goldeneye|t50|memtester|bonnie++",
+            "ab|wrk|hey|siege|vegeta|bombardier|boom|autocannon|artillery !~*localhost*|*127.0.0.1*|*::1*",
+        ]),
         check: Check::Command(stress),
         matches: &[
             "stress-ng --vm 8",
@@ -99,6 +102,7 @@ pub(super) const RULES: &[Rule] = &[
             "python3 -c 'x = \"a\" * 10**10'",
         ],
         passes: &["ab -n 100 http://localhost:3000/", "ls | xargs -P 4 gzip", "stress --version"],
+        ..RULE
     },
 ];
 
@@ -166,39 +170,23 @@ fn size(text: &str) -> Option<u64> {
 
 fn stress(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
-    if command.asks_for_help() {
-        return None;
-    }
-    let is_local = command
-        .args
-        .iter()
-        .any(|arg| arg.contains("localhost") || arg.contains("127.0.0.1") || arg.contains("[::1]"));
     let grows = command.is_endless && command.is(&["mkdir", "cp", "dd", "fallocate", "tar", "mkfifo"]);
-    let huge = ["10**9", "10**10", "10**11", "10**12", "1<<40", "2**40", "1e10", "1e11"];
-    let fills = command.code.as_deref().is_some_and(|code| {
-        let code = code.replace(' ', "");
-        huge.iter().any(|size| code.contains(&format!("*{size}")) || code.contains(&format!("alloc({size}")))
-    });
-    let loads = grows
-        || fills
-        || command.is(&[
-            "stress",
-            "stress-ng",
-            "hping3",
-            "slowloris",
-            "goldeneye",
-            "t50",
-            "memtester",
-            "bonnie++",
-        ]);
-    let requests =
-        command.is(&["ab", "wrk", "hey", "siege", "vegeta", "bombardier", "boom", "autocannon", "artillery"])
-            && !is_local;
-    let parallel = command.is(&["xargs"])
-        && command
-            .values("P", &["max-procs"])
+    let is_huge = |code: &str| {
+        let code: String = code.split_whitespace().collect();
+        let sizes = ["10**9", "10**10", "10**11", "10**12", "1<<40", "2**40", "1e10", "1e11"];
+        let grows = ["append(", "push(", "+=", "alloc("].iter().any(|word| code.contains(word));
+        let is_endless = ["whileTrue", "while1", "while(1)", "while(true)", "for(;;)", "loop{"]
             .iter()
-            .any(|value| *value == "0" || value.parse::<u32>().is_ok_and(|count| 64 < count))
-        && command.stdin.programs.iter().any(|program| program == "seq" || program == "yes");
-    input.found_if(loads || requests || parallel)
+            .any(|word| code.contains(word));
+        sizes.iter().any(|size| code.contains(&format!("*{size}")) || code.contains(&format!("alloc({size}")))
+            || (is_endless
+                && grows
+                && ["*10**", "*1024", "\'*", "\"*", "alloc(", "fill("].iter().any(|word| code.contains(word)))
+    };
+    let is_many = |count: &&str| *count == "0" || count.parse::<u32>().is_ok_and(|count| 64 < count);
+    let is_fed = |program: &String| program == "seq" || program == "yes";
+    let parallel = command.is(&["xargs"])
+        && command.values("P", &["max-procs"]).iter().any(is_many)
+        && command.stdin.programs.iter().any(is_fed);
+    input.found_if(grows || parallel || command.code.as_deref().is_some_and(is_huge))
 }

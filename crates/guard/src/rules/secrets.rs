@@ -1,6 +1,6 @@
 //! Keys, tokens, passwords.
 
-use super::{Category, Check, Rule, RuleInput, Tier};
+use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
 use crate::{
     file_access::Access,
     paths::Place,
@@ -13,7 +13,6 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "read-secret",
         category: Category::Secrets,
-        tier: Tier::Block,
         finds: "reads a file with secrets in it",
         instead: "Read an example such as `.env.example`; names and whether a file is there may be asked with `ls` or `test -f`.",
         check: Check::Command(read_secret),
@@ -34,21 +33,21 @@ pub(super) const RULES: &[Rule] = &[
             "cat tests/fixtures/test.key",
             "grep -q '^API_KEY=' .env",
         ],
+        ..RULE
     },
     Rule {
         id: "read-all-home",
         category: Category::Secrets,
-        tier: Tier::Block,
         finds: "reads a whole home or the whole system",
         instead: "Search in the project, or in the one folder that is needed.",
         check: Check::Command(read_all_home),
         matches: &["grep -r password ~", "tar czf x.tgz ~", "cp -r / x", "rg token /home", "zip -r x.zip ~/"],
         passes: &["grep -r password .", "tar czf x.tgz src", "ls ~"],
+        ..RULE
     },
     Rule {
         id: "print-environment",
         category: Category::Secrets,
-        tier: Tier::Block,
         finds: "prints the environment or a secret variable",
         instead: "Print the one variable that is needed, such as `printenv PATH`.",
         check: Check::Command(print_environment),
@@ -72,11 +71,11 @@ pub(super) const RULES: &[Rule] = &[
             "[ -n \"$GITHUB_TOKEN\" ]",
             "echo \"${TOKEN:+set}\"",
         ],
+        ..RULE
     },
     Rule {
         id: "print-environment-code",
         category: Category::Secrets,
-        tier: Tier::Block,
         finds: "prints the environment or a secret variable in a one-liner",
         instead: "Print the one variable that is needed.",
         check: Check::Command(print_environment_code),
@@ -90,14 +89,70 @@ pub(super) const RULES: &[Rule] = &[
             "python3 -c 'import os; print(os.environ[\"HOME\"])'",
             "node -e 'console.log(!!process.env.API_TOKEN)'",
         ],
+        ..RULE
     },
     Rule {
         id: "ask-for-secret",
         category: Category::Secrets,
-        tier: Tier::Block,
         finds: "asks a keychain, a vault or a cloud for a secret",
         instead: "Say which secret is needed and let the user give it to the program that needs it.",
-        check: Check::Command(ask_for_secret),
+        patterns: Patterns::new(&[
+            "vault read|kv|token|login|unwrap",
+            "security find-generic-password|find-internet-password|dump-keychain|export|unlock-keychain",
+            "gcloud auth print-access-token|print-identity-token|application-default",
+            "gcloud secrets versions access",
+            "aws secretsmanager get-secret-value|batch-get-secret-value",
+            "aws ssm get-parameter|get-parameters|get-parameters-by-path",
+            "aws configure get|export-credentials",
+            "aws sts get-session-token|assume-role|get-federation-token",
+            "aws ecr get-login-password",
+            "aws iam create-access-key|list-access-keys",
+            "az account get-access-token",
+            "az keyvault secret show|list|download",
+            "az ad sp create-for-rbac",
+            "gh auth token",
+            "gh secret set",
+            "glab auth token",
+            "bw get|list|export|unlock",
+            "lpass show|export",
+            "gopass show|cat",
+            "secret-tool lookup|search",
+            "kwallet-query",
+            "keyring get",
+            "heroku config|config:get|auth:token",
+            "infisical secrets|export",
+            "fly|flyctl auth token",
+            "vercel env pull",
+            "netlify env:list|env:get",
+            "npm token",
+            "credstash get|getall",
+            "sops decrypt",
+            "age-keygen",
+            "terraform|tofu state pull",
+            "pbpaste",
+            "wl-paste",
+            "xclip|xsel",
+            "screencapture|scrot|grim",
+            "rbw get",
+            "wrangler secret",
+            "git credential|credential-store|credential-cache fill|get",
+            "kubectl|oc config view --raw",
+            "op read|document|get|inject",
+            "op item !list",
+            "pass show|grep",
+            "doppler secrets",
+            "chamber read|export",
+            "kubectl|oc get|describe secret|secrets|secret/* -o|--output !-o=name|-o=wide|--output=name|--output=wide",
+            "kubectl|oc edit secret|secrets|secret/*",
+            "gpg|gpg2 ~--export-secret*|--export-ssh-key",
+            "docker secret inspect",
+            "sops|gpg|gpg2|age -d|--decrypt",
+            "ansible-vault ~view|decrypt",
+            "pass ?* !?*",
+            "ps *e*",
+        ]),
+        unless: Patterns::new(&["pass ls|init|list|help|version"]),
+        spares_dry_runs: false,
         matches: &[
             "vault kv get secret/x",
             "gh auth token",
@@ -114,6 +169,7 @@ pub(super) const RULES: &[Rule] = &[
             "vault status",
             "gpg --list-keys",
         ],
+        ..RULE
     },
 ];
 
@@ -262,84 +318,4 @@ fn print_environment_code(input: &RuleInput<'_>) -> Option<String> {
         code.contains("!!process.env") || code.contains("in os.environ") || code.contains("bool(");
     input
         .found_if(shows && !asks_only && (whole.iter().any(|word| code.contains(word)) || is_named || dotted))
-}
-
-/// Commands that print a secret.
-const PRINTS_SECRETS: &[&str] = &[
-    "vault read|kv|token|login|unwrap",
-    "security find-generic-password|find-internet-password|dump-keychain|export|unlock-keychain",
-    "gcloud auth print-access-token|print-identity-token|application-default",
-    "gcloud secrets versions access",
-    "aws secretsmanager get-secret-value|batch-get-secret-value",
-    "aws ssm get-parameter|get-parameters|get-parameters-by-path",
-    "aws configure get|export-credentials",
-    "aws sts get-session-token|assume-role|get-federation-token",
-    "aws ecr get-login-password",
-    "aws iam create-access-key|list-access-keys",
-    "az account get-access-token",
-    "az keyvault secret show|list|download",
-    "az ad sp create-for-rbac",
-    "gh auth token",
-    "gh secret set",
-    "glab auth token",
-    "op read|item|document|get|inject",
-    "bw get|list|export|unlock",
-    "lpass show|export",
-    "pass show|git|find|grep",
-    "gopass show|cat",
-    "secret-tool lookup|search",
-    "kwallet-query",
-    "keyring get",
-    "heroku config|config:get|auth:token",
-    "doppler secrets|run",
-    "infisical secrets|export",
-    "fly|flyctl auth token",
-    "vercel env pull",
-    "netlify env:list|env:get",
-    "npm token",
-    "chamber read|export|exec",
-    "credstash get|getall",
-    "sops decrypt",
-    "age-keygen",
-    "terraform|tofu state pull",
-    "pbpaste",
-    "wl-paste",
-    "xclip|xsel",
-    "screencapture|scrot|grim",
-    "rbw get",
-    "wrangler secret",
-    "git credential|credential-store|credential-cache fill|get",
-    "kubectl|oc config view",
-];
-
-fn ask_for_secret(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    if command.asks_for_help() {
-        return None;
-    }
-    let asks = command.runs(PRINTS_SECRETS);
-    let raw = command.runs(&["kubectl|oc config view"]) && !command.has("", &["raw"]);
-    let chamber_runs = command.runs(&[
-        "doppler run",
-        "chamber exec",
-        "op item list",
-        "pass git",
-        "pass find",
-        "aws configure list",
-    ]);
-    let secrets = command.runs(&["kubectl|oc get|describe|edit secret|secrets|secret/*"])
-        && (!command.values("o", &["output"]).iter().all(|format| ["name", "wide"].contains(format))
-            || command.runs(&["kubectl|oc edit *"]));
-    let keys = command.is(&["gpg", "gpg2"])
-        && command.args.iter().any(|arg| arg.starts_with("--export-secret") || arg == "--export-ssh-key")
-        || (command.is(&["docker"]) && command.runs(&["docker secret inspect"]))
-        || (command.is(&["sops", "gpg", "gpg2", "age"]) && command.has("d", &["decrypt"]))
-        || (command.is(&["ps"])
-            && command.args.first().is_some_and(|arg| !arg.starts_with('-') && arg.contains('e')))
-        || (command.is(&["ansible-vault"]) && command.has_word(&["view", "decrypt"]))
-        || (command.is(&["git"]) && command.has_word(&["credential"]) && command.has_word(&["fill"]))
-        || (command.is(&["pass"])
-            && command.words().len() == 1
-            && !command.has_word(&["ls", "init", "list", "help", "version"]));
-    input.found_if((asks && !raw && !chamber_runs) || secrets || keys)
 }

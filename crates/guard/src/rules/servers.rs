@@ -1,12 +1,11 @@
 //! Servers that show folders to the network.
 
-use super::{Category, Check, Rule, RuleInput, Tier};
+use super::{Category, Check, RULE, Rule, RuleInput};
 use crate::{command::Command, paths::Place};
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: "serve-folder",
     category: Category::Exfiltration,
-    tier: Tier::Block,
     finds: "serves a folder outside the project",
     instead: "Serve a folder of the project, such as `python3 -m http.server --directory public`.",
     check: Check::Command(serve_folder),
@@ -25,6 +24,7 @@ pub(super) const RULES: &[Rule] = &[Rule {
         "npx http-server -p 8080",
         "python3 -m http.server -d /tmp/site",
     ],
+    ..RULE
 }];
 
 fn serve_folder(input: &RuleInput<'_>) -> Option<String> {

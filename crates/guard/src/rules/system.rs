@@ -1,6 +1,6 @@
 //! The configuration of the system, its logs, and permissions.
 
-use super::{Category, Check, Rule, RuleInput, Tier};
+use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
 use crate::{
     file_access::Access,
     paths::{Place, is_disk},
@@ -11,7 +11,6 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "write-system",
         category: Category::System,
-        tier: Tier::Block,
         finds: "writes into a folder of the system",
         instead: "Write into the project; say what must be changed on the system.",
         check: Check::Command(write_system),
@@ -24,13 +23,32 @@ pub(super) const RULES: &[Rule] = &[
             "tar xf a.tar -C /",
         ],
         passes: &["cat /etc/hosts", "cp /etc/hosts hosts.txt", "echo x > /tmp/y", "echo x 2>/dev/null"],
+        ..RULE
     },
     Rule {
         id: "wipe-logs",
         category: Category::System,
-        tier: Tier::Block,
         finds: "removes logs or the history of commands",
         instead: "Leave logs and histories as they are; logs of the project may be emptied.",
+        patterns: Patterns::new(&[
+            "history -c|-d|-w",
+            "unset ~HIST*",
+            "set ~+o ~history",
+            "shopt -u ~histappend|cmdhist",
+            "journalctl --vacuum-time|--vacuum-size|--vacuum-files|--rotate|--flush",
+            "auditctl -D|-e",
+            "dmesg -C|-c|--clear|--read-clear",
+            "wevtutil ~cl|clear-log",
+            "Clear-EventLog",
+            "logrotate !-d|--debug",
+            "fc -p",
+            "log ~erase",
+        ]),
+        variables: &[
+            "HISTFILE=/dev/null|",
+            "HISTSIZE|HISTFILESIZE=0",
+            "HISTCONTROL|HISTIGNORE=[*]|*ignoreboth:[*]*",
+        ],
         check: Check::Command(wipe_logs),
         matches: &[
             "history -c",
@@ -45,11 +63,11 @@ pub(super) const RULES: &[Rule] = &[
             "logrotate -f /etc/logrotate.conf",
         ],
         passes: &["history", "journalctl -u x -n 5", "dmesg | tail", ": > logs/dev.log", "rm logs/old.log"],
+        ..RULE
     },
     Rule {
         id: "open-permissions",
         category: Category::System,
-        tier: Tier::Block,
         finds: "lets everybody write, takes all rights away, or changes rights outside the project",
         instead: "Give the mode that is needed to the file that needs it, such as `chmod +x FILE`.",
         check: Check::Command(open_permissions),
@@ -73,14 +91,35 @@ pub(super) const RULES: &[Rule] = &[
             "umask 022",
             "chown $USER a",
         ],
+        ..RULE
     },
     Rule {
         id: "system-packages",
         category: Category::System,
-        tier: Tier::Block,
         finds: "installs or removes packages of the system",
         instead: "Use what is installed, or packages of the project; say what is missing.",
-        check: Check::Command(system_packages),
+        patterns: Patterns::new(&[
+            "apt|apt-get|aptitude|nala install|remove|purge|autoremove|upgrade|dist-upgrade|full-upgrade|reinstall",
+            "dnf|yum|microdnf|zypper install|remove|erase|upgrade|update|in|rm|up|autoremove|downgrade",
+            "apk add|del|upgrade",
+            "brew uninstall|remove|rm|services|untap|upgrade|install|reinstall|tap",
+            "snap install|remove|refresh",
+            "flatpak install|uninstall",
+            "port install|uninstall",
+            "pkg install|delete|remove",
+            "emerge *",
+            "nix-env *",
+            "choco|winget|scoop install|uninstall",
+            "pacman|yay|paru ~-S*|-R*|-U*",
+            "dpkg|rpm -i|-r|-P|-U|-e|-F|--install|--remove|--purge|--erase|--upgrade",
+        ]),
+        unless: Patterns::new(&[
+            "apt|apt-get -s|--simulate|--just-print|--download-only",
+            "brew services list",
+            "pacman|yay|paru ~-S*[silg]*",
+            "dpkg|rpm -q|-l|-s|-L|-S|--query|--list",
+        ]),
+        spares_remote: true,
         matches: &[
             "apt-get install -y x",
             "dnf remove x",
@@ -91,14 +130,55 @@ pub(super) const RULES: &[Rule] = &[
             "dpkg -i x.deb",
         ],
         passes: &["apt list", "apt-cache search x", "brew list", "dpkg -l", "pacman -Q"],
+        ..RULE
     },
     Rule {
         id: "system-settings",
         category: Category::System,
-        tier: Tier::Block,
         finds: "changes settings of the system, its network or its firewall",
         instead: "Leave the system as it is and say what would have to change.",
-        check: Check::Command(system_settings),
+        patterns: Patterns::new(&[
+            "ufw enable|disable|reset|allow|deny|delete|default|reject|limit",
+            "ip link|l set|add|delete|del",
+            "ip addr|address|a|route|r|rule|netns|neigh add|del|delete|flush|replace|change",
+            "hostnamectl set-*|hostname",
+            "timedatectl set-*",
+            "localectl set-*",
+            "loginctl terminate-*|kill-*|enable-linger",
+            "nmcli con*|c|radio|networking|dev*|d down|delete|modify|off|disconnect|add",
+            "networksetup *",
+            "defaults write|delete|import",
+            "systemsetup *",
+            "spctl *",
+            "csrutil *",
+            "nvram *",
+            "pmset *",
+            "scutil *",
+            "firewall-cmd *",
+            "netplan apply|set",
+            "rfkill block",
+            "tc qdisc|class|filter add|del|replace|change",
+            "resolvectl dns|domain|revert",
+            "netsh *",
+            "reg add|delete|import",
+            "bcdedit *",
+            "gsettings set|reset",
+            "dconf write|reset|load",
+            "tmutil delete|disable|deletelocalsnapshots",
+            "update-alternatives !--list|--display|--query",
+            "iptables|ip6tables|nft|ebtables|arptables|ipset|pfctl|iptables-restore ~* !-L|-S|-n|-v|--list|--list-rules !~list|show",
+            "iptables|ip6tables -F|-X|-P|-A|-D|-I|-Z|--flush|--delete-chain|--policy|--append|--delete|--insert",
+            "sysctl -w|-p|--write|--load|--system",
+            "sysctl ~[!-]*=*",
+            "date -s|--set",
+            "hwclock|ntpdate -w|-s|--systohc|--hctosys|--set",
+            "ifconfig ~down|up|delete|add",
+            "ifdown|ifup|wg-quick",
+            "route ~add|del|delete|flush",
+            "hostname ?* !?*",
+        ]),
+        unless: Patterns::new(&["nmcli con*|dev* show|status"]),
+        spares_remote: true,
         matches: &[
             "sysctl -w a=b",
             "iptables -F",
@@ -112,6 +192,7 @@ pub(super) const RULES: &[Rule] = &[
             "update-alternatives --set x y",
         ],
         passes: &["sysctl -n a", "iptables -L", "ip addr", "hostname", "date", "ufw status", "nmcli device"],
+        ..RULE
     },
 ];
 
@@ -127,41 +208,9 @@ fn write_system(input: &RuleInput<'_>) -> Option<String> {
 }
 
 fn wipe_logs(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    let found = match command.program.as_str() {
-        "history" => command.has("cdw", &[]),
-        "unset" => command.args.iter().any(|name| name.starts_with("HIST")),
-        "set" => matches!(&command.args[..], [sign, name] if sign == "+o" && name == "history"),
-        "shopt" => command.has("u", &[]) && command.has_word(&["histappend", "cmdhist"]),
-        "journalctl" => command.has("", &["vacuum-time", "vacuum-size", "vacuum-files", "rotate", "flush"]),
-        "auditctl" => command.has("De", &[]),
-        "dmesg" => command.has("Cc", &["clear", "read-clear"]),
-        "wevtutil" => command.has_word(&["cl", "clear-log"]),
-        "Clear-EventLog" | "logrotate" => !command.is_dry_run() && !command.has("d", &["debug"]),
-        "fc" => command.has("p", &[]),
-        "log" => command.has_word(&["erase"]),
-        _ => false,
-    };
-    let sets = |(name, value): &(String, String)| match name.as_str() {
-        "HISTFILE" => value == "/dev/null" || value.is_empty(),
-        "HISTSIZE" | "HISTFILESIZE" => value == "0",
-        "HISTCONTROL" | "HISTIGNORE" => value == "*" || value.contains("ignoreboth:*"),
-        _ => false,
-    };
-    let exported = command.is(&["export", "declare", "typeset"])
-        && command
-            .args
-            .iter()
-            .filter_map(|arg| arg.split_once('='))
-            .any(|(name, value)| sets(&(name.to_owned(), value.to_owned())));
-    if found || exported || command.env.iter().any(sets) {
-        return input.found_if(true);
-    }
     input.found_file_if(|file| {
-        let is_history =
-            file.path.rsplit('/').next().is_some_and(|name| {
-                name.ends_with("_history") || name == "fish_history" || name == ".lesshst"
-            });
+        let name = file.path.rsplit('/').next().unwrap_or_default();
+        let is_history = name.ends_with("_history") || name == "fish_history" || name == ".lesshst";
         file.access.changes() && (is_history || file.path.starts_with("/var/log"))
     })
 }
@@ -220,102 +269,4 @@ fn is_wide(mode: &str) -> bool {
         let (who, what) = part.split_at(at);
         what.contains('w') && who.contains(['o', 'a'])
     })
-}
-
-fn system_packages(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    if command.is_dry_run()
-        || command.is_remote
-        || command.has("s", &["simulate", "just-print", "download-only"]) && command.is(&["apt-get", "apt"])
-    {
-        return None;
-    }
-    let found = command.runs(&[
-        "apt|apt-get|aptitude|nala install|remove|purge|autoremove|upgrade|dist-upgrade|full-upgrade|reinstall",
-        "dnf|yum|microdnf|zypper install|remove|erase|upgrade|update|in|rm|up|autoremove|downgrade",
-        "apk add|del|upgrade",
-        "brew uninstall|remove|rm|services|untap|upgrade|install|reinstall|tap",
-        "snap install|remove|refresh",
-        "flatpak install|uninstall",
-        "port install|uninstall",
-        "pkg install|delete|remove",
-        "emerge *",
-        "nix-env *",
-        "choco|winget|scoop install|uninstall",
-    ]);
-    let letters = command.is(&["pacman", "yay", "paru"])
-        && command.args.iter().any(|arg| {
-            arg.starts_with("-S") && !arg.contains(['s', 'i', 'l', 'g'])
-                || arg.starts_with("-R")
-                || arg.starts_with("-U")
-        });
-    let files = command.is(&["dpkg", "rpm"])
-        && command.has("irPUeF", &["install", "remove", "purge", "erase", "upgrade"])
-        && !command.has("qlsLS", &["query", "list"]);
-    input.found_if(found && !command.runs(&["brew services list"]) || letters || files)
-}
-
-/// Commands that change settings of the system.
-const CHANGES_SETTINGS: &[&str] = &[
-    "ufw enable|disable|reset|allow|deny|delete|default|reject|limit",
-    "ip link|l set|add|delete|del",
-    "ip addr|address|a|route|r|rule|netns|neigh add|del|delete|flush|replace|change",
-    "hostnamectl set-*|hostname",
-    "timedatectl set-*",
-    "localectl set-*",
-    "loginctl terminate-*|kill-*|enable-linger",
-    "nmcli con*|c|radio|networking|dev*|d down|delete|modify|off|disconnect|add",
-    "networksetup *",
-    "defaults write|delete|import",
-    "update-alternatives *",
-    "systemsetup *",
-    "spctl *",
-    "csrutil *",
-    "nvram *",
-    "pmset *",
-    "scutil *",
-    "firewall-cmd *",
-    "netplan apply|set",
-    "rfkill block",
-    "tc qdisc|class|filter add|del|replace|change",
-    "resolvectl dns|domain|revert",
-    "netsh *",
-    "reg add|delete|import",
-    "bcdedit *",
-    "gsettings set|reset",
-    "dconf write|reset|load",
-    "tmutil delete|disable|deletelocalsnapshots",
-];
-
-fn system_settings(input: &RuleInput<'_>) -> Option<String> {
-    let command = input.command;
-    if command.asks_for_help() || command.is_remote {
-        return None;
-    }
-    let found = command.runs(CHANGES_SETTINGS) && !command.runs(&["nmcli con*|dev* show|status"]);
-    let tables = command.is(&[
-        "iptables",
-        "ip6tables",
-        "nft",
-        "ebtables",
-        "arptables",
-        "ipset",
-        "pfctl",
-        "iptables-restore",
-    ]) && !command.has("LSnv", &["list", "list-rules"])
-        && !command.has_word(&["list", "show"])
-        && !command.args.is_empty()
-        || command.is(&["iptables", "ip6tables"])
-            && command.has("FXPADIZ", &["flush", "delete-chain", "policy", "append", "delete", "insert"]);
-    let kernel = command.is(&["sysctl"])
-        && (command.has("wp", &["write", "load", "system"])
-            || command.args.iter().any(|arg| arg.contains('=') && !arg.starts_with("--")));
-    let clock = command.is(&["date"]) && command.has("s", &["set"])
-        || command.is(&["hwclock", "ntpdate"]) && command.has("ws", &["systohc", "hctosys", "set"]);
-    let down = command.is(&["ifconfig"]) && command.has_word(&["down", "up", "delete", "add"])
-        || command.is(&["ifdown", "ifup", "wg-quick"])
-        || command.is(&["route"]) && command.has_word(&["add", "del", "delete", "flush"]);
-    let name = command.is(&["hostname"]) && command.operands(&[]).len() == 1;
-    let alternatives = command.is(&["update-alternatives"]) && command.has("", &["list", "display", "query"]);
-    input.found_if((found && !alternatives) || tables || kernel || clock || down || name)
 }
