@@ -2,9 +2,12 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::env::Env;
+use crate::{
+    env::Env,
+    hook::{self, ask, recorded},
+};
 
 /// The user's list of rules that are switched off.
 fn allow(env: &Env, text: &str) {
@@ -85,8 +88,55 @@ fn the_user_switches_rules_off_and_a_project_cannot() {
     allow(&env, "{\"alow\": []}");
     env.ralph(&["guard", "check", "ls"])
         .exits(2)
-        .says("guard.json: not a list of rules to allow")
+        .says("guard.json:1: not a list of rules: unknown field `alow`")
         .says("hint:");
+}
+
+/// A rule that is right, but for what stands in its `match`.
+fn own_rule(example: &str) -> String {
+    let list = json!({"rules": [{
+        "id": "no-prod", "patterns": ["ssh *prod*"], "instead": "Ask Ann.",
+        "match": [example], "not_match": ["ssh dev"],
+    }]});
+    format!("{list:#}")
+}
+
+#[test]
+fn the_user_adds_rules_and_a_project_cannot() {
+    let env = with_config(Env::new());
+    env.write(".ralph/guard.json", &own_rule("ssh prod"));
+    let ignored = env.ralph(&["guard", "check", "ssh prod-1 uptime"]).exits(0);
+    ignored.says(".ralph/guard.json is ignored: rules are yours, in");
+    allow(&env, &own_rule("ssh prod"));
+    let check = |command: &str| env.ralph(&["guard", "check", command]);
+    check("x=prod-1; sh -c \"ssh $x uptime\"")
+        .exits(1)
+        .prints("no-prod (own): `ssh prod-1 uptime`")
+        .prints("Ask Ann.");
+    check("ssh dev uptime").exits(0);
+    check("git push --force").exits(1).prints("git-push-force");
+    env.ralph(&["guard", "rules"]).exits(0).prints("own\n  no-prod                  blocks  Ask Ann.");
+    env.ralph(&["guard", "rules", "--json"]).exits(0).prints("\"id\": \"no-prod\"");
+}
+
+#[test]
+fn a_rule_that_does_not_do_what_it_says_has_everything_refused() {
+    let env = with_config(Env::new());
+    allow(&env, &own_rule("ssh dev-1"));
+    let wrong = "guard.json:7: not a list of rules: rule `no-prod`: it does not find `ssh dev-1`, which is in `match`";
+    env.ralph(&["guard", "check", "ls"]).exits(2).says(wrong).says("the guard refuses everything");
+    let mut call = recorded("claude-pre-tool-use-bash", "s");
+    call["tool_input"] = json!({"command": "ls"});
+    let hook = hook::call(&env, &["pre-tool-use"], call.to_string().as_bytes());
+    hook.exits(2).says("ralph's guard cannot judge this call").says(wrong);
+    allow(&env, &own_rule("ssh prod"));
+    ask(&env, &["pre-tool-use"], &call);
+    call["tool_input"] = json!({"command": "ssh prod"});
+    let answer = ask(&env, &["pre-tool-use"], &call);
+    assert!(
+        answer.to_string().contains("blocked by ralph's guard (no-prod): `ssh prod`. Ask Ann."),
+        "{answer}"
+    );
 }
 
 #[test]

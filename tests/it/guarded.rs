@@ -95,14 +95,14 @@ fn the_user_switches_rules_off_and_a_project_does_not() {
     let env = claude(&[bash("git push --force")], "");
     env.write(".config/ralph/guard.json", "{\"allow\": [\"git-push-force\"]}");
     env.write(".ralph/guard.json", "{\"allow\": [\"git-push-force\"]}");
-    env.run(&[]).exits(0);
+    env.run(&[]).exits(0).says(".ralph/guard.json is ignored: rules are yours");
     assert_eq!(decisions(&env), ["block"]);
     allow(&env, "{\"allow\": [\"git-push-force\", \"git-pushforce\"]}");
     env.run(&[]).exits(0).says("did you mean `git-push-force`?");
     assert_eq!(decisions(&env), ["allow"]);
     // A list that cannot be read would have every call refused.
     allow(&env, "{\"allow\": ");
-    env.run(&[]).exits(2).says("not a list of rules to allow");
+    env.run(&[]).exits(2).says("guard.json:1: not a list of rules");
     env.run(&["--no-guard"]).exits(0).says_not("guard.json");
 }
 

@@ -1,6 +1,6 @@
 //! One command that would run, and how its options are read.
 
-use super::{context::Context, paths, pattern, programs, shell::RedirectKind, text};
+use super::{context::Context, paths, programs, shell::RedirectKind, text};
 
 /// A command as a system call would see it. Unknown parts of its texts are marked, see [`text`].
 #[derive(Clone, Debug, Default)]
@@ -184,11 +184,6 @@ impl Command {
             words.remove(0);
         }
         words
-    }
-
-    /// Whether one of these patterns means it.
-    pub(crate) fn runs(&self, patterns: &[&str]) -> bool {
-        pattern::any_means(patterns, self)
     }
 
     /// Whether it sets a variable of which this is true, for itself or for all that follow.

@@ -1,5 +1,7 @@
 //! Where an agent works, and what its user lets pass.
 
+use super::own_rule::OwnRule;
+
 /// Where an agent works, and what its user lets pass.
 ///
 /// All paths are absolute and have their links resolved: the guard compares them as texts.
@@ -19,6 +21,8 @@ pub struct Context {
     pub writable: Vec<String>,
     /// Rules that the user has switched off, by id. They are reported, but do not decide.
     pub allowed_rules: Vec<String>,
+    /// Rules that the user has added.
+    pub own_rules: Vec<OwnRule>,
 }
 
 impl Context {
@@ -33,6 +37,7 @@ impl Context {
             protected: Vec::new(),
             writable: Vec::new(),
             allowed_rules: Vec::new(),
+            own_rules: Vec::new(),
         }
     }
 }

@@ -91,7 +91,7 @@ pub struct Measurement {
     /// Of all categories.
     pub all: Count,
     /// Command lines that were judged wrong; with the rule that blocked, if one did.
-    pub wrong: Vec<(Sample, Option<&'static str>)>,
+    pub wrong: Vec<(Sample, Option<String>)>,
 }
 
 impl Measurement {
@@ -110,7 +110,9 @@ pub fn measure(samples: &[Sample], ctx: &Context) -> Measurement {
         measurement.all.count(sample, is_blocked);
         measurement.categories.entry(sample.category.clone()).or_default().count(sample, is_blocked);
         if is_blocked != sample.is_dangerous {
-            measurement.wrong.push((sample.clone(), verdict.reason().map(|finding| finding.rule)));
+            measurement
+                .wrong
+                .push((sample.clone(), verdict.reason().map(|finding| finding.rule.to_string())));
         }
     }
     measurement

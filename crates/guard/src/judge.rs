@@ -1,11 +1,13 @@
 //! The verdict on a tool call: what it would run and touch, held against every rule.
 
+use std::borrow::Cow;
+
 use super::{
     command::Command,
     context::Context,
     file_access::{self, Access, FileAccess},
     flatten::{self, Flattened, Obstacle},
-    rules::{self, Check, Rule, RuleInput, Tier},
+    rules::{self, Category, Check, Rule, RuleInput, Tier},
     shell::MAX_COMMAND_LINE_LEN,
     text,
     tool_call::ToolCall,
@@ -104,6 +106,12 @@ impl Findings<'_> {
                 self.add(rule, &found);
             }
         }
+        for rule in &self.ctx.own_rules {
+            if let Some(found) = rules::own::find(rule, input) {
+                let (id, instead) = (rule.id.clone().into(), rule.instead.clone().into());
+                self.add_finding((id, Category::Own, rule.tier), &found, instead);
+            }
+        }
     }
 
     fn judge_obstacle(&mut self, obstacle: &Obstacle) {
@@ -117,20 +125,24 @@ impl Findings<'_> {
     }
 
     fn add(&mut self, rule: &'static Rule, found: &str) {
+        self.add_finding((rule.id.into(), rule.category, rule.tier), found, rule.instead.into());
+    }
+
+    fn add_finding(
+        &mut self,
+        rule: (Cow<'static, str>, Category, Tier),
+        found: &str,
+        instead: Cow<'static, str>,
+    ) {
         let found = text::for_display(found);
+        let (rule, category, tier) = rule;
         if MAX_FINDINGS <= self.list.len()
-            || self.list.iter().any(|finding| finding.rule == rule.id && finding.found == found)
+            || self.list.iter().any(|finding| finding.rule == rule && finding.found == found)
         {
             return;
         }
-        self.list.push(Finding {
-            rule: rule.id,
-            category: rule.category,
-            tier: rule.tier,
-            found,
-            instead: rule.instead,
-            is_allowed: self.ctx.allowed_rules.iter().any(|id| id == rule.id),
-        });
+        let is_allowed = self.ctx.allowed_rules.iter().any(|id| *id == rule);
+        self.list.push(Finding { rule, category, tier, found, instead, is_allowed });
     }
 
     fn into_verdict(mut self) -> Verdict {

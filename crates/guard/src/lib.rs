@@ -9,7 +9,7 @@
 //!
 //! assert_eq!(verdict.decision, Decision::Block);
 //! assert!(verdict.commands.contains(&"rm -rf /etc".to_owned()));
-//! let rules: Vec<&str> = verdict.findings.iter().map(|finding| finding.rule).collect();
+//! let rules: Vec<&str> = verdict.findings.iter().map(|finding| &*finding.rule).collect();
 //! assert_eq!(rules, ["become-root", "delete-outside"]);
 //! ```
 //!
@@ -22,13 +22,13 @@
 
 #![forbid(unsafe_code)]
 
-mod allow_list;
 mod command;
 mod context;
 pub mod corpus;
 mod file_access;
 mod flatten;
 mod judge;
+mod own_rule;
 mod paths;
 mod pattern;
 mod programs;
@@ -39,16 +39,19 @@ mod shell;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tier;
 mod tool_call;
+mod user_rules;
 mod verdict;
 
-pub use allow_list::AllowList;
 pub use context::Context;
 pub use judge::judge;
+pub use own_rule::OwnRule;
 pub use pattern::Patterns;
 pub use secrets::{SECRETS_IN_HOME, is_secret_file};
 pub use shell::MAX_COMMAND_LINE_LEN;
 pub use tool_call::ToolCall;
+pub use user_rules::{UserRules, UserRulesError};
 pub use verdict::{Decision, Finding, Verdict};
 
 // What the README shows must compile and be true.

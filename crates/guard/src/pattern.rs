@@ -164,7 +164,6 @@ pub(crate) fn means_variable(pattern: &str, name: &str, value: &str) -> bool {
 }
 
 /// What is wrong with a pattern, if anything is.
-#[cfg(test)]
 pub(crate) fn fault(pattern: &str) -> Option<&'static str> {
     let mut parts = pattern.split(' ');
     let program = parts.next().unwrap_or_default();

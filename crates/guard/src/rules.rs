@@ -19,6 +19,7 @@ mod files;
 mod git;
 mod harness;
 mod obfuscation;
+pub(crate) mod own;
 mod persistence;
 mod privileges;
 mod processes;
@@ -33,6 +34,7 @@ mod tunnels;
 
 use serde::Serialize;
 
+pub use super::tier::Tier;
 use super::{
     command::Command,
     context::Context,
@@ -82,16 +84,8 @@ pub enum Category {
     Cloud,
     /// The files of the program around the agent (`ralph`), and the settings and hooks of agents.
     Harness,
-}
-
-/// What follows when a rule matches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Tier {
-    /// The call must not run.
-    Block,
-    /// The call may run, and the user is told.
-    Warn,
+    /// What the user's own rules are about.
+    Own,
 }
 
 /// A rule. [`all`] lists them.
@@ -99,7 +93,7 @@ pub enum Tier {
 /// It finds what its patterns, its variables, its words of code or its check find.
 #[derive(Debug, Serialize)]
 pub struct Rule {
-    /// Its name: stable, and what an [`AllowList`](crate::AllowList) has.
+    /// Its name: stable, and what [`UserRules`](crate::UserRules) name.
     pub id: &'static str,
     /// What it protects.
     pub category: Category,
@@ -178,13 +172,16 @@ impl Rule {
     }
 
     fn means(&self, input: &RuleInput<'_>) -> bool {
+        self.patterns.mean(input.command) && !self.lets_pass(input)
+    }
+
+    fn lets_pass(&self, input: &RuleInput<'_>) -> bool {
         let command = input.command;
-        self.patterns.mean(command)
-            && !command.asks_for_help()
-            && !(self.spares_dry_runs && command.is_dry_run())
-            && !(self.spares_remote && command.is_remote)
-            && !self.unless.mean(command)
-            && !(self.spares)(input)
+        command.asks_for_help()
+            || (self.spares_dry_runs && command.is_dry_run())
+            || (self.spares_remote && command.is_remote)
+            || self.unless.mean(command)
+            || (self.spares)(input)
     }
 
     fn has_variable(&self, command: &Command) -> bool {
@@ -201,10 +198,10 @@ impl Rule {
 }
 
 /// A command that would run, the files it accesses, and where it runs. File tools come with an empty command.
-pub(super) struct RuleInput<'a> {
-    pub(super) command: &'a Command,
-    pub(super) files: &'a [FileAccess],
-    pub(super) ctx: &'a Context,
+pub(crate) struct RuleInput<'a> {
+    pub(crate) command: &'a Command,
+    pub(crate) files: &'a [FileAccess],
+    pub(crate) ctx: &'a Context,
 }
 
 impl RuleInput<'_> {
@@ -213,8 +210,13 @@ impl RuleInput<'_> {
         paths::place_of(path, self.ctx)
     }
 
+    /// Whether one of these patterns means the command.
+    fn runs(&self, patterns: &[&str]) -> bool {
+        pattern::any_means(patterns, self.command)
+    }
+
     /// The command as what was found, cut if it is long.
-    fn display_command(&self) -> String {
+    pub(crate) fn display_command(&self) -> String {
         let shown = self.command.as_typed();
         let short: String = shown.chars().take(160).collect();
         if short.len() < shown.len() { format!("`{short}…`") } else { format!("`{shown}`") }
@@ -226,7 +228,7 @@ impl RuleInput<'_> {
     }
 
     /// A file of this machine is found if this holds for it.
-    fn found_file_if(&self, is_found: impl Fn(&FileAccess) -> bool) -> Option<String> {
+    pub(crate) fn found_file_if(&self, is_found: impl Fn(&FileAccess) -> bool) -> Option<String> {
         if self.command.is_remote {
             return None;
         }

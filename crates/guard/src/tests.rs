@@ -82,7 +82,7 @@ fn a_corpus_that_is_broken_names_the_line() {
 #[track_caller]
 fn check_tool(name: &str, input: &Value, expected: Option<&str>) {
     let verdict = judge(&ToolCall::from_hook(name, input), &ctx());
-    let found = verdict.reason().map(|finding| finding.rule);
+    let found = verdict.reason().map(|finding| &*finding.rule);
     assert_eq!(found, expected, "{name} {input}: {verdict:?}");
 }
 

@@ -1,5 +1,7 @@
 //! A judgement with its reasons.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +23,7 @@ pub enum Decision {
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     /// The id of the rule.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
     /// What it protects.
     pub category: Category,
     /// Whether it blocks or warns.
@@ -29,7 +31,7 @@ pub struct Finding {
     /// What was found: the command or the file, for people.
     pub found: String,
     /// What the agent should do instead.
-    pub instead: &'static str,
+    pub instead: Cow<'static, str>,
     /// The user has switched this rule off ([`Context::allowed_rules`](crate::Context::allowed_rules)): it does not decide.
     pub is_allowed: bool,
 }

@@ -218,7 +218,7 @@ pub fn guard(bytes: &[u8]) {
     {
         let _ = ralph_guard::judge(&paths, &ctx);
     }
-    let _ = (ralph_guard::AllowList::parse(&text), ralph_guard::corpus::parse(&text));
+    let _ = (ralph_guard::UserRules::parse(&text), ralph_guard::corpus::parse(&text));
     let Ok(input) = serde_json::from_slice::<serde_json::Value>(bytes) else { return };
     let [name, tool_input] = ["tool_name", "tool_input"].map(|key| &input[key]);
     let _ = ralph_guard::judge(&ToolCall::from_hook(name.as_str().unwrap_or("Bash"), tool_input), &ctx);

@@ -127,7 +127,7 @@ pub(super) const RULES: &[Rule] = &[
 /// Something that is not ours is mounted.
 fn container_power(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
-    if !command.runs(&[
+    if !input.runs(&[
         "docker|podman|nerdctl|docker-compose run|create|exec|container|compose",
         "lxc|incus launch|config",
     ]) || command.asks_for_help()

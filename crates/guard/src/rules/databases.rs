@@ -148,7 +148,7 @@ const SQL_CLIENTS: [&str; 24] = [
 
 fn sql_destroys(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
-    let is_hosted = command.runs(&[
+    let is_hosted = input.runs(&[
         "wrangler d1 execute",
         "supabase db execute",
         "aws rds-data execute-statement",

@@ -215,7 +215,7 @@ pub(super) const RULES: &[Rule] = &[
 fn git_discard(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
     let patterns = ["git checkout !--theirs|--ours", "git restore !-S|--staged", "git restore -W|--worktree"];
-    if !command.runs(&patterns) || command.asks_for_help() {
+    if !input.runs(&patterns) || command.asks_for_help() {
         return None;
     }
     let is_whole = |path: &&str| {

@@ -229,6 +229,6 @@ fn remote_keys(input: &RuleInput<'_>) -> Option<String> {
     let is_used = |path: &&str| {
         matches!(input.place_of(&command.resolve_path(path, input.ctx)), Place::Home(_) | Place::System)
     };
-    let makes = command.runs(&["ssh-keygen !-l|-F|-H|-B|-y|-e"]) && !command.asks_for_help();
+    let makes = input.runs(&["ssh-keygen !-l|-F|-H|-B|-y|-e"]) && !command.asks_for_help();
     input.found_if(makes && command.values("f", &[]).iter().any(is_used))
 }

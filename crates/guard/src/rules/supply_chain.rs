@@ -268,5 +268,5 @@ fn is_known_host(address: &str) -> bool {
 fn publish(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
     let is_far = |arg: &String| arg.contains("://") && !is_known_host(arg);
-    input.found_if(command.runs(&["deno run|install"]) && command.args.iter().any(is_far))
+    input.found_if(input.runs(&["deno run|install"]) && command.args.iter().any(is_far))
 }

@@ -95,10 +95,11 @@ pub(super) fn main(args: &GuardArgs, project: &Path) -> Result<u8> {
     match &args.command {
         Command::Check(args) => check(args, project),
         Command::Rules(args) => {
+            let own = guard::load(project, project)?.ctx.own_rules;
             if args.json {
-                print(&show::rules_json()?)?;
+                print(&show::rules_json(&own)?)?;
             } else {
-                print_lines(&show::rules())?;
+                print_lines(&show::rules(&own))?;
             }
             Ok(0)
         }
@@ -111,7 +112,7 @@ fn check(args: &CheckArgs, project: &Path) -> Result<u8> {
     let cwd = env::current_dir().and_then(fs_err::canonicalize).ok();
     let cwd = cwd.filter(|cwd| cwd.starts_with(project)).unwrap_or_else(|| project.to_owned());
     let loaded = guard::load(project, &cwd)?;
-    for warning in &loaded.warnings {
+    for warning in loaded.warnings.iter().chain(&guard::ignored_list(project)) {
         warn(warning);
     }
     let verdict = ralph_guard::judge(&tool_call(args)?, &loaded.ctx);

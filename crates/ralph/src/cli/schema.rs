@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use ralph_core::{engine::event::Event, stories::TaskList};
+use ralph_guard::UserRules;
 use ralph_sys::error::Result;
 use schemars::{
     JsonSchema, Schema,
@@ -34,6 +35,8 @@ enum Of {
     Tasks,
     /// One line of the journal, which is also one line of `--output json`
     Event,
+    /// Your own rules for the guard: `~/.config/ralph/guard.json`
+    Guard,
 }
 
 /// Prints the schema.
@@ -42,6 +45,7 @@ pub(super) fn main(args: &SchemaArgs) -> Result<u8> {
         Of::Settings => settings_schema(),
         Of::Tasks => tasks_schema(),
         Of::Event => event_schema(),
+        Of::Guard => guard_schema(),
     })?;
     Ok(0)
 }
@@ -57,6 +61,14 @@ fn tasks_schema() -> String {
     let mut schema = generator.into_root_schema_for::<TaskList>().to_value();
     schema["title"] = json!("Task list of ralph");
     schema["properties"]["$schema"] = json!({"description": "For editors. Ralph ignores it."});
+    text(&schema)
+}
+
+/// The schema of a user's own rules for the guard, as the text of a file.
+fn guard_schema() -> String {
+    let generator = SchemaSettings::draft2020_12().into_generator();
+    let mut schema = generator.into_root_schema_for::<UserRules>().to_value();
+    schema["title"] = json!("Rules of a user for ralph's guard");
     text(&schema)
 }
 

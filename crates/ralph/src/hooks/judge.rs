@@ -37,7 +37,7 @@ pub(super) fn judge(input: &Input<'_>) -> Result<(Verdict, Judgement)> {
         tool: tool.to_owned(),
         asked,
         decision: verdict.decision,
-        rule: reason.map(|finding| finding.rule.to_owned()),
+        rule: reason.map(|finding| finding.rule.to_string()),
         found: reason.map(|finding| finding.found.clone()),
     };
     Ok((verdict, judgement))

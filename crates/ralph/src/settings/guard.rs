@@ -1,14 +1,14 @@
-//! Where the guard judges, and the user's own list of rules that are switched off.
+//! Where the guard judges, and the user's own list of rules that are switched off or added.
 //!
 //! The list lies in the user's configuration, never in a project: an agent that can write the project must not be able
-//! to switch rules off.
+//! to switch rules off, nor to add some that stop its user's next run.
 
 use std::{
     env, io,
     path::{Path, PathBuf},
 };
 
-use ralph_guard::{AllowList, Context};
+use ralph_guard::{Context, UserRules, UserRulesError};
 use ralph_sys::{
     error::{Error, Result},
     paths::state_dir,
@@ -44,28 +44,40 @@ pub(crate) fn load(project: &Path, cwd: &Path) -> Result<GuardLoaded> {
     ctx.protected.extend(file(&home).parent().map(text));
     let writable = WRITABLE_VARIABLES.into_iter().filter_map(env::var_os).map(PathBuf::from);
     ctx.writable = writable.filter(|path| path.is_absolute()).map(|path| text(&whole(&path))).collect();
-    let list = allow_list(&file(&home))?;
-    let name = file(&home).display().to_string();
-    let warnings = list.warnings().into_iter().map(|warning| format!("{name}: {warning}")).collect();
-    ctx.allowed_rules = list.allow;
+    let path = file(&home);
+    let list = user_rules(&path)?;
+    let named = |warning| format!("{}: {warning}", path.display());
+    let warnings = list.warnings().into_iter().map(named).collect();
+    (ctx.allowed_rules, ctx.own_rules) = (list.allow, list.rules);
     Ok(GuardLoaded { ctx, warnings })
 }
 
-/// The user's list of rules that are switched off.
+/// A list in the project is read by no one: the agent could write it. Says so, because its author may think otherwise.
+pub(crate) fn ignored_list(project: &Path) -> Option<String> {
+    let path = project.join(".ralph/guard.json");
+    path.exists().then(|| {
+        let home = env::home_dir().unwrap_or_default();
+        format!("{} is ignored: rules are yours, in {}", path.display(), file(&home).display())
+    })
+}
+
+/// The user's list of rules that are switched off or added.
 fn file(home: &Path) -> PathBuf {
     let set = env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     set.unwrap_or_else(|| home.join(".config")).join("ralph/guard.json")
 }
 
-fn allow_list(path: &Path) -> Result<AllowList> {
+fn user_rules(path: &Path) -> Result<UserRules> {
     let text = match fs_err::read_to_string(path) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(AllowList::default()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(UserRules::default()),
         Err(error) => return Err(error.into()),
     };
-    AllowList::parse(&text).map_err(|error| {
-        Error::new(format!("{}: not a list of rules to allow: {error}", path.display()))
-            .hint("it looks like this: {\"allow\": [\"publish\"]}; `ralph guard rules` lists the ids")
+    UserRules::parse(&text).map_err(|error| {
+        let UserRulesError { line, message } = error;
+        Error::new(format!("{}:{line}: not a list of rules: {message}", path.display()))
+            .hint("it looks like this: {\"allow\": [\"publish\"], \"rules\": []}; `ralph guard rules` lists the ids")
+            .hint("until it is right, the guard refuses everything")
     })
 }
 

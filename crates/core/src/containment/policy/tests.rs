@@ -127,7 +127,7 @@ fn what_the_sandbox_protects_is_guarded_too() {
         let file = if name == ".claude" { ".claude/settings.json" } else { name };
         let input = json!({"file_path": format!("/home/dev/proj/{file}")});
         let write = ralph_guard::judge(&ToolCall::from_hook("Write", &input), &ctx);
-        assert_eq!(write.reason().map(|finding| finding.rule), Some("harness-files"), "{file}");
+        assert_eq!(write.reason().map(|finding| &*finding.rule), Some("harness-files"), "{file}");
         let shell = ToolCall::Shell { command_line: format!("echo x > {file}") };
         assert_eq!(ralph_guard::judge(&shell, &ctx).decision, Decision::Block, "{file}");
     }

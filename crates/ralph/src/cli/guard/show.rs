@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use ralph_guard::{
-    Decision, Verdict,
+    Decision, OwnRule, Verdict,
     corpus::{Count, Measurement},
     rules::{self, Category, Tier},
 };
@@ -32,7 +32,7 @@ pub(super) fn verdict(verdict: &Verdict, explains: bool) -> String {
             name(finding.category),
             printable(&finding.found)
         );
-        let _ = writeln!(text, "    {}", finding.instead);
+        let _ = writeln!(text, "    {}", printable(&finding.instead));
     }
     if explains && !verdict.commands.is_empty() {
         text.push_str("would run:\n");
@@ -44,7 +44,7 @@ pub(super) fn verdict(verdict: &Verdict, explains: bool) -> String {
 }
 
 /// The rules, by category.
-pub(super) fn rules() -> String {
+pub(super) fn rules(own: &[OwnRule]) -> String {
     let mut text = String::new();
     let mut category = None;
     for rule in rules::all() {
@@ -52,18 +52,35 @@ pub(super) fn rules() -> String {
             let _ = writeln!(text, "{}", name(rule.category));
             category = Some(rule.category);
         }
-        let tier = match rule.tier {
-            Tier::Block => "blocks",
-            Tier::Warn => "warns ",
-        };
-        let _ = writeln!(text, "  {:<24} {tier}  {}", rule.id, rule.finds);
+        let _ = writeln!(text, "  {:<24} {}  {}", rule.id, verb(rule.tier), rule.finds);
+    }
+    if !own.is_empty() {
+        let _ = writeln!(text, "{}", name(Category::Own));
+    }
+    for rule in own {
+        let _ = writeln!(text, "  {:<24} {}  {}", rule.id, verb(rule.tier), printable(&rule.instead));
     }
     text
 }
 
+fn verb(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Block => "blocks",
+        Tier::Warn => "warns ",
+    }
+}
+
 /// The rules with their examples.
-pub(super) fn rules_json() -> Result<String> {
-    let all: Vec<&rules::Rule> = rules::all().collect();
+pub(super) fn rules_json(own: &[OwnRule]) -> Result<String> {
+    let mut all = Vec::new();
+    for rule in rules::all() {
+        all.push(serde_json::to_value(rule)?);
+    }
+    for rule in own {
+        let mut rule = serde_json::to_value(rule)?;
+        rule["category"] = serde_json::to_value(Category::Own)?;
+        all.push(rule);
+    }
     Ok(format!("{}\n", serde_json::to_string_pretty(&all)?))
 }
 
@@ -80,7 +97,8 @@ pub(super) fn measurement(measurement: &Measurement, shows_wrong: bool) -> Strin
     }
     text.push_str(&row("all", &measurement.all));
     for (sample, rule) in measurement.wrong.iter().filter(|_| shows_wrong) {
-        let what = rule.map_or_else(|| "missed".to_owned(), |rule| format!("falsely blocked by {rule}"));
+        let what =
+            rule.as_ref().map_or_else(|| "missed".to_owned(), |rule| format!("falsely blocked by {rule}"));
         let command = sample.command_line.replace('\n', "␤");
         let _ = writeln!(text, "{what}: {}", printable(&command));
     }

@@ -14,7 +14,9 @@ pub(super) fn check_rules(setup: &Setup) -> Result<Vec<String>> {
     if !is_guarded(setup) {
         return Ok(Vec::new());
     }
-    Ok(guard::load(&setup.project, &setup.project)?.warnings)
+    let mut warnings = guard::load(&setup.project, &setup.project)?.warnings;
+    warnings.extend(guard::ignored_list(&setup.project));
+    Ok(warnings)
 }
 
 /// Says what is missing.
