@@ -167,9 +167,10 @@ fn accessed_by_arguments(command: &Command) -> Vec<(String, Access)> {
     let all =
         |paths: Vec<&str>, access: Access| paths.into_iter().map(|path| (path.to_owned(), access)).collect();
     match command.program.as_str() {
-        "rm" | "srm" | "trash" | "trash-put" | "gio" | "rimraf" | "del" | "del-cli" => {
-            let is_tree =
-                command.has("rR", &["recursive"]) || command.is(&["trash", "trash-put", "rimraf", "gio"]);
+        "rm" | "srm" | "trash" | "trash-put" | "gio" | "rimraf" | "del" | "del-cli" | "Remove-Item"
+        | "rip" | "rmtrash" => {
+            let is_tree = command.has("rR", &["recursive"])
+                || command.is(&["trash", "trash-put", "rimraf", "gio", "Remove-Item", "rip", "del-cli"]);
             all(command.operands(&[]), if is_tree { Access::DeleteTree } else { Access::Delete })
         }
         "unlink" | "rmdir" => all(command.operands(&[]), Access::Delete),
@@ -198,6 +199,9 @@ fn accessed_by_arguments(command: &Command) -> Vec<(String, Access)> {
             command.args.iter().filter_map(value).collect()
         }
         "docker" | "podman" if command.words().first() == Some(&"cp") => copies::accessed_by_copying(command),
+        "sed" if writes_of_sed(command).next().is_some() => {
+            all(writes_of_sed(command).collect(), Access::Write)
+        }
         "sed" | "perl" | "awk" | "ruby" if edits_in_place(command) => {
             all(edited_files(command), Access::Write)
         }
@@ -210,7 +214,7 @@ fn accessed_by_arguments(command: &Command) -> Vec<(String, Access)> {
         }
         "find" | "fd" if command.has_word(&["-delete"]) => search::deleted_by_find(command),
         "git" => accessed_by_git(command),
-        "tar" | "bsdtar" | "zip" | "7z" | "unzip" => copies::accessed_by_archiving(command),
+        "tar" | "bsdtar" | "zip" | "7z" | "unzip" | "cpio" => copies::accessed_by_archiving(command),
         "curl" | "wget" => copies::accessed_by_downloading(command),
         "apply_patch" => {
             let patch = command.args.first().or(command.stdin.text.as_ref());
@@ -233,6 +237,18 @@ fn edits_in_place(command: &Command) -> bool {
         "sed" => command.has("i", &["in-place"]),
         _ => command.options_with_letter('i'),
     }
+}
+
+/// Whole paths behind a `w` of a script of `sed`.
+fn writes_of_sed(command: &Command) -> impl Iterator<Item = &str> {
+    let lines = command.args.iter().flat_map(|arg| arg.split([';', '\n', '}']));
+    lines.filter_map(|line| {
+        let at = line.find("w /").or_else(|| line.find("w ~"))?;
+        let before = line[..at].trim_end_matches(['W', 'g', 'p', 'I', 'i', ' ']);
+        let is_command = before.is_empty()
+            || before.ends_with(|next: char| next.is_ascii_digit() || "/$|,#!".contains(next));
+        is_command.then(|| line[at + 2..].trim())
+    })
 }
 
 /// The files that an editor for streams changes in place.

@@ -3,8 +3,10 @@
 use super::text;
 
 /// Shells that run text.
-pub(crate) const SHELLS: [&str; 12] =
-    ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "rbash", "mksh", "yash", "csh", "tcsh"];
+pub(crate) const SHELLS: [&str; 16] = [
+    "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "rbash", "mksh", "yash", "csh", "tcsh", "nu", "xonsh",
+    "elvish", "osh",
+];
 
 /// Programs that fetch from the network.
 pub(crate) const FETCHERS: [&str; 15] = [
@@ -49,6 +51,7 @@ pub(crate) fn program_name(spelled: &str) -> String {
     }
     match base {
         "nodejs" => "node".to_owned(),
+        "luajit" => "lua".to_owned(),
         "pypy" | "pypy3" | "ipython" | "ipython3" => "python".to_owned(),
         "nc.traditional" | "nc.openbsd" | "netcat" => "nc".to_owned(),
         "gsed" | "gawk" | "mawk" | "nawk" | "grm" | "gfind" | "gtar" | "gcp" | "gmv" | "gdd" | "gchmod"

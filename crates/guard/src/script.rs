@@ -1,45 +1,11 @@
 //! What can be seen in the code of other languages without parsing them: calls and the texts they are given.
 
 mod awk;
+mod language;
 pub(crate) mod make;
 pub(crate) mod sed;
 
-/// How an interpreter takes code.
-pub(crate) struct Language {
-    program: &'static str,
-    /// Options that take code.
-    pub(crate) letters: &'static str,
-    pub(crate) names: &'static [&'static str],
-    /// Options that take another argument.
-    pub(crate) valued: &'static [&'static str],
-}
-
-const LANGUAGES: [Language; 14] = [
-    Language { program: "python", letters: "c", names: &[], valued: &["-W", "-X", "-m"] },
-    Language {
-        program: "node",
-        letters: "ep",
-        names: &["eval", "print"],
-        valued: &["-r", "--require", "--import"],
-    },
-    Language { program: "deno", letters: "", names: &[], valued: &[] },
-    Language { program: "bun", letters: "e", names: &["eval"], valued: &[] },
-    Language { program: "tsx", letters: "e", names: &["eval"], valued: &[] },
-    Language { program: "perl", letters: "eE", names: &[], valued: &["-I"] },
-    Language { program: "ruby", letters: "e", names: &[], valued: &["-I", "-r"] },
-    Language { program: "php", letters: "r", names: &["run"], valued: &["-d", "-S", "-t"] },
-    Language { program: "lua", letters: "e", names: &[], valued: &["-l"] },
-    Language { program: "awk", letters: "", names: &[], valued: &[] },
-    Language { program: "osascript", letters: "e", names: &[], valued: &["-l"] },
-    Language { program: "Rscript", letters: "e", names: &[], valued: &[] },
-    Language { program: "tclsh", letters: "", names: &[], valued: &[] },
-    Language { program: "expect", letters: "c", names: &[], valued: &[] },
-];
-
-/// How this interpreter takes code, if it is one.
-pub(crate) fn language_of(program: &str) -> Option<&'static Language> {
-    LANGUAGES.iter().find(|language| language.program == program)
-}
+pub(crate) use language::{EDITORS, language_of, with_usual_calls};
 
 /// Something that code runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +17,7 @@ pub(crate) enum ScriptCommand {
 }
 
 /// Functions that run commands, by the end of their names.
-const RUN_FUNCTIONS: [&str; 27] = [
+const RUN_FUNCTIONS: [&str; 35] = [
     "system",
     "popen",
     "popen2",
@@ -79,6 +45,14 @@ const RUN_FUNCTIONS: [&str; 27] = [
     "execute",
     "posix_spawn",
     "$",
+    "shell_command",
+    "shell_command_to_string",
+    "async_shell_command",
+    "call_process",
+    "start_process",
+    "run_program",
+    "cmd",
+    "shell",
 ];
 
 /// How many characters are read to find what stands in brackets, brackets in brackets once for each.
@@ -98,11 +72,13 @@ pub(crate) struct FunctionCall {
 pub(crate) fn commands_in_code(code: &str, program: &str) -> Option<Vec<ScriptCommand>> {
     let mut commands = Vec::new();
     let calls = function_calls(code)?;
+    let aliases = run_aliases(code);
     for call in &calls {
-        if !RUN_FUNCTIONS.contains(&call.name.as_str()) || call.texts.is_empty() || runs_nothing(call) {
+        let is_run = RUN_FUNCTIONS.contains(&call.name.as_str()) || aliases.contains(&call.name.as_str());
+        if !is_run || call.texts.is_empty() || runs_nothing(call) {
             continue;
         }
-        commands.push(match &call.texts[..] {
+        commands.push(match &given_texts(call, code)[..] {
             [text] => ScriptCommand::ShellText(text.clone()),
             texts if call.name.starts_with("execl") || call.name.starts_with("execv") => {
                 ScriptCommand::Arguments(texts[1..].to_vec())
@@ -110,6 +86,9 @@ pub(crate) fn commands_in_code(code: &str, program: &str) -> Option<Vec<ScriptCo
             texts => ScriptCommand::Arguments(texts.to_vec()),
         });
     }
+    // Templates that a shell runs: $`...`.
+    let templates = code.split("$`").skip(1).filter_map(|rest| rest.split('`').next());
+    commands.extend(templates.map(|text| ScriptCommand::ShellText(text.to_owned())));
     if matches!(program, "perl" | "ruby" | "php") {
         commands.extend(texts_between(code, '`').into_iter().map(ScriptCommand::ShellText));
     }
@@ -136,12 +115,51 @@ pub(crate) fn commands_in_code(code: &str, program: &str) -> Option<Vec<ScriptCo
     Some(commands)
 }
 
+/// Functions that run commands under names that the code itself gives them: `from os import system as x`.
+fn run_aliases(code: &str) -> Vec<&str> {
+    let parts = code.split([';', '\n', ',']);
+    let pairs = parts.filter_map(|part| part.split_once(" as "));
+    let is_run = |(what, _): &(&str, &str)| {
+        what.split(' ').next_back().is_some_and(|name| RUN_FUNCTIONS.contains(&name))
+    };
+    pairs.filter(is_run).map(|(_, alias)| alias.trim()).collect()
+}
+
+/// The texts that a call is given, with what is put into them or behind them when it runs.
+fn given_texts(call: &FunctionCall, code: &str) -> Vec<String> {
+    let mut texts = call.texts.clone();
+    if code.contains("f'") || code.contains("f\"") {
+        texts = texts.iter().map(|text| text.replace("${", "{").replace('{', "${")).collect();
+    }
+    let inside = call.inside.trim_end_matches([')', ' ']);
+    let is_joined = ["+", " . ", "\".", "'.", "%"].iter().any(|sign| inside.contains(sign));
+    if is_joined && texts.first().is_some_and(|text| text.contains(' ')) {
+        texts = vec![texts.concat()];
+    }
+    let is_open = is_joined && !inside.ends_with(['"', '\'', '`']);
+    let names_home = HOMES.iter().any(|home| inside.contains(home));
+    match (&mut texts[..], names_home) {
+        ([text], true) => text.push_str(" ~"),
+        ([.., _], true) => texts.push("~".to_owned()),
+        ([text], false) if is_open && text.ends_with([' ', '/', '=', '"', '\'']) => {
+            text.push_str(" \"$CODE\"");
+        }
+        _ => {}
+    }
+    texts
+}
+
+/// How languages name the user's home.
+pub(crate) const HOMES: [&str; 9] =
+    ["HOME", "homedir(", "Path.home(", "Dir.home", "gethome", "expanduser(", "\"~\"", "'~'", "user_home"];
+
 /// Commands that Perl and Ruby run without brackets, by a list without a shell, or by opening a pipe.
 fn commands_without_brackets(code: &str, calls: &[FunctionCall]) -> Vec<ScriptCommand> {
     let mut commands = Vec::new();
     for word in ["system", "exec"] {
         for rest in code.split(word).skip(1).filter(|rest| rest.starts_with([' ', '('])) {
             let rest = rest.trim_start_matches([' ', '(']);
+            commands.extend(quoted_like_perl(rest).map(ScriptCommand::ShellText));
             let listed = rest.strip_prefix("qw").and_then(|rest| rest.split([')', ']', '}']).next());
             let texts = match listed.and_then(|words| words.get(1..)) {
                 Some(words) => words.split_whitespace().map(str::to_owned).collect(),
@@ -159,6 +177,19 @@ fn commands_without_brackets(code: &str, calls: &[FunctionCall]) -> Vec<ScriptCo
     let piped = opened.flat_map(|call| &call.texts).filter(|text| 1 < text.len() && opens_pipe(text));
     commands.extend(piped.map(|text| ScriptCommand::ShellText(text.trim_matches([' ', '|']).to_owned())));
     commands
+}
+
+/// The text of `q(...)` or `qq{...}`.
+fn quoted_like_perl(code: &str) -> Option<String> {
+    let rest = code.strip_prefix("qq").or_else(|| code.strip_prefix('q'))?;
+    let end = match rest.chars().next()? {
+        '(' => ')',
+        '{' => '}',
+        '[' => ']',
+        mark @ ('/' | '|' | '!') => mark,
+        _ => return None,
+    };
+    rest[1..].split(end).next().map(str::to_owned)
 }
 
 fn opens_pipe(text: &str) -> bool {

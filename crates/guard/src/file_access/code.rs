@@ -17,6 +17,16 @@ const ACCESS_BY_FUNCTION: &[(&str, Access)] = &[
     ("remove_dir_all", Access::DeleteTree),
     ("remove_entry_secure", Access::DeleteTree),
     ("delete_tree", Access::DeleteTree),
+    ("deleteDir", Access::DeleteTree),
+    ("deleteRecursively", Access::DeleteTree),
+    ("removeItem", Access::DeleteTree),
+    ("RemoveAll", Access::DeleteTree),
+    ("emptyDirSync", Access::DeleteTree),
+    ("emptyDir", Access::DeleteTree),
+    ("delete_directory", Access::DeleteTree),
+    ("delete_file", Access::Delete),
+    ("deleteIfExists", Access::Delete),
+    ("Remove", Access::Delete),
     ("unlink", Access::Delete),
     ("unlinkSync", Access::Delete),
     ("remove", Access::Delete),
@@ -64,11 +74,8 @@ const ACCESS_BY_FUNCTION: &[(&str, Access)] = &[
     ("readTextFile", Access::Read),
 ];
 
-/// How languages name the user's home.
-const HOMES: [&str; 8] =
-    ["HOME", "homedir(", "Path.home(", "Dir.home", "gethome", "expanduser(", "\"~\"", "'~'"];
-
 fn access_of(function: &str) -> Option<Access> {
+    let function = function.trim_end_matches(['!', '?']);
     ACCESS_BY_FUNCTION.iter().find(|(name, _)| *name == function).map(|(_, access)| *access)
 }
 
@@ -102,7 +109,7 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
         if names_nothing {
             texts.extend(everything.iter().filter(|text| text.starts_with(['/', '~', '.'])));
         }
-        let is_home = HOMES.iter().any(|home| {
+        let is_home = script::HOMES.iter().any(|home| {
             // What a variable stands for may stand anywhere.
             let is_anywhere = names_nothing && access.destroys() && code.contains(home);
             call.inside.contains(home) || call.receiver.contains(home) || is_anywhere

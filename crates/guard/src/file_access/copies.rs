@@ -68,6 +68,9 @@ pub(super) fn accessed_by_archiving(command: &Command) -> Vec<(String, Access)> 
     let own = |paths: &[&str], access: Access| {
         paths.iter().map(|path| ((*path).to_owned(), access)).collect::<Vec<_>>()
     };
+    if command.program == "cpio" {
+        return own(&command.values("D", &["directory"]), Access::Append);
+    }
     if command.program == "unzip" || command.program == "7z" {
         return own(&command.values("do", &[]), Access::Append);
     }

@@ -4,7 +4,7 @@ use super::{Flattener, Obstacle, Output, Scope, files::is_initializer, simple::a
 use crate::{
     command::{Command, Stdin},
     programs::{self, FETCHERS, SHELLS},
-    secrets,
+    script, secrets,
     text::{self, is_known},
 };
 
@@ -23,6 +23,10 @@ impl Flattener<'_> {
         if let Some(code) = self.interpreted_code(&command, scope) {
             self.follow_code(&code, &command, scope);
             self.flattened.commands[at].code = Some(code).filter(|code| code.len() <= super::MAX_VALUE_LEN);
+            if script::EDITORS.contains(&command.program.as_str()) {
+                // They also run lines of a shell.
+                self.follow_wrapped(&command, scope);
+            }
             return Output { text: None, programs: vec![command.program] };
         }
         if let Some(output) = self.follow_wrapped(&command, scope) {

@@ -15,11 +15,14 @@ impl Flattener<'_> {
         let language = script::language_of(&command.program)?;
         let inline = command.values(language.letters, language.names);
         if !inline.is_empty() {
-            let code = inline.join("\n");
+            let code = script::with_usual_calls(&inline.join("\n"), &command.program);
             if text::sources(&code).any(programs::is_fetched) {
                 self.add_obstacle(super::Obstacle::FetchedCode(text::for_display(&code)));
             }
             return Some(code);
+        }
+        if script::EDITORS.contains(&command.program.as_str()) {
+            return None;
         }
         if command.program == "awk" {
             return command.operands(&["-F", "-v", "-f"]).first().map(|code| (*code).to_owned());
@@ -28,7 +31,9 @@ impl Flattener<'_> {
             let at = command.args.iter().position(|arg| arg == "eval")?;
             return command.args.get(at + 1).cloned();
         }
-        let file = command.operands(language.valued).first().map(|file| (*file).to_owned());
+        let mut operands = command.operands(language.valued).into_iter();
+        let runs = command.program == "go";
+        let file = operands.find(|word| !runs || *word != "run").map(str::to_owned);
         if let Some(file) =
             file.as_ref().filter(|file| scope.downloads.contains(&scope.resolve_path(file, &self.ctx.home)))
         {

@@ -19,7 +19,9 @@ impl Flattener<'_> {
         let looks = command.is(&["pgrep", "pidof"]);
         let is_agent =
             |arg: &String| AGENTS.iter().any(|agent| arg.split([' ', '/']).any(|word| word == *agent));
-        let is_vital = looks && command.args.iter().any(is_agent);
+        let reads_own = command.is(&["cat", "head", "tail", "jq"])
+            && command.args.iter().any(|arg| arg.contains(".ralph"));
+        let is_vital = (looks && command.args.iter().any(is_agent)) || reads_own;
         let name = if is_vital { "ps".to_owned() } else { command.program.clone() };
         Output { text, programs: vec![name] }
     }

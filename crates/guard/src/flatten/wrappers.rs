@@ -2,9 +2,11 @@
 
 mod table;
 mod texts;
+mod unknown;
 
 use super::{
     Flattener, Output, Scope,
+    builtins::is_loopback,
     simple::{command_in, quote_args},
 };
 use crate::{
@@ -12,6 +14,7 @@ use crate::{
     text,
 };
 use table::{REMOTE_WRAPPERS, TEXT_OPTIONS, WRAPPERS, Wrapper};
+use unknown::wrapped_by_unknown;
 
 impl Flattener<'_> {
     /// Runs what a command was given to run, if it is one that does so.
@@ -49,15 +52,29 @@ impl Flattener<'_> {
         }
         let found = WRAPPERS.iter().find_map(|wrapper| wrapped_words(wrapper, command));
         if let Some(args) = found {
+            let mut there = scope.clone();
+            let scope = match chosen_dir(command, args) {
+                Some(dir) => {
+                    there.cwd = scope.resolve_path(dir, &self.ctx.home);
+                    &mut there
+                }
+                None => scope,
+            };
             let texts = texts_before(command, args);
             if texts.is_empty() {
                 return self.follow_arguments(args, command, scope);
             }
             return Some(self.follow_texts(texts, command, scope));
         }
-        let args = REMOTE_WRAPPERS.iter().find_map(|wrapper| wrapped_words(wrapper, command))?;
+        let Some(args) = REMOTE_WRAPPERS.iter().find_map(|wrapper| wrapped_words(wrapper, command)) else {
+            return self.follow_arguments(wrapped_by_unknown(command)?, command, scope);
+        };
         let mut inner = self.fork(scope);
-        inner.is_remote = true;
+        let host = command.args.len().checked_sub(args.len() + 1).and_then(|at| command.args.get(at));
+        inner.is_remote = command.program != "ssh" || !host.is_some_and(|host| names_here(host, command));
+        if !inner.is_remote {
+            inner.cwd.clone_from(&self.ctx.home);
+        }
         if command.program == "ssh" && !args.is_empty() {
             return Some(self.follow_unwrapped(&args.join(" "), "ssh", &mut inner));
         }
@@ -186,6 +203,29 @@ impl Flattener<'_> {
         self.follow_arguments(&args, command, &mut inner);
         Output { text: None, programs: vec!["xargs".to_owned()] }
     }
+}
+
+/// The folder that `env -C` and `sudo -D` go to.
+fn chosen_dir<'a>(command: &'a Command, wrapped: &[String]) -> Option<&'a str> {
+    let letter = match command.program.as_str() {
+        "env" => "-C",
+        "sudo" => "-D",
+        _ => return None,
+    };
+    let own = &command.args[..command.args.len().saturating_sub(wrapped.len())];
+    let next = |at: usize| own.get(at + 1).map(String::as_str);
+    own.iter().enumerate().find_map(|(at, arg)| match arg.strip_prefix("--chdir") {
+        Some("") => next(at),
+        Some(dir) => dir.strip_prefix('='),
+        None if arg == letter => next(at),
+        None => arg.strip_prefix(letter),
+    })
+}
+
+/// Whether `ssh` stays on this machine.
+fn names_here(host: &str, command: &Command) -> bool {
+    let is_host = |host: &String| is_loopback(host);
+    is_loopback(host) || (host == "--" && command.args.iter().any(is_host))
 }
 
 /// The command in the arguments of a wrapper.

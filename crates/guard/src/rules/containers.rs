@@ -14,6 +14,7 @@ pub(super) const RULES: &[Rule] = &[
             "lxc|incus config|launch ~security.privileged*",
         ]),
         spares_dry_runs: false,
+        variables: &["DOCKER_HOST|CONTAINER_HOST=tcp://*|ssh://*"],
         check: Check::Command(container_power),
         matches: &[
             "docker run --privileged alpine",

@@ -12,6 +12,7 @@ pub(super) const RULES: &[Rule] = &[
         instead: "Write a migration and leave running it to the user; delete single rows with `WHERE`.",
         check: Check::Command(sql_destroys),
         matches: &[
+            "mysql -e 'DROP DATABASE app_test; DROP DATABASE app'",
             "psql -c 'DROP TABLE x'",
             "mysql -e 'truncate x'",
             "sqlite3 a.db 'DELETE FROM x;'",
@@ -21,6 +22,7 @@ pub(super) const RULES: &[Rule] = &[
             "psql -c 'UPDATE x SET a=1'",
         ],
         passes: &[
+            "mysql -e 'DROP DATABASE IF EXISTS app_test; CREATE DATABASE app_test'",
             "psql -c 'SELECT 1'",
             "sqlite3 a.db .tables",
             "psql -c 'DELETE FROM x WHERE id=1'",
@@ -37,6 +39,19 @@ pub(super) const RULES: &[Rule] = &[
         finds: "drops, resets or overwrites a database with a tool",
         instead: "Use a throw-away database, and leave resetting others to the user.",
         patterns: Patterns::new(&[
+            "rails runner|r ~*delete_all*|*destroy_all*|*truncate*|*drop_table*|*.delete*",
+            "python ~*manage.py ~shell ~*.delete()*|*truncate*|*DROP?*",
+            "manage.py|django-admin shell ~*.delete()*|*truncate*",
+            "php|artisan ~tinker ~*truncate*|*delete()*|*dropAll*|*->delete*",
+            "wp post|user|comment|site|option delete|empty|reset",
+            "n98-magerun|drush|occ ~db:drop|sql-drop|sql:drop|site:install",
+            "aerospike|asinfo ~truncate*",
+            "couchbase-cli bucket-delete|bucket-flush",
+            "nats stream|kv|object rm|purge|del",
+            "kubectl-cnpg|cnpg destroy",
+            "rabbitmqadmin delete|purge",
+            "temporal namespace|workflow delete|terminate",
+            "memcflush",
             "dropdb|dropuser|pg_dropcluster|pg_resetwal",
             "redis-cli|valkey-cli|keydb-cli ~*flushall*|flushdb|shutdown|debug|swapdb",
             "redis-cli|valkey-cli|keydb-cli ~config ~set",
@@ -85,6 +100,8 @@ pub(super) const RULES: &[Rule] = &[
         spares: throw_away::is_for_tests,
         check: Check::Command(database_destroys),
         matches: &[
+            "rails runner 'User.delete_all'",
+            "python manage.py shell -c 'User.objects.all().delete()'",
             "dropdb x",
             "redis-cli flushall",
             "npx prisma migrate reset",
@@ -103,6 +120,8 @@ pub(super) const RULES: &[Rule] = &[
             "dropdb prod_test_copy",
         ],
         passes: &[
+            "python manage.py shell -c 'print(1)'",
+            "rails runner 'puts User.count'",
             "redis-cli get x",
             "npx prisma migrate dev",
             "rails db:migrate",
@@ -228,7 +247,16 @@ fn is_destructive(text: &str) -> bool {
             "extension",
             "bucket",
         ];
-        let drops = follows("drop", &objects) || (follows("drop", &["column"]) && words.contains(&"alter"));
+        // A database of tests is there to be dropped.
+        let is_test = |at: usize| {
+            let name = words[at..].iter().find(|word| !["if", "exists"].contains(word));
+            name.is_some_and(|name| throw_away::is_test_name(name))
+        };
+        let drops_object = words.windows(2).enumerate().any(|(at, pair)| {
+            let is_scratch = ["database", "schema"].contains(&pair[1]) && is_test(at + 2);
+            pair[0] == "drop" && objects.contains(&pair[1]) && !is_scratch
+        });
+        let drops = drops_object || (follows("drop", &["column"]) && words.contains(&"alter"));
         let truncates = words.first() == Some(&"truncate") || follows("truncate", &["table"]);
         let starts = |verb: &str| words.first() == Some(&verb);
         let deletes = starts("delete") && words.get(1) == Some(&"from") && !words.contains(&"where");

@@ -4,7 +4,7 @@ use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
 use crate::{
     file_access::Access,
     paths::{Place, is_disk},
-    text,
+    pattern, text,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -15,6 +15,8 @@ pub(super) const RULES: &[Rule] = &[
         instead: "Write to a file in the project; use an image file where a disk is needed.",
         check: Check::Command(disk_write),
         matches: &[
+            "ddrescue backup.img /dev/sdb",
+            "qemu-img convert -O raw a.qcow2 /dev/sdb",
             "dd if=x.img of=/dev/sda",
             "cat x > /dev/nvme0n1",
             "echo x | tee /dev/vda",
@@ -22,6 +24,8 @@ pub(super) const RULES: &[Rule] = &[
             "cp x.img /dev/sdc",
         ],
         passes: &[
+            "lsblk /dev/sda",
+            "screen /dev/ttyUSB0 115200",
             "dd if=/dev/zero of=disk.img bs=1M count=8",
             "echo x > /dev/null",
             "cat /dev/urandom | head -c 4 | xxd",
@@ -93,8 +97,87 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
+/// Programs that only look at a disk, or that another rule is about.
+const LOOKS_AT_DISKS: &[&str] = &[
+    "lsblk",
+    "blkid",
+    "smartctl",
+    "file",
+    "ls",
+    "stat",
+    "df",
+    "du",
+    "findmnt",
+    "udevadm",
+    "hdparm",
+    "cat",
+    "head",
+    "dd",
+    "xxd",
+    "od",
+    "hexdump",
+    "strings",
+    "test",
+    "[",
+    "[[",
+    "readlink",
+    "realpath",
+    "lsof",
+    "fuser",
+    "echo",
+    "printf",
+    "mount",
+    "umount",
+    "fdisk",
+    "sfdisk",
+    "gdisk",
+    "sgdisk",
+    "parted",
+    "wipefs",
+    "cryptsetup",
+    "nvme",
+    "fsck",
+    "e2fsck",
+    "xfs_repair",
+    "tune2fs",
+    "badblocks",
+    "debugfs",
+    "dumpe2fs",
+    "xfs_info",
+    "mdadm",
+    "pvdisplay",
+    "pvs",
+    "lvs",
+    "vgs",
+    "zpool",
+    "btrfs",
+    "losetup",
+    "efibootmgr",
+    "diskutil",
+    "grep",
+    "rg",
+    "git",
+    "iostat",
+    "sg_inq",
+    "lshw",
+    "blockdev",
+    "docker",
+    "podman",
+];
+
+/// Names of disks, and not of terminals or cameras.
+const DISKS: &str =
+    "sd[a-z]*|hd[a-z]*|vd[a-z]*|xvd*|nvme[0-9]*|mmcblk*|disk*|rdisk*|mapper/*|md[0-9]*|nbd[0-9]*|mtd*|dm-*";
+
 fn disk_write(input: &RuleInput<'_>) -> Option<String> {
-    input.found_any_file_if(|file| file.access != Access::Read && is_disk(&file.path))
+    let command = input.command;
+    let is_named = |arg: &String| {
+        let path = arg.rsplit_once('=').map_or(arg.as_str(), |(_, path)| path);
+        path.strip_prefix("/dev/").is_some_and(|name| pattern::is_one_of(DISKS, name))
+    };
+    let writes = !LOOKS_AT_DISKS.contains(&command.program.as_str()) && command.args.iter().any(is_named);
+    let file = input.found_any_file_if(|file| file.access != Access::Read && is_disk(&file.path));
+    file.or_else(|| input.found_if(writes && !command.is_dry_run()))
 }
 
 /// A file that stands for a disk.

@@ -181,6 +181,7 @@ pub(super) const RULES: &[Rule] = &[
         finds: "changes settings of git that run programs or lead elsewhere",
         instead: "Set plain values in the repository, such as `git config user.name`.",
         patterns: Patterns::new(&[
+            "git --exec-path=?*",
             "git -c=core.hookspath*",
             "git config ?* ?* ~credential*|core.hookspath|core.sshcommand|core.pager|core.editor|core.fsmonitor|core.gitproxy|core.askpass|core.attributesfile|url.*|http.proxy|http.sslverify|filter.*|diff.external|difftool.*|mergetool.*|pager.*|sequence.editor|gpg.program|include.*|includeif.*|init.templatedir|protocol.*|uploadpack.*|receive.*|safe.directory|ssh.variant|sendemail.*|remote.origin.url|remote.origin.pushurl",
             "git config -e|--edit|--unset|--unset-all|--add|--replace-all|--remove-section ~credential*|core.hookspath|core.sshcommand|core.pager|core.editor|core.fsmonitor|core.gitproxy|core.askpass|core.attributesfile|url.*|http.proxy|http.sslverify|filter.*|diff.external|difftool.*|mergetool.*|pager.*|sequence.editor|gpg.program|include.*|includeif.*|init.templatedir|protocol.*|uploadpack.*|receive.*|safe.directory|ssh.variant|sendemail.*|remote.origin.url|remote.origin.pushurl",

@@ -67,6 +67,7 @@ pub(super) const RULES: &[Rule] = &[
         finds: "starts an agent without a guard",
         instead: "Do the work yourself, or ask for another turn.",
         patterns: Patterns::new(&[
+            "auggie|droid|cline|kilocode|plandex|openhands|interpreter|gptme|codebuff|kiro-cli ?*",
             "claude|claude-code|codex|amp|gemini|gemini-cli|opencode|opencode-ai|qwen|qwen-code|copilot|aider|goose|cursor-agent|crush",
             "pi -p|--print|--mode",
         ]),
@@ -77,6 +78,7 @@ pub(super) const RULES: &[Rule] = &[
         ]),
         spares_dry_runs: false,
         matches: &[
+            "droid exec 'finish it'",
             "claude -p x --dangerously-skip-permissions",
             "codex exec x",
             "gemini --yolo -p x",

@@ -97,6 +97,7 @@ pub(super) const RULES: &[Rule] = &[
                 "unpack('m",
                 "unpack(\"m",
                 "chr(",
+                "getattr(",
                 "fromCharCode",
             ],
             &[
@@ -110,9 +111,11 @@ pub(super) const RULES: &[Rule] = &[
                 "popen",
                 "spawn",
                 "__import__",
+                "getattr(os",
             ],
         ],
         matches: &[
+            "python3 -c \"import os; getattr(os, 'sys' + 'tem')('ls')\"",
             "python3 -c \"exec(__import__('base64').b64decode('eA=='))\"",
             "node -e \"eval(atob('eA=='))\"",
             "php -r 'eval(base64_decode(\"eA==\"));'",

@@ -50,6 +50,12 @@ pub(super) const RULES: &[Rule] = &[
         finds: "schedules something for later",
         instead: "Do it now, or say what should be scheduled.",
         patterns: Patterns::new(&[
+            "systemd-run --uid|--property=user*",
+            "nssm install",
+            "at.exe ?*",
+            "rcctl|sysrc enable",
+            "pm2 start --cron*",
+            "supervisorctl add|update|start",
             "crontab ?* !-l|-r",
             "crontab -e",
             "at|batch !-l|-q|-d|-r|-c",
@@ -204,8 +210,13 @@ const START_FILES: &[&str] = &[
 ];
 
 fn start_files(input: &RuleInput<'_>) -> Option<String> {
+    let unpacks = input.command.is(&["tar", "bsdtar", "unzip", "7z", "cpio"]);
     input.found_file_if(|file| {
-        let Place::Home(rest) = input.place_of(&file.path) else { return false };
+        let place = input.place_of(&file.path);
+        if unpacks && place == Place::HomeRoot {
+            return file.access == Access::Append;
+        }
+        let Place::Home(rest) = place else { return false };
         // A hidden file right in the home is the settings of some program.
         let is_setting = rest.starts_with('.')
             && !rest.contains('/')

@@ -47,6 +47,10 @@ pub(super) const RULES: &[Rule] = &[
         finds: "enters another namespace, loads into the kernel or traces other processes",
         instead: "Stay in the environment you were started in.",
         patterns: Patterns::new(&[
+            "bwrap|firejail|proot|systemd-nspawn ~*",
+            "newuidmap|newgidmap|setarch-root ~*",
+            "perf trace|record -p|--pid",
+            "py-spy|rbspy|jmap|jattach ~--pid|-p|dump",
             "nsenter|unshare|insmod|rmmod|modprobe|kexec|chroot|pivot_root|setpriv|capsh|dkms|depmod|reptyr|gcore ~*",
             "mount ?* ?*",
             "mount -a|--all|--bind|--rbind|--move",

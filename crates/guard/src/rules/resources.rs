@@ -89,6 +89,7 @@ pub(super) const RULES: &[Rule] = &[
         finds: "puts the machine or another one under load",
         instead: "Measure with a short benchmark against a service on this machine.",
         patterns: Patterns::new(&[
+            "dnsperf|tsung|slowhttptest|oha|h2load|ddosify !~*localhost*|*127.0.0.1*|*::1*",
             "stress|stress-ng|hping3|slowloris|goldeneye|t50|memtester|bonnie++",
             "ab|wrk|hey|siege|vegeta|bombardier|boom|autocannon|artillery !~*localhost*|*127.0.0.1*|*::1*",
         ]),

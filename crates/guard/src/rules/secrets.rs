@@ -63,6 +63,7 @@ pub(super) const RULES: &[Rule] = &[
             "declare -p",
         ],
         passes: &[
+            "env | grep -i ^node",
             "printenv PATH",
             "env NODE_ENV=test npm test",
             "echo $HOME",
@@ -97,6 +98,14 @@ pub(super) const RULES: &[Rule] = &[
         finds: "asks a keychain, a vault or a cloud for a secret",
         instead: "Say which secret is needed and let the user give it to the program that needs it.",
         patterns: Patterns::new(&[
+            "* ~--show-secrets|--show-secret-values",
+            "jq -n ~env|$env|env?*|$env?*",
+            "systemctl show-environment",
+            "firebase functions:secrets:access|functions:config:get",
+            "npm config|c get *_authtoken*|*_password*",
+            "ssh-keygen -y",
+            "pulumi config get",
+            "keyctl print|read|pipe",
             "vault read|kv|token|login|unwrap",
             "security find-generic-password|find-internet-password|dump-keychain|export|unlock-keychain",
             "gcloud auth print-access-token|print-identity-token|application-default",
@@ -154,6 +163,9 @@ pub(super) const RULES: &[Rule] = &[
         unless: Patterns::new(&["pass ls|init|list|help|version"]),
         spares_dry_runs: false,
         matches: &[
+            "pulumi stack output --show-secrets",
+            "jq -n env",
+            "ssh-keygen -y -f ~/.ssh/id_rsa",
             "vault kv get secret/x",
             "gh auth token",
             "security find-generic-password -s x -w",
@@ -251,25 +263,13 @@ fn prints_only_names(input: &RuleInput<'_>) -> bool {
 
 /// `env | grep PATH` shows what holds no secret.
 fn picks_harmless(next: &str) -> bool {
-    let harmless = [
-        "PATH",
-        "HOME",
-        "LANG",
-        "LC_",
-        "SHELL",
-        "TERM",
-        "NODE_ENV",
-        "VIRTUAL_ENV",
-        "PYTHON",
-        "RUST",
-        "CARGO_HOME",
-    ];
+    let harmless = "PATH|HOME|LANG|LC_|SHELL|TERM|NODE|VIRTUAL_ENV|PYTHON|RUST|CARGO_HOME|JAVA_HOME|GOPATH|GOROOT|EDITOR|PORT|USER|PWD|CI|TMPDIR|XDG_|CONDA_|NVM_|DISPLAY|HOSTNAME";
     let words: Vec<&str> = next.split(' ').collect();
     let [grep, options @ .., pattern] = &words[..] else { return false };
     let pattern = pattern.trim_start_matches('^').trim_end_matches('=');
     ["grep", "rg"].contains(grep)
         && options.iter().all(|option| ["-i", "-E", "-w", "-n"].contains(option))
-        && harmless.iter().any(|name| pattern.starts_with(name))
+        && harmless.split('|').any(|name| pattern.to_ascii_uppercase().starts_with(name))
         && pattern.bytes().all(|next| next.is_ascii_alphanumeric() || next == b'_')
 }
 
@@ -277,6 +277,20 @@ fn picks_harmless(next: &str) -> bool {
 fn feeds_login(input: &RuleInput<'_>) -> bool {
     let takes = ["login", "--password-stdin", "--with-token", "wc ", "sha256sum", "md5sum", "grep -q"];
     input.command.feeds.iter().any(|next| takes.iter().any(|word| next.contains(word)))
+}
+
+/// Whether code asks for a variable whose name says that its value is a secret.
+pub(super) fn names_secret_variable(code: &str) -> bool {
+    let asks = ["environ", "getenv", "ENV", "env["].iter().any(|word| code.contains(word));
+    let is_named = |name: &String| is_secret_variable(name) && name.len() < 60;
+    let dotted = code.split("process.env.").skip(1).any(|rest| {
+        let name: String = rest.chars().take_while(|next| next.is_alphanumeric() || *next == '_').collect();
+        is_secret_variable(&name)
+    });
+    // `$ENV{NAME}` of Perl has no quotes.
+    let bare =
+        code.split("ENV{").skip(1).any(|rest| is_secret_variable(rest.split('}').next().unwrap_or_default()));
+    dotted || bare || (asks && script::string_literals(code).iter().any(is_named))
 }
 
 fn print_environment_code(input: &RuleInput<'_>) -> Option<String> {
@@ -299,23 +313,16 @@ fn print_environment_code(input: &RuleInput<'_>) -> Option<String> {
         "Object.entries(process.env",
         "**os.environ",
         "$_SERVER)",
+        "in ENVIRON",
+        "Deno.env.toObject",
+        "System.get_env()",
+        "Sys.getenv()",
+        "collect(ENV)",
         "ENV.inspect",
     ];
-    let names = script::string_literals(code);
-    let is_named = names.iter().any(|name| {
-        is_secret_variable(name)
-            && name.len() < 60
-            && (code.contains("environ")
-                || code.contains("getenv")
-                || code.contains("ENV")
-                || code.contains("env["))
-    });
-    let dotted = code.split("process.env.").skip(1).any(|rest| {
-        let name: String = rest.chars().take_while(|next| next.is_alphanumeric() || *next == '_').collect();
-        is_secret_variable(&name)
-    });
     let asks_only =
         code.contains("!!process.env") || code.contains("in os.environ") || code.contains("bool(");
-    input
-        .found_if(shows && !asks_only && (whole.iter().any(|word| code.contains(word)) || is_named || dotted))
+    input.found_if(
+        shows && !asks_only && (whole.iter().any(|word| code.contains(word)) || names_secret_variable(code)),
+    )
 }

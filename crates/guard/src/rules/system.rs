@@ -31,6 +31,7 @@ pub(super) const RULES: &[Rule] = &[
         finds: "removes logs or the history of commands",
         instead: "Leave logs and histories as they are; logs of the project may be emptied.",
         patterns: Patterns::new(&[
+            "history clear|clear-session|delete",
             "history -c|-d|-w",
             "unset ~HIST*",
             "set ~+o ~history",

@@ -141,7 +141,9 @@ fn texts_of_options(command: &Command) -> Vec<String> {
         "env" => text(command.values("S", &["split-string"]).first()).into_iter().collect(),
         "nix-shell" => text(command.values("", &["run", "command"]).first()).into_iter().collect(),
         "git" => texts_of_git(command, &verb),
-        "vim" | "vi" | "nvim" | "ex" | "emacs" => texts_of_editor(command),
+        "vim" | "vi" | "nvim" | "ex" | "less" | "more" => texts_of_editor(command),
+        "ssh" | "scp" | "sftp" => texts_of_ssh(command),
+        "zip" => command.values("", &["TT", "unzip-command"]).into_iter().map(str::to_owned).collect(),
         "powershell" | "pwsh" => command
             .values("c", &["Command", "command", "EncodedCommand"])
             .into_iter()
@@ -207,6 +209,7 @@ fn texts_of_clients(command: &Command) -> Vec<String> {
         }
         "psql" => (command.values("c", &["command"]), &["\\!"]),
         "mysql" | "mariadb" => (command.values("e", &["execute"]), &["\\!", "system "]),
+        "ed" | "red" => (Vec::new(), &["!"]),
         "sqlite3" => (command.args.iter().map(String::as_str).collect(), &[".shell ", ".system "]),
         _ => return Vec::new(),
     };
@@ -222,6 +225,16 @@ fn texts_of_editor(command: &Command) -> Vec<String> {
     let plus = command.args.iter().filter_map(|arg| arg.strip_prefix('+'));
     let shells = commands.chain(plus).filter_map(|code| code.trim_start_matches(':').strip_prefix('!'));
     shells.map(str::to_owned).collect()
+}
+
+/// Commands that reach a host or come before the session.
+fn texts_of_ssh(command: &Command) -> Vec<String> {
+    let options = command.values("o", &[]);
+    let pairs = options.iter().filter_map(|option| option.split_once(['=', ' ']));
+    let runs = |name: &str| {
+        ["proxycommand", "localcommand", "knownhostscommand"].contains(&name.to_lowercase().as_str())
+    };
+    pairs.filter(|(name, _)| runs(name)).map(|(_, code)| code.to_owned()).collect()
 }
 
 /// What git runs: aliases given on the command line, `bisect run`, `rebase --exec`, `submodule foreach`, filters.
@@ -248,7 +261,10 @@ fn texts_of_git(command: &Command, verb: &str) -> Vec<String> {
     match verb {
         "bisect" | "submodule" => {
             let at = command.args.iter().position(|arg| arg == "run" || arg == "foreach");
-            texts.extend(at.map(|at| command.args[at + 1..].join(" ")));
+            texts.extend(at.map(|at| match &command.args[at + 1..] {
+                [text] => text.clone(),
+                words => quote_args(words),
+            }));
         }
         "grep" => {
             let pagers = ["-O", "--open-files-in-pager="];
@@ -258,6 +274,8 @@ fn texts_of_git(command: &Command, verb: &str) -> Vec<String> {
         }
         "difftool" => texts.extend(command.values("x", &["extcmd"]).into_iter().map(str::to_owned)),
         "clone" | "fetch" | "pull" | "ls-remote" | "push" | "archive" => {
+            let helpers = command.args.iter().filter_map(|arg| arg.strip_prefix("ext::"));
+            texts.extend(helpers.map(str::to_owned));
             let programs = command.values("", &["upload-pack", "receive-pack", "exec"]);
             texts.extend(programs.into_iter().map(str::to_owned));
         }

@@ -36,6 +36,12 @@ fn names(command: &Command) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Whether a name says that it is of tests, and of nothing else.
+pub(super) fn is_test_name(name: &str) -> bool {
+    is_one_of(&name.replace('_', "-"), &["test", "tests", "testing"])
+        && !is_one_of(&name.replace('_', "-"), &["prod", "production", "live"])
+}
+
 fn is_one_of(name: &str, words: &[&str]) -> bool {
     let lower = name.to_lowercase();
     lower.split(|next: char| !next.is_ascii_alphanumeric()).any(|part| words.contains(&part))

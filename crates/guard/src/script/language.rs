@@ -1,0 +1,87 @@
+//! Interpreters, and how they take code.
+
+/// How an interpreter takes code.
+pub(crate) struct Language {
+    program: &'static str,
+    /// Options that take code.
+    pub(crate) letters: &'static str,
+    pub(crate) names: &'static [&'static str],
+    /// Options that take another argument.
+    pub(crate) valued: &'static [&'static str],
+}
+
+const fn language(program: &'static str, letters: &'static str, names: &'static [&'static str]) -> Language {
+    Language { program, letters, names, valued: &[] }
+}
+
+const LANGUAGES: &[Language] = &[
+    Language { program: "python", letters: "c", names: &[], valued: &["-W", "-X", "-m"] },
+    Language {
+        program: "node",
+        letters: "ep",
+        names: &["eval", "print"],
+        valued: &["-r", "--require", "--import"],
+    },
+    language("deno", "", &[]),
+    language("bun", "e", &["eval"]),
+    language("tsx", "e", &["eval"]),
+    language("ts-node", "ep", &["eval", "print"]),
+    language("zx", "e", &["eval"]),
+    Language { program: "perl", letters: "eE", names: &[], valued: &["-I"] },
+    language("raku", "e", &[]),
+    Language { program: "ruby", letters: "e", names: &[], valued: &["-I", "-r"] },
+    Language { program: "php", letters: "r", names: &["run"], valued: &["-d", "-S", "-t"] },
+    Language { program: "lua", letters: "e", names: &[], valued: &["-l"] },
+    language("awk", "", &[]),
+    Language { program: "osascript", letters: "e", names: &[], valued: &["-l"] },
+    language("Rscript", "e", &[]),
+    language("R", "e", &[]),
+    language("tclsh", "", &[]),
+    language("expect", "c", &[]),
+    language("julia", "eE", &["eval", "print"]),
+    language("elixir", "e", &["eval"]),
+    language("groovy", "e", &[]),
+    language("scala", "e", &[]),
+    language("swift", "e", &[]),
+    language("ghc", "e", &[]),
+    language("octave", "", &["eval"]),
+    language("go", "", &[]),
+    language("emacs", "", &["eval", "execute"]),
+    language("emacsclient", "e", &["eval"]),
+    language("sbcl", "", &["eval"]),
+    language("guile", "c", &[]),
+    language("racket", "e", &["eval"]),
+    language("clojure", "e", &["eval"]),
+    language("vim", "c", &["cmd"]),
+    language("vi", "c", &["cmd"]),
+    language("nvim", "c", &["cmd"]),
+    language("ex", "c", &["cmd"]),
+];
+
+/// Languages in which a call is `(name ...)`.
+const LISPS: [&str; 6] = ["emacs", "emacsclient", "sbcl", "guile", "racket", "clojure"];
+
+/// Editors: the file that they are given is no script.
+pub(crate) const EDITORS: [&str; 6] = ["vim", "vi", "nvim", "ex", "emacs", "emacsclient"];
+
+/// Code in which calls are written as most languages write them.
+pub(crate) fn with_usual_calls(code: &str, program: &str) -> String {
+    if !LISPS.contains(&program) {
+        return code.to_owned();
+    }
+    let mut usual = String::new();
+    let mut rest = code;
+    while let Some((before, after)) = rest.split_once('(') {
+        let end = after.find(|next: char| next.is_whitespace() || next == ')').unwrap_or(after.len());
+        let name = after[..end].rsplit(['/', ':']).next().unwrap_or_default().replace('-', "_");
+        usual.push_str(before);
+        usual.extend([" ", &name, "("]);
+        rest = &after[end..];
+    }
+    usual + rest
+}
+
+/// How this interpreter takes code, if it is one.
+pub(crate) fn language_of(program: &str) -> Option<&'static Language> {
+    LANGUAGES.iter().find(|language| language.program == program)
+}
