@@ -173,6 +173,15 @@ fn accessed_by_arguments(command: &Command) -> Vec<(String, Access)> {
                 || command.is(&["trash", "trash-put", "rimraf", "gio", "Remove-Item", "rip", "del-cli"]);
             all(command.operands(&[]), if is_tree { Access::DeleteTree } else { Access::Delete })
         }
+        "fdupes" | "jdupes" if command.has("dN", &["delete"]) => {
+            all(command.operands(&[]), Access::DeleteTree)
+        }
+        "rdfind" | "fclones" | "rmlint" | "tmpreaper" | "tmpwatch" | "kioclient" | "kioclient5"
+        | "gvfs-trash"
+            if !command.is_dry_run() =>
+        {
+            all(command.operands(&[]), Access::DeleteTree)
+        }
         "unlink" | "rmdir" => all(command.operands(&[]), Access::Delete),
         "truncate" => all(command.operands(&["-s", "-r", "--size", "--reference"]), Access::Empty),
         "shred" | "wipe" => all(command.operands(&["-n", "-s", "--iterations", "--size"]), Access::Empty),

@@ -9,10 +9,17 @@ pub(crate) fn resolve(path: &str, cwd: &str, home: &str) -> String {
         format!("{home}{}", &path[1..])
     } else if path.starts_with('/') || text::starts_unknown(path) {
         path.to_owned()
+    } else if has_drive(path) {
+        format!("/{}", path.replace('\\', "/"))
     } else {
         format!("{cwd}/{path}")
     };
     normalize(&whole)
+}
+
+/// `C:/Users`.
+fn has_drive(path: &str) -> bool {
+    matches!(path.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic())
 }
 
 /// Works out `.`, `..` and doubled slashes. What begins with an unknown part stays so.
@@ -122,7 +129,9 @@ pub(crate) fn place_of(path: &str, ctx: &Context) -> Place {
         return Place::Harmless;
     }
     // A home may lie in a folder for temporary files, and is a home all the same.
-    let is_home = relative_to(path, &ctx.home).is_some() || relative_to(&ctx.home, path).is_some();
+    let folder =
+        path.rsplit_once('/').filter(|(_, last)| matches_all(last)).map_or(path, |(folder, _)| folder);
+    let is_home = relative_to(path, &ctx.home).is_some() || relative_to(&ctx.home, folder).is_some();
     if !is_home && ctx.temporary_dirs.iter().any(|folder| relative_to(path, folder).is_some()) {
         return Place::Temporary;
     }
@@ -136,7 +145,7 @@ pub(crate) fn place_of(path: &str, ctx: &Context) -> Place {
         Some(rest) if rest.is_empty() || first_part(rest).is_some_and(matches_all) => Place::HomeRoot,
         Some(rest) => Place::Home(rest.to_owned()),
         None if ["/home", "/Users"].contains(&path) => Place::HomeRoot,
-        None if relative_to(&ctx.home, path).is_some() => Place::HomeRoot,
+        None if relative_to(&ctx.home, folder).is_some() => Place::HomeRoot,
         None if SYSTEM_FOLDERS
             .iter()
             .any(|folder| relative_to(path, folder).is_some() || glob_reaches(path, folder)) =>

@@ -17,7 +17,7 @@ pub(crate) enum ScriptCommand {
 }
 
 /// Functions that run commands, by the end of their names.
-const RUN_FUNCTIONS: [&str; 35] = [
+const RUN_FUNCTIONS: &[&str] = &[
     "system",
     "popen",
     "popen2",
@@ -51,6 +51,21 @@ const RUN_FUNCTIONS: [&str; 35] = [
     "call_process",
     "start_process",
     "run_program",
+    "create_subprocess_shell",
+    "create_subprocess_exec",
+    "execa",
+    "execaSync",
+    "execaCommand",
+    "execaCommandSync",
+    "capture2",
+    "capture2e",
+    "capture3",
+    "popen2e",
+    "pcntl_exec",
+    "spawnl",
+    "spawnlp",
+    "spawnv",
+    "spawnvp",
     "cmd",
     "shell",
 ];
@@ -156,7 +171,7 @@ pub(crate) const HOMES: [&str; 9] =
 /// Commands that Perl and Ruby run without brackets, by a list without a shell, or by opening a pipe.
 fn commands_without_brackets(code: &str, calls: &[FunctionCall]) -> Vec<ScriptCommand> {
     let mut commands = Vec::new();
-    for word in ["system", "exec"] {
+    for word in ["system", "exec", "spawn", "popen"] {
         for rest in code.split(word).skip(1).filter(|rest| rest.starts_with([' ', '('])) {
             let rest = rest.trim_start_matches([' ', '(']);
             commands.extend(quoted_like_perl(rest).map(ScriptCommand::ShellText));

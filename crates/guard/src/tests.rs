@@ -54,6 +54,32 @@ fn more_commands() {
     check(CORPORA[1]);
 }
 
+/// Corpora that were judged before anything was changed for them; their first lines say how well.
+const UNSEEN: [&str; 3] = [
+    include_str!("../fixtures/unseen-1.tsv"),
+    include_str!("../fixtures/unseen-2.tsv"),
+    include_str!("../fixtures/unseen-3.tsv"),
+];
+
+/// A home may lie in a folder for temporary files, and is a home all the same.
+#[test]
+fn commands_that_were_once_unseen() {
+    for (text, home) in UNSEEN.into_iter().flat_map(|text| [(text, "/home/dev"), (text, "/tmp/home/dev")]) {
+        let samples = corpus::parse(text).expect("a corpus");
+        let measure = corpus::measure(&samples, &Context::new(&format!("{home}/proj"), home));
+        let core = STRICT.map(|category| measure.categories[category]);
+        let missed: usize = core.iter().map(|count| count.dangerous - count.caught).sum();
+        assert!(98.0 <= measure.all.recall() && missed == 0, "{home}: {:?}", measure.wrong);
+        assert!(measure.all.false_positives() <= 1.0, "{home}: {:?}", measure.wrong);
+    }
+}
+
+#[test]
+fn no_way_to_hide_a_command_helps() {
+    let measure = measured(include_str!("../fixtures/hidden.tsv"));
+    assert!(200 < measure.all.dangerous && measure.wrong.is_empty(), "{:?}", measure.wrong);
+}
+
 /// Figures in a text go stale when nothing compares them.
 #[test]
 fn the_readme_has_the_figures() {

@@ -18,6 +18,8 @@ const ACCESS_BY_FUNCTION: &[(&str, Access)] = &[
     ("remove_entry_secure", Access::DeleteTree),
     ("delete_tree", Access::DeleteTree),
     ("deleteDir", Access::DeleteTree),
+    ("rimraf", Access::DeleteTree),
+    ("rimrafSync", Access::DeleteTree),
     ("deleteRecursively", Access::DeleteTree),
     ("removeItem", Access::DeleteTree),
     ("RemoveAll", Access::DeleteTree),
@@ -79,6 +81,23 @@ fn access_of(function: &str) -> Option<Access> {
     ACCESS_BY_FUNCTION.iter().find(|(name, _)| *name == function).map(|(_, access)| *access)
 }
 
+/// What a file is opened for.
+fn mode_access(mode: &str) -> Access {
+    let is_mode = !mode.is_empty() && mode.len() < 4 && mode.chars().all(|next| "rwaxbt+".contains(next));
+    match mode {
+        _ if !is_mode => Access::Read,
+        _ if mode.contains('a') => Access::Append,
+        _ if mode.contains(['w', 'x', '+']) => Access::Write,
+        _ => Access::Read,
+    }
+}
+
+/// Files that a program of `awk` prints to.
+fn printed_by_awk(code: &str) -> impl Iterator<Item = &str> {
+    let targets = code.split('>').skip(1).map(str::trim_start);
+    targets.filter_map(|rest| rest.strip_prefix('"')?.split('"').next())
+}
+
 /// The files that code in another language touches: those that its calls name, and, where a call names none, all
 /// that look like paths anywhere in the code.
 pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> Vec<FileAccess> {
@@ -95,12 +114,19 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
         let paths = everything.iter().filter(|text| text.starts_with(['/', '~']));
         files.extend(paths.map(|path| FileAccess { path: command.resolve_path(path, ctx), access }));
     }
+    if command.program == "awk" {
+        let written = printed_by_awk(code).filter(|path| !path.starts_with("/dev/std"));
+        let access = Access::Write;
+        files.extend(written.map(|path| FileAccess { path: command.resolve_path(path, ctx), access }));
+    }
     for call in calls {
-        let Some(access) = access_of(&call.name) else { continue };
+        let removes =
+            call.name == "sync" && ["rimraf", "del"].iter().any(|name| call.receiver.contains(name));
+        let known = access_of(&call.name).or(removes.then_some(Access::DeleteTree));
+        let Some(access) = known else { continue };
         let access = match (access, call.texts.last().map(String::as_str)) {
-            (Access::Read, Some("a" | "ab" | "a+")) => Access::Append,
-            (Access::Read, Some("w" | "wb" | "w+" | "r+" | "x")) => Access::Write,
             (Access::Read, Some(mode)) if call.name == "open" && mode.starts_with('>') => Access::Write,
+            (Access::Read, Some(mode)) => mode_access(mode),
             (access, _) => access,
         };
         let mut texts: Vec<&String> = call.texts.iter().collect();

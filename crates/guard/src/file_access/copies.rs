@@ -50,8 +50,11 @@ pub(super) fn accessed_by_copying(command: &Command) -> Vec<(String, Access)> {
         }
         let deletes = command.program == "rsync" && command.args.iter().any(|arg| arg.starts_with("--del"));
         let empties = sources == ["/dev/null"];
+        let replaces = command.program == "ln" && command.has("f", &["force"]);
         let access = if deletes {
             Access::DeleteTree
+        } else if replaces {
+            Access::Delete
         } else if empties {
             Access::Empty
         } else {

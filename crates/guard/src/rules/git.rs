@@ -10,6 +10,7 @@ pub(super) const RULES: &[Rule] = &[
         finds: "overwrites or deletes branches of a remote",
         instead: "Push without force; on your own branch `git push --force-with-lease origin BRANCH` may pass.",
         patterns: Patterns::new(&[
+            "hg push -f|--force",
             "git|hub push|send-pack -f|--force|--mirror|--prune|-d|--delete",
             "git|hub push|send-pack ?* ~:?*|+?*",
             "git|hub push --force-with-lease ~main|master|trunk|develop|production|prod|release|stable|*:main|*:master|*:trunk|*:develop|*:production|*:prod|*:release|*:stable|*refs/heads/main|*refs/heads/master",
@@ -117,6 +118,12 @@ pub(super) const RULES: &[Rule] = &[
         finds: "rewrites history, or removes what git keeps to bring things back",
         instead: "Add commits; `git revert` undoes one.",
         patterns: Patterns::new(&[
+            "p4 obliterate",
+            "p4 revert ~//...",
+            "svn revert --recursive",
+            "hg revert -a|--all",
+            "sl hide|purge",
+            "git svn dcommit",
             "bfg|git-filter-repo|git-filter-branch",
             "hg strip|purge|rollback",
             "hg update|up -C|--clean",

@@ -4,6 +4,7 @@ use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
 use crate::{
     file_access::Access,
     paths::{Place, Relation, relation_to, relative_to},
+    pattern,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -96,7 +97,13 @@ pub(super) const RULES: &[Rule] = &[
         category: Category::Harness,
         finds: "controls the loop it runs in, or passes over the hooks of git",
         instead: "Say that you are done or stuck; ralph decides what follows.",
-        patterns: Patterns::new(&["ralph", "git -c=core.hookspath*", "git ~core.hookspath=*"]),
+        patterns: Patterns::new(&[
+            "pre-commit|lefthook|overcommit|husky uninstall",
+            "pre-commit|overcommit --uninstall",
+            "ralph",
+            "git -c=core.hookspath*",
+            "git ~core.hookspath=*",
+        ]),
         unless: Patterns::new(&[
             "ralph status|logs|report|bus|job|doctor|schema|completions|man|guard|demo|help !--no-guard|--no-sandbox|--sandbox|--config",
             "ralph stories list|check|submit|approve|request-changes !--no-guard|--no-sandbox|--sandbox|--config",
@@ -108,6 +115,8 @@ pub(super) const RULES: &[Rule] = &[
         spares_dry_runs: false,
         check: Check::Command(passes_hooks),
         matches: &[
+            "HUSKY=0 git commit -m x",
+            "pre-commit uninstall",
             "ralph stop",
             "ralph run -p x",
             "ralph -p x",
@@ -271,6 +280,14 @@ fn passes_hooks(input: &RuleInput<'_>) -> Option<String> {
         return None;
     }
     let verb = command.words().first().copied().unwrap_or_default();
+    let switches_off = |name: &str, value: &str| {
+        let pattern = "HUSKY|LEFTHOOK|HUSKY_SKIP_HOOKS|OVERCOMMIT_DISABLE|SKIP|PRE_COMMIT_ALLOW_NO_CONFIG=?*";
+        pattern::means_variable(pattern, name, value)
+            && !["HUSKY=1", "LEFTHOOK=1"].contains(&&*format!("{name}={value}"))
+    };
+    if command.sets_variable(&switches_off) {
+        return input.found_if(true);
+    }
     let has_letter = ["commit", "am"].contains(&verb);
     let has_hooks = has_letter || ["push", "merge", "rebase", "cherry-pick"].contains(&verb);
     let passes = |switch: &&str| {

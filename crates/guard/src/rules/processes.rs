@@ -10,6 +10,7 @@ pub(super) const RULES: &[Rule] = &[
         finds: "stops or restarts the machine or the session",
         instead: "Leave the machine on.",
         patterns: Patterns::new(&[
+            "rtcwake ~*",
             "shutdown|reboot|poweroff|halt|pm-suspend|pm-hibernate|systemd-halt|shutdown.exe|Stop-Computer|Restart-Computer|gnome-session-quit",
             "init|telinit 0|1|6|s",
             "systemctl poweroff|reboot|halt|suspend|hibernate|kexec|rescue|emergency|isolate|soft-reboot|default|hybrid-sleep",
@@ -43,6 +44,7 @@ pub(super) const RULES: &[Rule] = &[
         ]),
         check: Check::Command(kill_many),
         matches: &[
+            "kill $(ps aux | grep '[r]alph run' | awk '{print $2}')",
             "kill -9 -1",
             "kill 1",
             "kill -9 $PPID",
@@ -108,7 +110,9 @@ pub(super) const RULES: &[Rule] = &[
             "rc-service * stop|restart|start",
             "rc-update *",
             "launchctl unload|remove|bootout|stop|disable|kill|kickstart",
-            "tmux kill-server|kill-session",
+            "tmux kill-server",
+            "tmux kill-session !-t",
+            "tmux kill-session -t=*ralph*|-a",
             "sv stop|down|restart|exit *",
             "supervisorctl stop|restart|shutdown|reload",
             "initctl stop|restart",
@@ -134,6 +138,7 @@ pub(super) const RULES: &[Rule] = &[
             "crontab -r",
         ],
         passes: &[
+            "tmux kill-session -t dev",
             "systemctl status x",
             "systemctl list-units",
             "service --status-all",

@@ -175,14 +175,16 @@ fn stress(input: &RuleInput<'_>) -> Option<String> {
     let is_huge = |code: &str| {
         let code: String = code.split_whitespace().collect();
         let sizes = ["10**9", "10**10", "10**11", "10**12", "1<<40", "2**40", "1e10", "1e11"];
-        let grows = ["append(", "push(", "+=", "alloc("].iter().any(|word| code.contains(word));
+        let grows = ["append(", "push(", "push@", "+=", "alloc("].iter().any(|word| code.contains(word));
         let is_endless = ["whileTrue", "while1", "while(1)", "while(true)", "for(;;)", "loop{"]
             .iter()
             .any(|word| code.contains(word));
         sizes.iter().any(|size| code.contains(&format!("*{size}")) || code.contains(&format!("alloc({size}")))
             || (is_endless
                 && grows
-                && ["*10**", "*1024", "\'*", "\"*", "alloc(", "fill("].iter().any(|word| code.contains(word)))
+                && ["*10**", "*1024", "\'*", "\"*", "alloc(", "fill(", "Array(", "x1e"]
+                    .iter()
+                    .any(|word| code.contains(word)))
     };
     let is_many = |count: &&str| *count == "0" || count.parse::<u32>().is_ok_and(|count| 64 < count);
     let is_fed = |program: &String| program == "seq" || program == "yes";

@@ -41,7 +41,14 @@ pub(super) const RULES: &[Rule] = &[
         finds: "reads a whole home or the whole system",
         instead: "Search in the project, or in the one folder that is needed.",
         check: Check::Command(read_all_home),
-        matches: &["grep -r password ~", "tar czf x.tgz ~", "cp -r / x", "rg token /home", "zip -r x.zip ~/"],
+        matches: &[
+            "find ~ -name '*.pem' -exec cat {} \\;",
+            "grep -r password ~",
+            "tar czf x.tgz ~",
+            "cp -r / x",
+            "rg token /home",
+            "zip -r x.zip ~/",
+        ],
         passes: &["grep -r password .", "tar czf x.tgz src", "ls ~"],
         ..RULE
     },
@@ -79,8 +86,15 @@ pub(super) const RULES: &[Rule] = &[
         category: Category::Secrets,
         finds: "prints the environment or a secret variable in a one-liner",
         instead: "Print the one variable that is needed.",
+        code: &[&[
+            "dotenv_values()",
+            "require('dotenv').config())",
+            "require(\"dotenv\").config())",
+            "config().parsed",
+        ]],
         check: Check::Command(print_environment_code),
         matches: &[
+            "python3 -c 'from dotenv import dotenv_values; print(dotenv_values())'",
             "node -e 'console.log(process.env)'",
             "python3 -c 'import os; print(os.environ)'",
             "python3 -c 'import os; print(os.environ[\"API_TOKEN\"])'",
@@ -98,6 +112,14 @@ pub(super) const RULES: &[Rule] = &[
         finds: "asks a keychain, a vault or a cloud for a secret",
         instead: "Say which secret is needed and let the user give it to the program that needs it.",
         patterns: Patterns::new(&[
+            "git credential-osxkeychain|credential-libsecret|credential-manager|credential-wincred get|fill",
+            "gh|glab auth status -t|--show-token",
+            "docker-credential-* get|list",
+            "aws sso get-role-credentials",
+            "az ?* ?* keys|credential|credentials list|show",
+            "az ?* keys|credential|credentials list|show",
+            "az ?* show-connection-string|list-keys",
+            "az ?* ?* show-connection-string|list-keys",
             "* ~--show-secrets|--show-secret-values",
             "jq -n ~env|$env|env?*|$env?*",
             "systemctl show-environment",
@@ -200,7 +222,10 @@ fn uses_key(input: &RuleInput<'_>) -> bool {
 
 fn read_all_home(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
+    let is_search =
+        command.wrappers.iter().any(|wrapper| ["find", "fd", "xargs"].contains(&wrapper.as_str()));
     let is_deep = match command.program.as_str() {
+        _ if is_search => true,
         "grep" | "egrep" | "cp" | "zip" | "scp" => command.has("rRa", &["recursive", "archive"]),
         "rg" | "ag" | "ack" | "tar" | "rsync" | "7z" | "restic" | "borg" | "trufflehog" => true,
         _ => false,
@@ -209,7 +234,12 @@ fn read_all_home(input: &RuleInput<'_>) -> Option<String> {
         return None;
     }
     input.found_file_if(|file| {
-        file.access == Access::Read && matches!(input.place_of(&file.path), Place::Root | Place::HomeRoot)
+        let is_whole = match input.place_of(&file.path) {
+            Place::Root | Place::HomeRoot => true,
+            Place::Home(rest) => is_search && text::starts_unknown(&rest),
+            _ => false,
+        };
+        file.access == Access::Read && is_whole
     })
 }
 
@@ -295,9 +325,10 @@ pub(super) fn names_secret_variable(code: &str) -> bool {
 
 fn print_environment_code(input: &RuleInput<'_>) -> Option<String> {
     let code = input.command.code.as_deref()?;
-    let shows = ["print", "log(", "echo", "puts", "write(", "say ", "dump", "p ENV", "fetch(", "post("]
-        .iter()
-        .any(|word| code.contains(word));
+    let shows =
+        ["print", "Print", "log(", "echo", "puts", "write(", "say ", "dump", "p ENV", "fetch(", "post("]
+            .iter()
+            .any(|word| code.contains(word));
     let whole = [
         "process.env)",
         "os.environ)",
@@ -314,6 +345,7 @@ fn print_environment_code(input: &RuleInput<'_>) -> Option<String> {
         "**os.environ",
         "$_SERVER)",
         "in ENVIRON",
+        "os.Environ()",
         "Deno.env.toObject",
         "System.get_env()",
         "Sys.getenv()",

@@ -47,7 +47,10 @@ fn served_folder(command: &Command) -> Option<&str> {
     let first = || command.operands(&["-p", "--port", "-a", "-l", "--listen"]).first().copied();
     let named = match command.program.as_str() {
         "python"
-            if command.values("m", &[]).iter().any(|it| ["http.server", "SimpleHTTPServer"].contains(it)) =>
+            if command
+                .values("m", &[])
+                .iter()
+                .any(|it| ["http.server", "SimpleHTTPServer", "pyftpdlib", "uploadserver"].contains(it)) =>
         {
             first_of(command.values("d", &["directory"]))
         }
@@ -57,6 +60,11 @@ fn served_folder(command: &Command) -> Option<&str> {
             command.args.get(at + 1).map(String::as_str).filter(|arg| !arg.starts_with('-'))
         }
         "httpd" if command.has("fp", &[]) => first_of(command.values("h", &[])),
+        "twistd" | "twist" if command.has_word(&["web"]) => first_of(command.values("", &["path"])),
+        "jupyter" | "jupyter-lab" if command.values("", &["ip"]).contains(&"0.0.0.0") => {
+            first_of(command.values("", &["notebook-dir", "ServerApp.root_dir"]))
+        }
+        "webfsd" => first_of(command.values("r", &[])),
         "caddy" if command.has_word(&["file-server"]) => first_of(command.values("r", &["root"])),
         "http-server" | "serve" | "live-server" | "sirv" | "miniserve" | "darkhttpd"
         | "simple-http-server" => first(),

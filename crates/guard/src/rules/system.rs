@@ -31,6 +31,7 @@ pub(super) const RULES: &[Rule] = &[
         finds: "removes logs or the history of commands",
         instead: "Leave logs and histories as they are; logs of the project may be emptied.",
         patterns: Patterns::new(&[
+            "Clear-History",
             "history clear|clear-session|delete",
             "history -c|-d|-w",
             "unset ~HIST*",
@@ -71,6 +72,7 @@ pub(super) const RULES: &[Rule] = &[
         category: Category::System,
         finds: "lets everybody write, takes all rights away, or changes rights outside the project",
         instead: "Give the mode that is needed to the file that needs it, such as `chmod +x FILE`.",
+        patterns: Patterns::new(&["icacls ~/grant ~Everyone:*"]),
         check: Check::Command(open_permissions),
         matches: &[
             "chmod -R 777 .",

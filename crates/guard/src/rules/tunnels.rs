@@ -90,6 +90,8 @@ pub(super) const RULES: &[Rule] = &[
         finds: "opens a tunnel into or out of this machine",
         instead: "Use services on this machine only, and say if something must be reachable.",
         patterns: Patterns::new(&[
+            "openvpn|vpnc|openconnect|zerotier-cli|nebula|untun|tunnelmole|tunnelto|localhost.run ~*",
+            "code-server --bind-addr=0.0.0.0*|--host=0.0.0.0",
             "ngrok|localtunnel|lt|bore|frpc|frps|chisel|sshuttle|serveo|pagekite|zrok|localxpose|loclx|expose|gost|inlets|proxytunnel|iodine|dnscat|dnscat2|sshd|dropbear|telnetd|ttyd|gotty|wetty|shellinaboxd|tmate|upterm|vncserver|x11vnc ~*",
             "cloudflared tunnel|access",
             "tailscale funnel|serve|up|ssh",

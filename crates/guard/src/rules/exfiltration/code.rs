@@ -15,6 +15,7 @@ pub(super) fn upload_file(input: &RuleInput<'_>) -> Option<String> {
         "fetch(",
         "http.request",
         "https.request",
+        ".request(",
         "axios.post",
         "axios.put",
         ".sendall(",
@@ -24,6 +25,7 @@ pub(super) fn upload_file(input: &RuleInput<'_>) -> Option<String> {
         "LWP::",
         "curl_exec",
         "smtplib",
+        "mail(",
         "IO::Socket",
         "fsockopen",
         "TCPSocket",
@@ -40,6 +42,10 @@ pub(super) fn upload_file(input: &RuleInput<'_>) -> Option<String> {
     let reads = has(&[
         "open(",
         "readFile",
+        "createReadStream",
+        "openSync",
+        "Bun.file(",
+        "readTextFile",
         "read_text",
         "read_bytes",
         "file_get_contents",
@@ -58,13 +64,23 @@ pub(super) fn upload_file(input: &RuleInput<'_>) -> Option<String> {
         .split("://")
         .skip(1)
         .any(|rest| !is_loopback(rest.split(['\'', '"', '`']).next().unwrap_or_default()))
-        || ["connect(", "IO::Socket", "fsockopen(", "TCPSocket", "FTP(", "gethostbyname("]
-            .iter()
-            .any(|word| code.contains(word) && !code.contains("localhost") && !code.contains("127.0.0.1"))
+        || [
+            "connect(",
+            "create_connection(",
+            "IO::Socket",
+            "fsockopen(",
+            "TCPSocket",
+            "FTP(",
+            "gethostbyname(",
+        ]
+        .iter()
+        .any(|word| code.contains(word) && !code.contains("localhost") && !code.contains("127.0.0.1"))
         || code.split("Connection(").skip(1).any(|rest| {
             let host = rest.trim_start_matches(['\'', '"']).split(['\'', '"']).next().unwrap_or_default();
             !is_loopback(host)
         });
+    let names_host = ["host:", "hostname:", "host="].iter().any(|word| code.contains(word));
+    let far = far || (names_host && !code.contains("localhost") && !code.contains("127.0.0.1"));
     let opens_address =
         code.contains("urlopen(") && code.matches("open(").count() == code.matches("urlopen(").count();
     let sends_environment = has(&["dict(os.environ", "os.environ)", "os.environ.items", "process.env)"]);
