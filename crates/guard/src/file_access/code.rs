@@ -78,7 +78,17 @@ const ACCESS_BY_FUNCTION: &[(&str, Access)] = &[
 
 fn access_of(function: &str) -> Option<Access> {
     let function = function.trim_end_matches(['!', '?']);
-    ACCESS_BY_FUNCTION.iter().find(|(name, _)| *name == function).map(|(_, access)| *access)
+    let known = ACCESS_BY_FUNCTION.iter().find(|(name, _)| *name == function).map(|(_, access)| *access);
+    known.or_else(|| is_deletion(function).then_some(Access::DeleteTree))
+}
+
+/// Whether the name of a function says that it deletes files: `remove_dir`, `deleteTree`.
+fn is_deletion(function: &str) -> bool {
+    let name = function.to_ascii_lowercase();
+    let verbs = ["remove", "delete", "rm_", "unlink", "erase", "purge", "clean"];
+    let objects = ["dir", "tree", "folder", "file", "recurs", "path", "entry"];
+    let rest = verbs.iter().find_map(|verb| name.strip_prefix(verb));
+    rest.is_some_and(|rest| objects.iter().any(|object| rest.contains(object)))
 }
 
 /// What a file is opened for.

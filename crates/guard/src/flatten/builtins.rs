@@ -215,7 +215,10 @@ impl Flattener<'_> {
                 self.add_obstacle(Obstacle::DynamicCode(text::for_display(&command.as_typed())));
                 return Output::default();
             };
-            inner.positional = rest.skip(1).cloned().collect();
+            if let Some(name) = rest.next() {
+                inner.set_variable("0", name.clone());
+            }
+            inner.positional = rest.cloned().collect();
             return self.follow_if_known(code, &format!("{} -c", command.program), &mut inner);
         }
         let reads_input = command.has("s", &[]);

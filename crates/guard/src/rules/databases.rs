@@ -13,6 +13,7 @@ pub(super) const RULES: &[Rule] = &[
         patterns: Patterns::new(&["psql ~*program?'*"]),
         check: Check::Command(sql_destroys),
         matches: &[
+            "node -e \"require('mongodb').MongoClient.connect('mongodb://db/app').then(c => c.db().dropDatabase())\"",
             "mysql -e 'DROP DATABASE app_test; DROP DATABASE app'",
             "psql -c 'DROP TABLE x'",
             "mysql -e 'truncate x'",
@@ -192,8 +193,14 @@ fn sql_destroys(input: &RuleInput<'_>) -> Option<String> {
         let runs = ["execute(", "executescript(", "query(", ".exec(", ".run(", "raw("]
             .iter()
             .any(|call| code.contains(call));
+        let names = crate::script::string_literals(code);
+        let is_for_tests = names.iter().any(|name| throw_away::is_test_name(name));
+        let is_call = CALLS_THAT_DESTROY.iter().any(|call| code.contains(call));
+        if is_call && !is_for_tests {
+            return input.found_if(true);
+        }
         if runs {
-            texts.extend(crate::script::string_literals(code));
+            texts.extend(names);
         }
     } else {
         texts.extend(command.args.iter().filter(|arg| arg.contains([' ', '(', '/', ';'])).cloned());
@@ -201,6 +208,22 @@ fn sql_destroys(input: &RuleInput<'_>) -> Option<String> {
     }
     input.found_if(texts.iter().any(|text| is_destructive(text)))
 }
+
+/// Calls of libraries that empty or drop a database.
+const CALLS_THAT_DESTROY: [&str; 12] = [
+    "dropDatabase(",
+    "drop_database(",
+    "deleteMany({})",
+    "delete_many({})",
+    "dropCollection(",
+    "flushall(",
+    "flushdb(",
+    "flushAll(",
+    "flushDb(",
+    ".delete_all",
+    ".destroy_all",
+    "metadata.drop_all(",
+];
 
 /// Statements without any of these are looked at no further: a script may have thousands.
 const SQL_VERBS: [&str; 5] = ["drop", "truncate", "delete", "update", "grant"];

@@ -94,12 +94,15 @@ pub(super) const RULES: &[Rule] = &[
         ]],
         check: Check::Command(print_environment_code),
         matches: &[
+            "python3 -c 'import os; [print(k, v) for k, v in os.environ.items()]'",
             "python3 -c 'from dotenv import dotenv_values; print(dotenv_values())'",
             "node -e 'console.log(process.env)'",
             "python3 -c 'import os; print(os.environ)'",
             "python3 -c 'import os; print(os.environ[\"API_TOKEN\"])'",
         ],
         passes: &[
+            "python3 -c 'import os; print(\"CI\" in os.environ)'",
+            "node -e 'console.log(Object.keys(process.env).length)'",
             "node -e 'console.log(process.env.PATH)'",
             "python3 -c 'import os; print(os.environ[\"HOME\"])'",
             "node -e 'console.log(!!process.env.API_TOKEN)'",
@@ -330,19 +333,12 @@ fn print_environment_code(input: &RuleInput<'_>) -> Option<String> {
             .iter()
             .any(|word| code.contains(word));
     let whole = [
-        "process.env)",
-        "os.environ)",
-        "JSON.stringify(process.env",
-        "dict(os.environ",
-        "os.environ.items",
         "ENV.to_h",
         "p ENV",
         "puts ENV\n",
         "%ENV",
         "getenv()",
         "print_r($_ENV",
-        "Object.entries(process.env",
-        "**os.environ",
         "$_SERVER)",
         "in ENVIRON",
         "os.Environ()",
@@ -352,9 +348,28 @@ fn print_environment_code(input: &RuleInput<'_>) -> Option<String> {
         "collect(ENV)",
         "ENV.inspect",
     ];
-    let asks_only =
-        code.contains("!!process.env") || code.contains("in os.environ") || code.contains("bool(");
-    input.found_if(
-        shows && !asks_only && (whole.iter().any(|word| code.contains(word)) || names_secret_variable(code)),
-    )
+    let asks_only = code.contains("!!process.env") || code.contains("bool(");
+    let is_whole = whole.iter().any(|word| code.contains(word)) || uses_whole_environment(code);
+    input.found_if(shows && !asks_only && (is_whole || names_secret_variable(code)))
+}
+
+/// Whether code takes the environment as a whole, and not one variable of it or only names.
+fn uses_whole_environment(code: &str) -> bool {
+    let parts = ["[", ".get", ".setdefault", ".pop", ".update", ".copy", ".keys", "?."];
+    let takes = |before: &str, after: &str| {
+        let is_variable = after
+            .strip_prefix('.')
+            .is_some_and(|name| name.starts_with(|next: char| next.is_ascii_uppercase()));
+        let is_search = before.trim_end().ends_with(" in") && !after.starts_with(".items");
+        let is_names = before.ends_with("Object.keys(") || before.ends_with("len(");
+        let is_set = after.trim_start().starts_with("=");
+        !is_variable
+            && !is_search
+            && !is_names
+            && !is_set
+            && !parts.iter().any(|part| after.starts_with(part))
+    };
+    ["os.environ", "process.env"]
+        .iter()
+        .any(|name| code.match_indices(name).any(|(at, _)| takes(&code[..at], &code[at + name.len()..])))
 }
