@@ -3,6 +3,9 @@
 mod code;
 mod copies;
 pub(crate) mod search;
+mod table;
+
+use table::{Meaning, TABLE};
 
 use super::{command::Command, context::Context, shell::RedirectKind, tool_call::patched_files};
 
@@ -41,97 +44,6 @@ pub(crate) struct FileAccess {
     pub(crate) access: Access,
 }
 
-/// Programs that only say something about files, or do not open those that they name.
-const OPENS_NO_FILES: &[&str] = &[
-    "",
-    "echo",
-    "printf",
-    "ls",
-    "stat",
-    "test",
-    "[",
-    "[[",
-    "file",
-    "du",
-    "df",
-    "basename",
-    "dirname",
-    "realpath",
-    "readlink",
-    "cd",
-    "pushd",
-    "which",
-    "type",
-    "export",
-    "unset",
-    "alias",
-    "find",
-    "fd",
-    "true",
-    "false",
-    ":",
-    "ssh",
-    "ssh-add",
-    "ssh-keygen",
-    "docker",
-    "podman",
-    "kubectl",
-    "helm",
-    "npm",
-    "pnpm",
-    "yarn",
-    "cargo",
-    "make",
-    "source",
-    ".",
-    "wc",
-    "sha256sum",
-    "sha1sum",
-    "md5sum",
-    "sha512sum",
-    "cmp",
-    "eza",
-    "exa",
-    "tree",
-    "man",
-    "help",
-    "sudo",
-    "env",
-    "bash",
-    "sh",
-    "zsh",
-    "xargs",
-    "trap",
-    "eval",
-    "kill",
-    "ln",
-    "apply_patch",
-    "chezmoi",
-    "ralph",
-    "gitleaks",
-    "shellcheck",
-    "command",
-    "nohup",
-    "timeout",
-    "nice",
-    "declare",
-    "local",
-    "set",
-    "eslint",
-    "prettier",
-    "touch",
-    "mkdir",
-    "chmod",
-    "chown",
-    "chgrp",
-    "rm",
-    "rmdir",
-    "unlink",
-    "tmux",
-    "dotenv",
-    "direnv",
-];
-
 /// The files that a command touches.
 pub(crate) fn accessed_files(command: &Command, ctx: &Context) -> Vec<FileAccess> {
     let mut files = Vec::new();
@@ -163,76 +75,57 @@ fn prints_nothing(command: &Command) -> bool {
     }
 }
 
+/// What the arguments name, by what the table says that they mean.
 fn accessed_by_arguments(command: &Command) -> Vec<(String, Access)> {
     let all =
         |paths: Vec<&str>, access: Access| paths.into_iter().map(|path| (path.to_owned(), access)).collect();
-    match command.program.as_str() {
-        "rm" | "srm" | "trash" | "trash-put" | "gio" | "rimraf" | "del" | "del-cli" | "Remove-Item"
-        | "rip" | "rmtrash" => {
-            let is_tree = command.has("rR", &["recursive"])
-                || command.is(&["trash", "trash-put", "rimraf", "gio", "Remove-Item", "rip", "del-cli"]);
-            all(command.operands(&[]), if is_tree { Access::DeleteTree } else { Access::Delete })
+    if command.program.is_empty() {
+        return Vec::new();
+    }
+    let Some(row) = TABLE.iter().find(|row| row.patterns.mean(command)) else {
+        return accessed_by_others(command);
+    };
+    match row.meaning {
+        Meaning::Nothing => Vec::new(),
+        Meaning::Operands(access) => all(command.operands(row.valued), access),
+        Meaning::Copies => copies::accessed_by_copying(command),
+        Meaning::Archives => copies::accessed_by_archiving(command),
+        Meaning::Downloads => copies::accessed_by_downloading(command),
+        Meaning::Edits => {
+            let mut files: Vec<(String, Access)> = all(writes_of_sed(command).collect(), Access::Write);
+            if edits_in_place(command) {
+                files.extend(edited_files(command).iter().map(|path| ((*path).to_owned(), Access::Write)));
+            }
+            if files.is_empty() { accessed_by_others(command) } else { files }
         }
-        "fdupes" | "jdupes" if command.has("dN", &["delete"]) => {
-            all(command.operands(&[]), Access::DeleteTree)
-        }
-        "rdfind" | "fclones" | "rmlint" | "tmpreaper" | "tmpwatch" | "kioclient" | "kioclient5"
-        | "gvfs-trash"
-            if !command.is_dry_run() =>
-        {
-            all(command.operands(&[]), Access::DeleteTree)
-        }
-        "unlink" | "rmdir" => all(command.operands(&[]), Access::Delete),
-        "truncate" => all(command.operands(&["-s", "-r", "--size", "--reference"]), Access::Empty),
-        "shred" | "wipe" => all(command.operands(&["-n", "-s", "--iterations", "--size"]), Access::Empty),
-        "mv" | "cp" | "install" | "rsync" | "scp" | "ditto" | "ln" | "rename" => {
-            copies::accessed_by_copying(command)
-        }
-        "tee" | "sponge" | "touch" | "mkdir" | "mkfifo" | "mknod" | "nano" | "vim" | "vi" | "nvim"
-        | "emacs" | "ed" | "ex" | "code" => {
-            let access = if command.has("a", &["append"]) || command.is(&["touch", "mkdir"]) {
-                Access::Append
-            } else {
-                Access::Write
-            };
-            all(command.operands(&["-m", "--mode", "-d", "-t", "-r", "-c"]), access)
-        }
-        "dd" => {
-            let empties = command.args.iter().any(|arg| arg.starts_with("if=/dev/"));
-            let target = |path: &str| (path.to_owned(), if empties { Access::Empty } else { Access::Write });
-            let value = |arg: &String| match arg.split_once('=') {
-                Some(("of", path)) => Some(target(path)),
-                Some(("if", path)) => Some((path.to_owned(), Access::Read)),
-                _ => None,
-            };
-            command.args.iter().filter_map(value).collect()
-        }
-        "docker" | "podman" if command.words().first() == Some(&"cp") => copies::accessed_by_copying(command),
-        "sed" if writes_of_sed(command).next().is_some() => {
-            all(writes_of_sed(command).collect(), Access::Write)
-        }
-        "sed" | "perl" | "awk" | "ruby" if edits_in_place(command) => {
-            all(edited_files(command), Access::Write)
-        }
-        "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "chflags" => {
+        Meaning::Blocks => copied_by_dd(command),
+        Meaning::Permissions => {
             // What `chattr` takes away looks like an option.
             let is_option = command.is(&["chattr"]) && command.args.iter().any(|arg| arg.starts_with('-'));
             let skip = usize::from(!command.has("", &["reference"]) && !is_option);
             let operands = command.args.iter().filter(|arg| !arg.starts_with('-') || is_mode(arg)).skip(skip);
             operands.map(|path| (path.clone(), Access::Permissions)).collect()
         }
-        "find" | "fd" if command.has_word(&["-delete"]) => search::deleted_by_find(command),
-        "git" => accessed_by_git(command),
-        "tar" | "bsdtar" | "zip" | "7z" | "unzip" | "cpio" => copies::accessed_by_archiving(command),
-        "curl" | "wget" => copies::accessed_by_downloading(command),
-        "apply_patch" => {
+        Meaning::Search => search::deleted_by_find(command),
+        Meaning::Git => accessed_by_git(command),
+        Meaning::Patch => {
             let patch = command.args.first().or(command.stdin.text.as_ref());
             let files = patch.map(|patch| patched_files(patch)).unwrap_or_default();
             files.into_iter().map(|path| (path, Access::Write)).collect()
         }
-        program if OPENS_NO_FILES.contains(&program) => Vec::new(),
-        _ => accessed_by_others(command),
     }
+}
+
+/// `dd if=... of=...`.
+fn copied_by_dd(command: &Command) -> Vec<(String, Access)> {
+    let empties = command.args.iter().any(|arg| arg.starts_with("if=/dev/"));
+    let written = if empties { Access::Empty } else { Access::Write };
+    let value = |arg: &String| match arg.split_once('=') {
+        Some(("of", path)) => Some((path.to_owned(), written)),
+        Some(("if", path)) => Some((path.to_owned(), Access::Read)),
+        _ => None,
+    };
+    command.args.iter().filter_map(value).collect()
 }
 
 /// Modes such as `-x` look like options.
@@ -250,7 +143,8 @@ fn edits_in_place(command: &Command) -> bool {
 
 /// Whole paths behind a `w` of a script of `sed`.
 fn writes_of_sed(command: &Command) -> impl Iterator<Item = &str> {
-    let lines = command.args.iter().flat_map(|arg| arg.split([';', '\n', '}']));
+    let lines =
+        command.args.iter().filter(|_| command.program == "sed").flat_map(|arg| arg.split([';', '\n', '}']));
     lines.filter_map(|line| {
         let at = line.find("w /").or_else(|| line.find("w ~"))?;
         let before = line[..at].trim_end_matches(['W', 'g', 'p', 'I', 'i', ' ']);

@@ -284,9 +284,10 @@ proptest! {
 
     /// A command is judged the same however it is wrapped.
     #[test]
-    fn wrapping_hides_nothing(target in "(/|/etc|~|~/[a-z]{1,8}|/srv/[a-z]{1,8}|\\.\\.|/usr/[a-z]{1,5})", wraps in proptest::collection::vec(0_usize..9, 0..5)) {
-        let mut command_line = format!("rm -rf {target}");
-        for wrap in wraps {
+    fn wrapping_hides_nothing(target in "(/|/etc|~|~/[a-z]{1,8}|/srv/[a-z]{1,8}|\\.\\.|/usr/[a-z]{1,5})", wraps in proptest::collection::vec(0_usize..14, 0..5), spelling in 0_usize..8) {
+        let program = ["rm", "r\"\"m", "\\rm", "'r'm", "$'\\x72m'", "$(echo rm)", "command rm", "/bin/rm"][spelling];
+        let mut command_line = format!("{program} -rf {target}");
+        for (depth, wrap) in wraps.into_iter().enumerate() {
             command_line = match wrap {
                 0 => format!("sh -c '{}'", command_line.replace('\'', "'\\''")),
                 1 => format!("eval '{}'", command_line.replace('\'', "'\\''")),
@@ -296,6 +297,11 @@ proptest! {
                 5 => format!("x='{}'; bash -c \"$x\"", command_line.replace('\'', "'\\''")),
                 6 => format!("bash <<'END'\n{command_line}\nEND\n"),
                 7 => format!("f() {{ {command_line}\n}}; f"),
+                8 => format!("alias a{depth}='{}'; a{depth}", command_line.replace('\'', "'\\''")),
+                9 => format!("echo {}; {command_line}; : {}", "x ".repeat(40), "y ".repeat(40)),
+                10 => format!("timeout 5 nice -n 3 setsid -w sh -c '{}'", command_line.replace('\'', "'\\''")),
+                11 => format!("find . -maxdepth 0 -exec sh -c '{}' \\;", command_line.replace('\'', "'\\''")),
+                12 => format!("echo '{}' | sh", command_line.replace('\'', "'\\''")),
                 _ => format!("echo $( {command_line} )"),
             };
         }

@@ -362,7 +362,7 @@ fn uses_whole_environment(code: &str) -> bool {
             .is_some_and(|name| name.starts_with(|next: char| next.is_ascii_uppercase()));
         let is_search = before.trim_end().ends_with(" in") && !after.starts_with(".items");
         let is_names = before.ends_with("Object.keys(") || before.ends_with("len(");
-        let is_set = after.trim_start().starts_with("=");
+        let is_set = after.trim_start().starts_with('=');
         !is_variable
             && !is_search
             && !is_names
