@@ -22,8 +22,8 @@ use super::{command::Command, paths::glob_matches};
 /// The patterns of a rule of ours.
 #[derive(Clone, Copy, Debug)]
 pub struct Patterns {
-    /// The first letters of the programs, a bit for each: most rules are about others, and this says so at once.
-    letters: u64,
+    /// A bit for each of the programs, by a sum over its letters: most rules are about others, and this says so at once.
+    programs: [u64; 4],
     all: &'static [&'static str],
 }
 
@@ -33,18 +33,18 @@ impl Patterns {
 
     /// Of all that one of these means.
     pub(crate) const fn new(all: &'static [&'static str]) -> Self {
-        let (mut letters, mut at) = (0, 0);
+        let (mut programs, mut at) = ([0; 4], 0);
         while at < all.len() {
-            letters |= first_letters(all[at].as_bytes());
+            programs = with_programs(programs, all[at].as_bytes());
             at += 1;
         }
-        Self { letters, all }
+        Self { programs, all }
     }
 
     /// Whether one of them means this command.
     pub(crate) fn mean(&self, command: &Command) -> bool {
-        let letter = command.program.as_bytes().first().map_or(0, |byte| bit(*byte));
-        self.letters & letter != 0 && any_means(self.all, command)
+        let sum = command.program.bytes().fold(0, add_letter);
+        self.programs[sum as usize >> 6] & bit(sum) != 0 && any_means(self.all, command)
     }
 }
 
@@ -54,21 +54,32 @@ impl Serialize for Patterns {
     }
 }
 
-const fn bit(byte: u8) -> u64 {
-    1 << (byte & 63)
+const fn add_letter(sum: u8, letter: u8) -> u8 {
+    sum.wrapping_mul(31).wrapping_add(letter)
 }
 
-/// The first letters of the programs at the start of a pattern.
-const fn first_letters(pattern: &[u8]) -> u64 {
-    let (mut letters, mut at, mut is_first) = (0, 0, true);
-    while at < pattern.len() && pattern[at] != b' ' {
-        if is_first {
-            letters |= if pattern[at] == b'*' { u64::MAX } else { bit(pattern[at]) };
+const fn bit(sum: u8) -> u64 {
+    1 << (sum & 63)
+}
+
+/// Adds the programs at the start of a pattern. One with a wildcard may be any.
+const fn with_programs(mut programs: [u64; 4], pattern: &[u8]) -> [u64; 4] {
+    let (mut at, mut sum) = (0, 0);
+    loop {
+        let is_end = at == pattern.len() || pattern[at] == b' ';
+        if is_end || pattern[at] == b'|' {
+            programs[(sum >> 6) as usize] |= bit(sum);
+            sum = 0;
+        } else if pattern[at] == b'*' {
+            return [u64::MAX; 4];
+        } else {
+            sum = add_letter(sum, pattern[at]);
         }
-        is_first = pattern[at] == b'|';
+        if is_end {
+            return programs;
+        }
         at += 1;
     }
-    letters
 }
 
 /// Whether one of these patterns means this command.
@@ -225,11 +236,16 @@ mod tests {
     }
 
     #[test]
-    fn letters_let_no_program_slip() {
-        let patterns = Patterns::new(&["git|hub push", "*x", "7z a"]);
-        assert!(patterns.letters == u64::MAX);
-        let patterns = Patterns::new(&["git|hub push", "7z a"]);
-        assert_eq!(patterns.letters, bit(b'g') | bit(b'h') | bit(b'7'));
+    fn sums_let_no_program_slip() {
+        const PATTERNS: Patterns = Patterns::new(&["git|hub push", "7z"]);
+        let named = |program: &str| Command {
+            program: program.to_owned(),
+            args: vec!["push".to_owned()],
+            ..Command::default()
+        };
+        assert!(["git", "hub", "7z"].iter().all(|program| PATTERNS.mean(&named(program))));
+        assert!(!PATTERNS.mean(&named("svn")) && !PATTERNS.mean(&named("")));
+        assert!(Patterns::new(&["a", "mk* push"]).mean(&named("mkfs")));
     }
 
     #[test]

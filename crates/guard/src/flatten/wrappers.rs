@@ -52,11 +52,11 @@ impl Flattener<'_> {
         }
         let found = WRAPPERS.iter().find_map(|wrapper| wrapped_words(wrapper, command));
         if let Some(args) = found {
-            let mut there = scope.clone();
+            let mut there = None;
             let scope = match chosen_dir(command, args) {
                 Some(dir) => {
-                    there.cwd = scope.resolve_path(dir, &self.ctx.home);
-                    &mut there
+                    let cwd = scope.resolve_path(dir, &self.ctx.home);
+                    there.insert(Scope { cwd, ..self.fork(scope) })
                 }
                 None => scope,
             };
