@@ -23,6 +23,7 @@ mod hook;
 mod init;
 mod job;
 mod judge;
+mod keys;
 mod loop_and_claims;
 mod many_files;
 mod memory;

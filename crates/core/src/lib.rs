@@ -20,6 +20,7 @@ pub mod fail_action;
 mod fence;
 pub mod gate_failure;
 pub mod job_request;
+pub mod key_mask;
 pub mod located;
 pub mod markdown;
 pub mod message;

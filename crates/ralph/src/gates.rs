@@ -36,7 +36,10 @@ use tests_run::{NamesFile, Report};
 
 use crate::{
     hidden,
-    journal::run_dir::{RunDir, record_into},
+    journal::{
+        kept_stream::mask_file,
+        run_dir::{RunDir, record_into},
+    },
     workspace::view::View,
 };
 
@@ -114,6 +117,8 @@ pub(crate) fn check(
         // A machine that cannot start a process for the moment fails the gate, not the run.
         Err(error) => return not_started(error.to_string(), log),
     };
+    // A log that cannot be masked is still the one that counts.
+    let _ = mask_file(&kept);
     // For people and the agent; the one that counts is the run's.
     if !is_hidden {
         let _ = copy(&kept, &place.setup.project, &log);

@@ -6,6 +6,7 @@
 #[cfg(debug_assertions)]
 mod crash_point;
 pub(crate) mod hook_notes;
+pub(crate) mod kept_stream;
 pub(crate) mod local_time;
 pub(crate) mod run_dir;
 pub(crate) mod tries;
@@ -93,9 +94,14 @@ impl Journal {
         let _ = self.file.unlock();
     }
 
-    /// Appends an event. What a full disk refuses is kept and written with the next one.
+    /// Appends an event.
     pub(crate) fn append(&mut self, entry: &Entry) -> io::Result<()> {
-        self.unsaved.extend_from_slice(&entry.to_line());
+        self.append_line(&entry.to_line())
+    }
+
+    /// Appends the line of an event. What a full disk refuses is kept and written with the next one.
+    pub(crate) fn append_line(&mut self, line: &[u8]) -> io::Result<()> {
+        self.unsaved.extend_from_slice(line);
         self.unsaved.push(b'\n');
         #[cfg(debug_assertions)]
         self.death.before_writing(&mut self.file, &self.unsaved);

@@ -15,7 +15,10 @@ pub(crate) mod summary;
 
 use jiff::Timestamp;
 use ralph_agents::AgentEvent;
-use ralph_core::engine::{Run, entry::Entry};
+use ralph_core::{
+    engine::{Run, entry::Entry},
+    key_mask::masked,
+};
 
 /// Somebody who is told what happens. A reporter that cannot print any more (its reader has gone) goes
 /// quiet: the run does not depend on it.
@@ -58,8 +61,10 @@ impl Reporter for Vec<Box<dyn Reporter>> {
         }
     }
     fn detail(&mut self, text: &str) {
+        // Command lines and what is printed on standard error are in here.
+        let text = masked(text);
         for reporter in self.iter_mut() {
-            reporter.detail(text);
+            reporter.detail(&text);
         }
     }
     fn wants_details(&self) -> bool {

@@ -4,13 +4,17 @@ pub(crate) mod fit;
 pub(crate) mod wrap;
 
 use std::{
+    borrow::Cow,
     env,
     io::{IsTerminal, stderr, stdout},
 };
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
-use ralph_core::escapes::{is_deceptive, mark, without_escapes};
+use ralph_core::{
+    escapes::{is_deceptive, mark, without_escapes},
+    key_mask::masked,
+};
 use serde::Serialize;
 
 /// The styles of ralph's output; all empty without colour.
@@ -116,9 +120,16 @@ fn is_utf8(locale: &str) -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// Text of an agent as it may be shown: no sequences that colour it, move the cursor or rename the window, no other control
+/// Text of an agent as it may be shown: no keys, no sequences that colour it, move the cursor or rename the window, no other control
 /// characters, and what turns the direction of reading as a mark.
-pub(crate) fn printable(text: &str) -> std::borrow::Cow<'_, str> {
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    match masked(text) {
+        Cow::Borrowed(text) => harmless(text),
+        Cow::Owned(text) => harmless(&text).into_owned().into(),
+    }
+}
+
+fn harmless(text: &str) -> Cow<'_, str> {
     let is_control = |c: char| c.is_control() && c != '\n' && c != '\t';
     let is_harmful = |c: char| is_control(c) || is_deceptive(c);
     // Control characters are below the space, DEL, or two bytes that begin with C2; the deceptive ones begin with D8 or E2.
@@ -192,5 +203,6 @@ mod tests {
         check("a\0b\u{7f}c", "a\u{fffd}b\u{fffd}c");
         check("\u{9b}31mred", "red");
         check("one\r\ntwo\u{7}", "one\ntwo\u{fffd}");
+        check(&format!(" ghp_{}\u{7}", "a1".repeat(18)), " ghp_***\u{fffd}");
     }
 }

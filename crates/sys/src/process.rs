@@ -38,7 +38,7 @@ pub use other_processes::die;
 pub use other_processes::{ask_to_stop, at_once, end_at_once, foreground};
 pub use printed_into::printed_into;
 pub use procfs::{ancestry, is_alive, is_at_work, is_same_process, lock_holder, start_time, variable};
-pub use spec::{Leftovers, Sink, Spec};
+pub use spec::{Filter, Leftovers, Sink, Spec};
 
 use crate::{
     signals,

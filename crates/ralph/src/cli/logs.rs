@@ -10,10 +10,13 @@ use std::{
 use clap::Args;
 use jiff::Timestamp;
 use ralph_agents::Parser;
-use ralph_core::engine::{
-    Run,
-    entry::Entry,
-    event::{Event, RunStarted},
+use ralph_core::{
+    engine::{
+        Run,
+        entry::Entry,
+        event::{Event, RunStarted},
+    },
+    key_mask::KeyMask,
 };
 use ralph_sys::error::{Error, Result};
 
@@ -92,6 +95,8 @@ struct TurnStream {
     path: PathBuf,
     position: u64,
     parser: Box<dyn Parser>,
+    /// Records of old have keys in them.
+    mask: KeyMask,
 }
 
 impl Replay<'_> {
@@ -119,6 +124,8 @@ impl Replay<'_> {
                 self.reporters.moment(entry.at);
                 self.stream()?;
                 if let Some(mut turn) = self.turn.take() {
+                    let rest = turn.mask.finish();
+                    turn.parser.push(&rest, &mut |event| self.reporters.agent(&event));
                     turn.parser.finish(&mut |event| self.reporters.agent(&event));
                 }
             }
@@ -132,7 +139,7 @@ impl Replay<'_> {
         if let Event::TurnStarted(turn) = &entry.event {
             let path = self.run.turn(turn.iteration, turn.attempt).join(AGENT_STREAM);
             let parser = ralph_agents::adapter(&known.started.setup.agent.command).parser();
-            self.turn = Some(TurnStream { path, position: 0, parser });
+            self.turn = Some(TurnStream { path, position: 0, parser, mask: KeyMask::default() });
         }
         if is_wanted && !self.args.raw {
             self.reporters.event(known, entry);
@@ -170,11 +177,12 @@ impl Replay<'_> {
                 return Ok(());
             }
             turn.position += length as u64;
+            let shown = turn.mask.push(chunk[..length].to_vec());
             match (is_wanted, self.args.raw) {
                 (false, _) => {}
-                (true, true) => io::stdout().lock().write_all(&chunk[..length])?,
+                (true, true) => io::stdout().lock().write_all(&shown)?,
                 (true, false) => {
-                    turn.parser.push(&chunk[..length], &mut |event| self.reporters.agent(&event));
+                    turn.parser.push(&shown, &mut |event| self.reporters.agent(&event));
                 }
             }
         }

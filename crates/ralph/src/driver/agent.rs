@@ -19,7 +19,10 @@ use super::{
     hooking::{self, Hooked},
     site::Site,
 };
-use crate::journal::run_dir::record_into;
+use crate::journal::{
+    kept_stream::{KeptStream, without_keys},
+    run_dir::record_into,
+};
 
 /// The agent as ralph calls it.
 pub(super) struct Agent {
@@ -103,6 +106,7 @@ impl Agent {
             .args(adapter.arguments(&request))
             .envs(self.environment(site, &call))
             .prints(call.stdout, call.stderr)
+            .filtered(without_keys)
             .ended_by(match adapter.first_signal() {
                 FirstSignal::Int => Signal::INT,
                 FirstSignal::Term => Signal::TERM,
@@ -156,5 +160,5 @@ fn begins_within(timeouts: &Timeouts, adapter: &dyn Adapter, output: Output<'_>)
 
 /// A pipe with a copy; without the copy if the disk refuses it.
 pub(super) fn copied_to(path: &Path) -> Sink {
-    Sink::Pipe { copy: record_into(path).ok() }
+    Sink::Pipe { copy: record_into(path).ok().map(KeptStream::boxed) }
 }

@@ -2,7 +2,6 @@
 //! other is kept going.
 
 use std::{
-    fs::File,
     io::{self, Write},
     sync::mpsc::{Sender, channel},
     time::Instant,
@@ -20,6 +19,7 @@ use ralph_core::{
         event::{Event, GateEnded, TurnEnd},
         plan::Check,
     },
+    key_mask::masked,
     prompt::Feedback,
     session::{contract, reminder},
     setup::{InSession, PromptSource, Setup},
@@ -38,7 +38,10 @@ use super::{
     work,
 };
 use crate::{
-    journal::run_dir::{AGENT_STREAM, RunDir, record, record_into},
+    journal::{
+        kept_stream::KeptStream,
+        run_dir::{AGENT_STREAM, RunDir, record, record_into},
+    },
     report::Reporter,
 };
 
@@ -70,7 +73,7 @@ pub(super) fn converse(
     let (adapter, folder) = (site.adapter(), site.turn_folder());
     let Site { supervisor, ledger, setup, dir } = site;
     let (sender, since) = (Some(sender), Instant::now());
-    let copy = record_into(&folder.join(AGENT_STREAM)).ok();
+    let copy = record_into(&folder.join(AGENT_STREAM)).ok().map(KeptStream::new);
     let mut talk = Talk { ledger, setup, dir, adapter, sender, since, hooked, copy, sandbox };
     let ended = supervisor.converse(spec, more, &mut |happening| match happening {
         ProcessEvent::Output(Stream::Err, bytes) => {
@@ -106,7 +109,7 @@ struct Talk<'a> {
     /// Who looks after the hooks of the process, if it has any.
     hooked: Option<&'a Hooked>,
     /// Where the stream of the current turn is kept; nowhere if the disk refuses.
-    copy: Option<File>,
+    copy: Option<KeptStream>,
     sandbox: Option<&'a Sandbox>,
 }
 
@@ -183,10 +186,10 @@ impl Talk<'_> {
                     let line = self.adapter.next_message(&text)?;
                     let folder = self.dir.turn(order.iteration, order.attempt);
                     // Before the turn is on record: what stands in it from then on is this turn's.
-                    self.copy = record_into(&folder.join(AGENT_STREAM)).ok();
+                    self.copy = record_into(&folder.join(AGENT_STREAM)).ok().map(KeptStream::new);
                     self.ledger.record(Event::TurnStarted(order.into()));
                     // What people may want to read later; the loop does without.
-                    let _ = record(&folder.join("prompt.md"), text.as_bytes());
+                    let _ = record(&folder.join("prompt.md"), masked(&text).as_bytes());
                     self.sender.as_ref()?.send(line.into_bytes()).ok()?;
                     return Some(Control::Something);
                 }

@@ -32,7 +32,7 @@ use ralph_sys::{
 use super::{Driver, site::Site};
 use crate::{
     gates::{self, GatePlace, InJudge},
-    journal::run_dir::record_into,
+    journal::{kept_stream::mask_file, run_dir::record_into},
     project::git::Git,
     workspace::{Candidate, NotJudged, PrepareEnd, Prepared, StepCall, StepEnd, Workspace, view::View},
 };
@@ -293,6 +293,7 @@ fn prepare(
             ledger.notice(&happening);
             Control::Something
         })?;
+        let _ = mask_file(log);
         let code = ended.status.filter(|_| ended.cause.is_none()).and_then(|status| status.code());
         Ok(StepEnd { code, took: ended.took })
     })

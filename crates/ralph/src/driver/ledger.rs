@@ -89,8 +89,8 @@ impl Ledger {
                 | Event::CommitEnded(_)
                 | Event::RunEnded { .. }
         );
-        let entry = Entry { at: journal::now(), event };
-        let written = self.journal.append(&entry);
+        let (entry, line) = Entry { at: journal::now(), event }.masked();
+        let written = self.journal.append_line(&line);
         if is_milestone {
             self.journal.milestone();
         }

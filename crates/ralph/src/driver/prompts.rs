@@ -5,6 +5,7 @@ use std::{cell::OnceCell, path::Path};
 use jiff::Zoned;
 use ralph_core::{
     engine::{event::Turn, plan::Plan},
+    key_mask::masked,
     plan_file::next_task,
     prompt::{
         Count, Feedback, compose,
@@ -158,6 +159,7 @@ pub(super) fn record_prompt(site: &mut Site, folder: &Path, iteration: u32, prom
     };
     let in_project = folder_in_project.join(format!("prompt_{iteration:03}.txt"));
     let own = folder.join("prompt.md");
+    let prompt = masked(prompt);
     let recorded = record(&own, prompt.as_bytes());
     // The agent may have put a link there, to a place that it cannot write itself.
     let copied = Root::new(&site.setup.project).replace(&in_project, prompt.as_bytes(), Readers::AsBefore);

@@ -27,7 +27,10 @@ use super::{
     site::Site,
 };
 use crate::{
-    journal::run_dir::{AGENT_STREAM, record_into},
+    journal::{
+        kept_stream::KeptStream,
+        run_dir::{AGENT_STREAM, record_into},
+    },
     project::git::Git,
     report::Reporter,
 };
@@ -181,6 +184,7 @@ fn listen(site: &mut Site, spec: Spec, listener: &mut Listener) -> io::Result<En
 /// Where an agent prints its words: no other process can open the way of a stream of events. Who prints plain text may
 /// have scripts that open theirs, by `/dev/stdout`.
 fn heard_by(adapter: &dyn Adapter, copy: Option<File>) -> Sink {
+    let copy = copy.map(KeptStream::boxed);
     if adapter.is_structured() { Sink::Socket { copy } } else { Sink::Pipe { copy } }
 }
 

@@ -28,7 +28,7 @@ use ralph_sys::{
 
 use super::{Ended, Judged, NoResult, PreparedRow, Request, Row, Step, What};
 use crate::{
-    journal::run_dir::record_into,
+    journal::{kept_stream::mask_file, run_dir::record_into},
     workspace::{
         Candidate, NotJudged, Prepared, StepCall, StepEnd, Workspace,
         view::{Layering, View},
@@ -217,6 +217,7 @@ impl<'a> Session<'a> {
             (None, None) => spec,
         };
         let ended = self.supervisor.run(spec, &mut |_| Control::Something)?;
+        let _ = mask_file(log);
         self.is_interrupted |= ended.cause == Some(Cause::Interrupt) || self.supervisor.stop_requested();
         let code = ended.status.filter(|_| ended.cause.is_none()).and_then(|status| status.code());
         let signal = ended.status.and_then(|status| status.signal());

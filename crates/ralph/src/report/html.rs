@@ -9,7 +9,10 @@ mod sandbox;
 mod sections;
 
 use jiff::tz::TimeZone;
-use ralph_core::escapes::{is_deceptive, mark, without_escapes};
+use ralph_core::{
+    escapes::{is_deceptive, mark, without_escapes},
+    key_mask::masked,
+};
 
 use super::listing::Standing;
 use crate::{journal::Folded, project::git::FileChange};
@@ -102,7 +105,7 @@ fn section(title: &str, content: Option<String>) -> String {
 /// Text that may stand in a page, in an attribute too.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in without_escapes(text).chars() {
+    for character in without_escapes(&masked(text)).chars() {
         match character {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),

@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 
-use ralph_core::engine::{Run, entry::Entry};
+use ralph_core::{
+    engine::{Run, entry::Entry},
+    key_mask::masked_bytes,
+};
 
 use super::Reporter;
 
@@ -15,7 +18,8 @@ pub(crate) struct Json {
 
 impl Reporter for Json {
     fn event(&mut self, _run: &Run, entry: &Entry) {
-        let mut line = entry.shown().to_line();
+        // What the settings say is on record as it is.
+        let mut line = masked_bytes(&entry.shown().to_line()).into_owned();
         line.push(b'\n');
         let mut out = io::stdout().lock();
         match out.write_all(&line).and_then(|()| out.flush()) {

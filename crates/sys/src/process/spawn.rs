@@ -24,7 +24,7 @@ use rustix::{
     },
 };
 
-use super::{Message, Sink, Spec, Stream, launch::Launch};
+use super::{Filter, Message, Sink, Spec, Stream, launch::Launch};
 
 /// How much is read at once.
 const CHUNK: usize = 256 * 1024;
@@ -69,6 +69,9 @@ pub(super) fn spawn(
     };
     let stdout = target(Stream::Out, spec.stdout, &mut outputs)?;
     let stderr = target(Stream::Err, spec.stderr, &mut outputs)?;
+    for output in &mut outputs {
+        output.filter = spec.filter.map(|filter| filter());
+    }
     let launch = Launch {
         program: &spec.program,
         args: &spec.args,
@@ -115,7 +118,8 @@ fn attend(child: &Child, input: Option<Input>, outputs: Vec<Output>, reporter: R
 struct Output {
     stream: Stream,
     pipe: OwnedFd,
-    copy: Option<File>,
+    copy: Option<Box<dyn Write + Send>>,
+    filter: Option<Box<dyn Filter>>,
 }
 
 /// What a process prints to; a pipe's other end is added to `outputs`.
@@ -129,12 +133,12 @@ fn target(stream: Stream, sink: Sink, outputs: &mut Vec<Output>) -> io::Result<O
                 // A user with very many pipes is refused; the usual size does as well.
                 let _ = fcntl_setpipe_size(&pipe, PIPE);
             }
-            outputs.push(Output { stream, pipe, copy });
+            outputs.push(Output { stream, pipe, copy, filter: None });
             Ok(theirs)
         }
         Sink::Socket { copy } => {
             let (ours, theirs) = UnixStream::pair()?;
-            outputs.push(Output { stream, pipe: ours.into(), copy });
+            outputs.push(Output { stream, pipe: ours.into(), copy, filter: None });
             Ok(theirs.into())
         }
     }
@@ -215,17 +219,32 @@ impl Reporter {
         match rustix::io::read(&output.pipe, spare_capacity(&mut bytes)) {
             Err(Errno::INTR | Errno::AGAIN) => true,
             Ok(0) | Err(_) => {
+                if let Some(mut filter) = output.filter.take() {
+                    self.pass_on(output, filter.finish());
+                }
                 let _ = self.sender.send(Message::Closed { serial });
                 false
             }
             Ok(_) => {
-                // A full disk loses the copy, not the run.
-                if output.copy.as_mut().is_some_and(|file| file.write_all(&bytes).is_err()) {
-                    output.copy = None;
-                }
-                self.sender.send(Message::Output { serial, stream: output.stream, bytes }).is_ok()
+                let bytes = match &mut output.filter {
+                    Some(filter) => filter.push(bytes),
+                    None => bytes,
+                };
+                self.pass_on(output, bytes)
             }
         }
+    }
+
+    /// Keeps and reports what was printed; says whether anybody listens.
+    fn pass_on(&self, output: &mut Output, bytes: Vec<u8>) -> bool {
+        if bytes.is_empty() {
+            return true;
+        }
+        // A full disk loses the copy, not the run.
+        if output.copy.as_mut().is_some_and(|copy| copy.write_all(&bytes).is_err()) {
+            output.copy = None;
+        }
+        self.sender.send(Message::Output { serial: self.serial, stream: output.stream, bytes }).is_ok()
     }
 
     /// For kernels that have no handles on processes.

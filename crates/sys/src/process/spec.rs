@@ -3,6 +3,7 @@
 use std::{
     ffi::OsString,
     fs::File,
+    io::Write,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
@@ -39,6 +40,16 @@ pub struct Spec {
     pub leftovers: Leftovers,
     /// Whether the limits of a run do not matter to it.
     pub is_free: bool,
+    /// What becomes of its output before anybody sees it, where that passes through ralph: makes a filter for each stream.
+    pub filter: Option<fn() -> Box<dyn Filter>>,
+}
+
+/// Changes a stream on its way from a process to ralph.
+pub trait Filter: Send {
+    /// Takes what was printed; returns what is passed on. The rest may come with what is printed next.
+    fn push(&mut self, bytes: Vec<u8>) -> Vec<u8>;
+    /// What is left when the stream ends.
+    fn finish(&mut self) -> Vec<u8>;
 }
 
 impl Spec {
@@ -56,6 +67,7 @@ impl Spec {
             limits: watch::Limits::default(),
             leftovers: Leftovers::Kill,
             is_free: false,
+            filter: None,
         }
     }
 
@@ -149,6 +161,13 @@ impl Spec {
         self
     }
 
+    /// Whatever it prints to ralph goes through filters of this kind.
+    #[must_use]
+    pub fn filtered(mut self, filter: fn() -> Box<dyn Filter>) -> Self {
+        self.filter = Some(filter);
+        self
+    }
+
     /// What it leaves behind stays or goes.
     #[must_use]
     pub fn leftovers(mut self, leftovers: Leftovers) -> Self {
@@ -167,15 +186,15 @@ impl Spec {
 pub enum Sink {
     /// Into this file, without passing through ralph.
     File(File),
-    /// To ralph, which also keeps a copy in this file.
+    /// To ralph, which also keeps a copy here.
     Pipe {
         /// Where the copy goes.
-        copy: Option<File>,
+        copy: Option<Box<dyn Write + Send>>,
     },
     /// The same by a socket, which cannot be opened a second time by way of `/proc/<pid>/fd`.
     Socket {
         /// Where the copy goes.
-        copy: Option<File>,
+        copy: Option<Box<dyn Write + Send>>,
     },
     /// Nowhere.
     Null,

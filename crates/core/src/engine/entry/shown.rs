@@ -3,12 +3,30 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use super::Entry;
-use crate::{engine::event::Event, setup::Setup};
+use crate::{engine::event::Event, key_mask::masked_bytes, setup::Setup};
 
 /// What stands for the value of a variable.
 const VALUE: &str = "(not shown)";
 
 impl Entry {
+    /// The entry as it is recorded, with its line: without keys that an agent or a program printed. What the settings say
+    /// stays, or the run could not be continued.
+    pub fn masked(self) -> (Self, Vec<u8>) {
+        let line = self.to_line();
+        if matches!(self.event, Event::RunStarted(_) | Event::EditsTaken(_)) {
+            return (self, line);
+        }
+        let masked = match masked_bytes(&line) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(masked) => Some(masked),
+        };
+        // What is remembered is what the record says.
+        match masked.and_then(|masked| Some((Self::of_any_line(&masked)?, masked))) {
+            Some(masked) => masked,
+            None => (self, line),
+        }
+    }
+
     /// The entry without the values of the variables that the settings give to agents and guardrails: they are often keys.
     pub fn shown(&self) -> Cow<'_, Self> {
         let is_open = |setup: &Setup| setup.agent.env.is_empty() && setup.guardrail_env.is_empty();
@@ -47,6 +65,27 @@ mod tests {
         engine::{edits::EditsTaken, event::RunStarted, presets},
         setup::PromptSource,
     };
+
+    #[test]
+    fn keys_are_not_recorded() {
+        let at = Timestamp::UNIX_EPOCH;
+        let warned = |text: &str| Entry { at, event: Event::warned(text.to_owned()) };
+        let key = format!("ghp_{}", "a1".repeat(18));
+        let (entry, line) = warned(&format!("say \"{key}\"\n")).masked();
+        assert_eq!(entry, warned("say \"ghp_***\"\n"));
+        assert_eq!(line, entry.to_line());
+        let (entry, line) = warned("nothing").masked();
+        assert_eq!((&entry, &line), (&warned("nothing"), &entry.to_line()));
+        // What a person set up is needed again.
+        let mut setup = Setup::new("/p".as_ref(), "claude", PromptSource::Text("x".to_owned()));
+        setup.agent.env.insert("TOKEN".to_owned(), key.clone());
+        let plan = presets::run("DONE", vec![]);
+        let (run, version) = ("r".to_owned(), "v".to_owned());
+        let event = Event::RunStarted(Box::new(RunStarted { run, version, pid: 1, plan, setup }));
+        let (entry, line) = Entry { at, event }.masked();
+        assert!(String::from_utf8(line).expect("text").contains(&key));
+        assert!(!String::from_utf8(entry.shown().to_line()).expect("text").contains(&key));
+    }
 
     #[test]
     fn values_of_variables_are_not_shown() {

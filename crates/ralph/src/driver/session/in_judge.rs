@@ -26,7 +26,7 @@ use crate::{
         start::verdict_place,
     },
     gates::{self, InJudge},
-    journal::run_dir::record_into,
+    journal::{kept_stream::mask_file, run_dir::record_into},
     project::git::Git,
     workspace::{Candidate, NotJudged, PrepareEnd, Prepared, Source, StepCall, StepEnd, Workspace},
 };
@@ -161,6 +161,7 @@ impl SessionLoop {
                     ledger.notice(&happening);
                     Control::Something
                 })?;
+                let _ = mask_file(log);
                 let code = ended.status.filter(|_| ended.cause.is_none()).and_then(|status| status.code());
                 Ok(StepEnd { code, took: ended.took })
             })
