@@ -18,9 +18,7 @@ fn having(folder: &Path, text: &str) -> Vec<String> {
         let path = entry.path();
         if entry.file_type().expect("a kind").is_dir() {
             found.extend(having(&path, text));
-        } else if fs::read(&path)
-            .is_ok_and(|bytes| memchr::memmem::find(&bytes, text.as_bytes()).is_some())
-        {
+        } else if fs::read(&path).is_ok_and(|bytes| memchr::memmem::find(&bytes, text.as_bytes()).is_some()) {
             found.push(path.display().to_string());
         }
     }
@@ -46,7 +44,9 @@ fn what_is_printed_is_masked_everywhere() {
     assert_eq!(having(&env.path(".ralph"), &key), [""; 0]);
     assert_eq!(having(env.project(), &key), [""; 0]);
     assert!(!having(&env.root().join("state"), shown).is_empty());
-    for command in [&["logs", "--verbose"][..], &["logs", "--raw"], &["logs", "--output", "json"], &["status"]] {
+    for command in
+        [&["logs", "--verbose"][..], &["logs", "--raw"], &["logs", "--output", "json"], &["status"]]
+    {
         let output = env.ralph(command).exits(0);
         assert!(!output.stdout.contains(&key) && !output.stderr.contains(&key), "{command:?} {output:?}");
     }

@@ -1,7 +1,9 @@
 //! Sandboxes: attacks from inside, each of which works outside; and loops that work inside.
 
 mod attacker;
+mod home;
 mod levels;
+mod limits;
 mod loops;
 mod parts;
 mod rules;
@@ -135,11 +137,11 @@ impl Ground {
             command.args(["sandbox", "exec", "--level", level, "--"]).arg(&attacker);
         }
         command.args(["--exact", "sandbox::attacker::attack", "--nocapture", "--test-threads=1"]);
-        command.env(ATTACK, attack).env("ATTACK_ROOT", self.env.root());
+        command.env(ATTACK, attack).env("RALPH_ATTACK_ROOT", self.env.root());
         command
-            .env("ATTACK_UDP", self.udp_port.to_string())
-            .env("ATTACK_PORT", self.port.to_string())
-            .env("ATTACK_PID", self.victim.id().to_string());
+            .env("RALPH_ATTACK_UDP", self.udp_port.to_string())
+            .env("RALPH_ATTACK_PORT", self.port.to_string())
+            .env("RALPH_ATTACK_PID", self.victim.id().to_string());
         let mut command = as_user(command, self.user);
         self.env.start_command(&mut command).wait()
     }

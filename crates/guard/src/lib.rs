@@ -48,7 +48,7 @@ pub use context::Context;
 pub use judge::judge;
 pub use own_rule::OwnRule;
 pub use pattern::Patterns;
-pub use secrets::{SECRETS_IN_HOME, is_secret_file};
+pub use secrets::{SECRETS_IN_HOME, is_secret_file, is_secret_variable};
 pub use shell::MAX_COMMAND_LINE_LEN;
 pub use tool_call::ToolCall;
 pub use user_rules::{UserRules, UserRulesError};

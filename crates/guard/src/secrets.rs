@@ -192,7 +192,7 @@ fn has_example_word(name: &str) -> bool {
 }
 
 /// Whether a variable's name says that its value is a secret.
-pub(crate) fn is_secret_variable(name: &str) -> bool {
+pub fn is_secret_variable(name: &str) -> bool {
     let name = name.trim_start_matches('$').to_uppercase();
     let words: Vec<&str> = name.split('_').collect();
     let telling = [

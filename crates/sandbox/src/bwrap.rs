@@ -11,13 +11,13 @@ use std::{
     process::Command,
 };
 
-use ralph_core::containment::policy::{Access, Layer, Policy, ShownFolder, Source};
+use ralph_core::containment::policy::{Access, Layer, Policy, ShownFolder, Source, is_partly_seen};
 use ralph_sys::error::{Context, Result};
 use rustix::process::Pid;
 
 use super::{
     embedded::carry_out,
-    inside::{Network, listen},
+    inside::{Network, PROXY, listen},
     link::Link,
     mounts::During,
 };
@@ -25,10 +25,17 @@ use super::{
 /// The hidden command for the last steps.
 pub const COMMAND: &str = "sandbox-inside";
 
+/// What is seen inside.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'a> {
+    pub(super) layers: &'a [Layer],
+    pub(super) views: &'a [ShownFolder],
+    pub(super) links: &'a [(PathBuf, PathBuf)],
+}
+
 /// What `bwrap` is told, without the command: the whole machine, of which little can be written.
 pub(super) fn arguments(
-    layers: &[Layer],
-    views: &[ShownFolder],
+    Seen { layers, views, links }: Seen<'_>,
     dir: &Path,
     is_folder: impl Fn(&Path) -> bool,
 ) -> Vec<OsString> {
@@ -54,17 +61,23 @@ pub(super) fn arguments(
     let kept = of_the_machine.iter().flat_map(|path| ["--ro-bind-try", path, path]);
     let mut all: Vec<OsString> = fixed.into_iter().chain(kept).map(OsString::from).collect();
     let depth = |path: &Path| path.components().count();
-    let mut views: Vec<&ShownFolder> = views.iter().collect();
-    views.sort_by_key(|view| depth(&view.at));
-    let mut views = views.into_iter().peekable();
+    let mut sorted: Vec<&ShownFolder> = views.iter().collect();
+    sorted.sort_by_key(|view| depth(&view.at));
+    let mut later = Vec::new();
+    let mut rest = sorted.into_iter().peekable();
     for Layer { path, access } in layers {
-        while let Some(view) = views.next_if(|view| depth(&view.at) <= depth(path)) {
+        while let Some(view) = rest.next_if(|view| depth(&view.at) <= depth(path)) {
             all.extend(bound(view));
         }
         let path = path.as_os_str();
         let words: Vec<&OsStr> = match access {
             Access::Write => vec![OsStr::new("--bind"), path, path],
             Access::Read => vec![OsStr::new("--ro-bind"), path, path],
+            // Until everything is in its place that is seen in there.
+            Access::Hide if is_partly_seen(path.as_ref(), layers, views, links) => {
+                later.extend([OsStr::new("--remount-ro"), path]);
+                vec![OsStr::new("--perms"), OsStr::new("0755"), OsStr::new("--tmpfs"), path]
+            }
             Access::Hide if is_folder(path.as_ref()) => {
                 vec![OsStr::new("--tmpfs"), path, OsStr::new("--remount-ro"), path]
             }
@@ -72,7 +85,11 @@ pub(super) fn arguments(
         };
         all.extend(words.into_iter().map(OsStr::to_owned));
     }
-    all.extend(views.flat_map(bound));
+    all.extend(rest.flat_map(bound));
+    for (link, target) in links {
+        all.extend([OsString::from("--symlink"), target.into(), link.into()]);
+    }
+    all.extend(later.into_iter().map(OsStr::to_owned));
     all.extend([OsString::from("--chdir"), dir.into()]);
     all
 }
@@ -100,7 +117,12 @@ pub(super) fn start(
     let there: Vec<Layer> = policy.layers.iter().filter(|layer| layer.path.exists()).cloned().collect();
     let number = theirs.as_fd().as_raw_fd();
     let mut bwrap = Command::new("bwrap");
-    bwrap.args(arguments(&there, &policy.views, &dir, Path::is_dir)).arg("--").arg(ralph).arg(COMMAND);
+    let seen = Seen { layers: &there, views: &policy.views, links: &policy.links };
+    bwrap.args(arguments(seen, &dir, Path::is_dir)).arg("--").arg(ralph).arg(COMMAND);
+    // The first process inside keeps the environment that it begins with, for all to see.
+    for name in PROXY {
+        bwrap.env_remove(name);
+    }
     bwrap.arg(number.to_string()).arg(rules).arg("--").args(command);
     // SAFETY: only async-signal-safe calls, on a descriptor that exists in the child.
     unsafe {
@@ -144,7 +166,8 @@ mod tests {
             layer("/h/.ssh", Access::Hide),
             layer("/h/.netrc", Access::Hide),
         ];
-        let words = arguments(&layers, &[], Path::new("/p"), |path| path.ends_with(".ssh"));
+        let seen = Seen { layers: &layers, views: &[], links: &[] };
+        let words = arguments(seen, Path::new("/p"), |path| path.ends_with(".ssh"));
         let line = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
         assert!(line.starts_with("--unshare-user "), "{line}");
         assert!(
@@ -164,12 +187,31 @@ mod tests {
     fn a_view_comes_before_what_lies_in_it() {
         let layer = |path: &str| Layer { path: path.into(), access: Access::Write };
         let views = [ShownFolder { at: "/a/p".into(), source: Source::Folder("/state/tree".into()) }];
-        let words =
-            arguments(&[layer("/a"), layer("/b/c"), layer("/a/p/x")], &views, Path::new("/a/p"), |_| true);
+        let layers = [layer("/a"), layer("/b/c"), layer("/a/p/x")];
+        let seen = Seen { layers: &layers, views: &views, links: &[] };
+        let words = arguments(seen, Path::new("/a/p"), |_| true);
         let line = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
         assert!(
             line.ends_with(
                 "--bind /a /a --bind /state/tree /a/p --bind /b/c /b/c --bind /a/p/x /a/p/x --chdir /a/p"
+            ),
+            "{line}"
+        );
+    }
+
+    #[test]
+    fn a_home_is_closed_when_what_is_seen_in_it_is_in_place() {
+        let layer = |path: &str, access| Layer { path: path.into(), access };
+        let layers =
+            [layer("/h", Access::Hide), layer("/h/.cargo", Access::Read), layer("/h/p", Access::Write)];
+        let links = [("/h/.gitconfig".into(), "/dot/gitconfig".into())];
+        let seen = Seen { layers: &layers, views: &[], links: &links };
+        let words = arguments(seen, Path::new("/h/p"), |_| true);
+        let line = words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        assert!(
+            line.ends_with(
+                "--perms 0755 --tmpfs /h --ro-bind /h/.cargo /h/.cargo --bind /h/p /h/p \
+                 --symlink /dot/gitconfig /h/.gitconfig --remount-ro /h --chdir /h/p"
             ),
             "{line}"
         );

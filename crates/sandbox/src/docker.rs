@@ -40,6 +40,7 @@ pub(super) fn wrap(run: &str, image: &str, policy: &Policy, spec: Spec) -> Spec 
         layers: &policy.layers,
         variables: &names,
         processes: policy.processes,
+        memory: policy.limits.memory,
         user,
     };
     let mut args = container.arguments();
@@ -67,6 +68,7 @@ struct Container<'a> {
     layers: &'a [Layer],
     variables: &'a [String],
     processes: u32,
+    memory: Option<u64>,
     user: (u32, u32),
 }
 
@@ -92,6 +94,9 @@ impl Container<'_> {
         ]
         .map(OsString::from)
         .to_vec();
+        if let Some(memory) = self.memory {
+            args.extend(["--memory".into(), memory.to_string().into()]);
+        }
         for Layer { path, access } in self.layers {
             let path = path.display();
             let volume = match access {
@@ -132,6 +137,7 @@ mod tests {
             ],
             variables: &["KEY".to_owned()],
             processes: 7,
+            memory: Some(8_000_000),
             user: (1, 2),
         };
         let words: Vec<String> =
@@ -139,7 +145,7 @@ mod tests {
         assert_eq!(
             words.join(" "),
             "run --rm --interactive --init --name ralph-20260101-000000-0000 --user 1:2 --cap-drop ALL --security-opt \
-             no-new-privileges --pids-limit 7 --volume /p:/p --volume /p/.ralph:/p/.ralph:ro --volume \
+             no-new-privileges --pids-limit 7 --memory 8000000 --volume /p:/p --volume /p/.ralph:/p/.ralph:ro --volume \
              /dev/null:/p/.env:ro --env KEY --workdir /p my/image"
         );
     }

@@ -88,6 +88,8 @@ fn bring_up_loopback() -> io::Result<()> {
 }
 
 fn start_command(policy: &Policy, command: &[OsString], link: &Link, proxy: u16) -> Result<i32, String> {
+    // SAFETY: a call without pointers. Nobody inside may look into this process, not even while the command begins.
+    unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) };
     // SAFETY: there are no other threads; the child becomes the command or ends by `_exit`.
     match unsafe { libc::fork() } {
         -1 => Err(format!("cannot start a process: {}", io::Error::last_os_error())),
@@ -105,8 +107,6 @@ fn start_command(policy: &Policy, command: &[OsString], link: &Link, proxy: u16)
 fn attend(command: i32, link: &Link) {
     // The pipes of the command must close when the command closes them.
     super::own_process::let_go_of_output();
-    // SAFETY: a call without pointers. Nobody inside may look into this process.
-    unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) };
     inside::drop_capabilities();
     loop {
         let mut status = 0;

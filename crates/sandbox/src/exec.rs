@@ -2,8 +2,7 @@
 
 use std::{collections::BTreeMap, ffi::OsString, io, path::Path};
 
-use ralph_core::containment::contact::Contact;
-use ralph_core::containment::wanted::Wanted;
+use ralph_core::containment::{contact::Contact, environment::stays_outside, wanted::Wanted};
 use ralph_sys::{
     calls,
     process::{Spec, Supervisor},
@@ -34,7 +33,7 @@ impl Sandbox {
             id: format!("exec-{}", std::process::id()),
         };
         let mut sandbox = Self::prepare(wanted, request, &mut supervisor)?;
-        for warning in sandbox.warnings() {
+        for warning in sandbox.warnings().into_iter().chain(stays_outside(&sandbox.withheld_variables())) {
             notice(&warning);
         }
         let (program, args) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;

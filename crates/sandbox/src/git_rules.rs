@@ -121,6 +121,20 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     entries.filter(is_folder).map(|entry| entry.path()).collect()
 }
 
+/// Which of these files git tracks: a tracked file that cannot be read breaks commits.
+pub(super) fn tracked(supervisor: &mut Supervisor, project: &Path, paths: &[PathBuf]) -> Vec<PathBuf> {
+    if paths.is_empty() {
+        return Vec::new();
+    }
+    let mut args: Vec<OsString> = ["ls-files", "-z", "--"].map(OsString::from).to_vec();
+    args.extend(paths.iter().map(|path| path.as_os_str().to_owned()));
+    let Ok(captured) = supervisor.capture(calls::looking_git(project, args), MAX_OUTPUT_LEN) else {
+        return Vec::new();
+    };
+    let names = captured.out.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.map(|name| project.join(String::from_utf8_lossy(name).as_ref())).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,11 +21,12 @@ use super::{
 };
 
 /// All variables that programs find their proxy by.
-const PROXY: [&str; 6] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+pub(super) const PROXY: [&str; 6] =
+    ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
 /// What is not asked of the proxy.
 const DIRECT: &str = "localhost,127.0.0.1,::1";
 /// Sockets of the machine that nothing inside can use.
-const USELESS: [&str; 5] =
+pub(super) const USELESS: [&str; 5] =
     ["SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "DOCKER_HOST"];
 
 /// Whose network it is.
@@ -106,6 +107,9 @@ pub(super) fn not_started(command: &[OsString], error: &io::Error) -> String {
 fn give_up_privileges(policy: &Policy) -> io::Result<()> {
     let most = Rlimit { current: Some(policy.processes.into()), maximum: Some(policy.processes.into()) };
     setrlimit(Resource::Nproc, most)?;
+    if let Some(most) = policy.limits.file_size {
+        setrlimit(Resource::Fsize, Rlimit { current: Some(most), maximum: Some(most) })?;
+    }
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     drop_capabilities();
     rustix::thread::set_no_new_privs(true)?;

@@ -81,6 +81,11 @@ fn restrict(policy: &Policy, proxy: u16) -> Result<RulesetStatus, RulesetError> 
     let hidden: Vec<PathBuf> = of(Access::Hide).cloned().collect();
     let mut readable = Vec::new();
     beside(Path::new("/"), &hidden, &mut readable);
+    // What is shown in a hidden folder, without what is hidden in that.
+    for shown in of(Access::Read).filter(|shown| hidden.iter().any(|path| shown.starts_with(path))) {
+        let deeper: Vec<PathBuf> = hidden.iter().filter(|path| path.starts_with(shown)).cloned().collect();
+        beside(shown, &deeper, &mut readable);
+    }
     let contents: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::Execute;
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
     let ports = policy.hosts.iter().filter_map(Host::loopback_port).chain([proxy]);

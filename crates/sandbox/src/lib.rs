@@ -10,7 +10,9 @@ mod embedded;
 mod environment;
 mod exec;
 mod git_rules;
+mod home;
 mod inside;
+mod keeper;
 mod landlock;
 mod link;
 pub mod login;
@@ -43,11 +45,10 @@ use std::{
 use ralph_core::containment::{
     contact::Contact,
     level::Level,
-    policy::{self, Layer, Places, Policy},
+    policy::{self, Access, Layer, Places, Policy},
     wanted::Wanted,
 };
 use ralph_sys::{
-    calls,
     error::{Error, Result},
     files::{self, MAX_TEXT_LEN},
     paths,
@@ -59,14 +60,14 @@ use placeholders::StandIns;
 use sbx::Machine;
 use tools::Tools;
 
+pub use keeper::machine_memory;
+
 /// The hidden command of the process outside.
 pub const COMMAND: &str = "sandboxed";
 /// Variables by which ralph tells a process where to leave what is meant for ralph or for later.
 const WRITTEN: [&str; 2] = [spool::VARIABLE, "RUN_FOLDER"];
 /// Tells programs inside that they are inside, and in which kind.
 const VARIABLE: &str = "RALPH_SANDBOX";
-/// Most of what git says about files with secrets.
-const MAX_OUTPUT_LEN: usize = 1024 * 1024;
 
 /// Whether this process is inside of one: then it sees no process outside, whether it lives or not.
 pub fn is_inside() -> bool {
@@ -101,8 +102,10 @@ pub struct Sandbox {
     kept: PathBuf,
     /// Of containers, which must be told apart.
     id: String,
-    /// What the settings would open, and is not there.
-    absent: Vec<String>,
+    /// What a person should know from the start.
+    warnings: Vec<String>,
+    /// The agent's name, whose variables reach the inside.
+    agent: &'static str,
     /// The agent's program, which some kinds start in a way of its own.
     agent_program: PathBuf,
     /// Where package managers write, if they may.
@@ -138,7 +141,7 @@ impl Sandbox {
     ) -> io::Result<Self> {
         let SandboxRequest { project, agent, program, env, work, folder, cache, id } = request;
         let mut places = survey::survey(project);
-        let tracked = tracked(supervisor, project, &places.secrets);
+        let tracked = git_rules::tracked(supervisor, project, &places.secrets);
         places.secrets.retain(|path| !tracked.contains(path));
         let (tmp, state) = (folder.join("tmp"), folder.join("agent"));
         for folder in [&tmp, &cache, &state] {
@@ -154,12 +157,29 @@ impl Sandbox {
         places.own = own;
         let opened = wanted.writable.iter().map(|text| (text, survey::resolve(text, project)));
         let (opened, absent): (Vec<_>, Vec<_>) = opened.partition(|(_, path)| path.is_some());
-        let absent = absent.into_iter().map(|(text, _)| text.clone()).collect();
+        let absent = absent.into_iter().map(|(text, _)| ("writable", text));
+        let readable = wanted.readable.iter().map(|text| (text, survey::resolve(text, project)));
+        let (readable, unreadable): (Vec<_>, Vec<_>) = readable.partition(|(_, path)| path.is_some());
+        let absent = absent.chain(unreadable.into_iter().map(|(text, _)| ("readable", text)));
+        let mut warnings: Vec<String> = absent
+            .map(|(key, path)| format!("sandbox.{key}: `{path}` is not there, so it cannot be opened"))
+            .collect();
+        let readable: Vec<PathBuf> = readable.into_iter().filter_map(|(_, path)| path).collect();
         places.writable = opened
             .into_iter()
             .filter_map(|(_, path)| path)
             .chain(work.and_then(|path| std::fs::canonicalize(path).ok()))
             .collect();
+        let mut links = Vec::new();
+        if wanted.level().has_ralph() {
+            let asked = home::Asked { agent, program, variable: &variable, readable: &readable };
+            let withheld;
+            (links, withheld) = home::hide(&mut places, &asked);
+            warnings.extend(withheld.iter().map(|path| {
+                let path = path.display();
+                format!("{path} sets a key, so it is not seen inside; keep keys in another file, or open it: \"sandbox\": {{\"readable\": [\"{path}\"]}}")
+            }));
+        }
         let tools = Tools::of(&wanted, folder, &cache, env);
         let mut env = environment::of(&cache, agent);
         if let Some(tools) = &tools {
@@ -172,6 +192,8 @@ impl Sandbox {
             hosts: wanted.hosts.clone(),
             env,
             processes: wanted.processes,
+            limits: wanted.limits,
+            links,
             ..Policy::default()
         };
         let (rules, log) = (folder.join("sandbox.json"), folder.join("contacts.jsonl"));
@@ -195,7 +217,8 @@ impl Sandbox {
             watched,
             kept,
             id,
-            absent,
+            warnings,
+            agent,
             agent_program,
             tools,
         };
@@ -217,10 +240,7 @@ impl Sandbox {
 
     /// What a person should know of it from the start.
     pub fn warnings(&self) -> Vec<String> {
-        let absent = self.absent.iter();
-        absent
-            .map(|path| format!("sandbox.writable: `{path}` is not there, so it cannot be opened"))
-            .collect()
+        self.warnings.clone()
     }
 
     fn machine(&self) -> Machine<'_> {
@@ -234,8 +254,15 @@ impl Sandbox {
 
     /// Whether a path leads to what nobody inside sees.
     pub fn hides(&self, path: &Path) -> bool {
+        let Ok(real) = std::fs::canonicalize(path) else { return false };
         let hidden = || self.places.hidden.iter().chain(&self.places.secrets);
-        std::fs::canonicalize(path).is_ok_and(|real| hidden().any(|hidden| real.starts_with(hidden)))
+        // What the user keeps at home the user may name; in the project an agent may have put a link to it.
+        let is_led_home = || {
+            let layers = policy::layers(&self.places);
+            let nearest = layers.iter().rev().find(|layer| real.starts_with(&layer.path));
+            nearest.is_some_and(|layer| layer.access == Access::Hide)
+        };
+        hidden().any(|hidden| real.starts_with(hidden)) || path.starts_with(&self.project) && is_led_home()
     }
 
     /// Makes a process one that runs inside.
@@ -244,6 +271,7 @@ impl Sandbox {
         let mut places = self.places.clone();
         places.own.extend(written_folders(&spec));
         self.policy.layers = present(policy::layers(&places));
+        let spec = self.without_variables(spec);
         match self.level() {
             Level::Embedded | Level::Bwrap | Level::Landlock => {
                 let mut policy = self.policy.clone();
@@ -370,18 +398,4 @@ fn seatbelt_wrap(policy: &Policy, spec: Spec) -> Spec {
     env.extend(policy.env.iter().map(|(name, value)| (name.into(), value.as_ref().map(OsString::from))));
     env.push(("TMPDIR".into(), Some(policy.tmp.clone().into())));
     Spec { program: "sandbox-exec".into(), args, env, ..spec }
-}
-
-/// Which of these files git tracks: a tracked file that cannot be read breaks commits.
-fn tracked(supervisor: &mut Supervisor, project: &Path, paths: &[PathBuf]) -> Vec<PathBuf> {
-    if paths.is_empty() {
-        return Vec::new();
-    }
-    let mut args: Vec<OsString> = ["ls-files", "-z", "--"].map(OsString::from).to_vec();
-    args.extend(paths.iter().map(|path| path.as_os_str().to_owned()));
-    let Ok(captured) = supervisor.capture(calls::looking_git(project, args), MAX_OUTPUT_LEN) else {
-        return Vec::new();
-    };
-    let names = captured.out.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    names.map(|name| project.join(String::from_utf8_lossy(name).as_ref())).collect()
 }

@@ -54,6 +54,18 @@ pub fn configuration(agent: &str, variable: &dyn Fn(&str) -> Option<String>) -> 
     copied.chain(more.flatten()).collect()
 }
 
+/// What an agent reads where the user has it.
+pub(super) fn linked(agent: &str, variable: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
+    let Some(kind) = KINDS.iter().find(|kind| kind.name == agent) else { return Vec::new() };
+    let theirs = kind.theirs(variable);
+    let linked = kind.linked.iter().filter_map(|name| Some(theirs.as_ref()?.join(name)));
+    let more = kind.more.iter().filter_map(|(name, usual)| {
+        let set = variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        Some(set.or_else(|| home().map(|home| home.join(usual)))?.join(kind.name))
+    });
+    linked.chain(more).collect()
+}
+
 /// Files that the agent must find in the project, with what stands in them.
 pub(super) fn expected(agent: &str) -> &'static [(&'static str, &'static str)] {
     KINDS.iter().find(|kind| kind.name == agent).map_or(&[], |kind| kind.expected)

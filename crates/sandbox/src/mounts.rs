@@ -10,7 +10,10 @@ use std::{
     path::Path,
 };
 
-use ralph_core::containment::policy::{Access, Layer, Policy, ShownFolder, Source};
+use ralph_core::containment::{
+    policy::{Access, Layer, Policy, ShownFolder, Source, is_partly_seen},
+    wanted::PROCESSES,
+};
 use rustix::{
     fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2},
     io::Errno,
@@ -56,14 +59,32 @@ pub(super) fn arrange(policy: &Policy) -> Result<(), String> {
     let bare = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
     restrict(CWD, c"/", bare).during("cannot make everything read-only")?;
     device_folder(devices).during("cannot make /dev")?;
+    let mut unclosed = Vec::new();
     for (layer, tree) in layers {
         let is_below = |view: &ShownFolder| depth(&layer.path) < depth(&view.at);
         let (later, now) = views.into_iter().partition(|(view, _)| is_below(view));
         views = later;
         put_in_place(now)?;
+        if layer.access == Access::Hide
+            && is_partly_seen(&layer.path, &policy.layers, &policy.views, &policy.links)
+        {
+            unclosed.push(&layer.path);
+            let place = open(&layer.path).during(layer.path.display())?;
+            let empty = memory("755", MountAttrFlags::empty()).during("cannot hide a home")?;
+            attach(&empty, &place).during(layer.path.display())?;
+            continue;
+        }
         cover(layer, tree).during(layer.path.display())?;
     }
     put_in_place(views)?;
+    for (link, target) in &policy.links {
+        link.parent().map_or(Ok(()), std::fs::create_dir_all).during(link.display())?;
+        std::os::unix::fs::symlink(target, link).during(link.display())?;
+    }
+    for path in unclosed {
+        let place = open(path).during(path.display())?;
+        set(&place, c"", libc::MOUNT_ATTR_RDONLY, libc::AT_EMPTY_PATH).during(path.display())?;
+    }
     processes(policy.processes).during("cannot make /proc")
 }
 
@@ -94,6 +115,10 @@ fn opened_views(views: &[ShownFolder]) -> Result<Vec<(&ShownFolder, OwnedFd)>, S
 fn put_in_place(views: Vec<(&ShownFolder, OwnedFd)>) -> Result<(), String> {
     let place = |(view, tree): (&ShownFolder, OwnedFd)| -> io::Result<()> {
         restrict(&tree, c"", libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV)?;
+        if view.at.symlink_metadata().is_err() {
+            // In a home of which little is seen.
+            std::fs::create_dir_all(&view.at)?;
+        }
         attach(&tree, &open(&view.at)?)
     };
     views.into_iter().try_for_each(|it| {
@@ -143,7 +168,8 @@ fn open(path: &Path) -> rustix::io::Result<OwnedFd> {
 
 fn cover(layer: &Layer, tree: Option<OwnedFd>) -> io::Result<()> {
     let safe = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
-    if layer.path.starts_with(SHARED) && layer.path.symlink_metadata().is_err() {
+    // In the shared memory, or in a folder that is hidden: both begin empty.
+    if layer.path.symlink_metadata().is_err() {
         let Some(tree) = &tree else { return Ok(()) };
         make_way(&layer.path, tree)?;
     }
@@ -170,7 +196,7 @@ fn cover(layer: &Layer, tree: Option<OwnedFd>) -> io::Result<()> {
     attach(&tree, &place)
 }
 
-/// Makes a path in the shared memory for something that is there outside: inside, it begins empty.
+/// Makes a path for something that is there outside, where it begins empty inside.
 fn make_way(path: &Path, tree: &OwnedFd) -> io::Result<()> {
     if FileType::from_raw_mode(fstat(tree)?.st_mode).is_dir() {
         return std::fs::create_dir_all(path);
@@ -228,8 +254,13 @@ fn processes(most: u32) -> io::Result<()> {
     let quiet = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("proc", "/proc", "proc", quiet, None::<&CStr>)?;
     if OWN_PID_MAX <= kernel() {
+        let written = std::fs::write("/proc/sys/kernel/pid_max", most.to_string());
         // A kernel that refuses leaves the limit of the user, which binds all but the superuser.
-        let _ = std::fs::write("/proc/sys/kernel/pid_max", most.to_string());
+        if written.is_err() && most != PROCESSES && rustix::process::geteuid().is_root() {
+            let why =
+                "`sandbox.maxProcesses`: the kernel bounds the processes of the superuser at 301 or more";
+            return Err(io::Error::other(why));
+        }
     }
     set(&open(Path::new("/proc"))?, c"", libc::MOUNT_ATTR_RDONLY, libc::AT_EMPTY_PATH)
 }

@@ -3,12 +3,12 @@
 
 use std::{ffi::OsString, fs::File, path::Path};
 
-use ralph_core::containment::{level::Level, policy::Policy};
+use ralph_core::containment::{level::Level, policy::Policy, wanted::PROCESSES};
 use ralph_sys::error::{Context, Error, Result};
 use rustix::process::{Pid, WaitOptions, waitpid};
 
 use super::{
-    bwrap, embedded, landlock,
+    bwrap, embedded, keeper, landlock,
     link::{Link, Message},
     own_process::{let_go_of_input, pass_signals_by},
     proxy,
@@ -18,6 +18,8 @@ use super::{
 pub fn run(level: Level, policy: &Path, log: Option<&Path>, command: &[OsString]) -> Result<u8> {
     let text = fs_err::read_to_string(policy)?;
     let rules: Policy = serde_json::from_str(&text).context("the sandbox has no rules")?;
+    bounds_processes(level, &rules)?;
+    keeper::check(&rules)?;
     pass_signals_by()?;
     let (ours, theirs) = Link::pair()?;
     let started = match level {
@@ -28,6 +30,7 @@ pub fn run(level: Level, policy: &Path, log: Option<&Path>, command: &[OsString]
     };
     let pid = started.map_err(|error| not_set_up(&error))?;
     let_go_of_input();
+    keeper::watch(pid, &rules);
     let mut status = None;
     let log = log.map(|path| File::options().create(true).append(true).open(path)).transpose()?;
     let mut log = Some(proxy::Log::new(log));
@@ -46,6 +49,20 @@ pub fn run(level: Level, policy: &Path, log: Option<&Path>, command: &[OsString]
     }
     let ended = wait(pid);
     Ok(end_like(status.or(ended).unwrap_or_default()))
+}
+
+/// A limit that a person has set and that nobody would keep is an error. The kernel does not count the processes of the
+/// superuser, but for those of a process namespace.
+fn bounds_processes(level: Level, rules: &Policy) -> Result<()> {
+    let is_kept = !rustix::process::geteuid().is_root() || level == Level::Embedded;
+    if is_kept || rules.processes == PROCESSES {
+        return Ok(());
+    }
+    Err(Error::new(format!(
+        "`sandbox.maxProcesses`: `{}` cannot bound the processes of the superuser",
+        level.name()
+    ))
+    .hint("take another kind: \"sandbox\": {\"level\": \"embedded\"}, or run as another user"))
 }
 
 fn not_set_up(error: &str) -> Error {

@@ -73,7 +73,7 @@ impl StandIns {
     }
 
     fn all(&self) -> impl DoubleEndedIterator<Item = PathBuf> + '_ {
-        let inside = PROTECTED.into_iter().chain(OPEN).map(|name| self.project.join(name));
+        let inside = PROTECTED.into_iter().chain(OPEN).chain([".git"]).map(|name| self.project.join(name));
         inside.chain(self.hooks.iter().cloned())
     }
 

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, path::Path};
 
-use ralph_core::containment::policy::{Access, Policy};
+use ralph_core::containment::policy::{Access, Layer, Policy};
 
 /// The profile of a policy.
 pub(super) fn profile(policy: &Policy) -> String {
@@ -12,6 +12,10 @@ pub(super) fn profile(policy: &Policy) -> String {
     }
     for layer in &policy.layers {
         let below = format!("(subpath {})", quoted(&layer.path));
+        let is_hidden = |other: &Layer| other.access == Access::Hide && layer.path.starts_with(&other.path);
+        if layer.access != Access::Hide && policy.layers.iter().any(is_hidden) {
+            let _ = writeln!(text, "(allow file-read* {below})");
+        }
         let _ = match layer.access {
             Access::Write => writeln!(text, "(allow file-write* {below})"),
             Access::Read => writeln!(text, "(deny file-write* {below})"),
@@ -32,7 +36,6 @@ fn quoted(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ralph_core::containment::policy::Layer;
 
     #[test]
     fn layers_become_rules_in_their_order() {
@@ -41,12 +44,15 @@ mod tests {
             layer("/p \"q\"", Access::Write),
             layer("/p/.ralph", Access::Read),
             layer("/h/.ssh", Access::Hide),
+            layer("/h/.ssh/config", Access::Read),
         ];
         let text = profile(&Policy { layers, ..Policy::default() });
         assert!(text.starts_with("(version 1)\n(allow default)\n(deny file-write*)\n"), "{text}");
         let rules = "(allow file-write* (subpath \"/p \\\"q\\\"\"))\n\
                      (deny file-write* (subpath \"/p/.ralph\"))\n\
-                     (deny file-read* file-write* (subpath \"/h/.ssh\"))\n";
+                     (deny file-read* file-write* (subpath \"/h/.ssh\"))\n\
+                     (allow file-read* (subpath \"/h/.ssh/config\"))\n\
+                     (deny file-write* (subpath \"/h/.ssh/config\"))\n";
         assert!(text.contains(rules), "{text}");
         assert_eq!(text.matches('(').count(), text.matches(')').count());
     }

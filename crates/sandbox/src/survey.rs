@@ -11,7 +11,7 @@ use ralph_core::containment::policy::{
 };
 use ralph_sys::{
     files,
-    paths::{HIDDEN_FILE, hidden_dir},
+    paths::{HIDDEN_FILE, hidden_dir, is_repository},
 };
 
 /// As many folders are searched for secrets.
@@ -55,7 +55,7 @@ pub(super) fn real(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
 }
 
 /// The home that the machine has for this user, whatever the environment says.
-fn home_of_record() -> Option<PathBuf> {
+pub(super) fn home_of_record() -> Option<PathBuf> {
     let user = rustix::process::geteuid().as_raw().to_string();
     let list = std::fs::read_to_string("/etc/passwd").ok()?;
     let fields = list.lines().map(|line| line.split(':').collect::<Vec<_>>());
@@ -79,8 +79,7 @@ pub(super) fn resolve(text: &str, project: &Path) -> Option<PathBuf> {
 
 /// Where the repository of a folder is; `.git` is a file in working trees beside the first and in submodules.
 pub(super) fn git(project: &Path) -> Option<GitPlaces> {
-    let found =
-        project.ancestors().map(|dir| dir.join(".git")).find(|path| path.symlink_metadata().is_ok())?;
+    let found = project.ancestors().find(|dir| is_repository(dir))?.join(".git");
     if found.is_dir() {
         let dir = std::fs::canonicalize(&found).ok()?;
         return Some(GitPlaces { common: dir.clone(), dir, link: None });
@@ -166,6 +165,9 @@ mod tests {
         std::fs::create_dir_all(git_dir.join("worktrees/one")).expect("a folder");
         std::fs::create_dir_all(root.join("main/sub")).expect("a folder");
         std::fs::create_dir_all(root.join("one")).expect("a folder");
+        std::fs::write(git_dir.join("HEAD"), "ref: refs/heads/main\n").expect("a file");
+        // As a placeholder is, which no one takes for a repository.
+        std::fs::create_dir_all(root.join("main/sub/.git")).expect("a folder");
         std::fs::write(git_dir.join("worktrees/one/commondir"), "../..\n").expect("a file");
         let link = root.join("one/.git");
         std::fs::write(&link, format!("gitdir: {}\n", git_dir.join("worktrees/one").display()))

@@ -29,6 +29,7 @@ impl Sandbox {
         let mut policy = Policy { layers: present(layers), views, env, ..self.policy.clone() };
         // Its own caches are in the view.
         policy.env.retain(|name, _| spec.env.iter().all(|(set, _)| set != name.as_str()));
+        let spec = self.without_variables(spec);
         match self.level() {
             Level::Embedded | Level::Bwrap | Level::Landlock => {
                 fs_err::write(&self.rules, serde_json::to_vec(&policy)?)?;

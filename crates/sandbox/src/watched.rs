@@ -23,12 +23,26 @@ pub(super) fn fingerprints(places: &Places) -> BTreeMap<PathBuf, String> {
     let of_ralph = OF_RALPH.map(|name| own.join(name));
     let dirs = places.git.iter().flat_map(|git| [git.common.clone(), git.dir.clone()]);
     let of_git = dirs.flat_map(|dir| PROTECTED_GIT.map(|name| dir.join(name)));
+    // What appears where no repository is.
+    let of_new = Some(places.project.join(".git")).filter(|_| !has_own(places));
     let mut found = BTreeMap::new();
-    for path in protected.chain(of_ralph).chain(of_git).chain(places.git_rules.iter().cloned()) {
+    for path in of_new
+        .into_iter()
+        .chain(protected)
+        .chain(of_ralph)
+        .chain(of_git)
+        .chain(places.git_rules.iter().cloned())
+    {
         add(&path, &mut found);
     }
     found.retain(|path, _| !places.writable.iter().any(|open| path.starts_with(open)));
     found
+}
+
+/// Whether the repository that was found is the project's own.
+fn has_own(places: &Places) -> bool {
+    let own = places.project.join(".git");
+    places.git.as_ref().is_some_and(|git| git.dir.starts_with(&own) || git.link.as_ref() == Some(&own))
 }
 
 fn add(path: &Path, into: &mut BTreeMap<PathBuf, String>) {
@@ -85,8 +99,10 @@ mod tests {
         write(".claude/hooks/x", "new");
         write(".ralph/prompt_001.txt", "ralph's own");
         write("src/main.rs", "work");
+        // There was no repository.
+        write(".git/config", "[core]\nfsmonitor = x\n");
         std::fs::remove_file(root.path().join(".mcp.json")).expect("it was there");
-        let expected = [".claude/hooks/x", ".claude/settings.json", ".mcp.json"];
+        let expected = [".claude/hooks/x", ".claude/settings.json", ".git/config", ".mcp.json"];
         assert_eq!(changed(&before, &fingerprints(&places), root.path()), expected);
     }
 }

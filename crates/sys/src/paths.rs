@@ -19,6 +19,17 @@ pub fn project_dir(project: &Path) -> Result<PathBuf> {
     Ok(state_dir()?.join(format!("{name}-{:08x}", hash & 0xffff_ffff)))
 }
 
+/// Whether a folder is the top of a repository: by a file that leads there, or by a folder with a `HEAD` in it. An empty one
+/// is a placeholder, and git takes it for nothing as well.
+pub fn is_repository(dir: &Path) -> bool {
+    let git = dir.join(".git");
+    match git.symlink_metadata() {
+        Ok(metadata) if metadata.is_dir() => git.join("HEAD").symlink_metadata().is_ok(),
+        Ok(_) => git.exists(),
+        Err(_) => false,
+    }
+}
+
 /// The user's own file with hidden guardrails, below the folder of the user's configuration.
 pub const HIDDEN_FILE: &str = "ralph/hidden.json";
 

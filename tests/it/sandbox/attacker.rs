@@ -1,7 +1,7 @@
 //! What an attacker tries, as a program: this test binary, started again. An attack that works ends well.
 //!
-//! Every attack aims at what the test made: `ATTACK_ROOT` is its folder, `ATTACK_PORT` and `ATTACK_UDP` its
-//! servers, `ATTACK_PID` its process.
+//! Every attack aims at what the test made: `RALPH_ATTACK_ROOT` is its folder, `RALPH_ATTACK_PORT` and `RALPH_ATTACK_UDP` its
+//! servers, `RALPH_ATTACK_PID` its process.
 
 use std::{
     env, fs,
@@ -20,7 +20,7 @@ use std::{
 };
 
 /// Names the attack.
-pub(super) const ATTACK: &str = "ATTACK";
+pub(super) const ATTACK: &str = "RALPH_ATTACK";
 
 /// Nothing by itself; in a process that is told to attack, the attack.
 #[test]
@@ -33,7 +33,7 @@ fn attack() {
 }
 
 fn root() -> PathBuf {
-    env::var_os("ATTACK_ROOT").expect("a folder").into()
+    env::var_os("RALPH_ATTACK_ROOT").expect("a folder").into()
 }
 
 fn number(name: &str) -> u64 {
@@ -41,11 +41,11 @@ fn number(name: &str) -> u64 {
 }
 
 fn port() -> u16 {
-    u16::try_from(number("ATTACK_PORT")).expect("a port")
+    u16::try_from(number("RALPH_ATTACK_PORT")).expect("a port")
 }
 
 fn victim() -> i32 {
-    i32::try_from(number("ATTACK_PID")).expect("a process")
+    i32::try_from(number("RALPH_ATTACK_PID")).expect("a process")
 }
 
 fn perform(name: &str, argument: &str) -> io::Result<()> {
@@ -193,7 +193,7 @@ fn dns_tcp() -> io::Result<()> {
 fn udp(question: &[u8]) -> io::Result<()> {
     let socket = UdpSocket::bind("127.0.0.1:0")?;
     socket.set_read_timeout(Some(Duration::from_secs(2)))?;
-    let port = u16::try_from(number("ATTACK_UDP")).expect("a port");
+    let port = u16::try_from(number("RALPH_ATTACK_UDP")).expect("a port");
     socket.send_to(question, ("127.0.0.1", port))?;
     socket.recv(&mut [0; 64]).map(drop)
 }

@@ -163,7 +163,7 @@ fn whom_the_agent_wanted_to_talk_to_is_recorded() {
     }
     let attacker = std::env::current_exe().expect("this program");
     let ask = format!(
-        "ATTACK_ROOT=. {ATTACK}='proxy evil.example.org:443' '{}' --exact sandbox::attacker::attack >/dev/null 2>&1; true",
+        "RALPH_ATTACK_ROOT=. {ATTACK}='proxy evil.example.org:443' '{}' --exact sandbox::attacker::attack >/dev/null 2>&1; true",
         attacker.display()
     );
     let env = world(json!([[shell(&ask), done()]]));

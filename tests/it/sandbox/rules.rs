@@ -143,6 +143,8 @@ fn what_programs_keep_of_logins_and_keys_is_hidden() {
         env.write(&format!("../home/{name}"), "secret");
     }
     env.write("deploy/server.key", "secret");
+    // Of a home that is seen secrets are not.
+    env.write(".ralph/settings.local.json", r#"{"sandbox": {"readable": ["~"]}}"#);
     let all = secrets.map(|name| format!("$HOME/{name}")).join(" ");
     for level in ["embedded", "bwrap", "landlock"].into_iter().filter(|level| works(level)) {
         let look = format!(

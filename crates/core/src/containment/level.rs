@@ -115,13 +115,11 @@ impl Level {
     /// What it does not cover, in words.
     pub fn uncovered(self) -> &'static [&'static str] {
         match self {
-            Self::Embedded => {
-                &["what an allowed host is told", "flaws of the kernel", "secrets in environment variables"]
-            }
+            Self::Embedded => &["what an allowed host is told", "flaws of the kernel", "the agent's own key"],
             Self::Bwrap => &[
                 "what an allowed host is told",
                 "flaws of the kernel",
-                "secrets in environment variables",
+                "the agent's own key",
                 "the number of processes of the superuser",
             ],
             Self::Landlock => &[
@@ -129,13 +127,11 @@ impl Level {
                 "hosts by name: a program that ignores the proxy reaches the proxy's port number on any host",
                 "modes and times of files outside, and the number of processes",
                 "what an allowed host is told",
-                "secrets in environment variables",
+                "the agent's own key",
             ],
-            Self::Seatbelt => &[
-                "hosts by name: the network is open",
-                "the number of processes",
-                "secrets in environment variables",
-            ],
+            Self::Seatbelt => {
+                &["hosts by name: the network is open", "the number of processes", "the agent's own key"]
+            }
             Self::Sbx => &[
                 "protected paths inside the project, which are only compared after each turn",
                 "containers that go on when ralph itself is killed",

@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::hosts::Host;
+use super::{hosts::Host, limits::Limits};
 
 /// What a process may do. Whatever no layer names can be read and not written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,9 +25,15 @@ pub struct Policy {
     pub env: BTreeMap<String, Option<String>>,
     /// As many processes and threads there may be at once.
     pub processes: u32,
+    /// What they may use of the machine.
+    #[serde(default)]
+    pub limits: Limits,
     /// Folders that stand at the path of others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub views: Vec<ShownFolder>,
+    /// Links in hidden folders that lead to what is shown: where they are, and where they lead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<(PathBuf, PathBuf)>,
 }
 
 /// A folder that stands at the path of another, and can be written.
@@ -73,7 +79,7 @@ pub enum Access {
     Write,
     /// It can be read.
     Read,
-    /// It seems to be empty.
+    /// It seems to be empty, but for what a deeper layer shows.
     Hide,
 }
 
@@ -142,6 +148,10 @@ pub struct Places {
     pub secrets: Vec<PathBuf>,
     /// Secrets of the user and of the machine, and logins of agents.
     pub hidden: Vec<PathBuf>,
+    /// Homes, of which little is seen.
+    pub homes: Vec<PathBuf>,
+    /// What is seen of them.
+    pub shown: Vec<PathBuf>,
     /// What else makes git run programs.
     pub git_rules: Vec<PathBuf>,
     /// What the protected paths that are links lead to.
@@ -165,12 +175,9 @@ pub struct GitPlaces {
 
 /// The layers that these places ask for.
 pub fn layers(places: &Places) -> Vec<Layer> {
-    let mut layers = Vec::new();
+    let mut layers = unseen(places);
     let mut add = |path: PathBuf, access| layers.push(Layer { path, access });
     let project = &places.project;
-    for secret in &places.hidden {
-        add(secret.clone(), Access::Hide);
-    }
     add(project.clone(), Access::Write);
     for path in PINNED {
         add(project.join(path), Access::Write);
@@ -192,6 +199,8 @@ pub fn layers(places: &Places) -> Vec<Layer> {
     for path in OPEN {
         add(project.join(path), Access::Write);
     }
+    // Where there is no repository, or one above, nobody makes one: its configuration would run programs later, outside.
+    add(project.join(".git"), Access::Read);
     for task in &places.tasks {
         add(task.clone(), Access::Write);
         add(task.join("TASK.md"), Access::Read);
@@ -222,33 +231,48 @@ pub fn layers(places: &Places) -> Vec<Layer> {
 
 /// The layers for processes that see something else at the project's path: nothing in it is protected, as it is nobody's.
 pub fn layers_beside(places: &Places) -> Vec<Layer> {
-    let hidden = places.hidden.iter().map(|path| Layer { path: path.clone(), access: Access::Hide });
     let opened =
         places.own.iter().chain(places.writable.iter().filter(|path| !path.starts_with(&places.project)));
-    settled(hidden.chain(opened.map(|path| Layer { path: path.clone(), access: Access::Write })).collect())
+    let mut layers = unseen(places);
+    layers.extend(opened.map(|path| Layer { path: path.clone(), access: Access::Write }));
+    settled(layers)
 }
 
-/// From the outermost to the innermost, the last word on each path, and nothing hidden that is needed.
+/// What is hidden outside of the project, and what is shown in the midst of it.
+fn unseen(places: &Places) -> Vec<Layer> {
+    let layer = |access| move |path: &PathBuf| Layer { path: path.clone(), access };
+    let homes = places.homes.iter().map(layer(Access::Hide));
+    let shown = places.shown.iter().map(layer(Access::Read));
+    homes.chain(shown).chain(places.hidden.iter().map(layer(Access::Hide))).collect()
+}
+
+/// From the outermost to the innermost, the last word on each path.
 pub fn settled(layers: Vec<Layer>) -> Vec<Layer> {
     let mut last: BTreeMap<PathBuf, Access> = BTreeMap::new();
     for layer in layers {
         last.insert(layer.path, layer.access);
     }
-    let written: Vec<PathBuf> =
-        last.iter().filter(|(_, access)| **access == Access::Write).map(|(path, _)| path.clone()).collect();
-    let is_needed = |hidden: &Path| written.iter().any(|path| path.starts_with(hidden));
-    let mut layers: Vec<Layer> = last
-        .into_iter()
-        .filter(|(path, access)| *access != Access::Hide || !is_needed(path))
-        .map(|(path, access)| Layer { path, access })
-        .collect();
     // What is in a hidden folder is not there to be hidden once more.
-    let hidden: Vec<PathBuf> =
-        layers.iter().filter(|it| it.access == Access::Hide).map(|it| it.path.clone()).collect();
-    let is_inside = |path: &Path| hidden.iter().any(|outer| path != outer && path.starts_with(outer));
-    layers.retain(|layer| layer.access != Access::Hide || !is_inside(&layer.path));
+    let around = |path: &Path| path.ancestors().skip(1).find_map(|above| last.get(above)).copied();
+    let is_needed = |path: &Path, access| access != Access::Hide || around(path) != Some(Access::Hide);
+    let mut layers: Vec<Layer> = last
+        .iter()
+        .filter(|(path, access)| is_needed(path, **access))
+        .map(|(path, access)| Layer { path: path.clone(), access: *access })
+        .collect();
     layers.sort_by_key(|layer| layer.path.components().count());
     layers
+}
+
+/// Whether something is seen in a folder that is hidden.
+pub fn is_partly_seen(
+    hidden: &Path,
+    layers: &[Layer],
+    views: &[ShownFolder],
+    links: &[(PathBuf, PathBuf)],
+) -> bool {
+    let all = layers.iter().map(|layer| &layer.path).chain(views.iter().map(|view| &view.at));
+    all.chain(links.iter().map(|(link, _)| link)).any(|path| path != hidden && path.starts_with(hidden))
 }
 
 #[cfg(test)]

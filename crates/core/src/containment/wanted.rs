@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     hosts::{self, Host},
     level::{Choice, Level},
+    limits::Limits,
 };
 
 /// What a run wants of its sandbox.
@@ -18,6 +19,12 @@ pub struct Wanted {
     /// More that may be written: absolute, relative to the project, or with `~` for the home.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writable: Vec<String>,
+    /// More of the home that may be read, written in the same way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readable: Vec<String>,
+    /// More variables that reach processes inside, each with a `*` at its end or without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
     /// Whom processes inside may talk to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<Host>,
@@ -30,6 +37,9 @@ pub struct Wanted {
     pub gates: GatesRun,
     /// As many processes and threads there may be at once.
     pub processes: u32,
+    /// What they may use of the machine.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub limits: Limits,
     /// The image of a container.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
@@ -46,10 +56,13 @@ impl Default for Wanted {
         Self {
             level: Choice::Level(Level::None),
             writable: Vec::new(),
+            readable: Vec::new(),
+            env: Vec::new(),
             hosts: Vec::new(),
             packages: false,
             gates: GatesRun::Inside,
             processes: PROCESSES,
+            limits: Limits::default(),
             image: None,
             sbx: BTreeMap::new(),
         }
@@ -73,6 +86,10 @@ impl Wanted {
             Choice::Auto => Level::None,
         }
     }
+}
+
+fn is_default(limits: &Limits) -> bool {
+    *limits == Limits::default()
 }
 
 /// Where gates run.

@@ -215,6 +215,9 @@ pub enum Event {
         level: Level,
         /// What that does not cover.
         uncovered: Vec<String>,
+        /// Variables of the user's environment that stay outside.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        withheld: Vec<String>,
     },
     /// Processes inside the sandbox wanted to talk to somebody.
     Contacted {

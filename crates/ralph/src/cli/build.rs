@@ -14,6 +14,7 @@ use ralph_core::{
 use ralph_sys::{
     error::{Error, Result},
     files,
+    paths::is_repository,
 };
 
 use super::{
@@ -95,7 +96,7 @@ fn notes(project: &Path) -> Option<PathBuf> {
         if path.exists() {
             return Some(path);
         }
-        if folder.join(".git").exists() {
+        if is_repository(folder) {
             break;
         }
     }

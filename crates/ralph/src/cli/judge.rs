@@ -17,6 +17,7 @@ use ralph_sys::{
     calls::{looking_git, succeeded},
     error::{Error, GUARDRAIL_FAILED, INTERRUPTED, NOT_JUDGED, Result},
     files,
+    paths::is_repository,
     process::Supervisor,
 };
 use serde_json::json;
@@ -224,7 +225,7 @@ fn placed(guardrail: Guardrail, is_comparable: bool) -> PlacedGuardrail {
 
 /// A path as git knows it, from the top of the repository.
 fn relative(project: &Path, path: &Path) -> PathBuf {
-    let top = project.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(project);
+    let top = project.ancestors().find(|dir| is_repository(dir)).unwrap_or(project);
     let whole = std::path::absolute(project.join(path)).unwrap_or_else(|_| project.join(path));
     whole.strip_prefix(top).map_or(whole.clone(), Path::to_path_buf)
 }

@@ -51,7 +51,8 @@ impl Containment {
         let sandbox = Sandbox::prepare(setup.sandbox.clone(), request, supervisor)?;
         let level = sandbox.level();
         let uncovered = level.uncovered().iter().map(|it| (*it).to_owned()).collect();
-        ledger.record(Event::Sandboxed { level, uncovered });
+        let withheld = sandbox.withheld_variables();
+        ledger.record(Event::Sandboxed { level, uncovered, withheld });
         for warning in sandbox.warnings() {
             ledger.warn(warning);
         }

@@ -19,6 +19,7 @@ use ralph_core::engine::event::Tree;
 use ralph_sys::{
     calls::{git, looking_git, refusal, succeeded},
     hash::{fingerprint, fnv},
+    paths::is_repository,
     process::{Captured, Spec, Supervisor},
 };
 
@@ -83,9 +84,7 @@ impl Git {
         let captured = supervisor.capture(looking_git(dir, args), MAX_OUTPUT_LEN)?;
         match captured.out.strip_suffix(b"\n").filter(|_| succeeded(&captured)) {
             Some(top) => Ok(Some(Self { top: PathBuf::from(OsStr::from_bytes(top)) })),
-            None if dir.ancestors().any(|above| above.join(".git").exists()) => {
-                Err(io::Error::other(refusal(&captured)))
-            }
+            None if dir.ancestors().any(is_repository) => Err(io::Error::other(refusal(&captured))),
             None => Ok(None),
         }
     }

@@ -171,7 +171,7 @@ impl Reporter for Human {
             }
             Event::StopRequested => self.alert(&format!("{warn}Received signal, shutting down...{warn:#} The running operation finishes; a second signal ends it.")),
             Event::Warned { text, .. } => self.warning(text),
-            Event::Sandboxed { level, uncovered } => self.sandboxed(*level, uncovered),
+            Event::Sandboxed { level, uncovered, withheld } => self.sandboxed(*level, uncovered, withheld),
             Event::Contacted { hosts } => self.contacted(hosts),
             Event::ToolCallsJudged { calls } => self.tool_calls_judged(calls),
             Event::StoryHandedOver { story, reason } => self.warning(&summary::handed_over(story, reason)),

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use ralph_core::containment::{
+    environment::is_pattern,
     hosts::{Host, REGISTRIES, of_agent},
     level::{Choice, Level},
+    limits::{Limits, USUAL_FILE_SIZE, USUAL_FREE_DISK},
     wanted::{GatesRun, PROCESSES, Wanted},
 };
 use ralph_core::located::{
@@ -12,12 +14,13 @@ use ralph_core::located::{
     node::Node,
     report::Report,
 };
+use ralph_sandbox::machine_memory;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::layers::{expand, position_of};
 use super::read::MANNER;
-use super::value::{boolean, choice, command, filled, positive, string};
+use super::value::{boolean, choice, command, filled, positive, size_limit, string, wrong_value};
 
 /// What contains the agent and what it starts. A level alone stands for `{"level": ...}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -30,6 +33,14 @@ pub(crate) struct SandboxSettings {
     /// More that may be written inside: absolute, relative to the project, or with `~` for your home.
     #[schemars(inner(regex(pattern = r"\S")))]
     pub(crate) writable: Vec<String>,
+    /// More of your home that may be read inside, beside tools: absolute, or with `~`; `~` alone is all of it but the secrets. It
+    /// counts only in your own settings.
+    #[schemars(inner(regex(pattern = r"\S")))]
+    pub(crate) readable: Vec<String>,
+    /// More variables of your environment that processes inside get, beside harmless ones and those of the agent: `NAME`,
+    /// or `BEGINNING_*`. They count only in your own settings.
+    #[schemars(schema_with = "super::schema::variable_names")]
+    pub(crate) env: Vec<String>,
     /// More hosts to talk to, beside the agent's own: `example.com`, `*.example.com`, or with a port
     /// `example.com:8443`. An entry with a port counts only in your own settings, not in the project's.
     #[schemars(schema_with = "super::schema::hosts")]
@@ -46,6 +57,15 @@ pub(crate) struct SandboxSettings {
     /// How many processes and threads there may be inside at once.
     #[schemars(range(min = 1))]
     pub(crate) max_processes: u32,
+    /// How much memory they may use together. Without it, seven eighths of what the machine has. `0` switches the limit off.
+    #[schemars(schema_with = "super::schema::size")]
+    pub(crate) max_memory: Option<u64>,
+    /// The largest file that they may write. `0` switches the limit off.
+    #[schemars(schema_with = "super::schema::size")]
+    pub(crate) max_file_size: u64,
+    /// What must stay free of the disk; when less is, everything inside is ended. `0` switches the limit off.
+    #[schemars(schema_with = "super::schema::size")]
+    pub(crate) min_free_disk: u64,
     /// The image of the container, for `docker`.
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) image: Option<String>,
@@ -98,11 +118,16 @@ impl Default for SandboxSettings {
         Self {
             level: None,
             writable: Vec::new(),
+            readable: Vec::new(),
+            env: Vec::new(),
             hosts: Vec::new(),
             loopback_ports: Vec::new(),
             packages: false,
             gates: GatesRun::Inside,
             max_processes: PROCESSES,
+            max_memory: None,
+            max_file_size: USUAL_FILE_SIZE,
+            min_free_disk: USUAL_FREE_DISK,
             image: None,
             sbx: SbxSettings::default(),
         }
@@ -123,12 +148,30 @@ impl SandboxSettings {
         Wanted {
             level,
             writable: self.writable.clone(),
+            readable: self.readable.clone(),
+            env: self.env.clone(),
             hosts: known.chain(self.hosts.iter().cloned()).collect(),
             packages: self.packages,
             gates: self.gates,
             processes: self.max_processes,
+            limits: self.limits(),
             image: self.image.clone(),
             sbx: self.sbx.by_verb(),
+        }
+    }
+}
+
+impl SandboxSettings {
+    fn limits(&self) -> Limits {
+        let unless_off = |bytes: u64| Some(bytes).filter(|bytes| *bytes != 0);
+        let memory = match self.max_memory {
+            Some(most) => unless_off(most),
+            None => machine_memory().map(|all| all - all / 8),
+        };
+        Limits {
+            memory,
+            file_size: unless_off(self.max_file_size),
+            free_disk: unless_off(self.min_free_disk),
         }
     }
 }
@@ -145,11 +188,16 @@ pub(super) fn read(fields: &mut Fields<'_, '_>, settings: &mut SandboxSettings) 
 fn read_members(fields: &mut Fields<'_, '_>, settings: &mut SandboxSettings) {
     settings.level = fields.take("level", a_level);
     settings.writable = fields.each("writable", |node| filled(node, "a path")).unwrap_or_default();
+    settings.readable = fields.each("readable", |node| filled(node, "a path")).unwrap_or_default();
+    settings.env = fields.each("env", a_variable).unwrap_or_default();
     settings.hosts = fields.each("hosts", |node| Host::parse(string(node)?)).unwrap_or_default();
     settings.loopback_ports = fields.each("loopbackPorts", a_port).unwrap_or_default();
     fields.set("packages", &mut settings.packages, boolean);
     fields.set("gates", &mut settings.gates, |node| choice(node, &GatesRun::NAMES));
     fields.set("maxProcesses", &mut settings.max_processes, positive);
+    settings.max_memory = fields.take("maxMemory", size);
+    fields.set("maxFileSize", &mut settings.max_file_size, size);
+    fields.set("minFreeDisk", &mut settings.min_free_disk, size);
     settings.image = fields.take("image", |node| filled(node, "the name of an image"));
     fields.object("sbx", |fields| read_sbx(fields, &mut settings.sbx));
 }
@@ -165,6 +213,18 @@ fn read_sbx(fields: &mut Fields<'_, '_>, sbx: &mut SbxSettings) {
 
 fn a_level(node: &Node) -> Result<Choice, String> {
     choice(node, &Choice::NAMES)
+}
+
+fn size(node: &Node) -> Result<u64, String> {
+    size_limit(node).map(Option::unwrap_or_default)
+}
+
+fn a_variable(node: &Node) -> Result<String, String> {
+    let name = string(node)?;
+    if is_pattern(name) {
+        return Ok(name.to_owned());
+    }
+    Err(wrong_value("the name of a variable, or its beginning with a `*`", node))
 }
 
 fn a_port(node: &Node) -> Result<u16, String> {
@@ -190,6 +250,12 @@ pub(super) fn refuse_from_project(node: &Node, report: &mut Report) {
     };
     if !settings.loopback_ports.is_empty() {
         refuse("loopbackPorts");
+    }
+    if !settings.readable.is_empty() {
+        refuse("readable");
+    }
+    if !settings.env.is_empty() {
+        refuse("env");
     }
     if settings.hosts.iter().any(Host::is_explicit) {
         refuse("hosts");

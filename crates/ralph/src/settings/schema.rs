@@ -156,6 +156,10 @@ pub(super) fn hosts(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "array", "items": {"type": "string", "pattern": pattern}})
 }
 
+pub(super) fn variable_names(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "array", "items": {"type": "string", "pattern": r"^[A-Za-z_][A-Za-z0-9_]*\*?$"}})
+}
+
 pub(super) fn gates_run(_: &mut SchemaGenerator) -> Schema {
     choice(&GatesRun::NAMES)
 }

@@ -19,7 +19,7 @@ pub(super) fn wrong_type(expected: &str, node: &Node) -> String {
 }
 
 /// Says that a value has the right type, but is not one that makes sense.
-fn wrong_value(expected: &str, node: &Node) -> String {
+pub(super) fn wrong_value(expected: &str, node: &Node) -> String {
     format!("expected {expected}, found {}", shown(node))
 }
 

@@ -114,8 +114,43 @@ fn a_working_tree_shares_its_repository_but_not_its_rules() {
 fn nothing_needed_is_hidden() {
     let project = PathBuf::from("/home/me/.docker/project");
     let layers = layers(&Places { project, git: None, ..places() });
-    assert!(layers.iter().all(|layer| layer.path != Path::new("/home/me/.docker")), "{layers:?}");
+    assert_eq!(access(&layers, "/home/me/.docker/config.json"), Access::Hide);
     assert_eq!(access(&layers, "/home/me/.docker/project/x"), Access::Write);
+}
+
+#[test]
+fn a_repository_that_is_not_there_is_not_made() {
+    let above = GitPlaces { dir: "/srv/.git".into(), common: "/srv/.git".into(), link: None };
+    for git in [None, Some(above)] {
+        let layers = layers(&Places { git, git_rules: Vec::new(), ..places() });
+        assert_eq!(access(&layers, "/srv/project/.git/config"), Access::Read);
+        assert_eq!(access(&layers, "/srv/project/src/x"), Access::Write);
+    }
+}
+
+#[test]
+fn of_a_home_only_tools_are_seen() {
+    let shown = ["/home/me/.cargo", "/home/me/.gitconfig"].map(PathBuf::from).to_vec();
+    let (homes, project) = (vec!["/home/me".into()], PathBuf::from("/home/me/src/project"));
+    let places = Places { homes, shown, project, git: None, ..places() };
+    for layers in [layers(&places), layers_beside(&places)] {
+        for (path, expected) in [
+            ("/home/me/letter.txt", Access::Hide),
+            ("/home/me/src/other/x", Access::Hide),
+            ("/home/me/.ssh/id", Access::Hide),
+            ("/home/me/.cargo/bin/x", Access::Read),
+            ("/home/me/.cargo/credentials.toml", Access::Hide),
+            ("/home/me/.gitconfig", Access::Read),
+            ("/home/you/x", Access::Read),
+        ] {
+            assert_eq!(access(&layers, path), expected, "{path}");
+        }
+        // A secret that is hidden with its home needs no layer of its own.
+        assert!(layers.iter().all(|layer| layer.path != Path::new("/home/me/.ssh")), "{layers:?}");
+        assert!(is_partly_seen(Path::new("/home/me"), &layers, &[], &[]));
+        assert!(!is_partly_seen(Path::new("/home/me/.cargo/credentials.toml"), &layers, &[], &[]));
+    }
+    assert_eq!(access(&layers(&places), "/home/me/src/project/x"), Access::Write);
 }
 
 /// The sandbox and the guard keep lists of their own, because the guard also names files in homes and leaves open

@@ -4,7 +4,7 @@ use std::{env, io::Read, path::Path};
 
 use ralph_agents::AGENTS;
 use ralph_core::detect::{self, FILES};
-use ralph_sys::files;
+use ralph_sys::{files, paths::is_repository};
 
 /// No file that suggests something is larger; of one that is, the beginning counts.
 const MAX_READ_LEN: u64 = 1024 * 1024;
@@ -30,7 +30,7 @@ impl Found {
         let agent = given.or(installed.first().copied()).map(str::to_owned);
         let text = |name: &str| Some((name.to_owned(), beginning(&project.join(name))?));
         let files = FILES.into_iter().filter_map(text).collect();
-        let has_repository = project.ancestors().any(|folder| folder.join(".git").exists());
+        let has_repository = project.ancestors().any(is_repository);
         let in_repository = has_repository && is_there(&"git");
         Self { agent, installed, guardrails: detect::guardrails(&files), in_repository }
     }

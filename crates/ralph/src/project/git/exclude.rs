@@ -5,7 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ralph_sys::files::{self, MAX_TEXT_LEN, Root};
+use ralph_sys::{
+    files::{self, MAX_TEXT_LEN, Root},
+    paths::is_repository,
+};
 
 use crate::project::own_output;
 
@@ -18,7 +21,10 @@ const EXCLUDE: &str = "info/exclude";
 
 /// Keeps files of ralph out of git for this clone, whatever happens to `.ralph/.gitignore`.
 pub(crate) fn exclude_own_files(project: &Path) -> io::Result<()> {
-    let found = project.ancestors().find_map(|dir| Some((dir, git_folder(&dir.join(".git"))?)));
+    let found = project
+        .ancestors()
+        .filter(|dir| is_repository(dir))
+        .find_map(|dir| Some((dir, git_folder(&dir.join(".git"))?)));
     let Some((top, folder)) = found else { return Ok(()) };
     // Where the list is a link it is another project's or the user's own: `.ralph/.gitignore` has to do there.
     if [INFO, EXCLUDE].iter().any(|name| folder.join(name).is_symlink()) {

@@ -5,14 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ralph_sys::process::at_once;
+use ralph_sys::{paths::is_repository, process::at_once};
 
 use super::{Change, Git, STATUS, listed::since_commit, text};
 
 impl Git {
     /// The repository that `dir` is in: the nearest folder that looks like the top of one. Git is not asked.
     pub(crate) fn near(dir: &Path) -> Option<Self> {
-        let top = dir.ancestors().find(|dir| dir.join(".git").exists())?;
+        let top = dir.ancestors().find(|dir| is_repository(dir))?;
         Some(Self { top: top.to_owned() })
     }
 

@@ -8,10 +8,11 @@ use crate::report::listing::connections;
 impl Page<'_> {
     /// The sandbox, what it leaves open, and the hosts; nothing where there was none.
     pub(super) fn contained(&self) -> Option<String> {
-        let (level, uncovered) = self.folded.entries.iter().rev().find_map(|entry| match &entry.event {
-            Event::Sandboxed { level, uncovered } => Some((level, uncovered)),
-            _ => None,
-        })?;
+        let (level, uncovered, withheld) =
+            self.folded.entries.iter().rev().find_map(|entry| match &entry.event {
+                Event::Sandboxed { level, uncovered, withheld } => Some((level, uncovered, withheld)),
+                _ => None,
+            })?;
         let reached = connections(self.folded).into_iter().filter(|contact| contact.refused.is_none());
         let reached: Vec<String> =
             reached.map(|contact| format!("<code>{}</code>", escape(&contact.host))).collect();
@@ -23,6 +24,12 @@ impl Page<'_> {
             [] => String::new(),
             several => format!(" Not covered: {}.", escape(&several.join("; "))),
         };
-        Some(format!("<p>{}.{open}</p>\n<p>{hosts}</p>", escape(level.name())))
+        let names: Vec<String> =
+            withheld.iter().map(|name| format!("<code>{}</code>", escape(name))).collect();
+        let outside = match names.as_slice() {
+            [] => String::new(),
+            several => format!("\n<p>Variables that stayed outside: {}.</p>", several.join(", ")),
+        };
+        Some(format!("<p>{}.{open}</p>\n<p>{hosts}</p>{outside}", escape(level.name())))
     }
 }

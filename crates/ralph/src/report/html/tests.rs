@@ -73,7 +73,11 @@ fn whom_the_run_wanted_to_talk_to_is_told() {
     };
     let hosts =
         vec![contact("api.example.com:443", None), contact("<evil>:443", Some("not in the list of hosts"))];
-    let sandboxed = Event::Sandboxed { level: Level::Embedded, uncovered: vec!["much & more".to_owned()] };
+    let sandboxed = Event::Sandboxed {
+        level: Level::Embedded,
+        uncovered: vec!["much & more".to_owned()],
+        withheld: vec!["A_KEY".to_owned()],
+    };
     let page =
         page(&folded(vec![sandboxed, Event::Contacted { hosts: hosts.clone() }, Event::Contacted { hosts }]));
     for expected in [
@@ -121,7 +125,7 @@ fn what_was_refused_is_listed_once() {
         ended.denials = vec!["WebFetch".to_owned()];
     }
     let run = folded(vec![
-        Event::Sandboxed { level: Level::Embedded, uncovered: Vec::new() },
+        Event::Sandboxed { level: Level::Embedded, uncovered: Vec::new(), withheld: Vec::new() },
         turn(1),
         Event::Contacted { hosts: hosts.clone() },
         turn_ended(false),

@@ -1,18 +1,21 @@
 //! What people see of the sandbox.
 
-use ralph_core::containment::{contact::Contact, level::Level};
+use ralph_core::containment::{contact::Contact, environment::stays_outside, level::Level};
 
 use super::Human;
 use crate::term::{Palette, fit::flow, printable};
 
 impl Human {
     /// How the run is contained, and what that leaves open.
-    pub(super) fn sandboxed(&mut self, level: Level, uncovered: &[String]) {
+    pub(super) fn sandboxed(&mut self, level: Level, uncovered: &[String], withheld: &[String]) {
         let Palette { quiet, strong, .. } = self.look.palette;
         let label = format!("Sandbox: {}. Not covered: ", level.name());
         let facts = flow(uncovered, "; ", label.len(), 2, self.screen.columns());
         let rest = label.strip_prefix("Sandbox: ").unwrap_or(&label);
         self.line(&format!("{strong}Sandbox:{strong:#} {quiet}{rest}{facts}{quiet:#}"));
+        if let Some(words) = stays_outside(withheld) {
+            self.line(&format!("{quiet}{}{quiet:#}", printable(&words)));
+        }
     }
 
     /// The turn changed what the sandbox cannot protect.
