@@ -7,5 +7,6 @@ pub mod hosts;
 pub mod level;
 pub mod limits;
 pub mod policy;
+pub mod run_later;
 pub mod tools;
 pub mod wanted;

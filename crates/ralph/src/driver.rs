@@ -33,6 +33,7 @@ mod progress;
 mod prompts;
 mod quota;
 mod refuse;
+mod run_later;
 pub(crate) mod session;
 mod site;
 mod spool;
@@ -180,6 +181,7 @@ impl Driver {
         let Self { mut site, agent, containment, locks, trees, .. } = self;
         containment.finish(&mut site);
         agent.finish();
+        run_later::note(&mut site);
         work_done::count(&mut site, trees.repository());
         site.ledger.record(Event::RunEnded { outcome: outcome.clone(), exit_code });
         // The guardian shares the locks and takes a moment to go; nothing is left to guard.

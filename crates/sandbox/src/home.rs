@@ -84,7 +84,8 @@ pub(super) fn hide(places: &mut Places, asked: &Asked<'_>) -> (Vec<(PathBuf, Pat
     {
         seen.show(top);
     }
-    let Seen { homes, shown, links, withheld } = seen;
+    let Seen { homes, shown, links, mut withheld } = seen;
+    withheld.retain(|path| !asked.readable.iter().any(|open| path.starts_with(open)));
     places.homes = homes;
     places.shown = shown.iter().filter(|path| !is_inside(path, &shown)).cloned().collect();
     let is_needed = |link: &Path| !is_inside(link, &shown) && !link.starts_with(&places.project);

@@ -209,3 +209,34 @@ fn a_repository_that_appears_stops_the_run_where_nothing_keeps_it_away() {
     let ended: Value = env.events("run_ended")[0].clone();
     assert_eq!(ended["exit_code"], 6, "{ended}");
 }
+
+#[test]
+fn what_runs_later_without_being_asked_is_reported() {
+    let write = "mkdir -p .vscode .husky sub/.git && echo x >.envrc && echo x >.vscode/tasks.json && echo x >.husky/pre-commit \
+                 && echo '{\"scripts\": {\"postinstall\": \"x\"}}' >package.json && echo y >>.npmrc && echo z >src.txt";
+    for has_git in [false, true] {
+        let env = if has_git { Env::new().with_git() } else { Env::new() };
+        let env = env.turns(json!([[shell(write), done()]]));
+        env.write("package.json", r#"{"name": "x"}"#);
+        env.write(".gitlab-ci.yml", "as before");
+        env.write(".npmrc", "x\n");
+        env.run(&[]).exits(0).says("New or changed, and runs later without being asked: ");
+        let paths: Vec<Value> = env.events("runs_later")[0]["files"]
+            .as_array()
+            .expect("files")
+            .iter()
+            .map(|it| it["path"].clone())
+            .collect();
+        let expected =
+            [".envrc", ".husky/pre-commit", ".npmrc", ".vscode/tasks.json", "package.json", "sub/.git"];
+        assert_eq!(paths, expected.map(Value::from));
+        let page = env.ralph(&["report", "--file", "-"]).exits(0).stdout;
+        assert!(
+            page.contains("runs later without being asked: .envrc (the shell runs it in that folder)"),
+            "{page}"
+        );
+    }
+    let env = Env::new().turns(json!([[shell("echo z >src.txt"), done()]]));
+    env.write(".envrc", "as before");
+    env.run(&[]).exits(0).says_not("runs later");
+}

@@ -41,7 +41,7 @@ use super::{
     plan::{Limits, Plan},
 };
 use crate::{
-    containment::{contact::Contact, level::Level},
+    containment::{contact::Contact, level::Level, run_later::LaterFile},
     setup::Setup,
     stories::{Mode, Statistics},
     verify::finding::Finding,
@@ -223,6 +223,11 @@ pub enum Event {
     Contacted {
         /// To whom, each once.
         hosts: Vec<Contact>,
+    },
+    /// Files that run later by themselves are new or different.
+    RunsLater {
+        /// Which, and what runs them.
+        files: Vec<LaterFile>,
     },
     /// The guard judged tool calls of the agent before they ran.
     ToolCallsJudged {

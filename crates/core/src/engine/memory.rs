@@ -156,6 +156,7 @@ impl Memory {
             | Event::StopRequested
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
+            | Event::RunsLater { .. }
             | Event::ToolCallsJudged { .. }
             | Event::Found { .. }
             | Event::Accepted { .. }

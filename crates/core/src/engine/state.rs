@@ -121,6 +121,7 @@ impl State {
             | Event::OutsideLooked(_)
             | Event::FilesLeft { .. }
             | Event::Contacted { .. }
+            | Event::RunsLater { .. }
             | Event::ToolCallsJudged { .. }
             | Event::Warned { .. }
             | Event::ReviewsCounted(_)

@@ -286,6 +286,7 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
         | Event::StopRequested
         | Event::Sandboxed { .. }
         | Event::Contacted { .. }
+        | Event::RunsLater { .. }
         | Event::ToolCallsJudged { .. }
         | Event::Warned { .. }
         | Event::EditsTaken(_)
@@ -308,6 +309,7 @@ fn is_aside(event: &Event) -> bool {
             | Event::StopRequested
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
+            | Event::RunsLater { .. }
             | Event::ToolCallsJudged { .. }
             | Event::FilesChanged { .. }
             | Event::Found { .. }

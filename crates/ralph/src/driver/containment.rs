@@ -11,6 +11,7 @@ use ralph_sys::{
 };
 
 use super::{
+    run_later,
     site::Site,
     spool::{Caller, Spool},
 };
@@ -32,6 +33,7 @@ impl Containment {
     /// Prepares the sandbox that the run wants, and says what it leaves open.
     pub(super) fn prepare(site: &mut Site, agent_program: &Path) -> io::Result<Self> {
         let Site { setup, dir, supervisor, ledger } = site;
+        run_later::begin(dir, &setup.project);
         if !setup.sandbox.level().contains() {
             let unprotected =
                 setup.stories.is_some().then(|| UnprotectedFiles::of(&setup.project, dir.path(), supervisor));

@@ -173,6 +173,7 @@ impl Reporter for Human {
             Event::Warned { text, .. } => self.warning(text),
             Event::Sandboxed { level, uncovered, withheld } => self.sandboxed(*level, uncovered, withheld),
             Event::Contacted { hosts } => self.contacted(hosts),
+            Event::RunsLater { files } => self.runs_later(files),
             Event::ToolCallsJudged { calls } => self.tool_calls_judged(calls),
             Event::StoryHandedOver { story, reason } => self.warning(&summary::handed_over(story, reason)),
             Event::ClaimPutAside { file, to } => {

@@ -210,6 +210,7 @@ impl Reporter for TaskReporter {
             | Event::WorkCounted(_)
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
+            | Event::RunsLater { .. }
             | Event::ToolCallsJudged { .. }
             | Event::Unknown => {}
         }

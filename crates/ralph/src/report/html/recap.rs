@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use ralph_agents::Usage;
 use ralph_core::{
-    containment::{contact::Contact, level::Level},
+    containment::{contact::Contact, level::Level, run_later::explained},
     engine::{
         commit::CommitEnd,
         entry::Entry,
@@ -126,6 +126,7 @@ impl Recap {
             Event::WaitEnded { ms } => self.waited_ms = self.waited_ms.saturating_add(*ms),
             Event::RunResumed { .. } => self.resumes += 1,
             Event::Sandboxed { level, .. } => self.sandbox = Some(*level),
+            Event::RunsLater { files } => self.warnings.push(explained(files)),
             Event::Contacted { hosts } => {
                 for Contact { host, refused } in hosts {
                     if let Some(why) = refused {

@@ -89,6 +89,7 @@ impl Live {
             Event::StopRequested
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
+            | Event::RunsLater { .. }
             | Event::ToolCallsJudged { .. }
             | Event::ClaimPutAside { .. }
             | Event::ChildrenOutlived { .. }

@@ -1,6 +1,11 @@
 //! What people see of the sandbox.
 
-use ralph_core::containment::{contact::Contact, environment::stays_outside, level::Level};
+use ralph_core::containment::{
+    contact::Contact,
+    environment::stays_outside,
+    level::Level,
+    run_later::{LaterFile, explained},
+};
 
 use super::Human;
 use crate::term::{Palette, fit::flow, printable};
@@ -23,6 +28,13 @@ impl Human {
         let Palette { bad, .. } = self.look.palette;
         let (mark, names) = (self.look.marks.bad, changed.join(", "));
         self.alert(&format!("{mark} {bad}The turn changed protected files: {}.{bad:#}", printable(&names)));
+    }
+
+    /// What runs later without being asked.
+    pub(super) fn runs_later(&mut self, files: &[LaterFile]) {
+        let Palette { warn, .. } = self.look.palette;
+        let (mark, text) = (self.look.marks.pending, explained(files));
+        self.alert(&format!("{mark} {warn}{}{warn:#}", printable(&text)));
     }
 
     /// Who was not reached; those who were are in the record.

@@ -103,6 +103,7 @@ impl Human {
             | Event::StopRequested
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
+            | Event::RunsLater { .. }
             | Event::ToolCallsJudged { .. }
             | Event::Warned { .. }
             | Event::TasksJudged(_)
