@@ -41,12 +41,9 @@ struct Seen {
     withheld: Vec<PathBuf>,
 }
 
-/// What a person should know: files that tools may miss.
-pub(super) type Withheld = Vec<PathBuf>;
-
-/// Hides the homes, and shows what is needed of them. Returns links to what is shown, and what was left out though tools
-/// go by it.
-pub(super) fn hide(places: &mut Places, asked: &Asked<'_>) -> (Vec<(PathBuf, PathBuf)>, Withheld) {
+/// Hides the homes, and shows what is needed of them. Returns links to what is shown, and what a person should
+/// know of what was left out.
+pub(super) fn hide(places: &mut Places, asked: &Asked<'_>) -> (Vec<(PathBuf, PathBuf)>, Vec<String>) {
     let mut seen = Seen { homes: homes(places, asked.readable), ..Seen::default() };
     if seen.homes.is_empty() {
         return (Vec::new(), Vec::new());
@@ -89,7 +86,16 @@ pub(super) fn hide(places: &mut Places, asked: &Asked<'_>) -> (Vec<(PathBuf, Pat
     places.homes = homes;
     places.shown = shown.iter().filter(|path| !is_inside(path, &shown)).cloned().collect();
     let is_needed = |link: &Path| !is_inside(link, &shown) && !link.starts_with(&places.project);
-    (links.into_iter().filter(|(link, _)| is_needed(link)).collect(), withheld)
+    let links = links.into_iter().filter(|(link, _)| is_needed(link)).collect();
+    (links, withheld.iter().map(|path| left_out(path)).collect())
+}
+
+fn left_out(path: &Path) -> String {
+    let path = path.display();
+    format!(
+        "{path} sets a key, so it is not seen inside; keep keys in another file, or open it: \
+         \"sandbox\": {{\"readable\": [\"{path}\"]}}"
+    )
 }
 
 /// Whether a path lies in a folder of these.

@@ -30,6 +30,7 @@ pub mod spool;
 mod survey;
 mod tools;
 pub mod unprotected;
+mod variables;
 mod viewing;
 mod watched;
 
@@ -175,10 +176,7 @@ impl Sandbox {
             let asked = home::Asked { agent, program, variable: &variable, readable: &readable };
             let withheld;
             (links, withheld) = home::hide(&mut places, &asked);
-            warnings.extend(withheld.iter().map(|path| {
-                let path = path.display();
-                format!("{path} sets a key, so it is not seen inside; keep keys in another file, or open it: \"sandbox\": {{\"readable\": [\"{path}\"]}}")
-            }));
+            warnings.extend(withheld);
         }
         let tools = Tools::of(&wanted, folder, &cache, env);
         let mut env = environment::of(&cache, agent);
