@@ -16,6 +16,10 @@ const FOOT: f64 = 22.0;
 /// Beside the gates, for their names.
 const NAMES: f64 = 180.0;
 const ROW: f64 = 22.0;
+/// The widest character of a label, a digit, at its size of 11 pixels.
+const CHARACTER: f64 = 7.0;
+/// Between two labels.
+const GAP: f64 = 6.0;
 
 /// Some turns that are drawn as one column.
 struct Column<'a> {
@@ -66,6 +70,7 @@ pub(super) fn durations(turns: &[TurnRow]) -> String {
     let columns = columns(turns);
     let longest = columns.iter().map(Column::ms).max().unwrap_or(0).max(1);
     let step = step(columns.len(), WIDTH);
+    let labelled = labelled(&columns, step);
     let mut svg = open("How long each turn took", WIDTH, HEIGHT + FOOT);
     for (index, column) in columns.iter().enumerate() {
         let height = (share(column.ms(), longest) * (HEIGHT - 16.0)).max(1.0);
@@ -81,12 +86,16 @@ pub(super) fn durations(turns: &[TurnRow]) -> String {
             column.label(),
         );
         let middle = x + (step * 0.8).min(48.0) / 2.0;
-        if 26.0 <= step && 0.0 < column.cost() {
-            let _ = write!(svg, "<text x=\"{middle:.1}\" y=\"{:.1}\">${:.2}</text>", y - 4.0, column.cost());
+        let dollars = format!("${:.2}", column.cost());
+        if width_of(&dollars) <= step && 0.0 < column.cost() {
+            let _ = write!(svg, "<text x=\"{middle:.1}\" y=\"{:.1}\">{dollars}</text>", y - 4.0);
         }
-        if is_labelled(index, columns.len()) {
-            let _ =
-                write!(svg, "<text x=\"{middle:.1}\" y=\"{:.1}\">{}</text>", HEIGHT + 15.0, column.label());
+        if index.is_multiple_of(labelled) {
+            let (label, y) = (column.label(), HEIGHT + 15.0);
+            let half = width_of(&label) / 2.0;
+            // The picture ends at its edges.
+            let middle = middle.clamp(half, WIDTH - half);
+            let _ = write!(svg, "<text x=\"{middle:.1}\" y=\"{y:.1}\">{label}</text>");
         }
     }
     let has_cost = columns.iter().any(|column| 0.0 < column.cost());
@@ -160,7 +169,67 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }
 
-/// Numbers stand below some of many columns only.
-fn is_labelled(index: usize, columns: usize) -> bool {
-    index.is_multiple_of(columns.div_ceil(20).max(1))
+/// Numbers are below every nth column only: as many as have room for the longest of them, and the first and the last half as
+/// much again, because they are moved away from the edge.
+fn labelled(columns: &[Column<'_>], step: f64) -> usize {
+    let widest = columns.iter().map(|column| width_of(&column.label())).fold(0.0, f64::max);
+    let is_enough = |every: &usize| 1.5 * widest <= at(*every, step);
+    (1..columns.len().max(2)).find(is_enough).unwrap_or(columns.len().max(1))
+}
+
+/// The room that a label takes, with a gap to the next.
+fn width_of(label: &str) -> f64 {
+    at(label.chars().count(), CHARACTER) + GAP
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use ralph_agents::Usage;
+    use ralph_core::engine::event::Turn;
+
+    use super::*;
+
+    fn turns(count: u32) -> Vec<TurnRow> {
+        let row = |iteration| TurnRow {
+            turn: Turn { iteration, attempt: 1, ..Turn::default() },
+            at: Timestamp::UNIX_EPOCH,
+            ms: 1000,
+            usage: Usage { cost_usd: Some(12.5), ..Usage::default() },
+            tools: 0,
+            claimed: false,
+            problem: None,
+            gates: Vec::new(),
+        };
+        (1..=count).map(row).collect()
+    }
+
+    /// Where the labels at this height begin and end.
+    fn labels(svg: &str) -> Vec<(f64, f64, String)> {
+        let foot = format!("y=\"{:.1}\">", HEIGHT + 15.0);
+        let texts = svg.split("<text x=\"").skip(1).filter(|text| text.contains(&foot));
+        let placed = texts.map(|text| {
+            let (middle, rest) = text.split_once('"').expect("a place");
+            let label = rest.split(['>', '<']).nth(1).expect("a label").to_owned();
+            let (middle, half): (f64, f64) =
+                (middle.parse().expect("a number"), at(label.chars().count(), 3.5));
+            (middle - half, middle + half, label)
+        });
+        placed.collect()
+    }
+
+    #[test]
+    fn the_labels_of_a_long_run_do_not_run_into_each_other() {
+        for count in [1, 2, 16, 20, 60, 240, 241, 999, 2400, 5000, 10_000, 100_000] {
+            let labels = labels(&durations(&turns(count)));
+            assert!(!labels.is_empty(), "{count}");
+            assert!(count < 16 || 5 <= labels.len(), "{count}: {labels:?}");
+            for (from, to, label) in &labels {
+                assert!(0.0 <= *from && *to <= WIDTH, "{count}: {label} is cut off");
+            }
+            for pair in labels.windows(2) {
+                assert!(pair[0].1 < pair[1].0, "{count}: {pair:?}");
+            }
+        }
+    }
 }
