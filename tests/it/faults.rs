@@ -6,6 +6,7 @@ mod hangs;
 mod in_session;
 mod in_time;
 mod inherited;
+mod long_runs;
 mod own_output;
 mod presets;
 mod surroundings;

@@ -22,7 +22,7 @@ use ralph_core::{
     },
     gate_failure::{GateExit, GateFailure},
     prompt::slug,
-    setup::{PROJECT_DIR, Setup},
+    setup::Setup,
 };
 use ralph_sandbox::Sandbox;
 use ralph_sys::{
@@ -40,6 +40,7 @@ use crate::{
         kept_stream::mask_file,
         run_dir::{RunDir, record_into},
     },
+    project::iteration_files,
     workspace::view::View,
 };
 
@@ -144,7 +145,7 @@ impl GatePlace<'_> {
     fn logs(&self, is_hidden: bool) -> Result<(PathBuf, String)> {
         let kept = self.run.turn(self.iteration, self.attempt).join(format!("{}.log", self.name));
         if !is_hidden {
-            return Ok((kept, format!("{PROJECT_DIR}/guardrail_{:03}_{}.log", self.iteration, self.name)));
+            return Ok((kept, iteration_files::log(self.iteration, self.name)));
         }
         let kept = hidden::log(self.run, self.name, self.iteration, self.attempt)?;
         let log = kept.display().to_string();

@@ -3,6 +3,7 @@
 
 pub(crate) mod archived;
 pub(crate) mod git;
+pub(crate) mod iteration_files;
 pub(crate) mod lock;
 pub(crate) mod own_files;
 pub(crate) mod own_output;

@@ -7,12 +7,13 @@ use std::{
 };
 
 use clap::Args;
-use ralph_core::{doctor::bytes, duration::parse_typed_duration};
+use ralph_core::{doctor::bytes, duration::parse_typed_duration, setup::PROJECT_DIR};
 use ralph_sys::error::Result;
 
 use super::print_lines;
 use crate::{
     journal::{self, run_dir::RunDir},
+    project::iteration_files,
     report::{listing::Standing, summary::count},
     workspace::place::Judge,
 };
@@ -20,7 +21,8 @@ use crate::{
 /// Remove the records of runs that ended long ago
 ///
 /// Running loops are left alone, and so are runs that can be resumed, unless --resumable is given. Judges that were not
-/// used for as long are removed as well; the next one begins with empty caches.
+/// used for as long are removed as well; the next one begins with empty caches. So are prompts and logs of iterations in
+/// the project's `.ralph` folder, unless a loop is running there.
 ///
 /// Example: ralph clean --older-than 7d
 #[derive(Args, Debug)]
@@ -45,6 +47,7 @@ pub(super) struct CleanArgs {
 /// Removes the records.
 pub(super) fn main(args: &CleanArgs, project: &Path) -> Result<u8> {
     let runs = if args.all { RunDir::all()? } else { RunDir::of_project(project)? };
+    let runs_now = RunDir::of_project(project)?.iter().any(|run| journal::is_running(&run.journal()));
     let older: Vec<RunDir> = runs.into_iter().filter(|run| is_older(run, args.older_than)).collect();
     let (kept, removed): (Vec<_>, Vec<_>) =
         older.into_iter().partition(|run| !args.resumable && can_be_resumed(run));
@@ -56,9 +59,17 @@ pub(super) fn main(args: &CleanArgs, project: &Path) -> Result<u8> {
         removed.iter().try_for_each(RunDir::remove)?;
         freed = remove_free(&freed)?;
     }
+    let left = if runs_now { Vec::new() } else { iteration_files::older(project, args.older_than) };
+    if !args.dry_run {
+        iteration_files::remove(project, &left);
+    }
     let verb = if args.dry_run { "would be removed" } else { "removed" };
     let judges = sizes(&freed).map(|freed| format!(" and {freed}")).unwrap_or_default();
     let mut said = format!("{}{judges} {verb}\n", count(removed.len() as u64, "run"));
+    if !left.is_empty() {
+        let left = count(left.len() as u64, "file");
+        let _ = writeln!(said, "{left} of iterations in {PROJECT_DIR} {verb}");
+    }
     if !kept.is_empty() {
         let kept = count(kept.len() as u64, "run");
         let _ = writeln!(said, "{kept} can be resumed and stay; --resumable removes them too");

@@ -6,12 +6,11 @@ use ralph_core::{
         plan::Check,
     },
     gate_failure::GateFailure,
-    setup::PROJECT_DIR,
 };
 use ralph_sys::files::{Readers, Root};
 
 use super::{Driver, await_others::await_children, plan_tasks, site::Site, work};
-use crate::gates;
+use crate::{gates, project::iteration_files};
 
 impl Driver {
     /// Checks a gate after a turn.
@@ -90,7 +89,7 @@ impl Driver {
         };
         let (iteration, _) = site.run().state.position();
         let name = gates::log_name(&site.run().plan.gates, index);
-        let log = format!("{PROJECT_DIR}/guardrail_{iteration:03}_{name}.log");
+        let log = iteration_files::log(iteration, &name);
         if let Some(failure) = &failure {
             let _ =
                 Root::new(&site.setup.project).replace(&log, failure.output.as_bytes(), Readers::AsBefore);

@@ -20,7 +20,9 @@ use ralph_sys::{
 };
 
 use super::{assigned, containment::Containment, conversation, site::Site, stories::StoryKeeper};
-use crate::{journal::run_dir::record, report::Reporter, tasks::Task};
+use crate::{
+    gates::log_name, journal::run_dir::record, project::iteration_files, report::Reporter, tasks::Task,
+};
 
 /// The prompts of a run.
 #[derive(Default)]
@@ -157,7 +159,10 @@ pub(super) fn record_prompt(site: &mut Site, folder: &Path, iteration: u32, prom
         Some(assignment) => Task::of(assignment).run_folder(&site.dir.id()),
         None => site.setup.project.join(PROJECT_DIR),
     };
-    let in_project = folder_in_project.join(format!("prompt_{iteration:03}.txt"));
+    let in_project = folder_in_project.join(iteration_files::prompt(iteration));
+    let gates = &site.run().plan.gates;
+    let logs = (0..gates.len()).map(|gate| log_name(gates, gate));
+    iteration_files::forget_oldest(&site.setup.project, &folder_in_project, iteration, logs);
     let own = folder.join("prompt.md");
     let prompt = masked(prompt);
     let recorded = record(&own, prompt.as_bytes());
