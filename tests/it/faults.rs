@@ -11,6 +11,7 @@ mod own_output;
 mod presets;
 mod surroundings;
 mod survivors;
+mod unread;
 
 use std::{collections::BTreeMap, fs, path::Path, thread};
 

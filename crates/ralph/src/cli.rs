@@ -57,6 +57,7 @@ use ralph_sys::{
 };
 
 use crate::{
+    report::streams::say,
     scripted,
     tasks::surroundings,
     term::{Stream, Width, wrap::wrap},
@@ -315,15 +316,24 @@ fn complain(error: &Error) {
     let (red, cyan) = (anstyle::AnsiColor::Red.on_default(), anstyle::AnsiColor::Cyan.on_default());
     let hints = error.hints().iter().map(|hint| format!("{cyan}hint:{cyan:#} {hint}\n"));
     let text = format!("{red}error:{red:#} {error}\n{}", hints.collect::<String>());
-    // Nobody is left to tell if this fails.
-    let _ = write!(anstream::stderr().lock(), "{}", broken(Stream::Err, &text));
+    say(&coloured(&broken(Stream::Err, &text)));
 }
 
 /// Says something that does not stop ralph.
 fn warn(text: &str) {
     let yellow = anstyle::AnsiColor::Yellow.on_default();
     let text = format!("{yellow}warning:{yellow:#} {text}\n");
-    let _ = write!(anstream::stderr().lock(), "{}", broken(Stream::Err, &text));
+    say(&coloured(&broken(Stream::Err, &text)));
+}
+
+/// The text as standard error wants it: with its colours or without.
+fn coloured(text: &str) -> String {
+    match anstream::AutoStream::choice(&io::stderr()) {
+        anstream::ColorChoice::Never => anstream::adapter::strip_str(text).to_string(),
+        anstream::ColorChoice::Auto | anstream::ColorChoice::Always | anstream::ColorChoice::AlwaysAnsi => {
+            text.to_owned()
+        }
+    }
 }
 
 /// What a user can type, without the commands that ralph types itself.

@@ -10,6 +10,7 @@ pub(crate) mod listing;
 mod screen;
 pub(crate) mod selftest;
 pub(crate) mod session_log;
+pub(crate) mod streams;
 pub(crate) mod style;
 pub(crate) mod summary;
 

@@ -6,6 +6,7 @@ pub mod error;
 pub mod file_lock;
 pub mod files;
 pub mod hash;
+pub mod outlet;
 pub mod paths;
 pub mod process;
 pub mod signals;

@@ -13,6 +13,7 @@ use crate::{
         Reporter,
         human::Human,
         json::Json,
+        streams::Streams,
         style::{Marks, ReportStyle},
     },
     settings::{
@@ -30,9 +31,10 @@ impl DisplayFlags {
             live: !self.quiet && term::can_erase(Stream::Err),
             ..self.style(settings, palette, Width::of(Stream::Err))
         };
-        let mut reporters = vec![human(look, Box::new(io::stderr()))];
+        let streams = Streams::of_text();
+        let mut reporters = vec![human(look, streams.talk(), streams.end())];
         if self.is_json() {
-            reporters.push(Box::new(Json::default()));
+            reporters.push(Box::new(Json::new(Streams::events(), streams.talk())));
         }
         reporters
     }
@@ -40,11 +42,11 @@ impl DisplayFlags {
     /// The reporter of a record: all of it is data.
     pub(super) fn replayer(&self, settings: &Settings) -> Vec<Box<dyn Reporter>> {
         if self.is_json() {
-            return vec![Box::new(Json::default())];
+            return vec![Box::new(Json::new(Box::new(io::stdout()), Box::new(io::stderr())))];
         }
         let palette = Palette::of(self.color(settings), &io::stdout());
         let look = ReportStyle { stream: true, ..self.style(settings, palette, Width::of(Stream::Out)) };
-        vec![human(look, Box::new(io::stdout()))]
+        vec![human(look, Box::new(io::stdout()), Box::new(io::stdout()))]
     }
 
     fn style(&self, settings: &Settings, palette: Palette, width: Width) -> ReportStyle {
@@ -80,6 +82,6 @@ pub(super) fn settings_of(project: &Path) -> Settings {
     settings::load(project, None, flags).map_or_else(|_| Settings::default(), |loaded| loaded.settings)
 }
 
-fn human(look: ReportStyle, out: Box<dyn Write>) -> Box<dyn Reporter> {
-    Box::new(Human::new(look, out, Box::new(io::stdout())))
+fn human(look: ReportStyle, out: Box<dyn Write>, end: Box<dyn Write>) -> Box<dyn Reporter> {
+    Box::new(Human::new(look, out, end))
 }

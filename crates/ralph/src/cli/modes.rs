@@ -23,11 +23,12 @@ use super::loop_args::{LoopArgs, setup, tune};
 use crate::{
     driver::{Driver, Start, fingerprints},
     project::git::is_git,
-    report::summary::count,
+    report::{streams::say_at_end, summary::count},
     settings::{
         Loaded, Settings,
         flags::{IterationFlags, layer},
     },
+    term::Stream,
 };
 
 const DEFAULT_PLAN: &str = "implementation_plan.md";
@@ -96,7 +97,7 @@ pub(super) fn drive(driver: Driver, is_for_people: bool) -> Result<u8> {
     let plan = plan_file.clone().map(|plan| (project.join(&plan.path), plan));
     let code = driver.drive()?;
     if let Some((path, plan)) = plan.filter(|_| is_for_people) {
-        super::print_lines(&progress(&plan, &path))?;
+        say_at_end(&super::broken(Stream::Out, &progress(&plan, &path)));
     }
     Ok(code)
 }

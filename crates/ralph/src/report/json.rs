@@ -10,10 +10,18 @@ use ralph_core::{
 use super::Reporter;
 
 /// Prints every event as the journal has it, without the values of variables.
-#[derive(Default)]
 pub(crate) struct Json {
+    out: Box<dyn Write>,
+    talk: Box<dyn Write>,
     /// It could not, and said so.
     failed: bool,
+}
+
+impl Json {
+    /// Prints on `out`; says on `talk` that it cannot.
+    pub(crate) fn new(out: Box<dyn Write>, talk: Box<dyn Write>) -> Self {
+        Self { out, talk, failed: false }
+    }
 }
 
 impl Reporter for Json {
@@ -21,12 +29,11 @@ impl Reporter for Json {
         // What the settings say is on record as it is.
         let mut line = masked_bytes(&entry.shown().to_line()).into_owned();
         line.push(b'\n');
-        let mut out = io::stdout().lock();
-        match out.write_all(&line).and_then(|()| out.flush()) {
+        match self.out.write_all(&line).and_then(|()| self.out.flush()) {
             // A reader that has gone does not end the run.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe && !self.failed => {
                 self.failed = true;
-                let _ = writeln!(io::stderr(), "warning: events cannot be printed: {error}");
+                let _ = writeln!(self.talk, "warning: events cannot be printed: {error}");
             }
             Ok(()) | Err(_) => {}
         }
