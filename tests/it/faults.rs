@@ -8,6 +8,7 @@ mod in_time;
 mod inherited;
 mod long_runs;
 mod own_output;
+mod power;
 mod presets;
 mod surroundings;
 mod survivors;

@@ -1,7 +1,8 @@
 //! The append-only record of a run: one JSON object per line.
 //!
-//! Invariant: one writer, one `write` per event, so a killed ralph loses nothing that happened. A torn last
-//! line (power loss, full disk) is passed over by readers and cut off by the next writer.
+//! Invariant: one writer, one `write` per event, so a killed ralph loses nothing that happened. What others act on is on the
+//! disk before they can, so that a power cut does not lose it either. A torn last line (power loss, full disk) is passed
+//! over by readers and cut off by the next writer.
 
 #[cfg(debug_assertions)]
 mod crash_point;
@@ -16,8 +17,6 @@ use std::{
     io::{self, BufRead, BufReader, Seek, SeekFrom, Write},
     os::unix::fs::OpenOptionsExt,
     path::Path,
-    sync::mpsc::{SyncSender, sync_channel},
-    thread,
     time::Duration,
 };
 
@@ -42,14 +41,9 @@ pub(crate) struct Journal {
     file: File,
     /// What could not be written yet.
     unsaved: Vec<u8>,
-    sync: Option<SyncSender<()>>,
     #[cfg(debug_assertions)]
     death: crash_point::CrashPoint,
 }
-
-/// How often the disk is asked to keep the journal. While it does, it makes others wait who create files, so
-/// fast iterations must not ask each time.
-const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A guardian that goes gives up its locks one after the other.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -77,7 +71,6 @@ impl Journal {
         Ok(Self {
             file,
             unsaved: Vec::new(),
-            sync: None,
             #[cfg(debug_assertions)]
             death: crash_point::CrashPoint::planned(),
         })
@@ -117,27 +110,10 @@ impl Journal {
         Ok(())
     }
 
-    /// Has the disk keep what was written so far, without waiting for it. Only power loss needs this.
-    pub(crate) fn milestone(&mut self) {
-        if self.sync.is_none() {
-            self.sync = self.start_syncing().ok();
-        }
-        // One request that is not yet served covers this one too.
-        let _ = self.sync.as_ref().map(|sync| sync.try_send(()));
-    }
-
-    fn start_syncing(&self) -> io::Result<SyncSender<()>> {
-        let file = self.file.try_clone()?;
-        let (sender, receiver) = sync_channel(1);
-        thread::Builder::new().name("sync".to_owned()).spawn(move || {
-            while receiver.recv().is_ok() {
-                // A disk that cannot sync has been reported by the write.
-                let _ = file.sync_data();
-                // A request that comes meanwhile waits in the channel.
-                thread::sleep(SYNC_INTERVAL);
-            }
-        })?;
-        Ok(sender)
+    /// Waits until the disk has what was written so far: others are about to act on it, and the power may go.
+    pub(crate) fn milestone(&self) {
+        // A disk that cannot keep it has been reported by the write.
+        let _ = self.file.sync_data();
     }
 }
 

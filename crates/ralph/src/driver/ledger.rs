@@ -81,14 +81,7 @@ impl Ledger {
     }
 
     fn append(&mut self, event: Event) {
-        let is_milestone = matches!(
-            event,
-            Event::RunStarted(_)
-                | Event::TurnEnded(_)
-                | Event::TasksJudged(_)
-                | Event::CommitEnded(_)
-                | Event::RunEnded { .. }
-        );
+        let is_milestone = is_acted_on(&event);
         let (entry, line) = Entry { at: journal::now(), event }.masked();
         let written = self.journal.append_line(&line);
         if is_milestone {
@@ -192,4 +185,18 @@ impl Ledger {
             self.record(Event::Warned { text, about: Some(about) });
         }
     }
+}
+
+/// Whether somebody acts on what was recorded: a turn is paid for, a check has decided, a commit is there, the run is over.
+/// That is on the disk first. Nothing else waits for the disk.
+fn is_acted_on(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::TurnEnded(_)
+            | Event::TasksJudged(_)
+            | Event::GateEnded(_)
+            | Event::JudgeGateEnded(_)
+            | Event::CommitEnded(_)
+            | Event::RunEnded { .. }
+    )
 }
