@@ -6,6 +6,7 @@ mod hangs;
 mod in_session;
 mod in_time;
 mod inherited;
+mod locks;
 mod long_runs;
 mod own_output;
 mod power;

@@ -37,6 +37,7 @@ mod run_later;
 pub(crate) mod session;
 mod site;
 mod spool;
+mod stale_locks;
 mod start;
 pub(crate) mod steering;
 pub(crate) mod stories;
@@ -101,6 +102,13 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
+    /// Removes the locks that a git left behind which no one runs any more.
+    fn remove_stale_locks(&mut self) {
+        if let Some(git) = self.git.as_ref().or(self.trees.repository()) {
+            stale_locks::remove(&mut self.site, git);
+        }
+    }
+
     /// What the rules of the run are applied to.
     pub(crate) fn setup(&self) -> &Setup {
         &self.site.setup

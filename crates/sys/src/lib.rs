@@ -1,6 +1,7 @@
 //! What ralph needs of the machine: processes that are watched and leave nothing behind, files that links cannot
 //! lead astray, locks, fingerprints, and where things are kept.
 
+pub mod boot;
 pub mod calls;
 pub mod error;
 pub mod file_lock;

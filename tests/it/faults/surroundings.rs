@@ -31,7 +31,7 @@ fn with_mounts(env: &Env, script: &str) -> Option<Output> {
 
 /// Waits until the run has recorded such an event; it has a folder before it has a journal.
 #[track_caller]
-fn await_event(env: &Env, kind: &str) {
+pub(super) fn await_event(env: &Env, kind: &str) {
     poll(kind, || {
         let run = env.runs().pop()?;
         run.join("journal.jsonl").exists().then(|| env.events(kind).pop()).flatten()
@@ -148,67 +148,6 @@ fn a_clock_that_is_put_back_holds_nobody_up() {
     assert!(of_the_future < env.run_id(), "{} is not the newest", env.run_id());
     let shown = env.ralph(&["status", "--json"]).exits(0).stdout;
     assert!(shown.lines().next().expect("a run").contains(&env.run_id()), "{shown}");
-}
-
-/// A repository whose commits wait in a hook until `.git/go` is there.
-fn slow_commit() -> Env {
-    let env = Env::new().with_git().commits().script(json!({
-        "turns": [[write("new.txt", "new"), done()]],
-        "text": [[say("Add a file")]],
-    }));
-    let hook = env.path(".git/hooks/pre-commit");
-    fs::create_dir_all(hook.parent().expect("a folder")).expect("a folder");
-    fs::copy("/bin/true", &hook).expect("an executable");
-    fs::write(&hook, "#!/bin/sh\ntest -e .git/go || { touch .git/began; sleep 324; }\n").expect("a hook");
-    env
-}
-
-#[test]
-fn a_lock_that_a_git_of_the_run_left_behind_is_removed() {
-    let env = slow_commit();
-    let ralph = env.start(&["run", "-p", "x"]);
-    env.await_file(".git/began");
-    // As when the power fails: nobody cleans up.
-    ralph.signal(Signal::STOP);
-    let gits: Vec<i32> =
-        env.alive().into_iter().filter(|(_, line)| line.starts_with("git\0")).map(|it| it.0).collect();
-    assert!(!gits.is_empty());
-    for pid in gits {
-        kill(pid, Signal::KILL);
-    }
-    ralph.kill_9();
-    env.nothing_left();
-    assert!(env.path(".git/index.lock").exists(), "git cleaned up");
-    touch(&env.path(".git/go"));
-    env.ralph(&["resume"]).exits(0).says("index.lock was left behind by a git of this run and is removed");
-    assert_eq!(env.commits_made(), ["Add a file", "first"]);
-}
-
-#[test]
-fn a_lock_that_was_there_before_the_commit_is_left_alone() {
-    let env = slow_commit();
-    let ralph = env.start(&["run", "-p", "x"]);
-    env.await_file(".git/began");
-    ralph.kill_9();
-    env.nothing_left();
-    let lock = fs::File::create(env.path(".git/index.lock")).expect("a lock");
-    lock.set_modified(std::time::SystemTime::UNIX_EPOCH).expect("an old lock");
-    touch(&env.path(".git/go"));
-    env.ralph(&["resume"]).exits(5).says("index.lock").says_not("is removed");
-    assert!(env.path(".git/index.lock").exists());
-    assert_eq!(env.commits_made(), ["first"]);
-}
-
-#[test]
-fn somebody_elses_git_is_waited_for() {
-    let env = slow_commit();
-    touch(&env.path(".git/go"));
-    touch(&env.path(".git/index.lock"));
-    let ralph = env.start(&["run", "-p", "x", "--retries", "0"]);
-    await_event(&env, "commit_started");
-    fs::remove_file(env.path(".git/index.lock")).expect("a lock");
-    ralph.wait().exits(0);
-    assert_eq!(env.commits_made(), ["Add a file", "first"]);
 }
 
 #[test]

@@ -187,6 +187,9 @@ pub enum Event {
         head: Option<String>,
         /// The whole message.
         message: String,
+        /// What tells this boot of the machine from every other: locks of git from an earlier one belong to no process.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        boot: Option<String>,
     },
     /// The commit was made, or not.
     CommitEnded(CommitEnd),

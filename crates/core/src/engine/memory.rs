@@ -28,6 +28,8 @@ pub struct Memory {
     pub first_head: Option<String>,
     /// The commit that is being made.
     pub announced: Option<Announced>,
+    /// The words for the commit of the last turn, where they are known already.
+    pub message: Option<String>,
     /// How long the last commit took, if one was made or tried.
     pub commit_took: Option<Duration>,
     /// The wait that is on its way.
@@ -74,6 +76,8 @@ pub struct Announced {
     pub head: Option<String>,
     /// The whole message.
     pub message: String,
+    /// In which boot of the machine; old records do not say.
+    pub boot: Option<String>,
 }
 
 /// A wait on its way.
@@ -107,10 +111,11 @@ impl Memory {
             Event::RunStarted(_) | Event::RunResumed { .. } => self.began = entry.at,
             Event::TurnStarted(turn) => self.turn_started(turn, entry.at),
             Event::TurnEnded(ended) => self.turn_ended(setup, ended),
-            Event::CommitStarted { head, message } => {
-                self.announced =
-                    Some(Announced { at: entry.at, head: head.clone(), message: message.clone() });
+            Event::CommitStarted { head, message, boot } => {
+                let (head, message, boot) = (head.clone(), message.clone(), boot.clone());
+                self.announced = Some(Announced { at: entry.at, head, message, boot });
             }
+            Event::MessageAsked { message, .. } => self.message.clone_from(message),
             Event::CommitEnded(end) => self.commit_ended(end, entry.at),
             Event::WaitStarted { until_ms, why } => {
                 self.waiting = Some(Waiting { began: entry.at, until_ms: *until_ms, why: *why });
@@ -152,7 +157,6 @@ impl Memory {
             | Event::ClaimPutAside { .. }
             | Event::ChildrenOutlived { .. }
             | Event::StoryHandedOver { .. }
-            | Event::MessageAsked { .. }
             | Event::StopRequested
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
@@ -172,7 +176,7 @@ impl Memory {
         }
         self.turn = Some(LastTurn { began: at, turn: turn.clone(), claimed: false });
         // Where the line of its end is lost, a turn says that there was one.
-        (self.announced, self.waiting, self.files_left) = (None, None, None);
+        (self.announced, self.waiting, self.files_left, self.message) = (None, None, None, None);
     }
 
     fn turn_ended(&mut self, setup: &Setup, ended: &TurnEnded) {
@@ -195,6 +199,12 @@ impl Memory {
                 None => ChangeCause::AgentAsked,
             });
             self.misused_question |= cause == ChangeCause::AgentAsked;
+            if cause == ChangeCause::RalphDied {
+                // It is paid for, and the work is the same.
+                self.message = announced.map(|it| it.message).or(self.message.take());
+                return;
+            }
         }
+        self.message = None;
     }
 }

@@ -10,36 +10,33 @@ use std::{
     time::{Duration, Instant},
 };
 
-use jiff::{SignedDuration, Timestamp};
 use ralph_core::{
     engine::{
         commit::{ChangeCause, CommitEnd},
         event::Event,
-        memory::Announced,
     },
     prompt::truncate,
     setup::{Scm, ScmTask},
 };
 use ralph_sys::{
+    boot,
     calls::{refusal, succeeded, unattended},
     error::Result,
     process::{Spec, Supervisor, Waited},
 };
 
 use super::{agent::Agent, containment::Containment, prompts::Prompts, site::Site};
-use crate::project::git::{self, Change, Git, index_lock::is_locked};
+use crate::project::git::{self, Change, Git, locks::lock_in};
 
 /// How much of an answer or of a refusal is looked at.
 const MAX_ANSWER_LEN: usize = 64 * 1024;
 /// How much of a refusal the agent is told, in characters.
 const MAX_TOLD_CHARS: usize = 4000;
 
-/// How long somebody else's git may hold the index.
-const INDEX_LOCK_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long the git of another may hold a lock.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(15);
 /// Between two tries.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// File systems keep time in steps.
-const CLOCK_TICK: SignedDuration = SignedDuration::from_millis(100);
 
 const CHANGED: &str = "files changed while the agent was asked for a commit message: the guardrails run again, \
                        and the agent is not asked any more in this run";
@@ -116,8 +113,7 @@ impl Committing<'_> {
             }
             return Ok(CommitEnd::Already { beyond: beyond::files(self.site, git)? });
         }
-        if let Some(announced) = announced {
-            self.remove_own_lock(git, &announced);
+        if announced.is_some() {
             // Announced by a ralph that died, and not made: nobody knows what happened to the files meanwhile.
             return Ok(CommitEnd::Changed { cause: Some(ChangeCause::RalphDied) });
         }
@@ -129,7 +125,7 @@ impl Committing<'_> {
             self.site.ledger.warn(CHANGED.to_owned());
             return Ok(CommitEnd::Changed { cause: Some(ChangeCause::AgentAsked) });
         }
-        self.site.ledger.record(Event::CommitStarted { head, message: message.clone() });
+        self.site.ledger.record(Event::CommitStarted { head, message: message.clone(), boot: boot::id() });
         match self.commit_patiently(git, &changes, &message)? {
             Ok(()) => self.made(git),
             Err(output) => Ok(CommitEnd::Failed { output: truncate(&output, MAX_TOLD_CHARS) }),
@@ -156,39 +152,34 @@ impl Committing<'_> {
         Ok(false)
     }
 
-    /// Somebody else's git may be at work for a moment.
+    /// The git of another may be at work for a moment: it is named, and waited for.
     fn commit_patiently(
         &mut self,
         git: &Git,
         changes: &[Change],
         message: &str,
     ) -> io::Result<std::result::Result<(), String>> {
-        let until = Instant::now() + INDEX_LOCK_TIMEOUT;
+        let until = Instant::now() + LOCK_TIMEOUT;
+        let mut is_named = false;
         loop {
             let Self { site, containment, .. } = &mut *self;
             // Hooks and filters of the repository may be the agent's work.
             let mut contain = |spec| containment.wrap(spec);
             let committed = git.commit(&mut site.supervisor, changes, message, &mut contain)?;
-            let is_locked = committed.as_ref().is_err_and(|refusal| is_locked(refusal));
-            if !is_locked || until < Instant::now() {
+            let Some(lock) = committed.as_ref().err().and_then(|refusal| lock_in(refusal)) else {
                 return Ok(committed);
+            };
+            if until < Instant::now() {
+                return Ok(committed);
+            }
+            if !std::mem::replace(&mut is_named, true) {
+                let text = format!("git is locked by another process: ralph waits until {lock} is gone");
+                self.site.ledger.warn(text);
             }
             if self.site.supervisor.wait(Instant::now() + POLL_INTERVAL, &mut || {}) == Waited::StopRequested
             {
                 return Ok(committed);
             }
-        }
-    }
-
-    /// A git that was killed together with the ralph that announced a commit has left its lock, which nobody else
-    /// would ever remove. One that was there before, or while any git is at work, is somebody else's.
-    fn remove_own_lock(&mut self, git: &Git, announced: &Announced) {
-        let Some(lock) = git.index_lock(&mut self.site.supervisor) else { return };
-        let is_own = Timestamp::try_from(lock.since).is_ok_and(|since| announced.at - CLOCK_TICK <= since);
-        if is_own && !git.is_at_work() && std::fs::remove_file(&lock.path).is_ok() {
-            self.site
-                .ledger
-                .warn(format!("{} was left behind by a git of this run and is removed", lock.path.display()));
         }
     }
 
@@ -206,7 +197,11 @@ impl Committing<'_> {
             return Ok(CommitEnd::Nothing);
         }
         let message = self.message()?;
-        self.site.ledger.record(Event::CommitStarted { head: None, message: message.clone() });
+        self.site.ledger.record(Event::CommitStarted {
+            head: None,
+            message: message.clone(),
+            boot: boot::id(),
+        });
         let args = vec!["commit".into(), "-m".into(), message.clone().into()];
         let captured = self.site.supervisor.capture(self.task_spec(scm, args), MAX_ANSWER_LEN)?;
         if succeeded(&captured) {

@@ -170,6 +170,7 @@ impl Start {
         let stories = StoryKeeper::begin(&setup, pins);
         let mut driver = preflight.driver(ledger, run, stories)?;
         outside::begin(&mut driver.site);
+        driver.remove_stale_locks();
         if let Some(stories) = &driver.stories {
             stories.notice_git(&mut driver.site, driver.git.as_ref())?;
         }
@@ -230,6 +231,7 @@ impl Resume {
         let mut driver = preflight.driver(ledger, run, stories)?;
         driver.site.setup.hidden = hidden::kept(&driver.site.dir);
         outside::resume(&mut driver.site);
+        driver.remove_stale_locks();
         driver.take_over_files();
         Ok(driver)
     }

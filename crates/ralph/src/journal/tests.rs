@@ -60,7 +60,7 @@ fn events_come_back_as_they_were() {
             signature: None,
             tests: None,
         }),
-        Event::CommitStarted { head: Some("abc".to_owned()), message: "m".to_owned() },
+        Event::CommitStarted { head: Some("abc".to_owned()), message: "m".to_owned(), boot: None },
         Event::CommitEnded(CommitEnd::Failed { output: "no".to_owned() }),
         Event::WaitStarted { until_ms: 1, why: Why::UsageLimit },
         Event::WaitEnded { ms: 3 },

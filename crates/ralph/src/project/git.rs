@@ -2,8 +2,8 @@
 
 mod commit;
 mod exclude;
-pub(crate) mod index_lock;
 mod listed;
+pub(crate) mod locks;
 mod quick;
 mod unfinished;
 
@@ -37,6 +37,9 @@ const STATUS: [&str; 6] =
 const DIFF: [&str; 5] = ["diff", "--no-renames", "--no-ext-diff", "--no-textconv", "-z"];
 /// Enough for a list of a million changed files.
 const MAX_CHANGES_LEN: usize = 256 * 1024 * 1024;
+
+/// What a commit needs is on the disk before git says that it is made. In one go: a commit may have thousands of files.
+const DURABLE: [&str; 2] = ["core.fsync=committed,reference", "core.fsyncMethod=batch"];
 
 /// Stands for the branch where a commit is checked out and no branch.
 pub(crate) const NO_BRANCH: &str = "no branch";
@@ -302,7 +305,8 @@ impl Git {
 
     /// A part of a commit, which is the user's: with the user's hooks, filters and signature.
     fn committing(&self, args: &[&str]) -> Spec {
-        self.here(git(&self.top, args.iter().map(OsString::from).collect()))
+        let durable = DURABLE.iter().flat_map(|setting| ["-c", setting]);
+        self.here(git(&self.top, durable.chain(args.iter().copied()).map(OsString::from).collect()))
     }
 
     /// When the repository goes away, the one around it is not meant.

@@ -3,7 +3,7 @@
 use super::{
     super::{
         Round,
-        commit::CommitEnd,
+        commit::{ChangeCause, CommitEnd},
         event::{GateEnded, TasksJudged, TurnEnded},
         next_gate,
         phase::{Judging, PendingWork, Phase, Said, Verdict},
@@ -167,6 +167,12 @@ impl State {
                     plan,
                     Judging { delivers: self.judge.is_undecided(plan, judging), ..judging },
                 );
+            }
+            // Not the files: nobody knows about them, so the gates decide once more, however often ralph is killed.
+            CommitEnd::Changed { cause: Some(ChangeCause::RalphDied) } => {
+                self.feedback.clear();
+                self.phase = Phase::Judging(judging.afresh());
+                self.conclude(plan);
             }
             CommitEnd::Changed { .. } if judging.work == PendingWork::Fresh => {
                 self.feedback.clear();

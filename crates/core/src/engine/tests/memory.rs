@@ -75,7 +75,8 @@ impl Journal {
                 turn.task = (number < 50).then(|| format!("task {number}"));
             }
             Event::TurnEnded(turn) => turn.session = (number < 50).then(|| number.to_string()),
-            Event::CommitStarted { head, message } => {
+            Event::CommitStarted { head, message, boot } => {
+                *boot = (number < 40).then(|| number.to_string());
                 *head = (number < 80).then(|| number.to_string());
                 *message = number.to_string();
             }
@@ -233,7 +234,7 @@ fn journals_are_not_boring() {
 #[test]
 fn a_change_in_an_old_record_is_judged_by_what_was_announced() {
     let changed = || Event::CommitEnded(CommitEnd::Changed { cause: None });
-    let announced = Event::CommitStarted { head: None, message: "m".to_owned() };
+    let announced = Event::CommitStarted { head: None, message: "m".to_owned(), boot: None };
     for (events, misused) in [(vec![changed()], true), (vec![announced, changed()], false)] {
         let started = RunStarted {
             run: "r".to_owned(),

@@ -34,7 +34,7 @@ fn a_resumed_run_goes_on_where_it_was() {
         vec![started(1, 1), finished(), ok(0), ok(1), Event::StopRequested, end(Outcome::Interrupted)];
     assert_eq!(next_after_resume(&run, passed), Action::RunGate(0));
     // Killed while committing: see whether it was made.
-    let announced = Event::CommitStarted { head: None, message: String::new() };
+    let announced = Event::CommitStarted { head: None, message: String::new(), boot: None };
     let committing = vec![started(1, 1), finished(), ok(0), ok(1), announced];
     assert_eq!(next_after_resume(&run, committing), Action::Commit);
     // Gave up: the same iteration, with new attempts.
@@ -89,7 +89,7 @@ fn nothing_stands_in_for_a_verdict_whose_line_is_lost() {
         [Event::TurnStarted(started), ended(TurnEnd::Finished, DONE)]
     };
     let ok = |gate| Event::GateEnded(gate_ended(gate, None));
-    let announced = || Event::CommitStarted { head: None, message: String::new() };
+    let announced = || Event::CommitStarted { head: None, message: String::new(), boot: None };
     let made = || {
         Event::CommitEnded(CommitEnd::Made { commit: String::new(), subject: String::new(), beyond: vec![] })
     };

@@ -264,7 +264,7 @@ impl World {
                 }
                 Action::Commit => {
                     if self.roll(2) == 0 {
-                        self.record(Event::CommitStarted { head: None, message: String::new() });
+                        self.record(Event::CommitStarted { head: None, message: String::new(), boot: None });
                         if self.roll(8) == 0 {
                             self.crash();
                             continue;

@@ -35,6 +35,10 @@ const MESSAGE_TURNS: u32 = 2;
 impl Committing<'_> {
     /// The agent's words for what it did, or a message made from the task.
     pub(super) fn message(&mut self) -> Result<String> {
+        // By an earlier process of the run, which did not live to commit: it is not paid for twice.
+        if let Some(message) = self.site.run().memory.message.clone() {
+            return Ok(message);
+        }
         if self.site.setup.message == MessageFrom::Task {
             return self.message_from_task();
         }

@@ -82,7 +82,7 @@ fn a_whole_run() {
         shown.event(turn(2, 1)).after(30_000);
         shown.event(Event::TurnEnded(Box::new(turn_ended(TurnEnd::Finished, true))));
         shown.event(gate_ended(0, Some(0), None)).event(gate_ended(1, Some(0), None));
-        shown.event(Event::CommitStarted { head: None, message: "x".to_owned() }).after(200);
+        shown.event(Event::CommitStarted { head: None, message: "x".to_owned(), boot: None }).after(200);
         let subject = "Accept ISO weeks in the date parser, and say what is wrong with those that are not";
         let made =
             CommitEnd::Made { commit: "c0ffee1".to_owned(), subject: subject.to_owned(), beyond: vec![] };
@@ -204,7 +204,7 @@ fn verbose_says_how_long_and_why() {
     shown.event(Event::GateStarted { gate: 1 });
     shown.event(gate_ended(1, Some(0), None));
     shown.event(Event::MessageAsked { message: None, usage: Usage::default(), ms: 900 });
-    shown.event(Event::CommitStarted { head: None, message: String::new() }).after(80);
+    shown.event(Event::CommitStarted { head: None, message: String::new(), boot: None }).after(80);
     shown.event(Event::CommitEnded(CommitEnd::Nothing)).event(Event::WaitEnded { ms: 2_000 });
     let details: Vec<String> =
         shown.printed().lines().filter_map(|line| Some(line.strip_prefix("[ralph] ")?.to_owned())).collect();
