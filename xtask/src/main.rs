@@ -6,6 +6,7 @@ mod cargo;
 mod ci;
 mod debian;
 mod elf;
+mod faults;
 mod generate;
 mod history;
 mod instructions;
@@ -32,6 +33,7 @@ usage: cargo xtask <chore>
                       into docs/performance.md
   instructions        count the instructions of typical calls; fails if there are a fifth more than saved;
                       --save saves them
+  faults [NAME...]    kill, cut off, hold and starve real loops for a few minutes; fails if one does not come out of it
   generate [--check]  write the schemas and the generated parts of the pages; fails if they are stale
   agents [NAME...]    run real agents on a scripted model; --help says more
   history REPO...     what ralph would say about the commits of real projects; --help says more
@@ -62,6 +64,7 @@ fn run() -> Result<ExitCode> {
         ["instructions"] => instructions::main(instructions::Then::Compare),
         ["instructions", "--save"] => instructions::main(instructions::Then::Save),
         ["agents", ..] => agents::main(&words[1..]),
+        ["faults", ..] => faults::main(&words[1..]),
         ["history", ..] => history::main(&words[1..]),
         ["mutants", ..] => mutants::main(&words[1..]),
         ["generate"] => generate::main(generate::Stale::Write),
