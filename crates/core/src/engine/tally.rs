@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{event::GateEnded, plan::Plan};
 use crate::verify::{
     finding::Finding,
-    tested::{TestBaseline, Tested, loss},
+    tested::{TestBaseline, Tested, contradiction, loss},
 };
 
 /// Tests by gate.
@@ -80,8 +80,16 @@ impl Tally {
     pub(super) fn losses(&self, plan: &Plan) -> Vec<Finding> {
         let mut findings = Vec::new();
         for (index, gate) in plan.gates.iter().enumerate() {
-            let (Some(base), Some(now)) = (self.base(index), self.now(index)) else { continue };
-            if let Some(loss) = loss(base, now.tested.as_ref()).filter(|_| now.passed) {
+            let Some(now) = self.now(index).filter(|now| now.passed) else { continue };
+            let base = self.base(index);
+            // A hint of the run before: one that passed with failures passes with them again.
+            let takes = [self.base_in_judge.get(&index), self.base_in_place.get(&index)];
+            let passed_before = takes.into_iter().flatten().find(|take| take.passed);
+            let lost = base.and_then(|base| loss(base, now.tested.as_ref())).or_else(|| {
+                base?;
+                contradiction(passed_before.and_then(|take| take.tested.as_ref()), now.tested.as_ref())
+            });
+            if let Some(loss) = lost {
                 findings.push(Finding::FewerTests { command: gate.check.name().to_owned(), loss });
             }
         }

@@ -55,6 +55,13 @@ pub enum TestLoss {
         /// How many are, without those that are new.
         after: u64,
     },
+    /// It passes although its runner says that some failed.
+    Failed {
+        /// How many failed when it passed before.
+        before: u64,
+        /// How many fail.
+        after: u64,
+    },
     /// Some are in the files and do not run, though others do.
     Unrun {
         /// What they are called; some of them.
@@ -108,6 +115,12 @@ impl TestLoss {
             Self::MoreSkipped { before, after } => {
                 format!("skipped {before} tests before the run and {after} now")
             }
+            Self::Failed { before: 0, after } => {
+                format!("passes, and its own summary says that {after} failed")
+            }
+            Self::Failed { before, after } => {
+                format!("passes, and its own summary says that {after} failed, {before} before the run")
+            }
             Self::Unrun { tests } => {
                 format!("no longer runs tests that are still in the files: {}", tests.join(", "))
             }
@@ -141,6 +154,14 @@ pub fn loss(before: TestBaseline<'_>, after: Option<&Tested>) -> Option<TestLoss
         return Some(TestLoss::MoreSkipped { before: base.total().skipped, after: skipped });
     }
     (!after.unrun.is_empty()).then(|| TestLoss::Unrun { tests: after.unrun.clone() })
+}
+
+/// Whether a guardrail passes although its runner says that tests failed: more than failed when it passed before. A process
+/// that the code under test ends as it likes has that exit code.
+pub fn contradiction(passed_before: Option<&Tested>, after: Option<&Tested>) -> Option<TestLoss> {
+    let failed = |tested: Option<&Tested>| tested.map_or(0, |tested| tested.total().failed);
+    let (before, after) = (failed(passed_before), failed(after));
+    (before < after).then_some(TestLoss::Failed { before, after })
 }
 
 /// What is compared with what: each runner with itself, and those that went with those that came.
@@ -240,8 +261,29 @@ mod tests {
     }
 
     #[test]
+    fn a_guardrail_that_passes_has_no_failed_tests() {
+        let of = |before: Option<[u64; 3]>, after: [u64; 3]| {
+            contradiction(before.map(pytest).as_ref(), Some(&pytest(after)))
+        };
+        assert_eq!(of(Some([9, 0, 0]), [9, 0, 0]), None);
+        assert_eq!(of(Some([9, 0, 0]), [8, 1, 0]), Some(TestLoss::Failed { before: 0, after: 1 }));
+        assert_eq!(of(None, [8, 1, 0]), Some(TestLoss::Failed { before: 0, after: 1 }));
+        // It always passes, and did so before.
+        assert_eq!(of(Some([8, 1, 0]), [8, 1, 0]), None);
+        assert_eq!(contradiction(None, None), None);
+    }
+
+    #[test]
     fn losses_in_words() {
         let of = |loss: TestLoss| loss.words();
+        assert_eq!(
+            of(TestLoss::Failed { before: 0, after: 2 }),
+            "passes, and its own summary says that 2 failed"
+        );
+        assert_eq!(
+            of(TestLoss::Failed { before: 1, after: 2 }),
+            "passes, and its own summary says that 2 failed, 1 before the run"
+        );
         assert_eq!(
             of(TestLoss::NoSummary { before: 3 }),
             "ran 3 tests before the run and names no number now"
