@@ -26,7 +26,7 @@ use renamed::{Renamed, RenamedKind, follows, renamed};
 use super::{
     bite::NewTests,
     changed_check::{ChangedCheck, FileChange},
-    old_checks::CheckFact,
+    old_checks::{Addition, CheckFact},
     rules::ChecksSetup,
 };
 
@@ -219,10 +219,15 @@ impl<'a> WhatJudges<'a> {
             Some(LaidOver::Text(text)) => Some(text),
             Some(LaidOver::Base) | None => file.old.as_ref(),
         };
-        let only_adds = role == Role::Test
+        let is_longer = role == Role::Test
             && check.worse.is_empty()
             && before.zip(file.new.as_ref()).is_some_and(|(old, new)| only_adds(old, new));
-        Some((CheckFact { check, is_laid, only_adds, reaches_others, excuse, may_change }, laid))
+        let addition = if reaches_others {
+            Some(Addition::ReachesOthers)
+        } else {
+            is_longer.then_some(Addition::Longer)
+        };
+        Some((CheckFact { check, is_laid, addition, excuse, may_change }, laid))
     }
 
     /// The parts that differ of a file that judges only in parts; nothing if none does.

@@ -20,14 +20,21 @@ pub struct CheckFact {
     pub check: ChangedCheck,
     /// Whether guardrails can be run with it as it was when the run began.
     pub is_laid: bool,
-    /// A test file that only became longer, with nothing in it that got worse.
-    pub only_adds: bool,
-    /// A new file that can change how other tests end.
-    pub reaches_others: bool,
+    /// What came with it, where that says something.
+    pub addition: Option<Addition>,
     /// Why a weaker one is nothing to ask about: what it tested is gone.
     pub excuse: Option<String>,
     /// The settings say that it may change.
     pub may_change: bool,
+}
+
+/// What a change of tests brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addition {
+    /// A test file only became longer, with nothing in it that got worse.
+    Longer,
+    /// A new file can change how other tests end.
+    ReachesOthers,
 }
 
 /// How a guardrail ended with checks that the run began with.
@@ -132,7 +139,7 @@ impl Evidence {
         let touches = |fact: &&CheckFact| {
             fact.check.change != FileChange::Added
                 || runs_others(fact.check.role)
-                || fact.reaches_others
+                || fact.addition == Some(Addition::ReachesOthers)
                 || !fact.check.worse.is_empty()
         };
         self.checks.iter().filter(|fact| !fact.may_change).filter(touches)
@@ -218,7 +225,8 @@ fn rest(evidence: &Evidence, findings: &[Finding], checks: Together, runner: Tog
         evidence.counted().filter(|fact| !found.contains(fact.check.file.as_str())).partition(is_passed);
     let mut notes = Vec::new();
     // More tests beside the old ones, which pass, are what everybody hopes for.
-    let passed: Vec<&CheckFact> = passed.into_iter().filter(|fact| !fact.only_adds).collect();
+    let passed: Vec<&CheckFact> =
+        passed.into_iter().filter(|fact| fact.addition != Some(Addition::Longer)).collect();
     if !passed.is_empty() {
         notes.push(CheckNote::OldChecksPass { files: copied(&passed) });
     }

@@ -45,7 +45,7 @@ fn check(setup: &ChecksSetup, files: &[(&str, &str, &str)], expected: &str) {
                 (!fact.is_laid, "?"),
                 (fact.excuse.is_some(), "~"),
                 (fact.may_change, "*"),
-                (fact.reaches_others, "!"),
+                (fact.addition == Some(Addition::ReachesOthers), "!"),
             ];
             let marks: String = marks.iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| *mark).collect();
             format!("{}{marks}", fact.check.file)

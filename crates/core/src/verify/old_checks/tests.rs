@@ -26,8 +26,11 @@ fn fact(word: &str) -> CheckFact {
     CheckFact {
         check,
         is_laid: !word.contains('?'),
-        only_adds: word.contains('>'),
-        reaches_others: word.contains('!'),
+        addition: match (word.contains('>'), word.contains('!')) {
+            (true, _) => Some(Addition::Longer),
+            (_, true) => Some(Addition::ReachesOthers),
+            (false, false) => None,
+        },
         excuse: word.contains('~').then(|| "a.py is gone, too".to_owned()),
         may_change: word.contains('*'),
     }
