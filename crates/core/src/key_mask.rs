@@ -16,6 +16,8 @@ use shapes::{Rest, SHAPES, Shape};
 const MASK: &[u8] = b"***";
 /// The longest beginning of a key.
 const MAX_BEGIN_LEN: usize = 24;
+/// As much is remembered of what came before: the longest escape.
+const MAX_BEFORE_LEN: usize = 16;
 /// The longest key that is recognised where it comes in two pieces.
 const MAX_HELD_LEN: usize = 16 * 1024;
 
@@ -32,7 +34,7 @@ pub fn masked(text: &str) -> Cow<'_, str> {
 pub fn masked_bytes(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut shown: Option<Vec<u8>> = None;
     let mut at = 0;
-    while let Some(Found::Key { secret, end }) = next(bytes, at, Ending::Last) {
+    while let Some(Found::Key { secret, end }) = next(&[], bytes, at, Ending::Last) {
         let shown = shown.get_or_insert_with(|| Vec::with_capacity(bytes.len()));
         shown.extend_from_slice(&bytes[at..secret]);
         shown.extend_from_slice(MASK);
@@ -52,6 +54,8 @@ pub fn masked_bytes(bytes: &[u8]) -> Cow<'_, [u8]> {
 pub struct KeyMask {
     /// The beginning of what may become a key.
     held: Vec<u8>,
+    /// The last bytes before that: whether a word goes on.
+    before: Vec<u8>,
     has_masked: bool,
 }
 
@@ -67,7 +71,7 @@ impl KeyMask {
         };
         let mut shown: Option<Vec<u8>> = None;
         let mut at = 0;
-        while let Some(found) = next(&all, at, Ending::More) {
+        while let Some(found) = next(&self.before, &all, at, Ending::More) {
             match found {
                 Found::Key { secret, end } => {
                     self.has_masked = true;
@@ -82,6 +86,8 @@ impl KeyMask {
                 }
             }
         }
+        self.before.extend_from_slice(&all[all.len().saturating_sub(MAX_BEFORE_LEN)..]);
+        self.before.drain(..self.before.len().saturating_sub(MAX_BEFORE_LEN));
         match shown {
             None => all,
             Some(mut shown) => {
@@ -94,9 +100,19 @@ impl KeyMask {
     /// What is left when nothing more comes.
     pub fn finish(&mut self) -> Vec<u8> {
         let held = std::mem::take(&mut self.held);
-        let shown = masked_bytes(&held);
-        self.has_masked |= matches!(shown, Cow::Owned(_));
-        shown.into_owned()
+        // As if it had come in one piece, but for what was shown already.
+        let length = self.before.len();
+        let all = [std::mem::take(&mut self.before), held].concat();
+        let mut shown = Vec::new();
+        let mut at = length;
+        while let Some(Found::Key { secret, end }) = next(&[], &all, at, Ending::Last) {
+            self.has_masked = true;
+            shown.extend_from_slice(&all[at..secret]);
+            shown.extend_from_slice(MASK);
+            at = end;
+        }
+        shown.extend_from_slice(&all[at..]);
+        shown
     }
 
     /// Whether anything was masked so far.
@@ -120,10 +136,10 @@ enum Found {
 }
 
 /// The next key that begins at or after `from`.
-fn next(bytes: &[u8], from: usize, ending: Ending) -> Option<Found> {
+fn next(before: &[u8], bytes: &[u8], from: usize, ending: Ending) -> Option<Found> {
     let mut at = from;
     while let Some((start, shape)) = begin(bytes, at) {
-        if !shape.is_alone || stands_alone(bytes, start) {
+        if !shape.is_alone || stands_alone(before, bytes, start) {
             let secret = start + shape.begin.len();
             match shape.rest.read(&bytes[secret..]) {
                 Some(end) if secret + end.at == bytes.len() && !end.is_closed && ending == Ending::More => {
@@ -152,7 +168,7 @@ fn next(bytes: &[u8], from: usize, ending: Ending) -> Option<Found> {
         SHAPES.iter().any(|shape| {
             cut.len() < shape.begin.len()
                 && shape.begin.as_bytes().starts_with(cut)
-                && (!shape.is_alone || stands_alone(bytes, *start))
+                && (!shape.is_alone || stands_alone(before, bytes, *start))
         })
     };
     (tail..bytes.len()).find(is_cut).map(|start| Found::Beginning { start })
@@ -180,8 +196,14 @@ fn begin(bytes: &[u8], from: usize) -> Option<(usize, &'static Shape)> {
 }
 
 /// Whether no word goes on here: what is before is no letter, or one that belongs to an escape.
-fn stands_alone(bytes: &[u8], start: usize) -> bool {
-    let before = &bytes[..start];
+fn stands_alone(before: &[u8], bytes: &[u8], start: usize) -> bool {
+    let near;
+    let before = if before.is_empty() || MAX_BEFORE_LEN <= start {
+        &bytes[..start]
+    } else {
+        near = [before, &bytes[..start]].concat();
+        &near
+    };
     let Some(last) = before.last() else { return true };
     let back = |count: usize| before.len().checked_sub(count).map(|at| before[at]);
     let is_escape = b"nrtbf".contains(last) && back(2) == Some(b'\\');

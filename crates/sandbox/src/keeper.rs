@@ -4,7 +4,7 @@
 //! sanitizers), so what is really in use is counted, for all of them together.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io::Write,
     path::{Path, PathBuf},
     thread,
@@ -57,10 +57,26 @@ pub(super) fn watch(inside: Pid, policy: &Policy) {
 
 fn end(inside: Pid, limits: Limits, reached: Reached) {
     let _ = writeln!(std::io::stderr(), "ralph: {}", limits.explained(reached));
-    for pid in family(inside) {
-        if let Some(pid) = Pid::from_raw(pid) {
-            let _ = kill_process(pid, Signal::KILL);
+    // Who is stopped starts nobody: otherwise one that begins meanwhile would stay.
+    let mut stopped: BTreeSet<i32> = BTreeSet::new();
+    loop {
+        let new: Vec<i32> = family(inside).into_iter().filter(|pid| !stopped.contains(pid)).collect();
+        if new.is_empty() {
+            break;
         }
+        signal(&new, Signal::STOP);
+        stopped.extend(new);
+    }
+    // The one that this process waits for comes last: with it this process ends.
+    let first = inside.as_raw_nonzero().get();
+    stopped.remove(&first);
+    signal(&stopped.into_iter().collect::<Vec<_>>(), Signal::KILL);
+    signal(&[first], Signal::KILL);
+}
+
+fn signal(processes: &[i32], signal: Signal) {
+    for pid in processes.iter().filter_map(|pid| Pid::from_raw(*pid)) {
+        let _ = kill_process(pid, signal);
     }
 }
 
