@@ -1,6 +1,7 @@
 //! Sudden death at every place there is: ralph is killed at each event of its journal, for each kind of loop,
 //! and a resume reaches the end that the run would have reached by itself.
 
+mod damaged_records;
 mod decided;
 mod hangs;
 mod in_session;

@@ -5,6 +5,7 @@
 
 pub mod baseline;
 pub mod budget;
+pub mod chain;
 pub mod commit;
 pub mod deadline;
 pub mod edits;

@@ -112,7 +112,7 @@ pub fn journal(bytes: &[u8]) {
     }
     let Ok(folded) = journal::fold_entries("a journal", entries) else { return };
     show(&folded);
-    let Folded { mut run, entries } = folded;
+    let Folded { mut run, entries, .. } = folded;
     let resumed = Event::RunResumed { pid: 1, limits: run.plan.limits };
     run.apply(&Entry { at: Timestamp::UNIX_EPOCH, event: resumed });
     if let Action::RunGate(gate) = decide(&run.plan, &run.state) {

@@ -3,12 +3,15 @@
 //! Invariant: one writer, one `write` per event, so a killed ralph loses nothing that happened. What others act on is on the
 //! disk before they can, so that a power cut does not lose it either. A torn last line (power loss, full disk) is passed
 //! over by readers and cut off by the next writer.
+//! Each line carries the number of the chain ([`ralph_core::engine::chain`]); who acts on a journal reads it by [`fold`], which
+//! refuses a damaged one.
 
 #[cfg(debug_assertions)]
 mod crash_point;
 pub(crate) mod hook_notes;
 pub(crate) mod kept_stream;
 pub(crate) mod local_time;
+pub(crate) mod repair;
 pub(crate) mod run_dir;
 pub(crate) mod tries;
 
@@ -23,6 +26,7 @@ use std::{
 use jiff::Timestamp;
 use ralph_core::engine::{
     Run,
+    chain::{Chain, ChainReader, Link},
     entry::Entry,
     event::{Event, RunStarted},
     outcome::Outcome,
@@ -39,6 +43,8 @@ use run_dir::RunDir;
 /// The writing end.
 pub(crate) struct Journal {
     file: File,
+    /// What the next line follows.
+    chain: Chain,
     /// What could not be written yet.
     unsaved: Vec<u8>,
     #[cfg(debug_assertions)]
@@ -68,8 +74,10 @@ impl Journal {
         }
         let whole = end_of_last_line(&mut file)?;
         file.set_len(whole)?;
+        let chain = chain_at(&mut file, whole)?;
         Ok(Self {
             file,
+            chain,
             unsaved: Vec::new(),
             #[cfg(debug_assertions)]
             death: crash_point::CrashPoint::planned(),
@@ -94,7 +102,9 @@ impl Journal {
 
     /// Appends the line of an event. What a full disk refuses is kept and written with the next one.
     pub(crate) fn append_line(&mut self, line: &[u8]) -> io::Result<()> {
-        self.unsaved.extend_from_slice(line);
+        let mut line = line.to_vec();
+        self.chain.close(&mut line);
+        self.unsaved.extend_from_slice(&line);
         self.unsaved.push(b'\n');
         #[cfg(debug_assertions)]
         self.death.before_writing(&mut self.file, &self.unsaved);
@@ -139,6 +149,23 @@ fn end_of_line_before(file: &mut File, mut end: u64) -> io::Result<u64> {
     Ok(0)
 }
 
+/// What a line follows that is appended where the last whole line ends.
+fn chain_at(file: &mut File, whole: u64) -> io::Result<Chain> {
+    let Some(before) = whole.checked_sub(1) else { return Ok(Chain::default()) };
+    let start = end_of_line_before(file, before)?;
+    let mut last = vec![0; usize::try_from(before - start).unwrap_or(0)];
+    file.seek(SeekFrom::Start(start))?;
+    io::Read::read_exact(file, &mut last)?;
+    if let Some(chain) = Chain::after(&last) {
+        return Ok(chain);
+    }
+    // Version 0.1 wrote no numbers: what it recorded is under the first one.
+    file.seek(SeekFrom::Start(0))?;
+    let mut reader = ChainReader::default();
+    each_line(&mut BufReader::new(file), 0, &mut |line| _ = reader.take(line))?;
+    Ok(reader.chain())
+}
+
 /// This moment, as exactly as a journal keeps it: what a run remembers is then what its record says.
 pub(crate) fn now() -> Timestamp {
     let now = Timestamp::now();
@@ -177,29 +204,35 @@ pub(crate) fn read_from(path: &Path, position: u64, each: &mut dyn FnMut(Entry))
 /// Reads the lines of a journal that begin at a position; returns where the last whole line ended.
 pub(crate) fn read_lines(
     reader: &mut dyn BufRead,
-    mut position: u64,
+    position: u64,
     each: &mut dyn FnMut(Entry),
 ) -> io::Result<u64> {
+    // A line that is damaged in the middle (a disk that was full, then not) hides no other.
+    each_line(reader, position, &mut |line| {
+        if let Some(entry) = Entry::of_line(line) {
+            each(entry);
+        }
+    })
+}
+
+/// Reads the whole lines that begin at a position, each without its end; returns where the last one ended.
+fn each_line(reader: &mut dyn BufRead, mut position: u64, each: &mut dyn FnMut(&[u8])) -> io::Result<u64> {
     let mut line = Vec::new();
     loop {
         line.clear();
         let length = reader.read_until(b'\n', &mut line)?;
-        if line.last() != Some(&b'\n') {
-            return Ok(position);
-        }
+        let Some(whole) = line.strip_suffix(b"\n") else { return Ok(position) };
         position += length as u64;
-        // A line that is damaged in the middle (a disk that was full, then not) hides no other.
-        if let Some(entry) = Entry::of_line(&line) {
-            each(entry);
-        }
+        each(whole);
     }
 }
 
-/// The first event of a journal, without reading the rest.
+/// The first event of a journal, without reading the rest. Nothing if it is damaged.
 pub(crate) fn started(path: &Path) -> Option<Box<RunStarted>> {
     let mut line = Vec::new();
     BufReader::new(File::open(path).ok()?).read_until(b'\n', &mut line).ok()?;
-    match Entry::of_line(&line)?.event {
+    let line = line.strip_suffix(b"\n")?;
+    match Entry::of_line(line).filter(|_| Chain::default().take(line) != Link::Broken)?.event {
         Event::RunStarted(started) => Some(started),
         _ => None,
     }
@@ -229,25 +262,53 @@ pub(crate) fn end(path: &Path) -> Option<(Timestamp, Outcome, u8)> {
 pub(crate) struct Folded {
     pub(crate) run: Run,
     pub(crate) entries: Vec<Entry>,
+    /// How many lines carry no number: those of version 0.1.
+    pub(crate) unchained: u64,
 }
 
-/// Reads a whole journal and folds it.
+/// Reads a whole journal and folds it. One that is damaged is refused: half of a rule can be another rule.
 pub(crate) fn fold(path: &Path) -> Result<Folded> {
     let mut entries = Vec::new();
-    if read_from(path, 0, &mut |entry| entries.push(entry))? == 0 {
+    let mut reader = ChainReader::default();
+    let end = each_line(&mut BufReader::new(fs_err::File::open(path)?), 0, &mut |line| {
+        reader.take(line);
+        entries.extend(Entry::of_line(line));
+    })?;
+    if let Some(first) = reader.broken.first() {
+        return Err(damaged(path, *first));
+    }
+    if end == 0 {
         return Err(Error::new(
             "nothing of the run is recorded: it ended before it began, or the disk was full",
         )
         .hint("start it again"));
     }
-    fold_entries(&path.display().to_string(), entries)
+    let folded = fold_entries(&path.display().to_string(), entries)?;
+    Ok(Folded { unchained: reader.unchained, ..folded })
+}
+
+/// What is the matter with a journal that is damaged.
+pub(crate) fn damage(path: &Path) -> Result<Option<Error>> {
+    let mut reader = ChainReader::default();
+    each_line(&mut BufReader::new(fs_err::File::open(path)?), 0, &mut |line| _ = reader.take(line))?;
+    Ok(reader.broken.first().map(|line| damaged(path, *line)))
+}
+
+/// What is said about a journal of which this line is not as it was written.
+fn damaged(path: &Path, line: u64) -> Error {
+    let run = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    Error::new(format!(
+        "the record of the run is damaged: line {line} of {} is not as ralph wrote it",
+        path.display()
+    ))
+    .hint(format!("see what can be saved: ralph doctor --repair {run}"))
 }
 
 /// Folds what was read from the journal of this name.
 pub(crate) fn fold_entries(name: &str, entries: Vec<Entry>) -> Result<Folded> {
     let run = Run::fold(&entries)
         .ok_or_else(|| Error::new(format!("{name} does not begin with the start of a run")))?;
-    Ok(Folded { run, entries })
+    Ok(Folded { run, entries, unchained: 0 })
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use moment::MOMENT_LEN;
 
-use super::event::Event;
+use super::{chain::is_end, event::Event};
 
 /// Few lines are longer.
 const USUAL_LEN: usize = 256;
@@ -85,7 +85,11 @@ fn members<T: DeserializeOwned>(line: &str, rest: &str) -> Option<T> {
 /// The number of a gate, where nothing else follows the name of the event.
 fn only_gate(rest: &str) -> Option<usize> {
     let number = rest.strip_prefix("\",\"gate\":")?;
-    let number = number.strip_suffix('\n').unwrap_or(number).strip_suffix('}')?;
+    let number = number.strip_suffix('\n').unwrap_or(number);
+    let (number, end) = number.split_at(number.find([',', '}'])?);
+    if !is_end(end.as_bytes()) {
+        return None;
+    }
     let is_plain =
         number.bytes().all(|byte| byte.is_ascii_digit()) && (number == "0" || !number.starts_with('0'));
     if is_plain { number.parse().ok() } else { None }
@@ -96,7 +100,10 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::engine::event::{GateEnded, Turn, TurnEnd, TurnEnded};
+    use crate::engine::{
+        chain::Chain,
+        event::{GateEnded, Turn, TurnEnd, TurnEnded},
+    };
 
     fn entry(event: Event) -> Entry {
         Entry { at: "2025-11-15T12:00:00.123Z".parse().expect("a time"), event }
@@ -177,6 +184,10 @@ mod tests {
         check(&format!("{begin},\"gate\":0}}"), Some(0));
         check(&format!("{begin},\"gate\":0 }} \n"), Some(0));
         check(&format!("{begin},\"gate\":3,\"new\":1}}"), Some(3));
+        let mut chained = usual.clone().into_bytes();
+        Chain::default().close(&mut chained);
+        assert!(Entry::of_usual_line(&chained).is_some(), "this takes the long way");
+        check(&format!("{}\n", String::from_utf8(chained).expect("text")), Some(12));
         for odd in ["01", "-1", "", "1e3", "99999999999999999999999", "1,\"gate\":2", "\"1\"", "+1"] {
             check(&format!("{begin},\"gate\":{odd}}}"), None);
         }

@@ -273,6 +273,13 @@ pub enum Event {
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         kept: bool,
     },
+    /// The record was damaged, and a person had ralph keep of it what can be believed.
+    RecordRepaired {
+        /// The lines that are lost, as they were numbered, from 1.
+        lost: Vec<u64>,
+        /// How many lines there were.
+        lines: u64,
+    },
     /// The run is over.
     RunEnded {
         /// How.

@@ -165,6 +165,7 @@ impl Memory {
             | Event::Found { .. }
             | Event::Accepted { .. }
             | Event::Rejected { .. }
+            | Event::RecordRepaired { .. }
             | Event::RunEnded { .. }
             | Event::Unknown => {}
         }

@@ -123,6 +123,7 @@ impl State {
             | Event::Contacted { .. }
             | Event::RunsLater { .. }
             | Event::ToolCallsJudged { .. }
+            | Event::RecordRepaired { .. }
             | Event::Warned { .. }
             | Event::ReviewsCounted(_)
             | Event::WorkCounted(_)

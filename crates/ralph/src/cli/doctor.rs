@@ -2,6 +2,7 @@
 
 mod contain;
 mod examine;
+mod repair;
 
 use std::{io, path::Path};
 
@@ -27,10 +28,17 @@ pub(super) struct DoctorArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+
+    /// Say what can be saved of a damaged record, and save it; the damaged one is kept
+    #[arg(long, value_name = "RUN", conflicts_with = "json")]
+    repair: Option<String>,
 }
 
 /// Prints what was found and what is wrong with it.
 pub(super) fn main(args: &DoctorArgs, project: &Path) -> Result<u8> {
+    if let Some(run) = &args.repair {
+        return repair::main(run);
+    }
     let inspected = settings::inspect(project);
     let Some(findings) = examine::examine(project, &inspected)? else { return Ok(INTERRUPTED) };
     let facts = doctor::judge(&findings);

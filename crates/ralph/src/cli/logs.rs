@@ -65,6 +65,10 @@ pub(super) fn main(args: &LogsArgs, project: &Path) -> Result<u8> {
         Some(id) => runs::by_id(id)?,
         None => runs::newest(project)?,
     };
+    // A person who looks for what happened is shown what can be read.
+    if let Some(damage) = journal::damage(&run.journal())? {
+        super::warn(&damage.to_string());
+    }
     let reporters = args.look.replayer(&settings_of(project));
     let mut replay = Replay { args, run, reporters, position: 0, known: None, turn: None, ended: false };
     loop {

@@ -93,6 +93,10 @@ struct Line {
     at: String,
     #[serde(flatten)]
     event: Event,
+    /// In a journal: a number made from the line and from the one before it. `docs/record.md` says how.
+    #[schemars(regex(pattern = r"^[0-9a-f]{16}$"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chain: Option<String>,
 }
 
 /// Without the names of Rust's number types, which other programs do not know as formats.

@@ -166,7 +166,7 @@ fn asked(run: &RunDir, folded: &Folded) -> Option<String> {
 
 /// The same facts for scripts.
 fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
-    let Folded { run: Run { started, plan, state, .. }, entries } = listed.folded;
+    let Folded { run: Run { started, plan, state, .. }, entries, .. } = listed.folded;
     let ((iteration, attempt), spent) = (state.position(), state.spent());
     let gates = listed.gates().into_iter().map(|ended| {
         let check = plan.gates.get(ended.gate).map(|gate| &gate.check);
@@ -291,6 +291,7 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
         | Event::Warned { .. }
         | Event::EditsTaken(_)
         | Event::Found { .. }
+        | Event::RecordRepaired { .. }
         | Event::Accepted { .. }
         | Event::Rejected { .. }
         | Event::FilesChanged { .. }

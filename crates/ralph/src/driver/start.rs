@@ -38,7 +38,7 @@ use ralph_core::{
         Run,
         edits::EditsTaken,
         entry::Entry,
-        event::{Event, RunStarted, TasksJudged},
+        event::{Event, RunStarted, TasksJudged, Topic},
         plan::{Limits, Plan},
     },
     setup::{JudgeSetup, PROJECT_DIR, Setup, StoriesSetup},
@@ -187,6 +187,7 @@ impl Resume {
         let seen = size(&run);
         let folded = journal::fold(&run.journal())?;
         tell_of_end(&folded, &run);
+        let unchained = folded.unchained;
         let mut known = folded.run;
         refuse_final(&with(&known, decided.as_ref()), &run)?;
         refuse_conversation(&known, &run)?;
@@ -224,6 +225,11 @@ impl Resume {
         }
         ledger.record(Event::RunResumed { pid: std::process::id(), limits });
         begin_session_log(&mut ledger, &setup);
+        if 0 < unchained {
+            let text =
+                "an older ralph began the record of this run: damage to its first lines cannot be noticed";
+            ledger.warn_once(Topic::Unchained, text.to_owned());
+        }
         for warning in revised.warnings {
             ledger.warn(warning);
         }

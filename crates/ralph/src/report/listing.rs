@@ -180,7 +180,7 @@ impl Listed<'_> {
     }
 
     fn facts(&self) -> Vec<String> {
-        let Folded { run: Run { started, plan, state, .. }, entries } = self.folded;
+        let Folded { run: Run { started, plan, state, .. }, entries, .. } = self.folded;
         let of = plan.limits.max_iterations;
         // What has ended does not begin another.
         let iteration = if state.outcome().is_some() { state.spent().begun } else { state.position().0 };

@@ -203,6 +203,7 @@ impl Reporter for TaskReporter {
             | Event::TasksJudged(_)
             | Event::EditsTaken(_)
             | Event::Found { .. }
+            | Event::RecordRepaired { .. }
             | Event::Accepted { .. }
             | Event::Rejected { .. }
             | Event::FilesChanged { .. }

@@ -20,4 +20,6 @@ pub enum Topic {
     UnknownQuota,
     /// The agent runs a tool when the hook before it fails.
     OpenHooks,
+    /// The first lines of the record carry no hash chain.
+    Unchained,
 }

@@ -177,7 +177,12 @@ pub(super) fn ranges(project: &Path, dir: &Path) -> Ranges {
 /// The newest run that has done something to this list.
 fn last_loop(project: &Path, dir: &Path) -> Result<Option<(RunDir, Run)>> {
     for run in RunDir::of_project(project)?.into_iter().rev() {
-        let Ok(Folded { run: known, entries }) = journal::fold(&run.journal()) else { continue };
+        let (known, entries) = match journal::fold(&run.journal()) {
+            Ok(Folded { run: known, entries, .. }) => (known, entries),
+            // What a damaged record says about the list is not known, and must not be passed over.
+            Err(error) if journal::started(&run.journal()).is_some() => return Err(error),
+            Err(_) => continue,
+        };
         let is_ours = known.started.setup.stories.as_ref().is_some_and(|stories| stories.ralph_dir == dir);
         let touched = |event: &Event| matches!(event, Event::TurnStarted(_) | Event::TasksJudged(_));
         if is_ours && entries.iter().any(|entry| touched(&entry.event)) {

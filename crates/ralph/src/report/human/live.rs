@@ -97,6 +97,7 @@ impl Live {
             | Event::Warned { .. }
             | Event::EditsTaken(_)
             | Event::Found { .. }
+            | Event::RecordRepaired { .. }
             | Event::Accepted { .. }
             | Event::Rejected { .. }
             | Event::FilesChanged { .. }

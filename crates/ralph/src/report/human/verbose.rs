@@ -109,6 +109,7 @@ impl Human {
             | Event::TasksJudged(_)
             | Event::EditsTaken(_)
             | Event::Found { .. }
+            | Event::RecordRepaired { .. }
             | Event::Accepted { .. }
             | Event::Rejected { .. }
             | Event::FilesChanged { .. }

@@ -28,7 +28,7 @@ pub(crate) fn folded(events: Vec<Event>) -> Folded {
         .zip(std::iter::once(first).chain(events))
         .map(|(minute, event)| Entry { at: at(minute), event })
         .collect();
-    Folded { run: Run::fold(&entries).expect("a start"), entries }
+    Folded { run: Run::fold(&entries).expect("a start"), entries, unchained: 0 }
 }
 
 pub(crate) fn turn(iteration: u32) -> Event {
