@@ -148,6 +148,24 @@ pub(super) const RULES: &[Rule] = &[
         ],
         ..RULE
     },
+    Rule {
+        id: "harness-receipts",
+        category: Category::Harness,
+        finds: "signs a receipt of ralph",
+        instead: "Leave signing to ralph and to the user.",
+        check: Check::Command(harness_receipts),
+        matches: &[
+            "ssh-keygen -Y sign -f key -n ralph-receipt receipt",
+            "ssh-keygen -Ysign -fkey -nralph-receipt receipt",
+            "cat x | ssh-keygen -Y sign -n ralph-receipt -f ~/.ssh/id_ed25519",
+        ],
+        passes: &[
+            "ssh-keygen -Y sign -f tests/key -n file x",
+            "ssh-keygen -Y verify -n ralph-receipt -f signers -I ann -s sig",
+            "ssh-keygen -Y check-novalidate -n ralph-receipt -s sig",
+        ],
+        ..RULE
+    },
 ];
 
 /// Protected in a project.
@@ -294,4 +312,11 @@ fn passes_hooks(input: &RuleInput<'_>) -> Option<String> {
         (has_letter && *switch == "n") || (7 < switch.len() && "no-verify".starts_with(*switch))
     };
     input.found_if(has_hooks && command.switches(&GIT_VALUED, "uS").iter().any(passes))
+}
+
+fn harness_receipts(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    let signs = command.args.iter().any(|arg| matches!(arg.as_str(), "sign" | "-Ysign"));
+    let for_receipts = command.args.iter().any(|arg| arg.ends_with("ralph-receipt"));
+    input.found_if(command.is(&["ssh-keygen"]) && signs && for_receipts)
 }
