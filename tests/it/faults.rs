@@ -67,6 +67,7 @@ impl Preset {
             (end.code, end.facts["outcome"]["outcome"].as_str()),
             (Some(self.code), Some(self.outcome))
         );
+        assert!(env.newest_run().join("receipt.json").is_file(), "it has a receipt");
         (end, env.journal().len())
     }
 

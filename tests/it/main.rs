@@ -40,6 +40,7 @@ mod processes;
 mod promise;
 mod pty;
 mod quota;
+mod receipts;
 mod references;
 mod report;
 mod resume;

@@ -80,6 +80,7 @@ fn it_stops_on_the_promise() {
     // The loop is over: nobody is held any more.
     assert_eq!(stop(&env, "Anything."), None);
     assert_eq!(env.events("run_ended").len(), 1);
+    assert!(env.newest_run().join("receipt.json").is_file(), "it has a receipt");
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod stop;
 mod story_hook;
 mod stream;
 mod table;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -73,6 +74,7 @@ pub(crate) fn main(effort: Effort, figures: Figures) -> Result<ExitCode> {
         ("sandbox", sandbox::measure),
         ("the guard", guard::measure),
         ("the judge", judge::measure),
+        ("receipts", verify::measure),
         ("growth", growth::measure),
         ("long runs", long::measure),
     ] {

@@ -70,6 +70,8 @@ fn generated(ralph: &Ralph) -> Result<Vec<(PathBuf, String)>> {
         (root().join("schemas/tasks.json"), ralph.prints(&["schema", "tasks"])?),
         (root().join("schemas/event.json"), ralph.prints(&["schema", "event"])?),
         (root().join("schemas/guard.json"), ralph.prints(&["schema", "guard"])?),
+        (root().join("schemas/receipt.json"), ralph.prints(&["schema", "receipt"])?),
+        (root().join("schemas/policy.json"), ralph.prints(&["schema", "policy"])?),
     ];
     let mut tables = Vec::new();
     for path in pages()? {

@@ -28,6 +28,7 @@ pub mod nearest;
 pub mod path_pattern;
 pub mod plan_file;
 pub mod prompt;
+pub mod receipt;
 pub mod restart_messages;
 pub mod session;
 pub mod setup;

@@ -172,6 +172,7 @@ mod tests {
             tools: 0,
             tool_errors: 0,
             leftovers: vec![],
+            model: None,
             quota: Vec::new(),
             last_lines: Vec::new(),
             denials: vec![],

@@ -35,12 +35,14 @@ mod sandbox;
 pub(crate) mod schema;
 mod selftest;
 mod session;
+mod sign;
 mod status;
 mod stop;
 mod stories;
 mod task;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 use std::{
     ffi::OsString,
@@ -108,6 +110,8 @@ enum Command {
     Stop(stop::StopArgs),
     Report(report::ReportArgs),
     Judge(judge::JudgeArgs),
+    Verify(verify::VerifyArgs),
+    Sign(sign::SignArgs),
     Selftest(selftest::SelftestArgs),
     Clean(clean::CleanArgs),
     Session(session::SessionArgs),
@@ -251,6 +255,8 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Stop(args) => stop::main(&args, &project),
         Command::Report(args) => report::main(&args, &project),
         Command::Judge(args) => judge::main(&args, &project),
+        Command::Verify(args) => verify::main(&args, &project),
+        Command::Sign(args) => sign::main(&args, &project),
         Command::Selftest(args) => selftest::main(&args, &project),
         Command::Clean(args) => clean::main(&args, &project),
         Command::Doctor(args) => doctor::main(&args, &project),

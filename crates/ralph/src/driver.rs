@@ -66,6 +66,7 @@ use ralph_sys::{error::Result, files::Root, process::Waited};
 use crate::{
     journal::tries,
     project::git::Git,
+    receipt::{self, Issue},
     report::{Reporter, summary},
 };
 use agent::Agent;
@@ -84,6 +85,20 @@ pub(crate) use stories::{PendingJudgement, pending, preview, settle};
 
 /// Claims that came too early, each kept under a name of its own.
 const MAX_REFUTED_FILES: u32 = 1000;
+
+/// Makes the receipt of the run. What goes wrong is only shown: the receipt is about a record that has ended.
+fn receipt(site: &mut Site, repository: Option<&Git>, key_reachable: bool) {
+    let Site { supervisor, dir, ledger, setup } = site;
+    if !setup.project.is_dir() {
+        return;
+    }
+    let issue = Issue { repository, key_reachable: Some(key_reachable) };
+    let warnings = receipt::issue(supervisor, dir, &issue)
+        .unwrap_or_else(|error| vec![format!("there is no receipt of the run: {error}")]);
+    for warning in warnings {
+        ledger.show_warning(warning);
+    }
+}
 
 /// One run on its way.
 pub(crate) struct Driver {
@@ -187,11 +202,14 @@ impl Driver {
         outside::leave(&mut self.site);
         self.leave_files(outcome);
         let Self { mut site, agent, containment, locks, trees, .. } = self;
+        let key_reachable = containment.reaches_key();
         containment.finish(&mut site);
         agent.finish();
         run_later::note(&mut site);
         work_done::count(&mut site, trees.repository());
         site.ledger.record(Event::RunEnded { outcome: outcome.clone(), exit_code });
+        // While no other run can move HEAD.
+        receipt(&mut site, trees.repository(), key_reachable);
         // The guardian shares the locks and takes a moment to go; nothing is left to guard.
         for lock in &locks {
             let _ = lock.unlock();

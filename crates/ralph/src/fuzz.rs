@@ -145,6 +145,7 @@ fn show(folded: &Folded) {
         files: Vec::new(),
         range: None,
         zone: TimeZone::UTC,
+        receipt: None,
     };
     let html = page.render();
     assert!(!html.contains("<script"), "{html}");

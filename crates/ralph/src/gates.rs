@@ -41,6 +41,7 @@ use crate::{
         run_dir::{RunDir, record_into},
     },
     project::iteration_files,
+    receipt,
     workspace::view::View,
 };
 
@@ -137,7 +138,8 @@ pub(crate) fn check(
     });
     let signature = failure.as_ref().and_then(|failure| signature(&failure.exit, &kept).ok());
     let tests = tests_run::read(&gates[gate], &kept, tests.as_ref(), &place.names());
-    Some(GateEnded { gate, failure, ms: millis(ended.took), log, signature, tests })
+    let output_sha256 = receipt::sha256_of(&kept);
+    Some(GateEnded { gate, failure, ms: millis(ended.took), log, signature, tests, output_sha256 })
 }
 
 impl GatePlace<'_> {

@@ -216,7 +216,11 @@ pub(crate) fn read_lines(
 }
 
 /// Reads the whole lines that begin at a position, each without its end; returns where the last one ended.
-fn each_line(reader: &mut dyn BufRead, mut position: u64, each: &mut dyn FnMut(&[u8])) -> io::Result<u64> {
+pub(crate) fn each_line(
+    reader: &mut dyn BufRead,
+    mut position: u64,
+    each: &mut dyn FnMut(&[u8]),
+) -> io::Result<u64> {
     let mut line = Vec::new();
     loop {
         line.clear();

@@ -40,6 +40,8 @@ pub(crate) struct Request<'a> {
     pub(crate) sandbox: Wanted,
     /// How long one guardrail may take.
     pub(crate) timeout: Option<Duration>,
+    /// An empty folder for a clone that is used this once; nothing means the one that the project keeps.
+    pub(crate) fresh: Option<&'a Path>,
 }
 
 /// A command that judges.
@@ -145,7 +147,11 @@ pub(crate) fn judge(
 ) -> Result<std::result::Result<Judged, NoResult>> {
     match Source::find(supervisor, request.project)? {
         Some(source) => {
-            let workspace = Workspace::take(request.project, source, request.wishes.clone())?;
+            let wishes = request.wishes.clone();
+            let workspace = match request.fresh {
+                Some(folder) => Workspace::fresh(folder, request.project, source, wishes)?,
+                None => Workspace::take(request.project, source, wishes)?,
+            };
             let lock = workspace.lock().try_clone()?.into();
             let folder = workspace.folder().to_owned();
             let mark = Mark::new(&format!("judge-{}", std::process::id()), &folder);

@@ -15,6 +15,7 @@ mod journal;
 mod judge;
 mod outside;
 mod project;
+mod receipt;
 mod report;
 mod scripted;
 mod selftest;

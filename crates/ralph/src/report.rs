@@ -13,6 +13,7 @@ pub(crate) mod session_log;
 pub(crate) mod streams;
 pub(crate) mod style;
 pub(crate) mod summary;
+pub(crate) mod verify;
 
 use jiff::Timestamp;
 use ralph_agents::AgentEvent;

@@ -122,7 +122,15 @@ impl From<io::Error> for NotJudged {
 impl Workspace {
     /// Takes a workspace of the project for this process. What of it cannot be believed is made anew when it is needed.
     pub(crate) fn take(project: &Path, source: Source, wishes: Wishes) -> Result<Self> {
-        let (folder, lock) = place::take(project)?;
+        Self::at(place::take(project)?, project, source, wishes)
+    }
+
+    /// Makes a workspace in an empty folder, which no one has used before.
+    pub(crate) fn fresh(folder: &Path, project: &Path, source: Source, wishes: Wishes) -> Result<Self> {
+        Self::at(place::take_in(folder)?, project, source, wishes)
+    }
+
+    fn at((folder, lock): (PathBuf, File), project: &Path, source: Source, wishes: Wishes) -> Result<Self> {
         let record = WorkspaceRecord::read(&folder).unwrap_or_else(|| WorkspaceRecord::new(project));
         let config = folder.join("gitconfig");
         fs_err::write(&config, GIT_CONFIG)?;

@@ -31,6 +31,7 @@ impl Sandbox {
             folder: &folder_path,
             cache: folder_path.join("cache"),
             id: format!("exec-{}", std::process::id()),
+            secrets: Vec::new(),
         };
         let mut sandbox = Self::prepare(wanted, request, &mut supervisor)?;
         for warning in sandbox.warnings().into_iter().chain(stays_outside(&sandbox.withheld_variables())) {

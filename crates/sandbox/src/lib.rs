@@ -22,6 +22,7 @@ pub mod outside;
 mod own_process;
 mod placeholders;
 mod proxy;
+mod reach;
 mod sbx;
 mod seatbelt;
 mod seccomp;
@@ -131,6 +132,8 @@ pub struct SandboxRequest<'a> {
     pub cache: PathBuf,
     /// Tells it from other sandboxes.
     pub id: String,
+    /// What no process inside may get at, beside the secrets that every sandbox hides.
+    pub secrets: Vec<PathBuf>,
 }
 
 impl Sandbox {
@@ -140,7 +143,7 @@ impl Sandbox {
         request: SandboxRequest<'_>,
         supervisor: &mut Supervisor,
     ) -> io::Result<Self> {
-        let SandboxRequest { project, agent, program, env, work, folder, cache, id } = request;
+        let SandboxRequest { project, agent, program, env, work, folder, cache, id, secrets } = request;
         let mut places = survey::survey(project);
         let tracked = git_rules::tracked(supervisor, project, &places.secrets);
         places.secrets.retain(|path| !tracked.contains(path));
@@ -151,6 +154,7 @@ impl Sandbox {
         let variable = |name: &str| env.get(name).cloned().or_else(|| env::var(name).ok());
         let login = Login::prepare(agent, &state, &variable)?;
         places.hidden.extend(survey::real(login::hidden(agent, &variable)));
+        places.hidden.extend(survey::real(secrets));
         let (hooks, mut files) = git_rules::protect(&mut places, supervisor);
         files.extend(login::expected(agent).iter().map(|(name, text)| (project.join(name), *text)));
         let own =

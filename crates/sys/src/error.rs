@@ -26,6 +26,10 @@ pub const BLOCKED: u8 = 1;
 pub const GUARDRAIL_FAILED: u8 = 3;
 /// Something outside must change before ralph can say anything.
 pub const NOT_JUDGED: u8 = 6;
+/// A receipt does not hold.
+pub const DOES_NOT_HOLD: u8 = 1;
+/// Whether a receipt holds cannot be told.
+pub const CANNOT_TELL: u8 = 2;
 /// Interrupted by a signal.
 pub const INTERRUPTED: u8 = 130;
 

@@ -50,8 +50,8 @@ impl Chain {
         debug_assert_eq!(brace, Some(b'}'), "a line of a journal is an object");
         self.0 = step(self.0, line);
         line.extend_from_slice(KEY);
-        let digit = |at: u32| b"0123456789abcdef"[(self.0 >> (60 - 4 * at)) as usize & 0xf];
-        line.extend((0..16).map(digit));
+        let digits = |byte: u8| [byte >> 4, byte & 0xf].map(|digit| b"0123456789abcdef"[usize::from(digit)]);
+        line.extend(self.0.to_be_bytes().into_iter().flat_map(digits));
         line.extend_from_slice(b"\"}");
     }
 
@@ -179,7 +179,9 @@ mod tests {
         assert!(lines.iter().all(|line| serde_json::from_slice::<serde_json::Value>(line).is_ok()));
         let last = lines.last().expect("lines");
         let mut reader = ChainReader::default();
-        lines.iter().for_each(|line| _ = reader.take(line));
+        for line in &lines {
+            reader.take(line);
+        }
         assert_eq!(Chain::after(last), Some(reader.chain()));
     }
 
@@ -197,7 +199,9 @@ mod tests {
     fn lines_of_the_first_version_are_under_the_first_number() {
         let mut old: Vec<Vec<u8>> = LINES[..2].iter().map(|line| line.as_bytes().to_vec()).collect();
         let mut reader = ChainReader::default();
-        old.iter().for_each(|line| _ = reader.take(line));
+        for line in &old {
+            reader.take(line);
+        }
         assert_eq!((reader.unchained, reader.broken.len()), (2, 0));
         let mut chain = reader.chain();
         let mut line = LINES[2].as_bytes().to_vec();

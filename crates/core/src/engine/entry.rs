@@ -117,6 +117,7 @@ mod tests {
             log: "a.log".to_owned(),
             signature: None,
             tests: None,
+            output_sha256: None,
         })
     }
 

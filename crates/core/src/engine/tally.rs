@@ -158,7 +158,7 @@ mod tests {
         let passed = said.trim_start_matches('!').parse().ok();
         let counts = |passed| BTreeMap::from([(Runner::Cargo, Counts { passed, ..Counts::default() })]);
         let tests = passed.map(|passed| Tested { counts: counts(passed), ..Tested::default() });
-        GateEnded { gate: 0, failure, ms: 1, log: String::new(), signature: None, tests }
+        GateEnded { gate: 0, failure, ms: 1, log: String::new(), signature: None, tests, output_sha256: None }
     }
 
     /// Counts before the run in place and in the judge, and at the claim in both.

@@ -86,6 +86,7 @@ fn ended(end: TurnEnd, line: &str) -> Event {
         tools: 1,
         tool_errors: 0,
         leftovers: vec![],
+        model: None,
         quota: Vec::new(),
         last_lines: Vec::new(),
         denials: vec![],
@@ -163,7 +164,7 @@ fn gate_ended(gate: usize, failure: Option<String>) -> GateEnded {
         "left" => OpenTasks::of("plan.md", &[&Task::default()], 2).into(),
         _ => GateFailure::refused(text),
     });
-    GateEnded { gate, failure, ms: 1, log: String::new(), signature: None, tests: None }
+    GateEnded { gate, failure, ms: 1, log: String::new(), signature: None, tests: None, output_sha256: None }
 }
 
 fn view(line: &str) -> View {

@@ -26,6 +26,8 @@ fn git() -> String {
 pub enum ScmTask {
     /// Ralph commits what the iteration changed, with a message.
     Commit,
+    /// Ralph pushes the receipts of commits when the run has ended.
+    Notes,
     /// Any other command of the program, with its arguments.
     Command(String),
 }
@@ -35,6 +37,7 @@ impl ScmTask {
     pub fn words(&self) -> &str {
         match self {
             Self::Commit => COMMIT,
+            Self::Notes => NOTES,
             Self::Command(words) => words,
         }
     }
@@ -44,6 +47,11 @@ impl ScmTask {
         self.words().split_whitespace().next().unwrap_or_default()
     }
 
+    /// Whether it is a command that runs after a commit.
+    pub fn follows_commit(&self) -> bool {
+        matches!(self, Self::Command(_)) && !self.commits()
+    }
+
     /// Whether it makes a commit, by ralph or with arguments of the user's own.
     pub fn commits(&self) -> bool {
         self.verb() == COMMIT
@@ -51,10 +59,15 @@ impl ScmTask {
 }
 
 const COMMIT: &str = "commit";
+const NOTES: &str = "notes";
 
 impl From<String> for ScmTask {
     fn from(words: String) -> Self {
-        if words == COMMIT { Self::Commit } else { Self::Command(words) }
+        match words.as_str() {
+            COMMIT => Self::Commit,
+            NOTES => Self::Notes,
+            _ => Self::Command(words),
+        }
     }
 }
 
@@ -79,6 +92,7 @@ mod tests {
         }
         check("commit", &ScmTask::Commit, "commit", true);
         check("commit -s", &ScmTask::Command("commit -s".to_owned()), "commit", true);
+        check("notes", &ScmTask::Notes, "notes", false);
         check("push origin", &ScmTask::Command("push origin".to_owned()), "push", false);
     }
 }

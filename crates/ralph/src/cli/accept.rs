@@ -16,6 +16,8 @@ use super::{persons_command::refuse_inside_run, print_lines, runs, warn};
 use crate::{
     driver::task_failure,
     journal::{self, Journal, run_dir::RunDir},
+    project::git::Git,
+    receipt::{self, Issue},
 };
 
 /// Accept a run that is done, with findings
@@ -48,6 +50,16 @@ pub(super) fn main(args: &AcceptArgs, project: &Path) -> Result<u8> {
         warn(&failure);
     }
     journal.append(&Entry { at: journal::now(), event: Event::Accepted { why: args.message.clone() } })?;
+    let mut supervisor = Supervisor::new()?;
+    let repository = Git::find(&mut supervisor, &run.started.setup.project).ok().flatten();
+    // What a run of an older ralph has no receipt of stays without one.
+    if receipt::read(&dir).is_ok() {
+        let issue = Issue { repository: repository.as_ref(), key_reachable: None };
+        for warning in receipt::issue(&mut supervisor, &dir, &issue)? {
+            warn(&warning);
+        }
+    }
+    supervisor.release();
     journal.unlock();
     print_lines(&format!("accepted run {}\n", dir.id()))?;
     Ok(0)
@@ -77,6 +89,6 @@ fn postponed(run: &Run) -> Result<Vec<String>> {
     let Setup { scm, project, .. } = &run.started.setup;
     let Some(scm) = scm.as_ref().filter(|_| 0 < run.state.spent().commits) else { return Ok(Vec::new()) };
     let mut supervisor = Supervisor::new()?;
-    let tasks = scm.tasks.iter().filter(|task| !task.commits());
+    let tasks = scm.tasks.iter().filter(|task| task.follows_commit());
     Ok(tasks.filter_map(|task| task_failure(&mut supervisor, scm, project, task.words())).collect())
 }

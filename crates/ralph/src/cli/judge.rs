@@ -94,6 +94,7 @@ pub(super) fn main(args: &JudgeArgs, project: &Path) -> Result<u8> {
         checkout: settings.verify.checkout,
         sandbox,
         timeout: settings.limits.gate_timeout,
+        fresh: None,
     };
     let talks = !args.json && term::is_terminal(Stream::Err);
     let judged = judge::judge(&mut supervisor, &request, &mut |step| {
@@ -230,7 +231,7 @@ fn relative(project: &Path, path: &Path) -> PathBuf {
     whole.strip_prefix(top).map_or(whole.clone(), Path::to_path_buf)
 }
 
-fn tell(step: &Step<'_>) {
+pub(super) fn tell(step: &Step<'_>) {
     let text = match step {
         Step::Bringing => "bringing the judge to the commit".to_owned(),
         Step::Preparing(command) => format!("preparing the judge: {}", one_line(command)),

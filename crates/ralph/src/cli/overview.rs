@@ -15,7 +15,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         "Daily",
         &[
             "init", "run", "status", "logs", "stop", "resume", "report", "accept", "reject", "judge",
-            "selftest", "doctor", "demo", "clean",
+            "verify", "sign", "selftest", "doctor", "demo", "clean",
         ],
     ),
     ("Other loops", &["plan", "build", "prompt", "stories", "task"]),

@@ -18,6 +18,7 @@ use super::{print, runs};
 use crate::{
     journal::{self, Folded, local_time, run_dir::RunDir},
     project::git::{FileChange, Git},
+    receipt,
     report::{html::Page, listing::Standing},
 };
 
@@ -70,6 +71,7 @@ pub(super) fn main(args: &ReportArgs, project: &Path) -> Result<u8> {
         range,
         folded: &folded,
         zone: local_time::zone(),
+        receipt: receipt::read(&run).ok(),
     };
     let text = page.render();
     match &args.file {

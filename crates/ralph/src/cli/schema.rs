@@ -1,7 +1,14 @@
 //! `ralph schema`: what ralph reads and writes, as JSON Schema.
 
 use clap::{Args, ValueEnum};
-use ralph_core::{engine::event::Event, stories::TaskList};
+use ralph_core::{
+    engine::event::Event,
+    receipt::{
+        policy::Policy,
+        statement::{PREDICATE_TYPE, STATEMENT_TYPE, Statement},
+    },
+    stories::TaskList,
+};
 use ralph_guard::UserRules;
 use ralph_sys::error::Result;
 use schemars::{
@@ -37,6 +44,10 @@ enum Of {
     Event,
     /// Your own rules for the guard: `~/.config/ralph/guard.json`
     Guard,
+    /// What a receipt says, without its envelope
+    Receipt,
+    /// What `ralph verify --policy` asks for
+    Policy,
 }
 
 /// Prints the schema.
@@ -46,6 +57,8 @@ pub(super) fn main(args: &SchemaArgs) -> Result<u8> {
         Of::Tasks => tasks_schema(),
         Of::Event => event_schema(),
         Of::Guard => guard_schema(),
+        Of::Receipt => receipt_schema(),
+        Of::Policy => policy_schema(),
     })?;
     Ok(0)
 }
@@ -82,6 +95,28 @@ fn event_schema() -> String {
         "One line of a journal, and of `ralph run --output json`. Newer versions may have more kinds of events \
          and more keys: pass over what you do not know."
     );
+    text(&schema)
+}
+
+/// The schema of what a receipt says, as the text of a file.
+fn receipt_schema() -> String {
+    let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut schema = generator.into_root_schema_for::<Statement>().to_value();
+    schema["title"] = json!("Receipt of ralph");
+    schema["description"] = json!(
+        "An in-toto Statement v1 about a commit and its tree: the payload of the DSSE envelope in `receipt.json` and in \
+         `refs/notes/ralph`."
+    );
+    schema["properties"]["_type"]["const"] = json!(STATEMENT_TYPE);
+    schema["properties"]["predicateType"]["const"] = json!(PREDICATE_TYPE);
+    text(&schema)
+}
+
+/// The schema of a policy, as the text of a file.
+fn policy_schema() -> String {
+    let generator = SchemaSettings::draft2020_12().into_generator();
+    let mut schema = generator.into_root_schema_for::<Policy>().to_value();
+    schema["title"] = json!("Policy of `ralph verify`");
     text(&schema)
 }
 

@@ -1,6 +1,9 @@
 //! Runs processes inside the sandbox of the run, if it has one, and records what it noticed.
 
-use std::{io, path::Path};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use ralph_core::{containment::wanted::GatesRun, engine::event::Event, setup::Setup};
 use ralph_sandbox::{Sandbox, SandboxRequest, spool::VARIABLE, unprotected::UnprotectedFiles};
@@ -15,7 +18,7 @@ use super::{
     site::Site,
     spool::{Caller, Spool},
 };
-use crate::tasks::Task;
+use crate::{receipt::signing, tasks::Task};
 
 /// Most of what the programs around a sandbox say.
 const MAX_OUTPUT_LEN: usize = 4096;
@@ -27,6 +30,8 @@ pub(super) struct Containment {
     unprotected: Option<UnprotectedFiles>,
     /// Starts what the agent inside asks for, while it has its turn.
     spool: Option<Spool>,
+    /// What the key that signs receipts is reached by.
+    key: Vec<PathBuf>,
 }
 
 impl Containment {
@@ -37,9 +42,10 @@ impl Containment {
         if !setup.sandbox.level().contains() {
             let unprotected =
                 setup.stories.is_some().then(|| UnprotectedFiles::of(&setup.project, dir.path(), supervisor));
-            return Ok(Self { sandbox: None, unprotected, spool: None });
+            return Ok(Self { sandbox: None, unprotected, spool: None, key: Vec::new() });
         }
         let plan = setup.variables.get("PLAN_FILE").map(|name| setup.project.join(name));
+        let key = signing::key(supervisor, &setup.project).secrets();
         let request = SandboxRequest {
             project: &setup.project,
             agent: ralph_agents::adapter(&setup.agent.command).name(),
@@ -49,6 +55,7 @@ impl Containment {
             folder: dir.path(),
             cache: dir.cache(),
             id: dir.id(),
+            secrets: key.clone(),
         };
         let sandbox = Sandbox::prepare(setup.sandbox.clone(), request, supervisor)?;
         let level = sandbox.level();
@@ -58,12 +65,17 @@ impl Containment {
         for warning in sandbox.warnings() {
             ledger.warn(warning);
         }
-        Ok(Self { sandbox: Some(sandbox), unprotected: None, spool: None })
+        Ok(Self { sandbox: Some(sandbox), unprotected: None, spool: None, key })
     }
 
     /// Whether there is any.
     pub(super) fn is_there(&self) -> bool {
         self.sandbox.is_some()
+    }
+
+    /// Whether processes of the run can get at the key that signs receipts.
+    pub(super) fn reaches_key(&self) -> bool {
+        self.sandbox.as_ref().is_none_or(|sandbox| self.key.iter().any(|path| sandbox.reaches(path)))
     }
 
     /// The sandbox, for who looks what is changed while a process runs in it.

@@ -111,6 +111,7 @@ impl Over {
             hooks: report,
             tree,
             branch,
+            model: tally.model,
             quota: tally.limit.map(|limit| limit.windows).unwrap_or_default(),
         };
         (calls, ended)

@@ -127,7 +127,7 @@ impl Driver {
     pub(super) fn deliver(&mut self) {
         if let Some(scm) = self.site.setup.scm.clone() {
             let after = scm.tasks.iter().skip_while(|task| **task != ScmTask::Commit).skip(1);
-            for task in after.filter(|task| !task.commits()) {
+            for task in after.filter(|task| task.follows_commit()) {
                 super::commit::run_task(&mut self.site, &scm, task.words());
             }
         }

@@ -32,6 +32,7 @@ use super::{judge::RunJudge, ledger::Ledger};
 use crate::{
     journal::{self, Journal, run_dir::RunDir, tries},
     project::git::Git,
+    receipt::{self, Issue},
 };
 
 /// How long another hook of the same conversation may take before this one gives up.
@@ -250,6 +251,7 @@ impl SessionLoop {
                     let Run { plan, state, .. } = self.ledger.run();
                     let exit_code = state.exit_code(plan, &outcome);
                     self.ledger.record(Event::RunEnded { outcome: outcome.clone(), exit_code });
+                    self.issue_receipt();
                     let status = status(&self.ledger.run().state);
                     return Ok(Verdict::LetGo { outcome, status });
                 }
@@ -289,6 +291,25 @@ impl SessionLoop {
                 }
                 Action::WaitUntil(_) => self.ledger.record(Event::WaitEnded { ms: 0 }),
             }
+        }
+    }
+
+    /// Makes the receipt of the loop. The conversation is not contained, so the key is in reach of it.
+    fn issue_receipt(&mut self) {
+        let mut own = None;
+        let supervisor = match &mut self.supervisor {
+            Some(supervisor) => supervisor,
+            None => match Supervisor::new() {
+                Ok(new) => own.insert(new),
+                Err(_) => return,
+            },
+        };
+        let repository = Git::find(supervisor, &self.setup.project).ok().flatten();
+        let issue = Issue { repository: repository.as_ref(), key_reachable: Some(true) };
+        // No one is there to be told; `ralph sign` says what is the matter.
+        let _ = receipt::issue(supervisor, &self.run, &issue);
+        if let Some(own) = own {
+            own.release();
         }
     }
 

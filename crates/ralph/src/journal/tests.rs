@@ -59,6 +59,7 @@ fn events_come_back_as_they_were() {
             log: "x".to_owned(),
             signature: None,
             tests: None,
+            output_sha256: None,
         }),
         Event::CommitStarted { head: Some("abc".to_owned()), message: "m".to_owned(), boot: None },
         Event::CommitEnded(CommitEnd::Failed { output: "no".to_owned() }),

@@ -270,6 +270,7 @@ fn contained(supervisor: &mut Supervisor, request: &Request<'_>, folder: &Path) 
         folder: &folder,
         cache: folder.join("cache"),
         id: format!("judge-{}", std::process::id()),
+        secrets: Vec::new(),
     };
     Ok(Some(Sandbox::prepare(request.sandbox.clone(), sandbox, supervisor)?))
 }

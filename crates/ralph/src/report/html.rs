@@ -4,6 +4,7 @@
 
 mod chart;
 mod recap;
+mod receipt;
 mod refused;
 mod sandbox;
 mod sections;
@@ -12,6 +13,7 @@ use jiff::tz::TimeZone;
 use ralph_core::{
     escapes::{is_deceptive, mark, without_escapes},
     key_mask::masked,
+    receipt::envelope::Envelope,
 };
 
 use super::listing::Standing;
@@ -39,6 +41,8 @@ pub(crate) struct Page<'a> {
     /// The first commit that is not the run's, and the last that is.
     pub(crate) range: Option<(String, String)>,
     pub(crate) zone: TimeZone,
+    /// What others can verify, if there is one.
+    pub(crate) receipt: Option<Envelope>,
 }
 
 impl Page<'_> {
@@ -66,6 +70,7 @@ impl Page<'_> {
             section("Files changed", self.changed()),
             section("Turns", self.turns(&story)),
             section("Sandbox", self.contained()),
+            section("Receipt", self.receipt()),
         ];
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

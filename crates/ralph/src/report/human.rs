@@ -186,9 +186,7 @@ impl Reporter for Human {
             Event::EditsTaken(taken) => self.edits_taken(taken),
             Event::BaseMoved(moved) => self.base_moved(moved),
             Event::Found { findings } => self.found(findings),
-            Event::RecordRepaired { lost, lines } => {
-                self.warning(&format!("the record was damaged: {} of {lines} lines are lost", lost.len()));
-            }
+            Event::RecordRepaired { lost, lines } => self.warning(&summary::repaired(lost.len(), *lines)),
             Event::Accepted { why } => self.accepted(why.as_deref()),
             Event::Rejected { why } => self.line(&format!("A person sent the work back: {}", printable(why))),
             Event::Looked(_)

@@ -113,6 +113,11 @@ pub(crate) fn put_aside(file: &str, to: Option<&str>) -> Option<String> {
     Some(format!("{file} came too early; renamed to {}", to?))
 }
 
+/// That lines of the record are lost.
+pub(crate) fn repaired(lost: usize, lines: u64) -> String {
+    format!("the record was damaged: {lost} of {lines} lines are lost")
+}
+
 /// A story that the agent cannot do.
 pub(crate) fn handed_over(story: &str, reason: &str) -> String {
     format!("Blocked: {story}: {reason}; the story is for a person now")

@@ -39,6 +39,14 @@ pub(super) fn take(project: &Path) -> Result<(PathBuf, File)> {
         .hint("see which runs there are: ralph status"))
 }
 
+/// Takes a folder that is for one time of judging alone.
+pub(super) fn take_in(folder: &Path) -> Result<(PathBuf, File)> {
+    let refused = || format!("cannot keep a clone in {}", folder.display());
+    let lock = lock(folder).context(refused())?;
+    let lock = lock.ok_or_else(|| Error::new(format!("{} is in use", folder.display())))?;
+    Ok((fs_err::canonicalize(folder).context(refused())?, lock))
+}
+
 /// Locks a judge, if nobody else has.
 fn lock(folder: &Path) -> io::Result<Option<File>> {
     let path = folder.join(LOCK);

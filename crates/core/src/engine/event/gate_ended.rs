@@ -33,12 +33,15 @@ pub struct GateEnded {
     /// The tests that it ran, where a runner counted them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tests: Option<Tested>,
+    /// The SHA-256 of all that it printed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_sha256: Option<String>,
 }
 
 impl GateEnded {
     /// What a check found that needs no command.
     pub fn own(gate: usize, failure: Option<GateFailure>, log: String) -> Self {
-        Self { gate, failure, ms: 0, log, signature: None, tests: None }
+        Self { gate, failure, ms: 0, log, signature: None, tests: None, output_sha256: None }
     }
 
     /// Whether it found that there is more to do, and nothing that is wrong.
@@ -70,6 +73,7 @@ struct GateRecord {
     #[serde(alias = "likeness")]
     signature: Option<String>,
     tests: Option<Tested>,
+    output_sha256: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -81,12 +85,12 @@ enum FailureRecord {
 
 impl<'de> Deserialize<'de> for GateEnded {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let GateRecord { gate, failure, code, ms, log, signature, tests } =
+        let GateRecord { gate, failure, code, ms, log, signature, tests, output_sha256 } =
             GateRecord::deserialize(deserializer)?;
         let failure = failure.map(|failure| match failure {
             FailureRecord::Facts(failure) => failure,
             FailureRecord::Message(message) => GateFailure::of_message(message, code),
         });
-        Ok(Self { gate, failure, ms, log, signature, tests })
+        Ok(Self { gate, failure, ms, log, signature, tests, output_sha256 })
     }
 }

@@ -55,6 +55,9 @@ pub struct TurnEnded {
     /// The branch that it left checked out, where that is not the run's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<String>,
+    /// The model that answered, where the agent says so.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub model: Option<String>,
     /// How much of each usage window was used in the end, where the agent says so.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub quota: Vec<QuotaWindow>,
@@ -81,6 +84,7 @@ impl TurnEnded {
             hooks: None,
             tree: None,
             branch: None,
+            model: None,
             quota: Vec::new(),
         }
     }

@@ -46,6 +46,7 @@ fn check(patience: Option<u32>, iterations: &[&str], expected: &str) -> String {
             tools: 0,
             tool_errors: 0,
             leftovers: vec![],
+            model: None,
             quota: Vec::new(),
             last_lines: Vec::new(),
             denials: vec![],
@@ -66,6 +67,7 @@ fn check(patience: Option<u32>, iterations: &[&str], expected: &str) -> String {
                     log,
                     signature: None,
                     tests: None,
+                    output_sha256: None,
                 });
             } else if word == "made" {
                 progress.committed();
@@ -207,7 +209,15 @@ fn what_repeats_is_remembered_only_while_it_repeats() {
     for output in ["boom", "boom", "bang", "bang"] {
         let failure = Some(GateFailure::new(GateExit::Code(1), output.to_owned()));
         let log = String::new();
-        progress.gate_ended(&GateEnded { gate: 1, failure, ms: 1, log, signature: None, tests: None });
+        progress.gate_ended(&GateEnded {
+            gate: 1,
+            failure,
+            ms: 1,
+            log,
+            signature: None,
+            tests: None,
+            output_sha256: None,
+        });
         progress.settle(&plan(Some(2)), 1);
         told.push(progress.told().map(str::to_owned));
     }

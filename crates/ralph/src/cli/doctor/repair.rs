@@ -1,5 +1,7 @@
 //! `ralph doctor --repair`: what of a damaged record can be saved.
 
+use std::fmt::Write;
+
 use ralph_core::engine::entry::Entry;
 use ralph_sys::error::{Error, REFUSED, Result};
 
@@ -32,7 +34,7 @@ pub(super) fn main(id: &str) -> Result<u8> {
         run.journal().display()
     );
     for line in &damage.lost {
-        text.push_str(&format!("  line {}: {}\n", line.number, place(line)));
+        let _ = writeln!(text, "  line {}: {}", line.number, place(line));
     }
     let Some(known) = &damage.run else {
         text.push_str(
@@ -44,16 +46,17 @@ pub(super) fn main(id: &str) -> Result<u8> {
     };
     let spent = known.state.spent();
     let kept = repair::repair(&run, &damage)?;
-    text.push_str(&format!(
+    let _ = writeln!(
+        text,
         "Saved: {}, with {} and {}. Time and cost on lost lines are not counted any more.\n\
          The damaged record is kept: {}\n\
-         Continue the run: ralph resume {}\n",
+         Continue the run: ralph resume {}",
         count(damage.lines - damage.lost.len() as u64, "line"),
         count(u64::from(spent.turns), "turn"),
         count(u64::from(spent.commits), "commit"),
         kept.display(),
         run.id()
-    ));
+    );
     print_lines(&text)?;
     Ok(0)
 }

@@ -21,6 +21,7 @@ fn page(folded: &Folded) -> String {
         files,
         range: None,
         zone: TimeZone::UTC,
+        receipt: None,
     };
     page.render()
 }

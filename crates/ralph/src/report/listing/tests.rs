@@ -52,6 +52,7 @@ pub(crate) fn turn_ended(claimed: bool) -> Event {
         tools,
         tool_errors,
         leftovers,
+        model: None,
         quota: Vec::new(),
         last_lines: Vec::new(),
         denials,

@@ -25,6 +25,7 @@ fn turn_ended(end: TurnEnd, claimed: bool, leftovers: Vec<String>) -> Event {
         tools: 3,
         tool_errors: 1,
         leftovers,
+        model: None,
         quota: Vec::new(),
         last_lines: Vec::new(),
         denials: Vec::new(),
@@ -50,7 +51,15 @@ fn events() -> impl Strategy<Value = Event> {
     let gate = (0..3_usize, any::<bool>()).prop_map(|(gate, passed)| {
         let failure = (!passed).then(|| GateFailure::refused("It failed.".to_owned()));
         let log = String::new();
-        Event::GateEnded(GateEnded { gate, failure, ms: 5, log, signature: None, tests: None })
+        Event::GateEnded(GateEnded {
+            gate,
+            failure,
+            ms: 5,
+            log,
+            signature: None,
+            tests: None,
+            output_sha256: None,
+        })
     });
     let commit = prop_oneof![
         Just(CommitEnd::Nothing),

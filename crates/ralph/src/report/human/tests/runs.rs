@@ -35,6 +35,7 @@ pub(super) fn turn_ended(end: TurnEnd, claimed: bool) -> TurnEnded {
         tools: 3,
         tool_errors: 1,
         leftovers,
+        model: None,
         quota: Vec::new(),
         last_lines: Vec::new(),
         denials,
@@ -51,7 +52,15 @@ fn failed(code: Option<i32>, output: &str) -> GateFailure {
 fn gate_ended(gate: usize, code: Option<i32>, output: Option<&str>) -> Event {
     let failure = output.map(|output| failed(code, output));
     let log = format!(".ralph/guardrail_001_gate_{gate}.log");
-    Event::GateEnded(GateEnded { gate, failure, ms: 1_234, log, signature: None, tests: None })
+    Event::GateEnded(GateEnded {
+        gate,
+        failure,
+        ms: 1_234,
+        log,
+        signature: None,
+        tests: None,
+        output_sha256: None,
+    })
 }
 
 #[test]
@@ -69,6 +78,7 @@ fn a_whole_run() {
                 log,
                 signature: None,
                 tests: None,
+                output_sha256: None,
             }));
         }
         shown.event(turn(1, 1)).after(61_000);
@@ -76,8 +86,15 @@ fn a_whole_run() {
         shown.event(gate_ended(0, Some(0), None));
         let failure = GateFailure { was_failing: true, ..failed(Some(2), "1\n2\n3\n4\n5\n6\n7\u{1b}[2J\n") };
         let log = ".ralph/guardrail_001_gate_1.log".to_owned();
-        let ended =
-            GateEnded { gate: 1, failure: Some(failure), ms: 1_234, log, signature: None, tests: None };
+        let ended = GateEnded {
+            gate: 1,
+            failure: Some(failure),
+            ms: 1_234,
+            log,
+            signature: None,
+            tests: None,
+            output_sha256: None,
+        };
         shown.event(Event::GateEnded(ended));
         shown.event(turn(2, 1)).after(30_000);
         shown.event(Event::TurnEnded(Box::new(turn_ended(TurnEnd::Finished, true))));

@@ -1,0 +1,37 @@
+//! Receipts: what a run says about itself, so that others need not take anyone's word for it.
+//!
+//! Invariant: a receipt has no absolute path, user or host name, prompt or value of the environment in it, and what a
+//! verifier trusts never comes out of a receipt.
+
+pub mod base64;
+pub mod compose;
+pub mod envelope;
+pub mod policy;
+pub mod private;
+pub mod rerun;
+pub mod signers;
+pub mod sshsig;
+pub mod statement;
+pub mod verdict;
+
+use sha2::{Digest, Sha256};
+
+/// What signatures are made for, as `ssh-keygen` calls it.
+pub const NAMESPACE: &str = "ralph-receipt";
+
+/// Where git keeps the receipts of commits.
+pub const NOTES_REF: &str = "refs/notes/ralph";
+
+/// The SHA-256 of some bytes, in hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Bytes in hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

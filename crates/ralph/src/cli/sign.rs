@@ -1,0 +1,40 @@
+//! `ralph sign`: a person vouches for the receipt of a run.
+
+use std::path::Path;
+
+use clap::Args;
+use ralph_sys::{error::Result, process::Supervisor};
+
+use super::{persons_command::refuse_inside_run, print_lines, runs, warn};
+use crate::receipt;
+
+/// Sign the receipt of a run with your git signing key
+///
+/// Ralph signs when a run ends, if git has an SSH signing key that answers at once. A key that was locked then can sign
+/// later: unlock it (`ssh-add`), then type this. Nothing is asked: a key that does not answer within 10 s does not sign.
+///
+/// Example: ralph sign 20261116-0003
+#[derive(Args, Debug)]
+pub(super) struct SignArgs {
+    /// The run's id or its beginning; without it, the newest run of this project
+    run: Option<String>,
+}
+
+/// Signs, and replaces the note of the commit.
+pub(super) fn main(args: &SignArgs, project: &Path) -> Result<u8> {
+    refuse_inside_run("sign")?;
+    let dir = match &args.run {
+        Some(id) => runs::by_id(id)?,
+        None => runs::newest(project)?,
+    };
+    let mut supervisor = Supervisor::new()?;
+    let signed = receipt::sign(&mut supervisor, &dir);
+    supervisor.release();
+    let (envelope, warnings) = signed?;
+    for warning in warnings {
+        warn(&warning);
+    }
+    let key = envelope.signatures.first().map(|signature| signature.keyid.as_str()).unwrap_or_default();
+    print_lines(&format!("signed the receipt of run {} with {key}\n", dir.id()))?;
+    Ok(0)
+}

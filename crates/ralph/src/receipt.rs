@@ -1,0 +1,170 @@
+//! Makes the receipt of a run: gathers the facts, has it signed, keeps it in the run's folder and as a git note.
+//!
+//! Invariant: nothing here asks a person or waits for one, and what goes wrong costs the receipt or its signature, never
+//! the run.
+
+mod facts;
+mod notes;
+mod repository;
+pub(crate) mod rerun;
+mod signature;
+pub(crate) mod signing;
+mod trust;
+pub(crate) mod verify;
+
+use std::{io, path::Path};
+
+use ralph_core::{
+    engine::Run,
+    receipt::{compose::compose, envelope::Envelope, hex},
+    setup::ScmTask,
+};
+use ralph_sys::{
+    error::{Context, Error, Result},
+    files::{self, MAX_TEXT_LEN},
+    process::Supervisor,
+};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    journal::{self, Folded, run_dir::RunDir},
+    project::git::Git,
+};
+use signing::SigningKey;
+
+/// The receipt, in the folder of a run.
+pub(crate) const RECEIPT: &str = "receipt.json";
+
+/// What a run knows about its receipt beside its record.
+pub(crate) struct Issue<'a> {
+    /// The repository that the project is in.
+    pub(crate) repository: Option<&'a Git>,
+    /// Whether processes of the run could reach the key that signs; nothing where the receipt before this one says it.
+    pub(crate) key_reachable: Option<bool>,
+}
+
+/// Makes the receipt of a run that has ended. Returns what a person should know: why it is not signed, or not noted.
+pub(crate) fn issue(supervisor: &mut Supervisor, dir: &RunDir, issue: &Issue<'_>) -> Result<Vec<String>> {
+    let folded = journal::fold(&dir.journal())?;
+    let before = read(dir).ok().and_then(|envelope| envelope.statement().ok());
+    let facts = facts::gather(supervisor, dir, &folded, issue, before.as_ref())?;
+    let statement = compose(&folded.run, &folded.entries, facts);
+    let mut envelope = Envelope::of(&statement);
+    let mut warnings = Vec::new();
+    let project = &folded.run.started.setup.project;
+    match signing::key(supervisor, project) {
+        SigningKey::None => {}
+        key => match signing::sign(supervisor, &key, &envelope, dir.path()) {
+            Ok(signature) => envelope.signatures = vec![signature],
+            Err(error) => warnings.push(format!("the receipt is not signed: {error}")),
+        },
+    }
+    write(dir, &envelope)?;
+    warnings.extend(noted(supervisor, dir, issue.repository, &folded, &envelope));
+    Ok(warnings)
+}
+
+/// Signs the receipt of a run that has one, and replaces its note.
+pub(crate) fn sign(supervisor: &mut Supervisor, dir: &RunDir) -> Result<(Envelope, Vec<String>)> {
+    let folded = journal::fold(&dir.journal())?;
+    if folded.run.state.outcome().is_none() {
+        return Err(Error::new(format!("run {} has not ended", dir.id())));
+    }
+    let project = &folded.run.started.setup.project;
+    if !dir.path().join(RECEIPT).exists() {
+        catch_up(supervisor, dir, &folded)?;
+    }
+    let mut envelope = read(dir)?;
+    let key = signing::key(supervisor, project);
+    if matches!(key, SigningKey::None) {
+        return Err(signing::no_key());
+    }
+    let signature = signing::sign(supervisor, &key, &envelope, dir.path())?;
+    envelope.signatures = vec![signature];
+    write(dir, &envelope)?;
+    let repository = Git::find(supervisor, project).ok().flatten();
+    let warnings = noted(supervisor, dir, repository.as_ref(), &folded, &envelope);
+    Ok((envelope, warnings))
+}
+
+/// Makes the receipt of a run that was killed before it could, as long as its work is still what is there.
+fn catch_up(supervisor: &mut Supervisor, dir: &RunDir, folded: &Folded) -> Result<()> {
+    let repository = Git::find(supervisor, &folded.run.started.setup.project).ok().flatten();
+    let head = match &repository {
+        Some(repository) => repository.head(supervisor)?,
+        None => None,
+    };
+    if folded.run.memory.work.as_ref().is_some_and(|work| work.head != head) {
+        return Err(Error::new(format!("run {} has no receipt, and other commits followed it", dir.id()))
+            .hint("check out the commit that it ended with, then: ralph sign RUN"));
+    }
+    // What the sandbox kept from the run is not known any more.
+    issue(supervisor, dir, &Issue { repository: repository.as_ref(), key_reachable: Some(true) }).map(drop)
+}
+
+/// Keeps the receipt as a note of the commit that it is about, where the run made it; returns what went wrong.
+fn noted(
+    supervisor: &mut Supervisor,
+    dir: &RunDir,
+    repository: Option<&Git>,
+    folded: &Folded,
+    envelope: &Envelope,
+) -> Vec<String> {
+    let Run { started, state, .. } = &folded.run;
+    let (Some(repository), Ok(statement)) = (repository, envelope.statement()) else { return Vec::new() };
+    let Some(commit) = statement.digest("commit", "gitCommit") else { return Vec::new() };
+    if statement.predicate.base.as_ref().is_some_and(|base| base.commit == commit) {
+        return Vec::new();
+    }
+    if let Err(error) = notes::add(supervisor, repository, commit, &dir.path().join(RECEIPT)) {
+        return vec![format!("the receipt is not noted on the commit: {error}")];
+    }
+    let is_pushed = started.setup.scm.as_ref().is_some_and(|scm| scm.tasks.contains(&ScmTask::Notes));
+    if !is_pushed || state.needs_person() {
+        return Vec::new();
+    }
+    let pushed = notes::push(supervisor, repository);
+    pushed.err().map(|error| format!("the receipts are not pushed: {error}")).into_iter().collect()
+}
+
+/// The receipt of a run.
+pub(crate) fn read(dir: &RunDir) -> Result<Envelope> {
+    read_file(&dir.path().join(RECEIPT))
+}
+
+/// A receipt in a file.
+pub(crate) fn read_file(path: &Path) -> Result<Envelope> {
+    let text =
+        files::read(path, MAX_TEXT_LEN).context(format!("cannot read the receipt {}", path.display()))?;
+    Envelope::read(&text).map_err(|error| Error::new(format!("{}: {error}", path.display())))
+}
+
+fn write(dir: &RunDir, envelope: &Envelope) -> Result<()> {
+    let path = dir.path().join(RECEIPT);
+    // Whole or not at all: whoever reads it meanwhile sees the one before.
+    let mut file = tempfile::NamedTempFile::new_in(dir.path())?;
+    io::Write::write_all(&mut file, envelope.text().as_bytes())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// The SHA-256 of a file; nothing if it cannot be read.
+pub(crate) fn sha256_of(path: &Path) -> Option<String> {
+    let mut hash = Hashing(Sha256::new());
+    io::copy(&mut files::open(path).ok()?, &mut hash).ok()?;
+    Some(hex(&hash.0.finalize()))
+}
+
+/// What is written into it is hashed.
+struct Hashing(Sha256);
+
+impl io::Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,194 @@
+//! Gathers what the record of a run does not say: its commits, its checks, the programs that took part.
+
+use std::{
+    env,
+    io::{self, BufReader, Read},
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use ralph_core::{
+    engine::{Run, chain::ChainReader, plan::CommitRule},
+    receipt::{
+        compose::Facts,
+        hex,
+        private::Private,
+        sha256,
+        statement::{JournalFacts, Revision, Statement, ToolFacts},
+    },
+    setup::Setup,
+};
+use ralph_sys::{error::Result, files, paths::state_dir, process::Supervisor};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{Issue, repository::Commits, sha256_of};
+use crate::{
+    hidden,
+    journal::{self, Folded, run_dir::RunDir},
+    project::git::{self, Git},
+};
+
+/// Where the hash of ralph's own program is kept: it takes longer than a small run.
+const PROGRAM: &str = "program.json";
+
+/// Gathers them. What an earlier receipt of the run says about its commits stays: HEAD may have moved since.
+pub(super) fn gather(
+    supervisor: &mut Supervisor,
+    dir: &RunDir,
+    folded: &Folded,
+    issue: &Issue<'_>,
+    before: Option<&Statement>,
+) -> Result<Facts> {
+    let Run { started, .. } = &folded.run;
+    let is_later = issue.key_reachable.is_none();
+    let said = before.map(|statement| &statement.predicate).filter(|_| is_later);
+    let mut work = match (said, issue.repository) {
+        (Some(said), _) => Work {
+            base: said.base.clone(),
+            result: said.result.clone(),
+            uncommitted: said.uncommitted,
+            is_committed: before.is_some_and(|it| it.digest("commit", "gitCommit").is_some()),
+        },
+        (None, Some(git)) => work(supervisor, dir, &folded.run, git)?,
+        (None, None) => Work::default(),
+    };
+    let commits = issue.repository.map(|git| Commits::of(git.top()));
+    let mut protected = said.and_then(|said| said.protected.clone());
+    if let (None, Some(commits), Some(result)) = (&protected, &commits, &work.result) {
+        let base = work.base.as_ref().unwrap_or(result);
+        // A tree of files that are not committed is nowhere.
+        let result = if work.is_committed { &result.tree } else { &result.commit };
+        protected = commits.protected(supervisor, &base.tree, result).ok();
+    }
+    if work.result.as_ref().is_some_and(|result| result.commit.is_empty()) {
+        work.result = None;
+    }
+    let git = commits.and_then(|_| Git::version(supervisor, &started.setup.project).ok());
+    let pairs = hidden::kept(dir);
+    let hidden = pairs.pairs().iter().map(|(name, command)| (name.clone(), sha256(command.as_bytes())));
+    let agent = ralph_agents::adapter(&started.setup.agent.command).name();
+    let program = Path::new(&started.setup.agent.command).file_name().unwrap_or_default().to_string_lossy();
+    Ok(Facts {
+        base: work.base,
+        result: work.result,
+        is_committed: work.is_committed,
+        uncommitted: work.uncommitted,
+        protected,
+        hidden: hidden.collect(),
+        agent: if agent == "text" { program.into_owned() } else { agent.to_owned() },
+        key_reachable: issue
+            .key_reachable
+            .unwrap_or_else(|| said.is_none_or(|it| it.containment.key_reachable)),
+        tools: said.map_or_else(
+            || ToolFacts {
+                ralph: env!("CARGO_PKG_VERSION").to_owned(),
+                ralph_sha256: program_sha256(),
+                git: git.map(|version| version.trim_start_matches("git version ").to_owned()),
+                platform: format!("{}-{}", env::consts::OS, env::consts::ARCH),
+            },
+            |said| said.tools.clone(),
+        ),
+        journal: journal_facts(&dir.journal(), None)?,
+        private: private(&started.setup),
+    })
+}
+
+/// What a run did to its repository.
+#[derive(Default)]
+struct Work {
+    base: Option<Revision>,
+    result: Option<Revision>,
+    uncommitted: u64,
+    is_committed: bool,
+}
+
+fn work(supervisor: &mut Supervisor, dir: &RunDir, run: &Run, git: &Git) -> Result<Work> {
+    let commits = Commits::of(git.top());
+    let base = match &run.memory.first_head {
+        Some(head) => commits.revision(supervisor, head)?,
+        None => None,
+    };
+    let head = commits.revision(supervisor, "HEAD")?;
+    let changes = git.changes(supervisor)?;
+    let uncommitted = git::since(&run.started.setup.dirty, changes.clone()).len() as u64;
+    let is_committed = head.is_some() && (uncommitted == 0 || run.plan.commit != CommitRule::Never);
+    let result = match head {
+        Some(head) if is_committed => Some(head),
+        head => {
+            let tree = commits.snapshot(supervisor, &changes, dir.path())?;
+            Some(Revision { commit: head.map(|head| head.commit).unwrap_or_default(), tree })
+        }
+    };
+    Ok(Work { base, result, uncommitted, is_committed })
+}
+
+/// What a journal is like, up to a line or to its end.
+pub(super) fn journal_facts(path: &Path, lines: Option<u64>) -> Result<JournalFacts> {
+    let (mut reader, mut hash) = (ChainReader::default(), Sha256::new());
+    journal::each_line(&mut BufReader::new(fs_err::File::open(path)?), 0, &mut |line| {
+        if lines.is_none_or(|lines| reader.lines < lines) {
+            reader.take(line);
+            hash.update(line);
+            hash.update(b"\n");
+        }
+    })?;
+    Ok(JournalFacts {
+        lines: reader.lines,
+        unchained: reader.unchained,
+        chain: reader.chain().digits(),
+        sha256: hex(&hash.finalize()),
+    })
+}
+
+/// What must not be in a receipt.
+fn private(setup: &Setup) -> Private {
+    let variable = |name: &str| env::var(name).unwrap_or_default();
+    let own = setup.agent.env.values().chain(setup.guardrail_env.values()).cloned();
+    Private {
+        project: setup.project.display().to_string(),
+        home: variable("HOME"),
+        user: [variable("USER"), variable("LOGNAME")]
+            .into_iter()
+            .find(|it| !it.is_empty())
+            .unwrap_or_default(),
+        host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        values: env::vars_os().filter_map(|(_, value)| value.into_string().ok()).collect(),
+        own_values: own.collect(),
+    }
+}
+
+/// The hash of a program, and what the file was like then.
+#[derive(Serialize, Deserialize)]
+struct HashedProgram {
+    path: PathBuf,
+    file: [u64; 3],
+    changed: [i64; 4],
+    sha256: String,
+}
+
+/// The hash of ralph's own program.
+fn program_sha256() -> Option<String> {
+    let path = env::current_exe().ok()?;
+    let metadata = path.metadata().ok()?;
+    let file = [metadata.dev(), metadata.ino(), metadata.len()];
+    let changed = [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()];
+    let place = state_dir().ok()?.join(PROGRAM);
+    let known: Option<HashedProgram> =
+        files::read_text(&place).ok().and_then(|text| serde_json::from_str(&text).ok());
+    if let Some(known) = known.filter(|it| it.path == path && it.file == file && it.changed == changed) {
+        return Some(known.sha256);
+    }
+    let sha256 = sha256_of(&path)?;
+    let hashed = HashedProgram { path, file, changed, sha256 };
+    // It is only there to be faster the next time.
+    let _ = serde_json::to_vec(&hashed).map(|text| replace(&place, &text));
+    Some(hashed.sha256)
+}
+
+fn replace(place: &Path, text: &[u8]) -> io::Result<()> {
+    let folder = place.parent().unwrap_or(place);
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    io::copy(&mut text.take(u64::MAX), &mut file)?;
+    file.persist(place).map(drop).map_err(|error| error.error)
+}
