@@ -29,8 +29,8 @@ pub(crate) struct Terminal<'a> {
 impl<'a> Terminal<'a> {
     /// Starts the agent in a terminal of its own.
     pub(crate) fn start(world: &'a World, args: &[&str]) -> Self {
-        let master =
-            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        rustix::io::fcntl_setfd(&master, rustix::io::FdFlags::CLOEXEC).expect("a terminal");
         grantpt(&master).and_then(|()| unlockpt(&master)).expect("its other end");
         tcsetwinsize(&master, SIZE).expect("a size");
         let name = ptsname(&master, Vec::new()).expect("its name").into_string().expect("a path");

@@ -332,9 +332,9 @@ impl Env {
             .env("GIT_CONFIG_GLOBAL", root.join("gitconfig"))
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env(MARK, root)
-            // Where cargo is a proxy, it looks for its toolchains at home.
+            // Where cargo is a proxy, it looks for its toolchains at home. And the backend for processes that is tested.
             .envs(
-                ["RUSTUP_HOME", "RUSTUP_TOOLCHAIN"]
+                ["RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "RALPH_PROCESS"]
                     .iter()
                     .filter_map(|name| Some((name, std::env::var_os(name)?))),
             )

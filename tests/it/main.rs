@@ -44,6 +44,7 @@ mod receipts;
 mod references;
 mod report;
 mod resume;
+#[cfg(target_os = "linux")]
 mod sandbox;
 mod scm;
 mod selftest;

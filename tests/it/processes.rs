@@ -11,6 +11,12 @@ use crate::env::{Env, PATIENCE, RALPH, done, kill, lossy, pid_in, poll, say, she
 const SLEEPS: &str =
     r"sleeps() { until tr '\0' ' ' </proc/$1/cmdline | grep -q '^sleep'; do sleep 0.01; done; }";
 
+/// A guardrail that passes when the process with the number in this file has ended. What waits for the system to reap it
+/// has.
+fn has_ended(file: &str) -> String {
+    format!(r#"case "$(ps -o stat= -p "$(cat {file})")" in ""|Z*) ;; *) false ;; esac"#)
+}
+
 #[test]
 fn a_silent_agent_is_ended() {
     let env = Env::new().turns(json!([[say("Let me think."), "hang"]]));
@@ -46,7 +52,7 @@ fn an_agent_that_ignores_signals_is_killed() {
 fn a_grandchild_with_the_pipe_holds_nobody() {
     let env = Env::new()
         .turns(json!([[shell("sleep 600 & echo $! >child.pid"), done()]]))
-        .guardrails(&["! kill -0 $(cat child.pid) 2>/dev/null"]);
+        .guardrails(&[&has_ended("child.pid")]);
     let output = env.run(&["-m", "1"]).exits(0).says("Left behind by the agent");
     assert!(output.took < PATIENCE, "{:?}", output.took);
     env.nothing_left();
@@ -60,7 +66,7 @@ fn escaped_grandchildren_are_ended_and_named() {
         sleeps $(cat session.pid); sleeps $(cat forked.pid)";
     let env = Env::new()
         .turns(json!([[shell(&format!("{SLEEPS}\n{escape}")), done()]]))
-        .guardrails(&["! kill -0 $(cat session.pid) 2>/dev/null", "! kill -0 $(cat forked.pid) 2>/dev/null"]);
+        .guardrails(&[&has_ended("session.pid"), &has_ended("forked.pid")]);
     env.run(&["-m", "1"]).exits(0);
     let leftovers = env.events("turn_ended")[0]["leftovers"].to_string();
     assert!(leftovers.contains("sleep 301") && leftovers.contains("sleep 302"), "{leftovers}");
@@ -71,9 +77,7 @@ fn escaped_grandchildren_are_ended_and_named() {
 fn a_leftover_that_ignores_signals_is_killed() {
     let escape = "setsid sh -c 'trap \"\" TERM INT HUP; echo $$ >deaf.pid; while :; do sleep 1; done' >/dev/null 2>&1 &
         while ! test -s deaf.pid; do sleep 0.01; done";
-    let env = Env::new()
-        .turns(json!([[shell(escape), done()]]))
-        .guardrails(&["! kill -0 $(cat deaf.pid) 2>/dev/null"]);
+    let env = Env::new().turns(json!([[shell(escape), done()]])).guardrails(&[&has_ended("deaf.pid")]);
     env.run(&["-m", "1"]).exits(0);
     env.nothing_left();
 }
@@ -103,8 +107,7 @@ fn leftovers_can_be_kept() {
 #[test]
 fn a_daemon_of_a_guardrail_is_ended() {
     let daemon = "setsid sh -c 'echo $$ >daemon.pid; exec sleep 304' & while ! test -s daemon.pid; do sleep 0.01; done";
-    let env =
-        Env::new().turns(json!([[done()]])).guardrails(&[daemon, "! kill -0 $(cat daemon.pid) 2>/dev/null"]);
+    let env = Env::new().turns(json!([[done()]])).guardrails(&[daemon, &has_ended("daemon.pid")]);
     env.run(&["-m", "1"]).exits(0);
     env.nothing_left();
 }

@@ -103,7 +103,8 @@ pub(crate) fn unwatched(command: &mut Command) -> (File, Child) {
 }
 
 fn opened(command: &mut Command, columns: Option<u16>) -> (File, Child) {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    rustix::io::fcntl_setfd(&master, rustix::io::FdFlags::CLOEXEC).expect("a terminal");
     grantpt(&master).and_then(|()| unlockpt(&master)).expect("its other end");
     if let Some(ws_col) = columns {
         let size = Winsize { ws_row: 50, ws_col, ws_xpixel: 0, ws_ypixel: 0 };

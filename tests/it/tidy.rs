@@ -58,6 +58,7 @@ const WRITERS: &[&str] = &[
     "hooks/plugin/scopes.rs",
     "hooks/store.rs",
     "cli/demo.rs",
+    "cli/doctor/selftest.rs",
     "cli/given_prompt.rs",
     "cli/man.rs",
     "cli/report.rs",
@@ -71,7 +72,7 @@ const WRITERS: &[&str] = &[
     "sandbox/embedded.rs",
     "sandbox/lib.rs",
     "sandbox/mounts.rs",
-    "sandbox/moved.rs",
+    "sandbox/moved/enter.rs",
     "sandbox/self_test.rs",
     "sandbox/viewing.rs",
 ];
@@ -83,6 +84,7 @@ const READING: [&str; 6] =
 /// Those who read where no agent's files are: records, ralph's own folders, what the user names or has in the home, the kernel's files, the inside
 /// of a sandbox; and what was seen to be a plain file of ralph's own copy.
 const READERS: &[&str] = &[
+    "cli/doctor/selftest.rs",
     "cli/guard.rs",
     "cli/job/inside.rs",
     "cli/session/start.rs",
@@ -113,11 +115,10 @@ const READERS: &[&str] = &[
     "sandbox/spool.rs",
     "sandbox/survey.rs",
     "sys/process/guardian.rs",
-    "sys/process/printed_into.rs",
-    "sys/process/procfs.rs",
+    "sys/process/backend/linux.rs",
+    "sys/process/printed_into/linux.rs",
+    "sys/process/table/procfs.rs",
     "sys/process/spawn.rs",
-    "sys/process/sweep.rs",
-    "sys/signals.rs",
 ];
 
 /// The mark before an agent's todo list is none.

@@ -49,7 +49,8 @@ pub(crate) fn main() -> Result<ExitCode> {
 
 /// What the demo sends to its terminal.
 fn record(program: &Path) -> Result<Vec<u8>> {
-    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+    rustix::io::fcntl_setfd(&terminal, rustix::io::FdFlags::CLOEXEC)?;
     grantpt(&terminal)?;
     unlockpt(&terminal)?;
     tcsetwinsize(

@@ -3,28 +3,47 @@
 //! The kinds differ in what they are made of ([`Level`]); what they let happen is one [`Policy`]. A
 //! process that `process` starts is wrapped: ralph itself becomes the process outside of a sandbox (`outside`),
 //! and ends as the command inside ended. So signals, sessions and the sweep work as they do without one.
+//!
+//! Most of it is Linux. A Mac has `seatbelt`, and containers.
 
+#[cfg(target_os = "linux")]
+pub mod bwrap;
+#[cfg(not(target_os = "linux"))]
+#[path = "bwrap/elsewhere.rs"]
 pub mod bwrap;
 mod docker;
+#[cfg(target_os = "linux")]
 mod embedded;
 mod environment;
 mod exec;
 mod git_rules;
 mod home;
+#[cfg(target_os = "linux")]
 mod inside;
+#[cfg(target_os = "linux")]
 mod keeper;
+#[cfg(target_os = "linux")]
 mod landlock;
+#[cfg(target_os = "linux")]
 mod link;
 pub mod login;
+#[cfg(target_os = "linux")]
 mod mounts;
 pub mod moved;
+#[cfg(target_os = "linux")]
 pub mod outside;
+#[cfg(not(target_os = "linux"))]
+#[path = "outside/elsewhere.rs"]
+pub mod outside;
+#[cfg(target_os = "linux")]
 mod own_process;
 mod placeholders;
+#[cfg(target_os = "linux")]
 mod proxy;
 mod reach;
 mod sbx;
 mod seatbelt;
+#[cfg(target_os = "linux")]
 mod seccomp;
 pub mod self_test;
 pub mod spool;
@@ -287,7 +306,7 @@ impl Sandbox {
                 Ok(docker::wrap(&self.id, image, &self.policy, spec))
             }
             Level::Sbx => Ok(self.machine().wrap(&self.agent_program, spec)),
-            Level::Seatbelt => Ok(seatbelt_wrap(&self.policy, spec)),
+            Level::Seatbelt => Ok(seatbelt::wrap(&self.policy, spec)),
             Level::None => Ok(spec),
         }
     }
@@ -391,13 +410,4 @@ fn wrapped(level: Level, rules: &Path, log: Option<&Path>, spec: Spec) -> io::Re
     args.extend(["--".into(), spec.program]);
     args.extend(spec.args);
     Ok(Spec { program: env::current_exe()?.into(), args, ..spec })
-}
-
-fn seatbelt_wrap(policy: &Policy, spec: Spec) -> Spec {
-    let mut args: Vec<OsString> = vec!["-p".into(), seatbelt::profile(policy).into(), spec.program];
-    args.extend(spec.args);
-    let mut env = spec.env;
-    env.extend(policy.env.iter().map(|(name, value)| (name.into(), value.as_ref().map(OsString::from))));
-    env.push(("TMPDIR".into(), Some(policy.tmp.clone().into())));
-    Spec { program: "sandbox-exec".into(), args, env, ..spec }
 }

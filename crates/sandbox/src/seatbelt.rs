@@ -1,11 +1,22 @@
 //! The sandbox of macOS: the text of a profile for `sandbox-exec`. Of two rules the later one decides.
 
-use std::{fmt::Write, path::Path};
+use std::{ffi::OsString, fmt::Write, path::Path};
 
 use ralph_core::containment::policy::{Access, Layer, Policy};
+use ralph_sys::process::Spec;
+
+/// Makes a process one that runs inside.
+pub(super) fn wrap(policy: &Policy, spec: Spec) -> Spec {
+    let mut args: Vec<OsString> = vec!["-p".into(), profile(policy).into(), spec.program];
+    args.extend(spec.args);
+    let mut env = spec.env;
+    env.extend(policy.env.iter().map(|(name, value)| (name.into(), value.as_ref().map(OsString::from))));
+    env.push(("TMPDIR".into(), Some(policy.tmp.clone().into())));
+    Spec { program: "sandbox-exec".into(), args, env, ..spec }
+}
 
 /// The profile of a policy.
-pub(super) fn profile(policy: &Policy) -> String {
+fn profile(policy: &Policy) -> String {
     let mut text = String::from("(version 1)\n(allow default)\n(deny file-write*)\n");
     for device in ["/dev/null", "/dev/zero", "/dev/tty", "/dev/stdout", "/dev/stderr"] {
         let _ = writeln!(text, "(allow file-write* (literal {}))", quoted(Path::new(device)));

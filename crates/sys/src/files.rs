@@ -7,6 +7,7 @@
 
 mod draft;
 mod folder;
+mod named_pipe;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +28,8 @@ use self::{
     draft::Draft,
     folder::{Missing, open_beneath, open_folder, remove_tree},
 };
+
+pub use named_pipe::make_pipe;
 
 /// No text that people or agents write for ralph is longer: prompts, settings, task lists.
 pub const MAX_TEXT_LEN: u64 = 16 * 1024 * 1024;

@@ -3,10 +3,12 @@
 //! Theory of operation: every process gets its own session and no terminal. Threads block on one thing each
 //! (a process's output and end, the signals of ralph itself) and send to one channel; [`Supervisor`]
 //! owns the other end, and [`Watch`] decides what to do. After each process ralph looks for what it left
-//! behind: ralph is a child subreaper, so whatever escapes becomes its child. If ralph itself is killed,
-//! the [`guardian`] ends what is left.
+//! behind; what a system offers for that is its [`backend`]. If ralph itself is killed, the [`guardian`] ends what
+//! is left.
 
+mod backend;
 mod beside;
+mod captured;
 pub mod detach;
 mod ends;
 pub mod foreground;
@@ -15,10 +17,10 @@ mod launch;
 pub mod mark;
 mod other_processes;
 mod printed_into;
-mod procfs;
 mod spawn;
 mod spec;
 mod sweep;
+mod table;
 
 use std::{
     io,
@@ -29,16 +31,18 @@ use std::{
 
 use rustix::process::Signal;
 
+use backend::Backend;
 use ends::Ends;
 use guardian::Guardian;
 
 pub use beside::{Beside, Crew};
+pub use captured::Captured;
 #[cfg(debug_assertions)]
 pub use other_processes::die;
 pub use other_processes::{ask_to_stop, at_once, end_at_once, foreground};
 pub use printed_into::printed_into;
-pub use procfs::{ancestry, is_alive, is_at_work, is_same_process, lock_holder, start_time, variable};
 pub use spec::{Filter, Leftovers, Sink, Spec};
+pub use table::{ancestry, is_alive, is_at_work, is_same_process, lock_holder, start_time, variable};
 
 use crate::{
     signals,
@@ -110,6 +114,7 @@ pub(super) enum Message {
 pub struct Supervisor {
     sender: SyncSender<Message>,
     receiver: Receiver<Message>,
+    backend: Box<dyn Backend>,
     guardian: Option<Guardian>,
     /// Tells the threads of the current process from those of earlier ones.
     serial: u64,
@@ -134,10 +139,12 @@ impl Supervisor {
         // Bounded, so that an agent that prints faster than ralph reads waits instead of filling the memory.
         let (sender, receiver) = sync_channel(8);
         signals::listen(sender.clone(), Message::Signal)?;
-        let kept = sweep::present();
+        let backend = backend::chosen();
+        let kept = backend.present();
         Ok(Self {
             sender,
             receiver,
+            backend,
             guardian: None,
             serial: 0,
             stops: 0,
@@ -159,10 +166,10 @@ impl Supervisor {
         self.on_start = Box::new(on_start);
     }
 
-    /// Lets `guardian` end the processes of its run if ralph is killed, marks them, and adopts whatever they orphan.
+    /// Lets `guardian` end the processes of its run if ralph is killed, marks them, and finds whatever they orphan.
     pub fn guarded(&mut self, guardian: Guardian) {
         // From here on: the guardian itself must not become a child of ralph.
-        sweep::adopt_orphans();
+        self.backend.guard(&guardian);
         self.guardian = Some(guardian);
     }
 
@@ -222,7 +229,7 @@ impl Supervisor {
         };
         let limits = if spec.is_free { spec.limits } else { self.ends.within(spec.limits, started) };
         let (first_signal, leftovers) = (spec.first_signal, spec.leftovers);
-        let mut child = spawn::spawn(spec, more, self.serial, &self.sender)?;
+        let mut child = spawn::spawn(&mut *self.backend, spec, more, self.serial, &self.sender)?;
         if let Some(guardian) = &mut self.guardian {
             guardian.watch(child.group);
         }
@@ -249,7 +256,7 @@ impl Supervisor {
         }
         self.read_the_rest(listener);
         let status = child.reap();
-        let leftovers = sweep::sweep(leftovers, &mut self.kept, &*self.spared);
+        let leftovers = sweep::sweep(&mut *self.backend, leftovers, &mut self.kept, &*self.spared);
         Ok(Ended { status, cause: watch.cause(), took: started.elapsed(), leftovers })
     }
 
@@ -387,14 +394,4 @@ impl Supervisor {
         }
         watch.tick(now)
     }
-}
-
-/// A process that ended, with the beginning of what it printed.
-pub struct Captured {
-    /// How it ended.
-    pub ended: Ended,
-    /// The beginning of its output.
-    pub out: Vec<u8>,
-    /// The beginning of its errors.
-    pub err: Vec<u8>,
 }

@@ -2,6 +2,8 @@
 
 use std::{
     io,
+    mem::MaybeUninit,
+    ptr,
     sync::{Arc, Mutex, mpsc::SyncSender},
     thread,
 };
@@ -94,8 +96,9 @@ pub fn forget_inherited() {
 
 /// Whether this process was started with a signal ignored.
 fn is_ignored(signal: i32) -> bool {
-    let status = fs_err::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
+    let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: without a new action it only writes the present one into the structure.
+    let code = unsafe { libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) };
+    // SAFETY: it was filled, and zeroes are a valid value as well.
+    code == 0 && unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN
 }

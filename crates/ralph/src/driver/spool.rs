@@ -15,11 +15,7 @@ use ralph_core::job_request::{Answer, JobRequest, MAX_REQUEST_LEN, is_name};
 use ralph_sandbox::spool::{ANSWERS, FOLDER, PIPE};
 use ralph_sys::{
     error::{Error, Result},
-    files::{Readers, Root},
-};
-use rustix::{
-    fs::{CWD, FileType, Mode, mknodat},
-    io::Errno,
+    files::{Readers, Root, make_pipe},
 };
 
 use crate::{
@@ -58,9 +54,9 @@ impl Spool {
         fs_err::create_dir_all(&folder)?;
         fs_err::create_dir_all(&answers)?;
         let place = folder.join(PIPE);
-        match mknodat(CWD, &place, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
+        match make_pipe(&place) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            Ok(()) | Err(_) => {}
         }
         // For both, so that there is always a reader and the end never comes by itself.
         let pipe = OpenOptions::new().read(true).write(true).open(&place)?;

@@ -131,8 +131,7 @@ mod tests {
         std::os::unix::fs::symlink(&elsewhere, &file).expect("a link");
         assert_eq!(read(folder.path()).calls.len(), 0);
         std::fs::remove_file(&file).expect("it is there");
-        rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
-            .expect("a pipe");
+        ralph_sys::files::make_pipe(&file).expect("a pipe");
         assert_eq!(read(folder.path()).calls.len(), 0);
         std::fs::remove_file(&file).expect("it is there");
         std::fs::write(&file, b"\xff\xfe{\n{\"judged\":3}\n{\"held\":\"x\"}").expect("a file");

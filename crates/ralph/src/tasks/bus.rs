@@ -16,8 +16,8 @@ use ralph_sys::{
     error::{Context, Error, Result},
     file_lock,
     files::Root,
+    process::mark::chance,
 };
-use rustix::rand::GetRandomFlags;
 
 /// How long others may keep the bus to themselves.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
@@ -178,14 +178,6 @@ fn is_there(path: &Path) -> bool {
 
 /// The moment in UTC and 48 bits of chance.
 fn new_id(at: Timestamp) -> String {
-    let mut chance = [0; 8];
-    // Without chance there is still the time, and the lock.
-    let _ = rustix::rand::getrandom(&mut chance[..6], GetRandomFlags::empty());
     let moment = at.to_zoned(TimeZone::UTC);
-    format!(
-        "{}-{:03}-{:012x}",
-        moment.strftime("%Y%m%d-%H%M%S"),
-        moment.millisecond(),
-        u64::from_le_bytes(chance)
-    )
+    format!("{}-{:03}-{:012x}", moment.strftime("%Y%m%d-%H%M%S"), moment.millisecond(), chance() >> 16)
 }

@@ -10,10 +10,10 @@ use std::{
 use rustix::{
     fs::{AtFlags, FileType, Mode, OFlags},
     io::Errno,
-    rand::GetRandomFlags,
 };
 
 use super::{NEW_MODE, Readers};
+use crate::process::mark::chance;
 
 /// Names that are tried before giving up.
 const MAX_TRIES: usize = 16;
@@ -78,8 +78,6 @@ fn present_mode(folder: &OwnedFd, name: &OsStr) -> Option<Mode> {
 }
 
 fn temporary_name() -> OsString {
-    let mut chance = [0; 8];
-    // Without chance there is still the process, and a name that is taken is tried again.
-    let _ = rustix::rand::getrandom(&mut chance, GetRandomFlags::empty());
-    format!(".ralph-{:x}-{:016x}", std::process::id(), u64::from_le_bytes(chance)).into()
+    // A name that is taken is tried again.
+    format!(".ralph-{:x}-{:016x}", std::process::id(), chance()).into()
 }

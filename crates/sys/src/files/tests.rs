@@ -5,7 +5,6 @@ use std::{
     os::unix::fs::{PermissionsExt, symlink},
 };
 
-use rustix::fs::{CWD, FileType, mknodat};
 use tempfile::TempDir;
 
 use super::{
@@ -41,7 +40,7 @@ impl World {
         symlink("nowhere", self.path("dangling")).expect("a link");
         symlink("/dev/zero", self.path("zeros")).expect("a link");
         symlink("folder", self.path("inside")).expect("a link");
-        mknodat(CWD, self.path("pipe"), FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
+        make_pipe(&self.path("pipe")).expect("a pipe");
         fs::create_dir(self.path("directory")).expect("a folder");
         fs::write(self.path("directory/within"), "").expect("a file");
         self

@@ -30,7 +30,10 @@ use rustix::{
     process::{Pid, Signal, kill_process, setsid},
 };
 
-use super::{mark::Mark, procfs};
+use super::{
+    mark::Mark,
+    table::{Process, Source},
+};
 
 /// The hidden command that the guardian runs as.
 pub const COMMAND: &str = "guardian";
@@ -46,6 +49,7 @@ pub const MARK_VARIABLE: &str = "RALPH_RUN_MARK";
 pub const OWN_RUN_VARIABLE: &str = "RALPH_JOB";
 
 const GOODBYE: &str = "goodbye";
+const SEEN: &str = "+";
 /// How long the processes of a dead ralph have to clean up after themselves.
 const TERM_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long ralph waits for its guardian to go.
@@ -66,7 +70,7 @@ pub struct Guardian {
 impl Guardian {
     /// Starts a guardian for a run. It shares `locks`, which therefore outlive ralph as long as it works.
     pub fn start(mark: Mark, locks: &[OwnedFd]) -> io::Result<Self> {
-        let (theirs, ours) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        let (theirs, ours) = io::pipe()?;
         let mut command = Command::new(env::current_exe()?);
         command.arg0(OsStr::from_bytes(PROCESS_NAME.to_bytes()));
         command.args([COMMAND, mark.run(), mark.value()]).current_dir("/");
@@ -91,7 +95,14 @@ impl Guardian {
             });
         }
         command.spawn()?.wait()?;
-        Ok(Self { pipe: File::from(ours), mark, note: None })
+        Ok(Self { pipe: File::from(OwnedFd::from(ours)), mark, note: None })
+    }
+
+    /// One that only a test knows, and what it is told.
+    #[cfg(test)]
+    pub(super) fn test(mark: Mark) -> io::Result<(Self, io::PipeReader)> {
+        let (theirs, ours) = io::pipe()?;
+        Ok((Self { pipe: File::from(OwnedFd::from(ours)), mark, note: None }, theirs))
     }
 
     /// Notes in this file, too, which session is watched; [`end_noted`] reads it.
@@ -105,6 +116,11 @@ impl Guardian {
     /// What it knows the processes of its run by.
     pub fn mark(&self) -> &Mark {
         &self.mark
+    }
+
+    /// A way to tell it who was [seen]; nothing where there is none.
+    pub(super) fn pipe(&self) -> Option<File> {
+        self.pipe.try_clone().ok()
     }
 
     /// Tells the guardian which session to end; the one before it has been swept.
@@ -132,6 +148,8 @@ impl Guardian {
 
 /// What the guardian process does.
 pub fn main(run: &str, mark: &str) -> io::Result<()> {
+    // Elsewhere the first word of its command line says it.
+    #[cfg(target_os = "linux")]
     let _ = rustix::thread::set_name(PROCESS_NAME);
     // Signals that reach a whole terminal or service must not take the guardian along with ralph.
     let ignore = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -140,20 +158,30 @@ pub fn main(run: &str, mark: &str) -> io::Result<()> {
     }
     // Only the last one: an earlier one has been swept, and its number may be somebody else's by now.
     let mut session = None;
+    let mut others = Vec::new();
     for line in io::stdin().lock().lines().map_while(Result::ok) {
         if line == GOODBYE {
             return Ok(());
         }
-        session = line.parse::<i32>().ok();
+        match read_seen(&line) {
+            Some(other) => others.push(other),
+            None => session = line.parse::<i32>().ok(),
+        }
     }
+    let was_seen = |row: &Process| {
+        let is = |(pid, started): &(i32, u64)| {
+            *pid == row.pid && started.abs_diff(row.started) <= Source::START_TOLERANCE
+        };
+        others.iter().any(is)
+    };
     // Of this ralph alone: another one may have resumed the run already.
-    end_processes(run, session, &|pid| is_marked(pid, run, mark));
+    end_processes(run, session, &|row| is_marked(row, run, mark) || was_seen(row));
     Ok(())
 }
 
 /// Ends what earlier processes of the run may have left, should their guardian have been killed too.
 pub fn end_run(mark: &Mark) {
-    end_processes(mark.run(), None, &|pid| is_marked(pid, mark.run(), mark.place()));
+    end_processes(mark.run(), None, &|row| is_marked(row, mark.run(), mark.place()));
 }
 
 /// Ends the process alone that a guardian noted in this file, should it have been killed too, and keeps what that
@@ -164,10 +192,8 @@ pub fn end_noted(mark: &Mark, path: &Path) {
         return;
     };
     let started = Instant::now();
-    while procfs::is_alive(pid)
-        && is_marked(pid, mark.run(), mark.place())
-        && started.elapsed() < CLEANUP_TIMEOUT
-    {
+    let is_it = |row: &Process| !row.is_zombie && is_marked(row, mark.run(), mark.place());
+    while Source::chosen().look(pid).is_some_and(|row| is_it(&row)) && started.elapsed() < CLEANUP_TIMEOUT {
         signal(pid, if TERM_TIMEOUT < started.elapsed() { Signal::KILL } else { Signal::TERM });
         signal(pid, Signal::CONT);
         thread::sleep(POLL_INTERVAL);
@@ -176,27 +202,34 @@ pub fn end_noted(mark: &Mark, path: &Path) {
 
 /// The runs at a place that have processes, from whichever ralph.
 pub fn runs_alive(place: &str) -> BTreeSet<String> {
-    let of_place = |pid| procfs::variable(pid, MARK_VARIABLE).is_some_and(|mark| mark.starts_with(place));
-    let me = rustix::process::getpid().as_raw_nonzero().get();
-    let all = procfs::all().filter(|process| !process.is_zombie && process.pid != me);
-    all.filter(|process| of_place(process.pid))
-        .filter_map(|process| procfs::variable(process.pid, RUN_VARIABLE))
-        .collect()
+    let is_of_place = |row: &Process| row.variable(MARK_VARIABLE).is_some_and(|mark| mark.starts_with(place));
+    let others = others().into_iter().filter(is_of_place);
+    others.filter_map(|row| row.variable(RUN_VARIABLE)).collect()
 }
 
 /// Whether a process is one of the run, with a mark that begins like this. Older ralphs gave only the run.
-fn is_marked(pid: i32, run: &str, mark: &str) -> bool {
-    procfs::variable(pid, RUN_VARIABLE).is_some_and(|it| it == run)
-        && procfs::variable(pid, MARK_VARIABLE).is_none_or(|it| it.starts_with(mark))
+pub(super) fn is_marked(row: &Process, run: &str, mark: &str) -> bool {
+    row.variable(RUN_VARIABLE).is_some_and(|it| it == run)
+        && row.variable(MARK_VARIABLE).is_none_or(|it| it.starts_with(mark))
+}
+
+/// The line that tells a guardian of a process that came from the one it watches.
+pub(super) fn seen(row: &Process) -> String {
+    format!("{SEEN}{} {}\n", row.pid, row.started)
+}
+
+fn read_seen(line: &str) -> Option<(i32, u64)> {
+    let (pid, started) = line.strip_prefix(SEEN)?.split_once(' ')?;
+    Some((pid.parse().ok()?, started.parse().ok()?))
 }
 
 /// Asks every process of the run to end, then ends it, until two looks in a row find none.
-fn end_processes(run: &str, session: Option<i32>, is_marked: &dyn Fn(i32) -> bool) {
+fn end_processes(run: &str, session: Option<i32>, is_known: &dyn Fn(&Process) -> bool) {
     let started = Instant::now();
     let mut asked = BTreeSet::new();
     let mut empty_looks = 0;
     while empty_looks < 2 && started.elapsed() < CLEANUP_TIMEOUT {
-        let doomed = processes_of_run(run, session, is_marked);
+        let doomed = processes_of_run(run, session, is_known);
         empty_looks = if doomed.is_empty() { empty_looks + 1 } else { 0 };
         for pid in doomed {
             if TERM_TIMEOUT < started.elapsed() {
@@ -210,30 +243,35 @@ fn end_processes(run: &str, session: Option<i32>, is_marked: &dyn Fn(i32) -> boo
     }
 }
 
-/// Found by their environment, by their session and by descent.
-fn processes_of_run(run: &str, session: Option<i32>, is_marked: &dyn Fn(i32) -> bool) -> BTreeSet<i32> {
-    let me = rustix::process::getpid().as_raw_nonzero().get();
-    let all: Vec<_> = procfs::all().filter(|process| !process.is_zombie && process.pid != me).collect();
+/// Found by what is known of them, by their session and by descent.
+fn processes_of_run(run: &str, session: Option<i32>, is_known: &dyn Fn(&Process) -> bool) -> BTreeSet<i32> {
+    let all = others();
     // A run of its own that an agent of this one started has a guardian of its own.
-    let is_own = |pid: i32| procfs::variable(pid, OWN_RUN_VARIABLE).is_some_and(|own| own != run);
+    let is_own = |row: &Process| row.variable(OWN_RUN_VARIABLE).is_some_and(|own| own != run);
     let mut doomed: BTreeSet<i32> = all
         .iter()
-        .filter(|process| Some(process.session) == session || is_marked(process.pid))
-        .filter(|process| !is_own(process.pid))
-        .map(|process| process.pid)
+        .filter(|row| Some(row.session) == session || is_known(row))
+        .filter(|row| !is_own(row))
+        .map(|row| row.pid)
         .collect();
     loop {
         let known = doomed.len();
         doomed.extend(
             all.iter()
-                .filter(|process| doomed.contains(&process.parent) && !is_own(process.pid))
-                .map(|process| process.pid)
+                .filter(|row| doomed.contains(&row.parent) && !is_own(row))
+                .map(|row| row.pid)
                 .collect::<Vec<_>>(),
         );
         if doomed.len() == known {
             return doomed;
         }
     }
+}
+
+/// All processes that are alive, except this one.
+fn others() -> Vec<Process> {
+    let me = rustix::process::getpid().as_raw_nonzero().get();
+    Source::chosen().all().into_iter().filter(|row| !row.is_zombie && row.pid != me).collect()
 }
 
 fn signal(pid: i32, signal: Signal) {

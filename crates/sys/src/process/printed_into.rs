@@ -1,69 +1,28 @@
 //! The files that this process prints into: by redirection, or through a pipe and a program like `tee`.
 
-use std::{
-    collections::BTreeSet,
-    fs::FileType,
-    os::unix::fs::FileTypeExt,
-    path::{Path, PathBuf},
-};
+#[cfg(target_os = "linux")]
+mod linux;
 
-use super::procfs;
-
-/// Through so many pipes one after another.
-const MAX_PIPES: usize = 4;
-/// The bits of a descriptor's flags that say that it can be written to.
-const WRITABLE: u32 = 0b11;
+use std::{collections::BTreeSet, path::PathBuf};
 
 /// The files, as far as they can be seen.
+#[cfg(target_os = "linux")]
 pub fn printed_into() -> BTreeSet<PathBuf> {
-    let mut found = Found::default();
-    for number in [1, 2] {
-        found.take(Path::new("/proc/self/fd").join(number.to_string()).as_path());
-    }
-    for _ in 0..MAX_PIPES {
-        let pipes = std::mem::take(&mut found.pipes);
-        if pipes.is_empty() {
-            break;
-        }
-        let readers = procfs::all().map(|process| process.pid).filter(|pid| {
-            fs_err::read_link(format!("/proc/{pid}/fd/0")).is_ok_and(|input| pipes.contains(&input))
-        });
-        for pid in readers {
-            let open = fs_err::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-            for descriptor in open.filter(|it| is_writable(pid, &it.file_name().to_string_lossy())) {
-                found.take(&descriptor.path());
-            }
-        }
-    }
-    found.files
+    linux::printed_into()
 }
 
-#[derive(Default)]
-struct Found {
-    files: BTreeSet<PathBuf>,
-    /// As `/proc` names them.
-    pipes: BTreeSet<PathBuf>,
-}
-
-impl Found {
-    /// Takes what a descriptor leads to.
-    fn take(&mut self, descriptor: &Path) {
-        let (Ok(leads_to), Ok(it)) = (fs_err::read_link(descriptor), fs_err::metadata(descriptor)) else {
-            return;
-        };
-        let kind: FileType = it.file_type();
-        if kind.is_fifo() {
-            self.pipes.insert(leads_to);
-        } else if kind.is_file() {
-            self.files.insert(leads_to);
-        }
-    }
-}
-
-fn is_writable(pid: i32, descriptor: &str) -> bool {
-    let info = fs_err::read_to_string(format!("/proc/{pid}/fdinfo/{descriptor}")).unwrap_or_default();
-    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
-    flags
-        .and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok())
-        .is_some_and(|flags| flags & WRITABLE != 0)
+/// The files, as far as they can be seen: a Mac does not say who reads a pipe.
+#[cfg(target_os = "macos")]
+pub fn printed_into() -> BTreeSet<PathBuf> {
+    use std::{
+        ffi::OsString,
+        os::{fd::BorrowedFd, unix::ffi::OsStringExt},
+    };
+    // SAFETY: ralph closes neither.
+    let descriptors = [1, 2].map(|number| unsafe { BorrowedFd::borrow_raw(number) });
+    let paths = descriptors.into_iter().filter_map(|descriptor| rustix::fs::getpath(descriptor).ok());
+    paths
+        .map(|path| PathBuf::from(OsString::from_vec(path.into_bytes())))
+        .filter(|path| path.is_file())
+        .collect()
 }

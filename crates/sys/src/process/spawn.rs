@@ -17,19 +17,16 @@ use rustix::{
     event::{PollFd, PollFlags, poll},
     fs::{OFlags, fcntl_setfl},
     io::Errno,
-    pipe::{PipeFlags, fcntl_setpipe_size, pipe_with},
-    process::{
-        Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, pidfd_open, waitid,
-        waitpid,
-    },
+    process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, waitid, waitpid},
 };
 
-use super::{Filter, Message, Sink, Spec, Stream, launch::Launch};
+use super::{Filter, Message, Sink, Spec, Stream, backend::Backend, launch::Launch};
 
 /// How much is read at once.
 const CHUNK: usize = 256 * 1024;
 /// As much as the pipe of standard output holds. More than usual: an agent that prints much waits less. Not more still:
 /// a user's pipes may hold 64 MiB together, and many loops run at once.
+#[cfg(target_os = "linux")]
 const PIPE: usize = 2 * CHUNK;
 
 /// A running process that leads its own session and group.
@@ -54,6 +51,7 @@ impl Child {
 
 /// Starts the process and the thread that reports on it.
 pub(super) fn spawn(
+    backend: &mut dyn Backend,
     spec: Spec,
     more: Option<Receiver<Vec<u8>>>,
     serial: u64,
@@ -62,8 +60,8 @@ pub(super) fn spawn(
     let mut outputs = Vec::new();
     let (stdin, input) = match spec.input {
         Some(first) => {
-            let (theirs, pipe) = pipe_with(PipeFlags::CLOEXEC)?;
-            (theirs, Some(Input { pipe, first, more }))
+            let (theirs, pipe) = io::pipe()?;
+            (theirs.into(), Some(Input { pipe: pipe.into(), first, more }))
         }
         None => (nothing()?, None),
     };
@@ -79,14 +77,14 @@ pub(super) fn spawn(
         env: &spec.env,
         stdio: [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()],
     };
-    let group = launch.start()?;
+    let group = backend.start(&launch)?;
     // The pipes must close when the process has closed its ends.
     drop((stdin, stdout, stderr));
 
     let pipes = u8::try_from(outputs.len()).unwrap_or(u8::MAX);
     let mut child = Child { group, pipes };
     let reporter = Reporter { serial, sender: sender.clone() };
-    match attend(&child, input, outputs, reporter) {
+    match attend(backend, group, input, outputs, reporter) {
         Ok(()) => Ok(child),
         // Nobody would watch it.
         Err(error) => {
@@ -100,17 +98,18 @@ pub(super) fn spawn(
 }
 
 /// Starts the threads that serve a process.
-fn attend(child: &Child, input: Option<Input>, outputs: Vec<Output>, reporter: Reporter) -> io::Result<()> {
+fn attend(
+    backend: &dyn Backend,
+    group: Pid,
+    input: Option<Input>,
+    outputs: Vec<Output>,
+    reporter: Reporter,
+) -> io::Result<()> {
     if let Some(input) = input {
         input.feed()?;
     }
-    let group = child.group;
-    let end = pidfd_open(group, PidfdFlags::empty()).ok();
-    if end.is_none() {
-        let reporter = reporter.clone();
-        thread::Builder::new().name("end".to_owned()).spawn(move || reporter.await_end(group))?;
-    }
-    thread::Builder::new().name("process".to_owned()).spawn(move || reporter.report(outputs, end))?;
+    let end = backend.watch_exit(group)?;
+    thread::Builder::new().name("process".to_owned()).spawn(move || reporter.report(outputs, Some(end)))?;
     Ok(())
 }
 
@@ -128,13 +127,14 @@ fn target(stream: Stream, sink: Sink, outputs: &mut Vec<Output>) -> io::Result<O
         Sink::File(file) => Ok(file.into()),
         Sink::Null => nothing(),
         Sink::Pipe { copy } => {
-            let (pipe, theirs) = pipe_with(PipeFlags::CLOEXEC)?;
+            let (pipe, theirs) = io::pipe()?;
+            #[cfg(target_os = "linux")]
             if stream == Stream::Out {
                 // A user with very many pipes is refused; the usual size does as well.
-                let _ = fcntl_setpipe_size(&pipe, PIPE);
+                let _ = rustix::pipe::fcntl_setpipe_size(&pipe, PIPE);
             }
-            outputs.push(Output { stream, pipe, copy, filter: None });
-            Ok(theirs)
+            outputs.push(Output { stream, pipe: pipe.into(), copy, filter: None });
+            Ok(theirs.into())
         }
         Sink::Socket { copy } => {
             let (ours, theirs) = UnixStream::pair()?;
@@ -179,15 +179,14 @@ impl Input {
 }
 
 /// Tells the loop about one process.
-#[derive(Clone)]
 struct Reporter {
     serial: u64,
     sender: SyncSender<Message>,
 }
 
 impl Reporter {
-    /// Reports until the pipes are closed and the process has ended (where `end` can tell). When nobody
-    /// listens any more, ralph is about to end.
+    /// Reports until the pipes are closed and the process has ended. When nobody listens any more, ralph is about
+    /// to end.
     fn report(&self, mut outputs: Vec<Output>, mut end: Option<OwnedFd>) {
         let serial = self.serial;
         while !outputs.is_empty() || end.is_some() {
@@ -245,13 +244,5 @@ impl Reporter {
             output.copy = None;
         }
         self.sender.send(Message::Output { serial: self.serial, stream: output.stream, bytes }).is_ok()
-    }
-
-    /// For kernels that have no handles on processes.
-    fn await_end(&self, group: Pid) {
-        // Not reaped here: until then the number cannot be given to another process.
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        while let Err(Errno::INTR) = waitid(WaitId::Pid(group), options) {}
-        let _ = self.sender.send(Message::Exited { serial: self.serial });
     }
 }
