@@ -240,3 +240,14 @@ fn a_missing_login_is_said_before_a_turn_is_spent() {
         .exits(0)
         .says_not("not logged in");
 }
+
+#[test]
+fn what_ralph_promises_holds_on_this_machine() {
+    let env = Env::new();
+    let output = env.ralph(&["doctor", "--selftest", "--json"]).exits(0);
+    let report: Value = serde_json::from_str(&output.stdout).expect("JSON");
+    let checks = report["checks"].as_array().expect("a list");
+    let holding = checks.iter().filter(|check| check["held"] == "holds").count();
+    assert!(report["ok"] == true && 6 <= holding, "{report:#}");
+    env.nothing_left();
+}

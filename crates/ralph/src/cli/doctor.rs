@@ -3,6 +3,7 @@
 mod contain;
 mod examine;
 mod repair;
+mod selftest;
 
 use std::{io, path::Path};
 
@@ -32,6 +33,11 @@ pub(super) struct DoctorArgs {
     /// Say what can be saved of a damaged record, and save it; the damaged one is kept
     #[arg(long, value_name = "RUN", conflicts_with = "json")]
     repair: Option<String>,
+
+    /// Try on this machine what ralph promises: that claims are verified, that nothing is left running, that signals and sudden
+    /// death end the agent, that runs continue, that a sandbox works. It takes some seconds, and nothing of yours is touched
+    #[arg(long)]
+    selftest: bool,
 }
 
 /// Prints what was found and what is wrong with it.
@@ -40,6 +46,10 @@ pub(super) fn main(args: &DoctorArgs, project: &Path) -> Result<u8> {
         return repair::main(run);
     }
     let inspected = settings::inspect(project);
+    if args.selftest {
+        let output = &inspected.loaded.settings.output;
+        return selftest(args.json, Marks::of(output.emoji), Palette::of(output.color, &io::stdout()));
+    }
     let Some(findings) = examine::examine(project, &inspected)? else { return Ok(INTERRUPTED) };
     let facts = doctor::judge(&findings);
     let of = |level| facts.iter().filter(move |fact| fact.level == level);
@@ -66,6 +76,22 @@ pub(super) fn main(args: &DoctorArgs, project: &Path) -> Result<u8> {
         print(&format!("{report}\n{}\n", verdict(problems, of(Severity::Warning).count())))?;
     }
     Ok(if problems == 0 { 0 } else { REFUSED })
+}
+
+/// Tries what ralph promises, and prints what came of it.
+fn selftest(json: bool, marks: Marks, palette: Palette) -> Result<u8> {
+    let Some(checks) = selftest::examine()? else { return Ok(INTERRUPTED) };
+    let ok = checks.iter().all(|check| check.held != selftest::Held::Fails);
+    if json {
+        let (version, system) = (env!("CARGO_PKG_VERSION"), std::env::consts::OS);
+        let machine = std::env::consts::ARCH;
+        let object =
+            json!({"version": version, "system": system, "machine": machine, "ok": ok, "checks": checks});
+        print(&format!("{object}\n"))?;
+    } else {
+        print(&selftest::report(&checks, marks, palette))?;
+    }
+    Ok(if ok { 0 } else { REFUSED })
 }
 
 fn verdict(problems: usize, warnings: usize) -> String {
