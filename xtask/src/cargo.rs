@@ -9,6 +9,9 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
+/// Where the project lives.
+pub(crate) const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
+
 /// The root of the repository.
 pub(crate) fn root() -> &'static Path {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -70,12 +73,44 @@ pub(crate) fn release() -> Result<PathBuf> {
 
 /// Builds ralph as it is shipped and measured and returns the path of the program.
 pub(crate) fn dist() -> Result<PathBuf> {
-    build(&["--profile", "dist"])
+    dist_in(root())
+}
+
+/// The same for a repository elsewhere, which is built in its own target folder.
+pub(crate) fn dist_in(repository: &Path) -> Result<PathBuf> {
+    let flags = flags_for_dist(crate::dist::HOST, repository);
+    let mut command = cargo();
+    command.current_dir(repository);
+    if repository != root() {
+        command.env("CARGO_TARGET_DIR", repository.join("target"));
+    }
+    let words: Vec<&str> =
+        ["--profile", "dist"].into_iter().chain(flags.iter().map(String::as_str)).collect();
+    build_by(command, &words)
+}
+
+/// Keeps the paths of this machine out of the program.
+pub(crate) fn flags_for_dist(triple: &str, repository: &Path) -> [String; 2] {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo"))).unwrap_or_default();
+    let flags = [format!("{}=/ralph", repository.display()), format!("{}=/cargo", home.display())]
+        .map(|remap| format!("--remap-path-prefix={remap}"));
+    ["--config".to_owned(), format!("target.{triple}.rustflags={flags:?}")]
+}
+
+/// The version that all crates of the program have.
+pub(crate) fn version() -> Result<String> {
+    let manifest = fs_err::read_to_string(root().join("Cargo.toml"))?;
+    let line = manifest.lines().find_map(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
+    line.map(str::to_owned).context("Cargo.toml names no version")
 }
 
 /// Builds ralph with these flags and returns the path of the program.
 pub(crate) fn build(flags: &[&str]) -> Result<PathBuf> {
-    let mut command = cargo();
+    build_by(cargo(), flags)
+}
+
+fn build_by(mut command: Command, flags: &[&str]) -> Result<PathBuf> {
     command.args(["build", "--locked", "--message-format=json-render-diagnostics"]).args(flags);
     let output = command.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
     ensure!(output.status.success(), "`cargo build --locked {}` failed", flags.join(" "));

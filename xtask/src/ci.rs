@@ -6,6 +6,7 @@
 //! may be missing.
 
 mod estimate;
+mod platforms;
 mod steps;
 mod test;
 
@@ -21,9 +22,11 @@ use estimate::{Times, minutes};
 use steps::{Done, STEPS, Step, When};
 
 const USAGE: &str = "\
-usage: cargo xtask ci [--quick] [--install]
+usage: cargo xtask ci [--quick | --platforms] [--install]
 
   --quick    only what a change breaks most often: a few minutes where everything is built
+  --platforms
+             only what other machines need: macOS and ARM are checked, linked and, as far as that goes here, tested
   --install  install the programs that checks need and that are not there (as root, with apt-get); without it
              such checks are skipped by name, and fail where CI=true
 ";
@@ -32,6 +35,7 @@ usage: cargo xtask ci [--quick] [--install]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Wanted {
     is_quick: bool,
+    is_platforms: bool,
     installs: bool,
 }
 
@@ -43,7 +47,8 @@ pub(crate) fn main(words: &[String]) -> Result<ExitCode> {
     };
     let path = target_dir().join("ci-times.json");
     let mut times = Times::read(&path);
-    let steps: Vec<&Step> = STEPS.iter().filter(|step| wanted.has(step.when)).collect();
+    let steps: Vec<&Step> =
+        STEPS.iter().chain(&platforms::STEPS).filter(|step| wanted.has(step.when)).collect();
     say(&estimate::announce(&steps, &times));
     let report = run(&steps, wanted.missing(), &mut times);
     // Where it cannot be written, the next estimate is as good as the one before.
@@ -57,6 +62,7 @@ fn parse(words: &[String]) -> Result<Option<Wanted>> {
     for word in words {
         match word.as_str() {
             "--quick" => wanted.is_quick = true,
+            "--platforms" => wanted.is_platforms = true,
             "--install" => wanted.installs = true,
             "-h" | "--help" => return Ok(None),
             _ => bail!("unknown word `{word}`\n\n{USAGE}"),
@@ -68,9 +74,10 @@ fn parse(words: &[String]) -> Result<Option<Wanted>> {
 impl Wanted {
     fn has(self, when: When) -> bool {
         match when {
-            When::Always => true,
-            When::Whole => !self.is_quick,
-            When::Quick => self.is_quick,
+            When::Always => !self.is_platforms,
+            When::Whole => !self.is_quick && !self.is_platforms,
+            When::Quick => self.is_quick && !self.is_platforms,
+            When::Platforms => self.is_platforms,
         }
     }
 
@@ -138,7 +145,7 @@ mod tests {
     fn words_are_read_or_refused() {
         let parse = |line: &str| parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
         assert_eq!(parse("").expect("words"), Some(Wanted::default()));
-        let both = Wanted { is_quick: true, installs: true };
+        let both = Wanted { is_quick: true, installs: true, ..Wanted::default() };
         assert_eq!(parse("--install --quick").expect("words"), Some(both));
         assert_eq!(parse("--quick --help").expect("words"), None);
         assert!(parse("--fast").is_err());
@@ -147,11 +154,20 @@ mod tests {
     #[test]
     fn a_quick_run_has_what_breaks_most_often() {
         let names = |is_quick| {
-            let wanted = Wanted { is_quick, installs: false };
+            let wanted = Wanted { is_quick, ..Wanted::default() };
             STEPS.iter().filter(|step| wanted.has(step.when)).map(|step| step.name).collect::<Vec<_>>()
         };
         assert_eq!(names(true), ["format", "lint", "generated", "units", "programs"]);
-        assert_eq!((names(false).len(), names(false)[0]), (15, "format"));
+        assert_eq!((names(false).len(), names(false)[0]), (17, "format"));
+    }
+
+    #[test]
+    fn other_machines_are_checked_within_ten_minutes() {
+        let wanted = Wanted { is_platforms: true, ..Wanted::default() };
+        assert!(!STEPS.iter().any(|step| wanted.has(step.when)));
+        assert!(platforms::STEPS.iter().all(|step| wanted.has(step.when)));
+        let whole: u64 = platforms::STEPS.iter().map(|step| step.cold_seconds).sum();
+        assert!(whole <= 10 * 60, "{whole}");
     }
 
     fn step(name: &'static str, check: fn(Missing) -> Result<Done>) -> Step {

@@ -34,6 +34,15 @@ pub(crate) const LANGUAGES: [Needed; 5] = [
         purpose: "builds a project that is judged",
     },
 ];
+/// Reads Debian packages as Debian does.
+pub(crate) const LINTIAN: Needed =
+    Needed { program: "lintian", package: "lintian", purpose: "reads the Debian package" };
+/// Runs programs for ARM.
+pub(crate) const QEMU: Needed = Needed {
+    program: "qemu-aarch64-static",
+    package: "qemu-user-static",
+    purpose: "runs the tests of the ARM program",
+};
 /// Counts instructions.
 pub(crate) const VALGRIND: Needed =
     Needed { program: "valgrind", package: "valgrind", purpose: "counts instructions" };

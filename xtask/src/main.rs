@@ -5,6 +5,7 @@ mod bench;
 mod cargo;
 mod ci;
 mod debian;
+mod dist;
 mod elf;
 mod faults;
 mod generate;
@@ -12,6 +13,7 @@ mod history;
 mod instructions;
 mod mutants;
 mod picture;
+mod release;
 mod selftest;
 mod templates;
 mod walls;
@@ -41,6 +43,8 @@ usage: cargo xtask <chore>
                       --figures runs it in every way and writes the table of docs/truth.md
   mutants             change the crate that decides, and see whether its tests notice; --help says more
   templates [NAME...] how many projects of the registries are judged without settings; --help says more
+  dist                make every package; --try installs and uses each, --help says more
+  release VERSION     bump, check, tag; --dry-run does it in a copy
   picture             record the demo in a terminal and draw docs/demo.svg; take a picture of a report: docs/report.png
 ";
 
@@ -66,6 +70,8 @@ fn run() -> Result<ExitCode> {
         ["agents", ..] => agents::main(&words[1..]),
         ["faults", ..] => faults::main(&words[1..]),
         ["history", ..] => history::main(&words[1..]),
+        ["dist", ..] => dist::main(&words[1..]),
+        ["release", ..] => release::main(&words[1..]),
         ["mutants", ..] => mutants::main(&words[1..]),
         ["generate"] => generate::main(generate::Stale::Write),
         ["generate", "--check"] => generate::main(generate::Stale::Report),

@@ -90,9 +90,9 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_promised_within_twenty_minutes() {
+    fn everything_is_promised_within_twenty_one_minutes() {
         let whole: u64 =
             STEPS.iter().filter(|step| step.when != When::Quick).map(|step| step.cold_seconds).sum();
-        assert!(whole <= 20 * 60, "{whole}");
+        assert!(whole <= 21 * 60, "{whole}");
     }
 }

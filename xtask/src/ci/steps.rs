@@ -13,15 +13,15 @@ use anyhow::{Context, Result, bail, ensure};
 use super::test;
 use crate::{
     agents,
-    cargo::{Tool, cargo, dist, release, root},
-    debian::{BROWSER, BWRAP, LANGUAGES, Missing, Needed, VALGRIND},
-    elf,
+    cargo::{self, Tool, cargo, release, root},
+    debian::{BROWSER, BWRAP, LANGUAGES, LINTIAN, Missing, Needed, VALGRIND},
+    dist, elf,
     generate::{self, Stale},
     instructions::{self, Then},
     say, selftest,
 };
 
-const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
+pub(super) const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
 /// How long the demo may take: seconds on any machine that is used, and time enough on one that is ten times slower.
 const DEMO_TIMEOUT: Duration = Duration::from_mins(2);
 
@@ -42,6 +42,8 @@ pub(super) enum When {
     Always,
     /// Not in a quick run.
     Whole,
+    /// Only in a run for other machines.
+    Platforms,
     /// Only in a quick run, for something of the whole one that takes longer.
     Quick,
 }
@@ -56,7 +58,7 @@ pub(super) enum Done {
 
 impl Done {
     /// What became of two.
-    fn and(self, other: Self) -> Self {
+    pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::All, other) => other,
             (this, Self::All) => this,
@@ -69,7 +71,22 @@ impl Done {
 const QUICK_TESTS: [&str; 9] =
     ["test", "--package", "ralph", "--test", "it", "--locked", "--", "--skip=faults::", "--skip=sandbox::"];
 
-pub(super) const STEPS: [Step; 17] = [
+/// What depends on how processes are watched, with the backend of other systems.
+const PORTABLE_TESTS: [&str; 11] = [
+    "test",
+    "--package",
+    "ralph",
+    "--test",
+    "it",
+    "--locked",
+    "--",
+    "processes::",
+    "signals::",
+    "loop_and_claims::",
+    "resume::",
+];
+
+pub(super) const STEPS: [Step; 19] = [
     Step {
         name: "format",
         repeat: "cargo fmt --all --check",
@@ -148,6 +165,13 @@ pub(super) const STEPS: [Step; 17] = [
         check: |_| test::all().map(|()| Done::All),
     },
     Step {
+        name: "portable",
+        repeat: "RALPH_PROCESS=portable cargo test -p ralph --test it --locked -- processes:: signals:: loop_and_claims:: resume::",
+        when: When::Whole,
+        cold_seconds: 25,
+        check: |_| run(cargo().args(PORTABLE_TESTS).env("RALPH_PROCESS", "portable")),
+    },
+    Step {
         name: "document",
         repeat: "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --document-private-items --locked",
         when: When::Whole,
@@ -193,7 +217,14 @@ pub(super) const STEPS: [Step; 17] = [
         repeat: "cargo build --profile dist --locked",
         when: When::Whole,
         cold_seconds: 200,
-        check: |_| static_program(&dist()?),
+        check: |_| static_program(&cargo::dist()?),
+    },
+    Step {
+        name: "packages",
+        repeat: "cargo xtask dist --try",
+        when: When::Whole,
+        cold_seconds: 38,
+        check: packages,
     },
     Step {
         name: "instructions",
@@ -204,7 +235,7 @@ pub(super) const STEPS: [Step; 17] = [
     },
 ];
 
-fn run(command: &mut Command) -> Result<Done> {
+pub(super) fn run(command: &mut Command) -> Result<Done> {
     let name = Path::new(command.get_program()).display().to_string();
     let status = command.status().with_context(|| format!("cannot start `{name}`"))?;
     ensure!(status.success(), "`{name}` ended with {status}");
@@ -212,7 +243,7 @@ fn run(command: &mut Command) -> Result<Done> {
 }
 
 /// Has a program ready that tests look for. Without it they are skipped by name, but not where `CI=true`.
-fn have(needed: &Needed, missing: Missing) -> Result<Done> {
+pub(super) fn have(needed: &Needed, missing: Missing) -> Result<Done> {
     let found = needed.find(missing);
     if let Ok(path) = &found {
         say(&format!("{}\n", path.display()));
@@ -221,7 +252,7 @@ fn have(needed: &Needed, missing: Missing) -> Result<Done> {
 }
 
 /// What is missing is a failure only where it is promised.
-fn or_without(found: Result<()>) -> Result<Done> {
+pub(super) fn or_without(found: Result<()>) -> Result<Done> {
     match found {
         Ok(()) => Ok(Done::All),
         Err(error) if env::var("CI").is_ok_and(|ci| ci == "true") => Err(error),
@@ -273,6 +304,14 @@ fn demo(program: &Path) -> Result<Done> {
     };
     ensure!(status.success(), "the demo ended with {status}");
     Ok(Done::All)
+}
+
+/// Makes every package of this machine, and tries it.
+fn packages(missing: Missing) -> Result<Done> {
+    let lint = have(&LINTIAN, missing)?;
+    let missing = dist::try_each(&dist::host()?)?;
+    let tried = if missing.is_empty() { Done::All } else { Done::Without(missing.join("; ")) };
+    Ok(lint.and(tried))
 }
 
 fn static_program(program: &Path) -> Result<Done> {
