@@ -18,6 +18,7 @@ pub mod fail_action;
 #[cfg(test)]
 #[expect(dead_code, reason = "it is compiled, not run")]
 mod fence;
+pub mod fleet;
 pub mod gate_failure;
 pub mod job_request;
 pub mod key_mask;

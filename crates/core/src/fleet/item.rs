@@ -1,0 +1,139 @@
+//! The state of an item: the fold of its log.
+
+use super::step::{ItemEntry, ItemStep, Offer, Refusal};
+
+/// Where an item is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum ItemPhase {
+    /// Nobody has asked for it yet.
+    #[default]
+    Unknown,
+    /// It waits for a lane.
+    Waiting,
+    /// A lane works on it.
+    Held(Lease),
+    /// A candidate waits to land.
+    Offered(Lease, Offer),
+    /// Its run ended without a result.
+    Failed {
+        /// Why.
+        why: String,
+    },
+    /// The last candidate did not land.
+    Refused,
+    /// It is on the target.
+    Merged {
+        /// The commit.
+        commit: String,
+    },
+    /// Nobody is to work on it.
+    Cancelled,
+}
+
+/// Who may hand in a result. The number is the fencing token: a later claim has a greater one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The number of the claim.
+    pub sequence: u64,
+    /// The lane.
+    pub worker: String,
+}
+
+/// An item, and how far its log was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Item {
+    /// Where it is.
+    pub phase: ItemPhase,
+    /// The number of the last entry, legal or not: what the next append expects.
+    pub last: u64,
+    /// How often lanes died on it since it was posted.
+    pub deaths: u32,
+    /// How often a candidate did not land.
+    pub refusals: u32,
+    /// Why the last one did not.
+    pub refusal: Option<Refusal>,
+    /// The last candidate, landed or not.
+    pub candidate: Option<Offer>,
+}
+
+impl Item {
+    /// The state that a log leads to.
+    pub fn fold<'a>(log: impl IntoIterator<Item = &'a ItemEntry>) -> Self {
+        let mut item = Self::default();
+        log.into_iter().for_each(|entry| item.apply(entry));
+        item
+    }
+
+    /// Takes in the next entry. What is not legal here changes nothing but `last`.
+    pub fn apply(&mut self, entry: &ItemEntry) {
+        self.last = entry.sequence;
+        let Some(phase) = next(&self.phase, entry) else { return };
+        self.phase = phase;
+        match &entry.step {
+            ItemStep::Posted => self.deaths = 0,
+            ItemStep::Released { died: true, .. } => self.deaths += 1,
+            ItemStep::Done(offer) => self.candidate = Some(offer.clone()),
+            ItemStep::Refused(refusal) => {
+                self.refusals += 1;
+                self.refusal = Some(refusal.clone());
+            }
+            ItemStep::Released { died: false, .. }
+            | ItemStep::Claimed
+            | ItemStep::Failed { .. }
+            | ItemStep::Merged { .. }
+            | ItemStep::Cancelled { .. } => {}
+        }
+    }
+
+    /// Who works on it.
+    pub fn held(&self) -> Option<&Lease> {
+        match &self.phase {
+            ItemPhase::Held(lease) => Some(lease),
+            _ => None,
+        }
+    }
+
+    /// What waits to land.
+    pub fn offered(&self) -> Option<&Offer> {
+        match &self.phase {
+            ItemPhase::Offered(_, offer) => Some(offer),
+            _ => None,
+        }
+    }
+
+    /// Whether it is on the target.
+    pub fn is_merged(&self) -> bool {
+        matches!(self.phase, ItemPhase::Merged { .. })
+    }
+}
+
+impl Lease {
+    fn is_of(&self, entry: &ItemEntry, lease: u64) -> bool {
+        self.worker == entry.who && self.sequence == lease
+    }
+}
+
+/// The table of legal steps.
+fn next(phase: &ItemPhase, entry: &ItemEntry) -> Option<ItemPhase> {
+    use ItemPhase::{Cancelled, Failed, Held, Merged, Offered, Refused, Unknown, Waiting};
+    match (phase, &entry.step) {
+        (Unknown | Failed { .. } | Refused | Cancelled, ItemStep::Posted) => Some(Waiting),
+        // Over another claim too: its holder may be dead. The older lease is void from here on.
+        (Waiting | Held(_), ItemStep::Claimed) => {
+            Some(Held(Lease { sequence: entry.sequence, worker: entry.who.clone() }))
+        }
+        (Held(held), ItemStep::Done(offer)) if held.is_of(entry, offer.lease) => {
+            Some(Offered(held.clone(), offer.clone()))
+        }
+        (Held(held), ItemStep::Failed { lease, why, .. }) if held.is_of(entry, *lease) => {
+            Some(Failed { why: why.clone() })
+        }
+        (Held(held), ItemStep::Released { lease, .. }) if held.is_of(entry, *lease) => Some(Waiting),
+        (Offered(..), ItemStep::Merged { commit }) => Some(Merged { commit: commit.clone() }),
+        (Offered(..), ItemStep::Refused(_)) => Some(Refused),
+        (Waiting | Held(_) | Offered(..) | Failed { .. } | Refused, ItemStep::Cancelled { .. }) => {
+            Some(Cancelled)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,103 @@
+//! The log of an item, and what may stand where.
+
+use crate::fleet::{Item, ItemEntry, ItemPhase, ItemStep, Lease, Offer, Refusal};
+
+fn offer(lease: u64) -> Offer {
+    Offer { lease, base: "b".to_owned(), head: "h".to_owned(), cost: 0.5 }
+}
+
+fn fold(entries: &[(&str, ItemStep)]) -> Item {
+    let entries: Vec<ItemEntry> = entries
+        .iter()
+        .zip(1..)
+        .map(|((who, step), sequence)| ItemEntry { sequence, who: (*who).to_owned(), step: step.clone() })
+        .collect();
+    Item::fold(&entries)
+}
+
+fn held(sequence: u64, worker: &str) -> ItemPhase {
+    ItemPhase::Held(Lease { sequence, worker: worker.to_owned() })
+}
+
+const POSTED: (&str, ItemStep) = ("lander", ItemStep::Posted);
+
+fn claimed(who: &str) -> (&str, ItemStep) {
+    (who, ItemStep::Claimed)
+}
+
+fn done(who: &str, lease: u64) -> (&str, ItemStep) {
+    (who, ItemStep::Done(offer(lease)))
+}
+
+fn merged() -> (&'static str, ItemStep) {
+    ("lander", ItemStep::Merged { commit: "c".to_owned() })
+}
+
+fn refused() -> (&'static str, ItemStep) {
+    ("lander", ItemStep::Refused(Refusal::Unusable { reason: "no".to_owned() }))
+}
+
+#[test]
+fn the_usual_life() {
+    let item = fold(&[POSTED, claimed("lane-1"), done("lane-1", 2), merged()]);
+    assert_eq!(item.phase, ItemPhase::Merged { commit: "c".to_owned() });
+    assert_eq!((item.last, item.refusals, item.candidate), (4, 0, Some(offer(2))));
+}
+
+#[test]
+fn a_later_claim_takes_the_lease() {
+    let item = fold(&[POSTED, claimed("lane-1"), claimed("lane-2"), done("lane-1", 2)]);
+    assert_eq!((item.phase, item.last), (held(3, "lane-2"), 4));
+    // What the old holder wrote does not keep the new one from handing in.
+    let item = fold(&[POSTED, claimed("lane-1"), claimed("lane-2"), done("lane-1", 2), done("lane-2", 3)]);
+    assert_eq!(item.offered(), Some(&offer(3)));
+    // The same lane, claimed again: its old lease is void.
+    assert_eq!(
+        fold(&[POSTED, claimed("lane-1"), claimed("lane-1"), done("lane-1", 2)]).phase,
+        held(3, "lane-1")
+    );
+    assert_eq!(fold(&[POSTED, claimed("lane-1"), done("lane-2", 2)]).phase, held(2, "lane-1"));
+    for step in [
+        ItemStep::Released { lease: 2, died: true },
+        ItemStep::Failed { lease: 2, exit: None, why: String::new() },
+    ] {
+        let item = fold(&[POSTED, claimed("lane-1"), claimed("lane-2"), ("lane-1", step)]);
+        assert_eq!((item.phase, item.deaths), (held(3, "lane-2"), 0));
+    }
+}
+
+#[test]
+fn only_a_candidate_lands_and_only_once() {
+    assert_eq!(fold(&[POSTED, claimed("lane-1"), merged()]).phase, held(2, "lane-1"));
+    let landed = [POSTED, claimed("lane-1"), done("lane-1", 2), merged()];
+    for late in [POSTED, claimed("lane-2"), done("lane-1", 2), refused(), merged()] {
+        let mut log = landed.to_vec();
+        log.push(late.clone());
+        assert!(fold(&log).is_merged(), "{late:?}");
+    }
+}
+
+#[test]
+fn what_was_refused_is_counted_and_posted_again() {
+    let item = fold(&[POSTED, claimed("lane-1"), done("lane-1", 2), refused(), POSTED]);
+    assert_eq!((&item.phase, item.refusals), (&ItemPhase::Waiting, 1));
+    // The candidate is there until the next.
+    assert_eq!(item.candidate, Some(offer(2)));
+    assert_eq!(item.refusal, Some(Refusal::Unusable { reason: "no".to_owned() }));
+}
+
+#[test]
+fn deaths_are_counted_for_each_posting() {
+    let died = ("lane-1", ItemStep::Released { lease: 2, died: true });
+    let asked = ("lane-1", ItemStep::Released { lease: 2, died: false });
+    assert_eq!(fold(&[POSTED, claimed("lane-1"), died]).deaths, 1);
+    let item = fold(&[POSTED, claimed("lane-1"), asked]);
+    assert_eq!((item.phase, item.deaths), (ItemPhase::Waiting, 0));
+}
+
+#[test]
+fn what_is_cancelled_takes_no_results() {
+    let cancelled = ("lander", ItemStep::Cancelled { why: "beaten".to_owned() });
+    let item = fold(&[POSTED, claimed("lane-1"), cancelled, done("lane-1", 2), claimed("lane-2")]);
+    assert_eq!(item.phase, ItemPhase::Cancelled);
+}
