@@ -6,6 +6,7 @@
 
 mod decide;
 mod event;
+mod feedback;
 mod item;
 mod ledger;
 mod overlap;
@@ -17,6 +18,7 @@ mod tests;
 
 pub use decide::{FleetAction, FleetWorld, after_death, decide};
 pub use event::{FleetEntry, FleetEvent, FleetOutcome, FleetStarted};
+pub use feedback::feedback;
 pub use item::{Item, ItemPhase, Lease};
 pub use ledger::{Ledger, Stored};
 pub use plan::{FleetItem, FleetPlan, FleetWork, Pick};

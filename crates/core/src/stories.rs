@@ -9,6 +9,7 @@ mod edit;
 mod hand_over;
 mod invariants;
 mod judge;
+pub mod lane;
 mod mode;
 mod quoted;
 mod schema;
@@ -121,6 +122,9 @@ pub struct Story {
     /// The ids of stories that must be done first.
     #[schemars(default)]
     pub depends_on: Vec<String>,
+    /// Patterns of the files that it will change. A fleet never works on two stories at once whose patterns overlap.
+    #[schemars(default)]
+    pub touches: Vec<String>,
     /// Who does it: the agent, unless it says `human`.
     #[schemars(default)]
     pub kind: Kind,

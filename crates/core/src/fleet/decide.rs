@@ -147,13 +147,16 @@ impl Fleet<'_> {
         }
         let taken: BTreeSet<String> = self.held().map(|(_, lease)| lease.worker).collect();
         let is_free = |lane: &String| !taken.contains(lane) && !self.world.running.contains_key(lane);
-        let lane = (1..=self.plan.lanes).map(lane_name).find(is_free)?;
-        let waiting = self.plan.items.iter().find(|planned| {
-            self.item(&planned.id).phase == ItemPhase::Waiting
-                && !self.is_limited(planned)
-                && !self.is_in_the_way(planned)
-        })?;
-        Some(FleetAction::Claim { item: waiting.id.clone(), lane })
+        let free: Vec<String> = (1..=self.plan.lanes).map(lane_name).filter(is_free).collect();
+        self.plan.items.iter().find_map(|planned| {
+            let item = self.item(&planned.id);
+            let is_ready =
+                item.phase == ItemPhase::Waiting && !self.is_limited(planned) && !self.is_in_the_way(planned);
+            // What was begun in a lane is continued there, and nowhere else.
+            let may_take = |lane: &&String| item.worker.as_ref().is_none_or(|worker| worker == *lane);
+            let lane = free.iter().find(may_take).filter(|_| is_ready)?.clone();
+            Some(FleetAction::Claim { item: planned.id.clone(), lane })
+        })
     }
 
     /// The oldest candidate, or the cheapest where all have ended.
@@ -197,10 +200,13 @@ impl Fleet<'_> {
         if !self.world.running.is_empty() || self.world.is_landing {
             return FleetAction::Wait;
         }
-        let open = |phase: &ItemPhase| matches!(phase, ItemPhase::Waiting | ItemPhase::Held(_));
-        let has_work = self.plan.items.iter().any(|planned| open(&self.item(&planned.id).phase));
-        if has_work && !self.is_closed() {
-            // A usage limit, which ends by itself.
+        let open = |planned: &&FleetItem| {
+            matches!(self.item(&planned.id).phase, ItemPhase::Waiting | ItemPhase::Held(_))
+        };
+        let mut open = self.plan.items.iter().filter(open).peekable();
+        let has_work = open.peek().is_some();
+        // A usage limit ends by itself. What else keeps an item from a lane when nothing goes on does not.
+        if open.any(|planned| self.is_limited(planned)) && !self.is_closed() {
             return FleetAction::Wait;
         }
         FleetAction::Finish(self.outcome(has_work))

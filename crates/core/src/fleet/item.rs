@@ -54,6 +54,8 @@ pub struct Item {
     pub refusal: Option<Refusal>,
     /// The last candidate, landed or not.
     pub candidate: Option<Offer>,
+    /// The lane that has begun it, as long as there is something to continue in it.
+    pub worker: Option<String>,
 }
 
 impl Item {
@@ -73,12 +75,14 @@ impl Item {
             ItemStep::Posted => self.deaths = 0,
             ItemStep::Released { died: true, .. } => self.deaths += 1,
             ItemStep::Done(offer) => self.candidate = Some(offer.clone()),
+            ItemStep::Claimed => self.worker = Some(entry.who.clone()),
             ItemStep::Refused(refusal) => {
                 self.refusals += 1;
                 self.refusal = Some(refusal.clone());
+                // The candidate is kept apart from its lane: any lane can continue with it.
+                self.worker = None;
             }
             ItemStep::Released { died: false, .. }
-            | ItemStep::Claimed
             | ItemStep::Failed { .. }
             | ItemStep::Merged { .. }
             | ItemStep::Cancelled { .. } => {}

@@ -229,7 +229,8 @@ fn a_usage_limit_is_everybodys_on_that_account() {
     // Nothing runs: the limit alone is waited for.
     assert_eq!(story.next(), FleetAction::Wait);
     story.world.now_ms = 1000;
-    assert_eq!(story.next(), claim("b", "lane-1"));
+    // It was begun in the second lane.
+    assert_eq!(story.next(), claim("b", "lane-2"));
 }
 
 #[test]
@@ -257,6 +258,18 @@ fn what_is_in_the_way_of_landing_is_for_a_person() {
     assert_eq!(story.next(), FleetAction::Finish(FleetOutcome::Stopped { reasons }));
     story.add(FleetEvent::FleetResumed { pid: 2, max_cost: None });
     assert_eq!(story.next(), land("a"));
+}
+
+#[test]
+fn what_waits_behind_a_blocked_landing_does_not_wait_for_ever() {
+    let touching = |id: &str| FleetItem { touches: vec!["src/**".to_owned()], ..item(id, &[]) };
+    let mut story = Story::new(vec![touching("a"), touching("b")]);
+    let lease = story.begin("a", "lane-1");
+    story.step("b", LANDER, ItemStep::Posted);
+    story.hand_in("a", "lane-1", lease, 0.0);
+    story.add(FleetEvent::LandingBlocked { why: "dirty".to_owned() });
+    let reasons = vec!["dirty".to_owned()];
+    assert_eq!(story.next(), FleetAction::Finish(FleetOutcome::Stopped { reasons }));
 }
 
 #[test]
