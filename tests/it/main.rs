@@ -13,6 +13,7 @@ mod env;
 mod faults;
 mod findings;
 mod finish;
+mod fleet;
 mod git_states;
 mod guard;
 mod guarded;

@@ -9,6 +9,7 @@ mod demo;
 mod display;
 mod doctor;
 mod dry_run;
+mod fleet;
 mod given_prompt;
 mod guard;
 mod hook;
@@ -102,6 +103,7 @@ enum Command {
     Job(job::JobArgs),
     Bus(bus::BusArgs),
     Stories(stories::StoriesArgs),
+    Fleet(fleet::FleetArgs),
     Status(status::StatusArgs),
     Logs(logs::LogsArgs),
     Resume(resume::ResumeArgs),
@@ -158,6 +160,12 @@ enum Command {
     /// Give git the content of an LFS file
     #[command(name = crate::workspace::lfs::COMMAND, hide = true)]
     LfsFilter(crate::workspace::lfs::FilterCall),
+    /// Work on one item of a fleet
+    #[command(name = crate::fleet::LANE_COMMAND, hide = true)]
+    FleetLane(crate::fleet::lane::LaneCall),
+    /// Land one candidate of a fleet
+    #[command(name = crate::fleet::LANDER_COMMAND, hide = true)]
+    FleetLander(crate::fleet::lander::LanderCall),
     /// Try what is forbidden inside a sandbox
     #[command(name = ralph_sandbox::self_test::COMMAND, hide = true)]
     SandboxProbe {
@@ -227,6 +235,8 @@ fn dispatch(cli: Cli) -> Result<u8> {
             return ralph_sandbox::self_test::probe(inside, outside, *port);
         }
         Command::Hook(args) => return hook::main(args),
+        Command::FleetLane(call) => return crate::fleet::lane::main(call),
+        Command::FleetLander(call) => return crate::fleet::lander::main(call),
         _ => {}
     }
     let works_on_task = matches!(cli.command, Command::Task(_) | Command::Job(_) | Command::Bus(_));
@@ -245,6 +255,7 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Job(args) => job::main(&args, &project),
         Command::Bus(args) => bus::main(&args, &project),
         Command::Stories(args) => stories::main(&args, &project),
+        Command::Fleet(args) => fleet::main(&args, &project),
         Command::Session(args) => session::main(&args, &project),
         Command::Plugin(args) => plugin::main(&args, &project),
         Command::Status(args) => status::main(&args, &project),
@@ -273,6 +284,8 @@ fn dispatch(cli: Cli) -> Result<u8> {
         | Command::SandboxInside { .. }
         | Command::LfsFilter(_)
         | Command::Moved { .. }
+        | Command::FleetLane(_)
+        | Command::FleetLander(_)
         | Command::SandboxProbe { .. } => Ok(0),
     }
 }

@@ -7,7 +7,7 @@
 //! refuses a damaged one.
 
 #[cfg(debug_assertions)]
-mod crash_point;
+pub(crate) mod crash_point;
 pub(crate) mod hook_notes;
 pub(crate) mod kept_stream;
 pub(crate) mod local_time;

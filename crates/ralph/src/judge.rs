@@ -60,6 +60,8 @@ pub(crate) enum What {
     Commit { id: String, is_head: bool },
     /// The files as they are.
     WorkingTree,
+    /// A commit that ralph made in the store of the judge.
+    Made { id: String },
 }
 
 /// What was found.
@@ -148,18 +150,11 @@ pub(crate) fn judge(
     match Source::find(supervisor, request.project)? {
         Some(source) => {
             let wishes = request.wishes.clone();
-            let workspace = match request.fresh {
+            let mut workspace = match request.fresh {
                 Some(folder) => Workspace::fresh(folder, request.project, source, wishes)?,
                 None => Workspace::take(request.project, source, wishes)?,
             };
-            let lock = workspace.lock().try_clone()?.into();
-            let folder = workspace.folder().to_owned();
-            let mark = Mark::new(&format!("judge-{}", std::process::id()), &folder);
-            supervisor.guarded(Guardian::start(mark, &[lock]).context("cannot start the guardian")?);
-            let mut session = Session::new(supervisor, request, notice, &folder)?;
-            let judged = session.judge(workspace);
-            session.finish();
-            judged
+            judge_in(supervisor, &mut workspace, request, notice)
         }
         None if request.checkout == CheckoutWhen::Require => {
             Ok(Err(NoResult::NotJudged("the project is not in a git repository".to_owned())))
@@ -172,6 +167,23 @@ pub(crate) fn judge(
             judged
         }
     }
+}
+
+/// Judges in a workspace that is taken already.
+pub(crate) fn judge_in(
+    supervisor: &mut Supervisor,
+    workspace: &mut Workspace,
+    request: &Request<'_>,
+    notice: &mut dyn FnMut(Step<'_>),
+) -> Result<std::result::Result<Judged, NoResult>> {
+    let lock = workspace.lock().try_clone()?.into();
+    let folder = workspace.folder().to_owned();
+    let mark = Mark::new(&format!("judge-{}", std::process::id()), &folder);
+    supervisor.guarded(Guardian::start(mark, &[lock]).context("cannot start the guardian")?);
+    let mut session = Session::new(supervisor, request, notice, &folder)?;
+    let judged = session.judge(workspace);
+    session.finish();
+    judged
 }
 
 impl Row {

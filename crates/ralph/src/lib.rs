@@ -6,6 +6,7 @@
 
 mod cli;
 mod driver;
+mod fleet;
 #[doc(hidden)]
 pub mod fuzz;
 mod gates;

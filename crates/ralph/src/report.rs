@@ -2,6 +2,7 @@
 
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod fleet;
 pub(crate) mod html;
 pub(crate) mod human;
 pub(crate) mod json;

@@ -36,7 +36,7 @@ pub(crate) use limits::Limits;
 pub(crate) use load::{
     Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, ReadFile, inspect, load, load_with, of_bytes,
 };
-pub(crate) use loops::{BuildSettings, PlanSettings, StoriesSettings, TaskSettings};
+pub(crate) use loops::{BuildSettings, FleetSettings, PlanSettings, StoriesSettings, TaskSettings};
 #[cfg(test)]
 pub(crate) use read::{keys, renamed};
 pub(crate) use sandbox::SandboxSettings;
@@ -106,6 +106,8 @@ pub(crate) struct Settings {
     pub(crate) build: BuildSettings,
     /// How `ralph stories` works.
     pub(crate) stories: StoriesSettings,
+    /// How `ralph fleet` works.
+    pub(crate) fleet: FleetSettings,
     /// A shell command that is run when a run ends, waits for a usage limit, or needs a person, with the event as JSON
     /// on its standard input.
     #[schemars(regex(pattern = r"\S"))]
@@ -154,6 +156,7 @@ impl Default for Settings {
             plan: PlanSettings::default(),
             build: BuildSettings::default(),
             stories: StoriesSettings::default(),
+            fleet: FleetSettings::default(),
             notify: None,
             task: TaskSettings::default(),
             sandbox: SandboxSettings::default(),

@@ -14,6 +14,8 @@ mod crash_point;
 mod exposed;
 mod kept;
 mod laid;
+mod landing;
+mod lane;
 pub(crate) mod lfs;
 mod merge;
 mod only_in_tree;
@@ -25,6 +27,7 @@ mod snapshot;
 mod source;
 mod store;
 mod submodules;
+pub(crate) mod target;
 pub(crate) mod view;
 
 use std::{
@@ -42,6 +45,7 @@ use ralph_sys::{error::Result, files::Root, hash::fnv, process::Supervisor};
 pub(crate) use base::{Blob, FileDiff, MadeChange};
 use checkout::remove;
 use crash_point::crash_point;
+pub(crate) use landing::{Merge, Merged};
 pub(crate) use prepare::{PrepareEnd, Prepared, StepCall, StepEnd};
 use record::WorkspaceRecord;
 pub(crate) use source::Source;

@@ -7,6 +7,7 @@
 //! is left.
 
 mod backend;
+mod aside;
 mod beside;
 mod captured;
 pub mod detach;
@@ -35,6 +36,7 @@ use backend::Backend;
 use ends::Ends;
 use guardian::Guardian;
 
+pub use aside::Aside;
 pub use beside::{Beside, Crew};
 pub use captured::Captured;
 #[cfg(debug_assertions)]

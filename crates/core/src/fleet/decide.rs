@@ -226,6 +226,11 @@ impl Fleet<'_> {
             let why = match item.phase {
                 ItemPhase::Failed { why } => why,
                 ItemPhase::Refused => item.refusal?.line(),
+                ItemPhase::Unknown => {
+                    let missing = planned.after.iter().filter(|id| !self.item(id).is_merged());
+                    let missing: Vec<&str> = missing.map(String::as_str).collect();
+                    format!("waits for {}", missing.join(", "))
+                }
                 _ => return None,
             };
             Some(format!("{}: {why}", planned.id))

@@ -78,7 +78,7 @@ impl FleetState {
 
     /// What all lanes have cost so far.
     pub fn cost(&self) -> f64 {
-        self.spent.values().sum()
+        self.spent.values().fold(0.0, |sum, cost| sum + cost)
     }
 
     /// Whether the budget is used up.

@@ -149,6 +149,11 @@ impl LoopArgs {
         plan
     }
 
+    /// Whether only warnings and errors are to be said.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.flags.display.quiet
+    }
+
     /// Whether the loop is only to be shown.
     pub(super) fn is_dry_run(&self) -> bool {
         self.dry_run

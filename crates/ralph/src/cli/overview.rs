@@ -18,7 +18,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "verify", "sign", "selftest", "doctor", "demo", "clean",
         ],
     ),
-    ("Other loops", &["plan", "build", "prompt", "stories", "task"]),
+    ("Other loops", &["plan", "build", "prompt", "stories", "fleet", "task"]),
     ("Inside an agent", &["session", "plugin", "job", "bus"]),
     ("Plumbing", &["sandbox", "guard", "hook", "schema", "completions", "man"]),
 ];

@@ -11,7 +11,7 @@ use ralph_sys::process;
 const VARIABLE: &str = "RALPH_TEST_KILL_AT";
 
 /// Where this process will die, if anywhere.
-pub(super) struct CrashPoint {
+pub(crate) struct CrashPoint {
     /// The number of the event, from 1, and whether half of it is written.
     planned: Option<(usize, Place)>,
     events: usize,
@@ -25,8 +25,13 @@ enum Place {
 
 impl CrashPoint {
     /// As the environment plans it.
-    pub(super) fn planned() -> Self {
-        let planned = std::env::var(VARIABLE).ok().and_then(|value| match value.strip_suffix(":torn") {
+    pub(crate) fn planned() -> Self {
+        Self::planned_for(VARIABLE)
+    }
+
+    /// As a variable of the environment plans it.
+    pub(crate) fn planned_for(variable: &str) -> Self {
+        let planned = std::env::var(variable).ok().and_then(|value| match value.strip_suffix(":torn") {
             Some(number) => Some((number.parse().ok()?, Place::Torn)),
             None => Some((value.parse().ok()?, Place::After)),
         });
@@ -34,7 +39,7 @@ impl CrashPoint {
     }
 
     /// An event is about to be written.
-    pub(super) fn before_writing(&mut self, file: &mut File, line: &[u8]) {
+    pub(crate) fn before_writing(&mut self, file: &mut File, line: &[u8]) {
         self.events += 1;
         if self.planned == Some((self.events, Place::Torn)) {
             let _ = file.write(&line[..line.len() / 2]);
@@ -43,7 +48,7 @@ impl CrashPoint {
     }
 
     /// It has been written.
-    pub(super) fn after_writing(&self) {
+    pub(crate) fn after_writing(&self) {
         if self.planned == Some((self.events, Place::After)) {
             process::die();
         }

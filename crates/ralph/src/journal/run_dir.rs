@@ -152,7 +152,7 @@ fn runs_in(project: &Path) -> Vec<RunDir> {
 
 /// Ids sort as the runs began: the last part begins with the part of the second. The rest of it is chance, because
 /// runs of other projects begin at the same moment.
-fn new_id() -> String {
+pub(crate) fn new_id() -> String {
     let now = local_time::now();
     let part = i64::from(now.subsec_nanosecond()) * 0x100 / 1_000_000_000;
     format!("{}-{part:02x}{:04x}", now.strftime("%Y%m%d-%H%M%S"), chance() >> 48)

@@ -69,7 +69,7 @@ impl<'a> Session<'a> {
     /// Judges in this workspace.
     pub(super) fn judge(
         &mut self,
-        mut workspace: Workspace,
+        workspace: &mut Workspace,
     ) -> Result<std::result::Result<Judged, NoResult>> {
         let mut rows = self.rows_in_place()?;
         if self.is_interrupted {
@@ -80,6 +80,7 @@ impl<'a> Session<'a> {
         let target = match &self.request.what {
             What::Commit { id, .. } => Candidate::Commit(id),
             What::WorkingTree => Candidate::WorkingTree,
+            What::Made { id } => Candidate::Made(id),
         };
         let brought = match workspace.bring_to(self.supervisor, &target, &self.request.with) {
             Ok(brought) => brought,
@@ -90,7 +91,7 @@ impl<'a> Session<'a> {
             Err(error) => return Ok(Err(NoResult::NotJudged(format!("the judge cannot be shown: {error}")))),
         };
         let bring_ms = millis(started.elapsed());
-        let prepared = self.prepare(&workspace, &view)?;
+        let prepared = self.prepare(workspace, &view)?;
         for row in &mut rows {
             let guardrail =
                 self.request.guardrails.iter().find(|it| it.command == row.command && it.in_judge);
@@ -99,13 +100,13 @@ impl<'a> Session<'a> {
             }
             (self.notice)(Step::InJudge(&row.command));
             let prefix = workspace.source().prefix.clone();
-            row.in_judge = Some(self.run_in(&workspace, &view, &row.command, &prefix)?);
+            row.in_judge = Some(self.run_in(workspace, &view, &row.command, &prefix)?);
         }
         if self.is_interrupted {
             view.close()?;
             return Ok(Err(NoResult::Interrupted));
         }
-        self.compare(&mut workspace, &view, &mut rows)?;
+        self.compare(workspace, &view, &mut rows)?;
         let passed = rows.iter().all(|row| row.counts().is_none_or(|ended| ended.passed));
         let (seat, layering) = (view.seat().to_owned(), view.layering());
         if passed {

@@ -56,6 +56,24 @@ impl Default for StoriesSettings {
     }
 }
 
+/// How `ralph fleet` works.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(default)]
+pub(crate) struct FleetSettings {
+    /// How many lanes work at once. Without it: as many as cores and memory allow, at most 4.
+    #[schemars(range(min = 1))]
+    pub(crate) lanes: Option<u32>,
+    /// How often a candidate that conflicts, or fails on the merged tree, is sent back to a lane before a person is asked.
+    pub(crate) evictions: u32,
+}
+
+impl Default for FleetSettings {
+    fn default() -> Self {
+        Self { lanes: None, evictions: 2 }
+    }
+}
+
 /// How `ralph build` works; the plan and the specifications are those of `ralph plan` too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -16,8 +16,8 @@ use super::value::{
     time_limit, until, whole, whole_limit, words, wrong_type,
 };
 use super::{
-    AgentSettings, BuildSettings, Contract, Guardrail, Leftovers, Limits, OnBlocked, Output, PlanSettings,
-    PromptVia, Scm, Settings, StoriesSettings, TaskSettings,
+    AgentSettings, BuildSettings, Contract, FleetSettings, Guardrail, Leftovers, Limits, OnBlocked, Output,
+    PlanSettings, PromptVia, Scm, Settings, StoriesSettings, TaskSettings,
 };
 use super::{sandbox, verify};
 use crate::term::ColorWhen;
@@ -108,6 +108,7 @@ fn read_settings(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     fields.object("plan", |fields| read_plan(fields, &mut settings.plan));
     fields.object("build", |fields| read_build(fields, &mut settings.build));
     fields.object("stories", |fields| read_stories(fields, &mut settings.stories));
+    fields.object("fleet", |fields| read_fleet(fields, &mut settings.fleet));
     settings.notify = fields.take("notify", command);
     fields.object("task", |fields| read_task(fields, &mut settings.task));
     sandbox::read(fields, &mut settings.sandbox);
@@ -220,6 +221,11 @@ fn read_stories(fields: &mut Fields<'_, '_>, stories: &mut StoriesSettings) {
     fields.set("reviewCap", &mut stories.review_cap, positive);
     fields.set("skipReview", &mut stories.skip_review, boolean);
     fields.set("verifyEachTurn", &mut stories.verify_each_turn, boolean);
+}
+
+fn read_fleet(fields: &mut Fields<'_, '_>, fleet: &mut FleetSettings) {
+    fleet.lanes = fields.take("lanes", positive);
+    fields.set("evictions", &mut fleet.evictions, whole);
 }
 
 fn a_path(node: &Node) -> Result<String, String> {

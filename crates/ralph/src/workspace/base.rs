@@ -167,6 +167,21 @@ impl Workspace {
         commit: &str,
         changes: &[MadeChange<'_>],
     ) -> io::Result<String> {
+        let tree = self.make_tree(supervisor, commit, changes)?;
+        let made = snapshot::commit(supervisor, &self.store, &tree, Some(commit))?;
+        let hold = self.store.call().args(["update-ref", MADE, &made]);
+        hold.must(supervisor, "cannot hold the commit")?;
+        self.seal_store()?;
+        Ok(made)
+    }
+
+    /// Makes a tree in the store: that of a commit, or another one, with some files changed. Returns its id.
+    pub(super) fn make_tree(
+        &self,
+        supervisor: &mut Supervisor,
+        commit: &str,
+        changes: &[MadeChange<'_>],
+    ) -> io::Result<String> {
         let index = self.store.dir().join("made.index");
         let call = || self.store.call().index(&index);
         call().args(["read-tree", commit]).must(supervisor, "cannot read the commit")?;
@@ -188,12 +203,7 @@ impl Workspace {
         }
         let update = call().args(["update-index", "-z", "--index-info"]).input(lines);
         update.must(supervisor, "cannot change the files")?;
-        let tree = text(&call().args(["write-tree"]).must(supervisor, "cannot write the files")?);
-        let made = snapshot::commit(supervisor, &self.store, &tree, Some(commit))?;
-        let hold = self.store.call().args(["update-ref", MADE, &made]);
-        hold.must(supervisor, "cannot hold the commit")?;
-        self.seal_store()?;
-        Ok(made)
+        Ok(text(&call().args(["write-tree"]).must(supervisor, "cannot write the files")?))
     }
 
     fn write_blob(&self, supervisor: &mut Supervisor, contents: &str) -> io::Result<String> {

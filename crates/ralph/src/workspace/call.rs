@@ -117,7 +117,7 @@ impl GitCall {
         self.run(supervisor)?.map_err(|error| io::Error::other(format!("{what}: {error}")))
     }
 
-    fn capture(self, supervisor: &mut Supervisor) -> io::Result<Captured> {
+    pub(super) fn capture(self, supervisor: &mut Supervisor) -> io::Result<Captured> {
         supervisor.capture(self.spec(), MAX_OUTPUT_LEN)
     }
 

@@ -47,6 +47,14 @@ pub(super) fn take_in(folder: &Path) -> Result<(PathBuf, File)> {
     Ok((fs_err::canonicalize(folder).context(refused())?, lock))
 }
 
+/// Takes a folder of the project for a lane. Nothing if somebody uses it.
+pub(super) fn take_lane(folder: &Path) -> Result<Option<(PathBuf, File)>> {
+    let refused = || format!("cannot keep a lane in {}", folder.display());
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).context(refused())?;
+    let Some(lock) = lock(folder).context(refused())? else { return Ok(None) };
+    Ok(Some((fs_err::canonicalize(folder).context(refused())?, lock)))
+}
+
 /// Locks a judge, if nobody else has.
 fn lock(folder: &Path) -> io::Result<Option<File>> {
     let path = folder.join(LOCK);
@@ -126,7 +134,7 @@ impl Judge {
 }
 
 /// What a folder takes on the disk.
-pub(super) fn disk(folder: &Path) -> u64 {
+pub(crate) fn disk(folder: &Path) -> u64 {
     let Ok(metadata) = folder.symlink_metadata() else { return 0 };
     let own = metadata.blocks() * 512;
     if !metadata.is_dir() {

@@ -1,0 +1,199 @@
+//! `ralph fleet`: many lanes at once, one target.
+
+mod begin;
+mod prompts;
+mod stories;
+
+use std::path::Path;
+
+use clap::{Args, Subcommand};
+use ralph_sys::{
+    error::{Error, Result},
+    process,
+};
+use serde::Serialize;
+
+use super::{loop_args::LoopArgs, persons_command::refuse_inside_run, print, print_lines};
+use crate::{
+    fleet::{Coordinator, FileLedger, FleetDir, Opening, discard, land_by_hand, table},
+    journal,
+    settings::flags::{GuardrailFlags, IterationFlags, dollars, is_unset},
+};
+
+/// Work on several stories or prompts at once, each in a clone of its own
+///
+/// Every lane is a clone of the project with an ordinary loop in it, sandboxed by default. What a lane finishes is merged
+/// onto the current tip of your branch in the judge; only when every guardrail passes on the merged tree does the branch
+/// move. What conflicts, or fails together with what landed before, goes back to a lane. Without a subcommand: the
+/// stories of ralph/tasks.json, as far as what they depend on has landed.
+///
+/// Example: ralph fleet --lanes 4
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct FleetArgs {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    #[command(flatten)]
+    flags: FleetLoopArgs,
+}
+
+/// The flags of a fleet that begins.
+#[derive(Args, Debug, Default)]
+pub(super) struct FleetLoopArgs {
+    #[command(flatten)]
+    own: FleetFlags,
+
+    /// Land without any guardrail, where the settings have none
+    #[arg(long)]
+    unverified: bool,
+
+    #[command(flatten)]
+    common: LoopArgs,
+}
+
+/// Flags that stand for settings.
+#[derive(Args, Debug, Default, Serialize)]
+struct FleetFlags {
+    #[command(flatten)]
+    #[serde(flatten)]
+    count: IterationFlags,
+
+    #[command(flatten)]
+    #[serde(flatten)]
+    guardrails: GuardrailFlags,
+
+    #[command(flatten)]
+    #[serde(skip_serializing_if = "is_unset")]
+    fleet: LaneFlags,
+}
+
+#[derive(Args, Debug, Default, PartialEq, Serialize)]
+struct LaneFlags {
+    /// Work on this many at once [default: as many as cores and memory allow, at most 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[serde(skip_serializing_if = "is_unset")]
+    lanes: Option<u32>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(Box<prompts::FleetRunArgs>),
+    Status(FleetStatusArgs),
+    Stop(FleetStopArgs),
+    Resume(FleetResumeArgs),
+    Land(FleetLandArgs),
+    Discard(FleetDiscardArgs),
+}
+
+/// Show the items, the lanes and what they take on the disk
+///
+/// Example: ralph fleet status --json
+#[derive(Args, Debug)]
+struct FleetStatusArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Ask the fleet to stop after the running turns
+///
+/// Example: ralph fleet stop --now
+#[derive(Args, Debug)]
+struct FleetStopArgs {
+    /// End the agents at once instead of letting them finish
+    #[arg(long)]
+    now: bool,
+}
+
+/// Go on with a fleet that was stopped or killed
+///
+/// Runs in lanes continue where they were. What failed is tried again.
+///
+/// Example: ralph fleet resume --max-cost 20
+#[derive(Args, Debug)]
+struct FleetResumeArgs {
+    /// The whole fleet may cost this much from here on, with what it has cost already
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    max_cost: Option<f64>,
+
+    /// Show only what lands and what does not
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Land the last candidate of an item after all
+///
+/// It is merged and judged like any other.
+///
+/// Example: ralph fleet land US-003
+#[derive(Args, Debug)]
+struct FleetLandArgs {
+    /// The item
+    item: String,
+}
+
+/// Give an item up, and what its lanes made of it
+///
+/// Example: ralph fleet discard US-003
+#[derive(Args, Debug)]
+struct FleetDiscardArgs {
+    /// The item
+    item: String,
+}
+
+/// Does what was asked for.
+pub(super) fn main(args: &FleetArgs, project: &Path) -> Result<u8> {
+    ralph_sandbox::refuse_inside()?;
+    match &args.command {
+        None => stories::main(&args.flags, project),
+        Some(Command::Run(args)) => prompts::main(args, project),
+        Some(Command::Status(args)) => status(args, project),
+        Some(Command::Stop(args)) => stop(args, project),
+        Some(Command::Resume(args)) => {
+            refuse_inside_run("fleet resume")?;
+            let dir = FleetDir::newest(project)?;
+            Coordinator::open(dir, Opening::Resumed { max_cost: args.max_cost }, args.quiet)?.run()
+        }
+        Some(Command::Land(args)) => {
+            refuse_inside_run("fleet land")?;
+            land_by_hand(&FleetDir::newest(project)?, &args.item)?;
+            print_lines(&format!("{} has landed\n", args.item))?;
+            Ok(0)
+        }
+        Some(Command::Discard(args)) => {
+            refuse_inside_run("fleet discard")?;
+            discard(&FleetDir::newest(project)?, &args.item)?;
+            print_lines(&format!("{} is discarded\n", args.item))?;
+            Ok(0)
+        }
+    }
+}
+
+fn status(args: &FleetStatusArgs, project: &Path) -> Result<u8> {
+    let dir = FleetDir::newest(project)?;
+    let state = FileLedger::look(&dir)?;
+    let is_running = is_running(&dir, state.pid);
+    if args.json {
+        print(&format!("{}\n", table::json(&dir, &state, is_running)))?;
+    } else {
+        print_lines(&table::text(&dir, &state, is_running))?;
+    }
+    Ok(0)
+}
+
+fn stop(args: &FleetStopArgs, project: &Path) -> Result<u8> {
+    let dir = FleetDir::newest(project)?;
+    let state = FileLedger::look(&dir)?;
+    if !is_running(&dir, state.pid) {
+        return Err(Error::new(format!("fleet {} is not running", dir.id())));
+    }
+    process::ask_to_stop(state.pid, args.now)?;
+    let when = if args.now { "now" } else { "after the running turns" };
+    print_lines(&format!("asked fleet {} to stop {when}\n", dir.id()))?;
+    Ok(0)
+}
+
+fn is_running(dir: &FleetDir, pid: u32) -> bool {
+    journal::is_running(&dir.journal()) && process::is_alive(pid.cast_signed())
+}

@@ -1,0 +1,29 @@
+//! Many lanes on one machine: stories or prompts are worked on at once, and land one after the other.
+//!
+//! Three kinds of processes, all ralph: the *coordinator* has the journal and decides; a *lane* (one process for each
+//! claim) brings a clone to the target, runs an ordinary loop in it and hands in a candidate; the *lander* merges one
+//! candidate, has it judged and moves the target. Lanes and lander answer with a file, so whichever is killed, the
+//! journal and git say what is left to do.
+
+mod answer;
+mod by_hand;
+mod claim;
+mod coordinator;
+mod crew;
+mod dir;
+pub(crate) mod lander;
+pub(crate) mod lane;
+mod ledger;
+mod own_files;
+pub(crate) mod table;
+mod tail;
+
+pub(crate) use by_hand::{discard, land_by_hand};
+pub(crate) use coordinator::{Coordinator, Opening};
+pub(crate) use dir::FleetDir;
+pub(crate) use ledger::FileLedger;
+
+/// The hidden command that a lane runs as.
+pub(crate) const LANE_COMMAND: &str = "fleet-lane";
+/// The hidden command that the lander runs as.
+pub(crate) const LANDER_COMMAND: &str = "fleet-lander";

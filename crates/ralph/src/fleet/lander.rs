@@ -1,0 +1,274 @@
+//! The process of the lander: merges one candidate onto the target, has the guardrails decide on the merged tree, and
+//! moves the target. Started again for the same candidate it finds what has landed already.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ralph_core::{
+    containment::level::Choice,
+    fleet::{FleetItem, FleetStarted, FleetWork, Offer, Refusal},
+    stories::lane::{added, take_over},
+    verify::rules::{CheckoutWhen, GuardrailKind},
+};
+use ralph_sandbox::self_test;
+use ralph_sys::{
+    error::{Error, Result},
+    process::Supervisor,
+};
+use serde_json::json;
+
+use super::{
+    FileLedger, FleetDir,
+    answer::{self, LandingAnswer},
+    lane::ref_name,
+    own_files::OwnFiles,
+};
+use crate::{
+    hidden,
+    judge::{self, Judged, NoResult, PlacedGuardrail, Request, What},
+    settings,
+    workspace::{
+        MadeChange, Merge, Merged, Source, Workspace,
+        target::{CANDIDATES, Moved, Target},
+    },
+};
+
+/// As much of what a guardrail printed as is handed back.
+const MAX_OUTPUT_LEN: usize = 16 * 1024;
+/// As much of a conflict.
+const MAX_HUNKS_LEN: usize = 16 * 1024;
+/// How often others may move the target meanwhile.
+const MAX_TRIES: usize = 5;
+
+/// What to land.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct LanderCall {
+    /// The folder of the fleet
+    pub(crate) fleet: PathBuf,
+    /// The item
+    pub(crate) item: String,
+    /// The lease of its candidate
+    pub(crate) lease: u64,
+}
+
+/// Lands a candidate, or says why not.
+pub(crate) fn main(call: &LanderCall) -> Result<u8> {
+    let dir = FleetDir::at(call.fleet.clone());
+    let state = FileLedger::look(&dir)?;
+    let started = &*state.started;
+    let item = state.item(&call.item);
+    let offer = item.offered().filter(|offer| offer.lease == call.lease);
+    let (Some(offer), Some(planned)) = (offer, started.plan.item(&call.item)) else {
+        return Err(Error::new(format!("`{}` has no candidate under lease {}", call.item, call.lease)));
+    };
+    let mut supervisor = Supervisor::new()?;
+    let source = Source::find(&mut supervisor, &started.project)?
+        .ok_or_else(|| Error::new("the project is not in a git repository any more"))?;
+    let target = Target { top: source.top.clone(), branch: started.target.clone() };
+    let mut landing = Landing { dir: &dir, started, planned, offer, supervisor, source, target };
+    let answer = match landing.land() {
+        Ok(answer) => answer,
+        Err(error) => LandingAnswer::Blocked { why: error.to_string() },
+    };
+    answer::write(&dir.answer("landing", call.lease), &answer)?;
+    landing.supervisor.release();
+    Ok(0)
+}
+
+struct Landing<'a> {
+    dir: &'a FleetDir,
+    started: &'a FleetStarted,
+    planned: &'a FleetItem,
+    offer: &'a Offer,
+    supervisor: Supervisor,
+    source: Source,
+    target: Target,
+}
+
+impl Landing<'_> {
+    fn trailer(&self) -> String {
+        format!("Ralph-Item: {}/{}@{}", self.dir.id(), ref_name(&self.planned.id), self.offer.lease)
+    }
+
+    fn land(&mut self) -> Result<LandingAnswer> {
+        for _ in 0..MAX_TRIES {
+            let trailer = self.trailer();
+            let landed = self.target.with_trailer(&mut self.supervisor, &self.started.base, &trailer)?;
+            let answer = match landed {
+                Some(commit) => LandingAnswer::Merged { commit },
+                None => self.try_once()?,
+            };
+            match answer {
+                LandingAnswer::Overtaken => {}
+                LandingAnswer::Merged { commit } => {
+                    self.tidy()?;
+                    return Ok(LandingAnswer::Merged { commit });
+                }
+                other => return Ok(other),
+            }
+        }
+        Ok(LandingAnswer::Overtaken)
+    }
+
+    fn try_once(&mut self) -> Result<LandingAnswer> {
+        let tip = self.target.tip(&mut self.supervisor)?;
+        let loaded =
+            settings::load(&self.started.project, Some(&self.dir.path().join("settings.json")), json!({}));
+        let settings = loaded.map_err(Error::new)?.settings;
+        let wishes = (&settings.judge_setup()).into();
+        let mut workspace = Workspace::take(&self.started.project, self.source.clone(), wishes)?;
+        let commit = match self.merged(&mut workspace, &tip)? {
+            Ok(commit) => commit,
+            Err(answer) => return Ok(answer),
+        };
+        let mut sandbox = settings.sandbox.wanted("", Choice::Auto);
+        sandbox.level = Choice::Level(self_test::choose(&mut self.supervisor, &sandbox)?);
+        let hidden = hidden::own()?;
+        let commands = self.started.guardrails.iter().chain(&hidden);
+        let request = Request {
+            project: &self.started.project,
+            guardrails: commands.map(|command| everywhere(command)).collect(),
+            what: What::Made { id: commit.clone() },
+            with: Vec::new(),
+            fresh: None,
+            wishes: (&settings.judge_setup()).into(),
+            checkout: CheckoutWhen::Require,
+            sandbox,
+            timeout: settings.limits.gate_timeout,
+        };
+        match judge::judge_in(&mut self.supervisor, &mut workspace, &request, &mut |_| {})? {
+            Err(NoResult::Interrupted) => Ok(LandingAnswer::Interrupted),
+            Err(NoResult::NotJudged(why)) => {
+                Ok(LandingAnswer::Blocked { why: format!("the merged tree cannot be judged: {why}") })
+            }
+            Ok(judged) if !judged.passed => Ok(LandingAnswer::Refused(red(&judged, &tip, &hidden))),
+            Ok(_) => self.publish(&workspace, &tip, &commit),
+        }
+    }
+
+    /// The commit that is to land, in the store of the judge. `Err` is the answer where there is none.
+    fn merged(
+        &mut self,
+        workspace: &mut Workspace,
+        tip: &str,
+    ) -> Result<std::result::Result<String, LandingAnswer>> {
+        let Self { supervisor, offer, .. } = self;
+        let Offer { base, head, .. } = *offer;
+        if let Err(why) = workspace.fetch_all(supervisor, &[tip, base, head]) {
+            return Ok(Err(LandingAnswer::Blocked { why: format!("the candidate is gone: {why}") }));
+        }
+        let unusable = |reason: String| Ok(Err(LandingAnswer::Refused(Refusal::Unusable { reason })));
+        if !workspace.is_ancestor(supervisor, base, head)? {
+            return unusable("it does not come after the commit that it began with".to_owned());
+        }
+        let own = OwnFiles::of(self.started, &self.source.prefix);
+        let left_out = own.as_ref().map(OwnFiles::paths).unwrap_or_default();
+        let merge = Merge { tip, base, head, left_out: &left_out };
+        let tree = match workspace.merge(supervisor, &merge)? {
+            Merged::Clean { tree } => tree,
+            Merged::Conflict { tree, files } => {
+                let names: Vec<&str> = files.iter().map(String::as_str).collect();
+                let hunks = workspace.diff_text(supervisor, (tip, &tree), &names)?;
+                let hunks = String::from_utf8_lossy(&hunks[..hunks.len().min(MAX_HUNKS_LEN)]).into_owned();
+                let tip = tip.to_owned();
+                return Ok(Err(LandingAnswer::Refused(Refusal::Conflict { tip, files, hunks })));
+            }
+        };
+        if workspace.diff(supervisor, tip, &tree)?.is_empty() {
+            return unusable("it changes nothing".to_owned());
+        }
+        let mut texts: Vec<(PathBuf, String)> = Vec::new();
+        if let Some(own) = own.filter(|_| self.planned.work == FleetWork::Story) {
+            let mut at = |commit: &str, path: &PathBuf| -> std::io::Result<String> {
+                Ok(workspace.text_at(supervisor, commit, path)?.unwrap_or_default())
+            };
+            let (list, theirs) = (at(tip, &own.tasks)?, at(head, &own.tasks)?);
+            match take_over(&list, &theirs, &self.planned.id, own.review) {
+                Ok(list) => texts.push((own.tasks.clone(), list)),
+                Err(reason) => return unusable(reason),
+            }
+            let (before, after) = (at(base, &own.progress)?, at(head, &own.progress)?);
+            let more = added(&before, &after);
+            if !more.is_empty() {
+                texts.push((own.progress.clone(), format!("{}{more}", at(tip, &own.progress)?)));
+            }
+        }
+        let changes: Vec<MadeChange<'_>> =
+            texts.iter().map(|(path, text)| MadeChange::Text(path, text)).collect();
+        let message = self.message();
+        let author = self.target.author(&mut self.supervisor)?;
+        let supervisor = &mut self.supervisor;
+        Ok(Ok(workspace.commit_tree(supervisor, (&tree, tip), &changes, (&author, &message))?))
+    }
+
+    fn message(&mut self) -> String {
+        let FleetItem { id, title, work, .. } = self.planned;
+        let subject = match work {
+            FleetWork::Story if title.is_empty() => id.clone(),
+            FleetWork::Story => format!("{id}: {title}"),
+            FleetWork::Prompt { .. } => {
+                let said = self.target.subject(&mut self.supervisor, &self.offer.head);
+                said.ok().filter(|said| !said.is_empty()).unwrap_or_else(|| title.clone())
+            }
+        };
+        format!("{subject}\n\n{}\n", self.trailer())
+    }
+
+    /// Moves the target to what was judged.
+    fn publish(&mut self, workspace: &Workspace, tip: &str, commit: &str) -> Result<LandingAnswer> {
+        let name = self.landing_ref();
+        self.target.fetch(&mut self.supervisor, &workspace.store_dir(), commit, &name)?;
+        Ok(match self.target.advance(&mut self.supervisor, tip, commit)? {
+            Moved::Landed => LandingAnswer::Merged { commit: commit.to_owned() },
+            Moved::Overtaken => LandingAnswer::Overtaken,
+            Moved::InTheWay(why) => LandingAnswer::Blocked {
+                why: format!("the working tree is in the way of {}: {why}", self.planned.id),
+            },
+        })
+    }
+
+    fn landing_ref(&self) -> String {
+        format!("refs/ralph/landing/{}", self.dir.id())
+    }
+
+    /// What has landed needs no ref of its own any more.
+    fn tidy(&mut self) -> Result<()> {
+        let candidate = format!("{CANDIDATES}/{}/{}", self.dir.id(), ref_name(&self.planned.id));
+        for name in [self.landing_ref(), candidate] {
+            if self.target.held(&mut self.supervisor, &name)?.is_some() {
+                self.target.release(&mut self.supervisor, &name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Every guardrail decides on the merged tree, wherever it runs otherwise.
+fn everywhere(command: &str) -> PlacedGuardrail {
+    let kind = GuardrailKind::of(command);
+    PlacedGuardrail { command: command.to_owned(), kind, in_place: false, in_judge: true }
+}
+
+fn red(judged: &Judged, tip: &str, hidden: &[String]) -> Refusal {
+    let failed = judged.guardrails.iter().find_map(|row| {
+        let ended = row.in_judge.as_ref().filter(|ended| !ended.passed)?;
+        Some((row.command.clone(), ended))
+    });
+    let Some((command, ended)) = failed else {
+        return Refusal::Unusable { reason: "the judge does not say what failed".to_owned() };
+    };
+    let (tip, code) = (tip.to_owned(), ended.code);
+    if hidden.contains(&command) {
+        // The agent learns that it failed, and nothing else.
+        return Refusal::Red {
+            tip,
+            command: "a hidden guardrail".to_owned(),
+            code: None,
+            output: String::new(),
+        };
+    }
+    let output = fs_err::read(&ended.log).unwrap_or_default();
+    let output = &output[output.len().saturating_sub(MAX_OUTPUT_LEN)..];
+    let output = String::from_utf8_lossy(output).into_owned();
+    Refusal::Red { tip, command, code, output }
+}
