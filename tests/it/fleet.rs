@@ -50,6 +50,12 @@ pub(crate) fn project(stories: &[(Value, &str)], check: &str) -> Env {
     env
 }
 
+/// Commits everything that is not ignored.
+pub(crate) fn commit(env: &Env) {
+    env.git(&["add", "-A"]);
+    env.git(&["commit", "--quiet", "-m", "More"]);
+}
+
 /// A story that waits for others.
 pub(crate) fn after(id: &str, others: &[&str]) -> Value {
     with(id, &json!({"dependsOn": others}))

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::{after, every_commit_passes, landed, no_refs_left, project, recorded, repository, status};
+use super::{
+    after, commit, every_commit_passes, landed, no_refs_left, project, recorded, repository, status,
+};
 use crate::{
     env::Env,
     stories::{stories, story},
@@ -58,17 +60,17 @@ fn ten_stories_with_a_diamond_land_one_after_the_other() {
 
 #[test]
 fn a_conflict_goes_back_to_a_lane_and_lands() {
-    // Both change the same line; the one that is sent back finds the markers.
-    let work = |name: &str| {
+    // Both change the same line, and wait for each other to have begun; the one that is sent back finds the markers.
+    let work = |name: &str, other: &str| {
         format!(
-            "if grep -q '<<<<' shared.txt; then echo both >shared.txt; else echo {name} >shared.txt; fi\n\
-             until test -e ../../../../../../met-{name} || touch ../../../../../../met-{name}; do :; done\n"
+            "touch \"$FLEET_RECORD.{name}\"\nuntil test -e \"$FLEET_RECORD.{other}\"; do sleep 0.01; done\n\
+             if grep -q '<<<<' shared.txt; then echo both >shared.txt; else echo {name} >shared.txt; fi\n"
         )
     };
-    let (one, two) = (work("A"), work("B"));
+    let (one, two) = (work("A", "B"), work("B", "A"));
     let env = project(&[(story("A"), &one), (story("B"), &two)], "! grep -q '<<<<' shared.txt");
     env.write("shared.txt", "nobody\n");
-    env.commit_all();
+    commit(&env);
     let output = env.ralph(&["fleet", "--lanes", "2"]).exits(0);
     output.says("is sent back: it conflicts with what landed in shared.txt");
     assert_eq!(env.read("shared.txt"), "both\n");
@@ -121,7 +123,7 @@ fn prompts(agent: &str) -> Env {
     let record = env.root().join("record").display().to_string();
     let env = env.variable("FLEET_RECORD", &record);
     env.write(".gitignore", ".ralph/\n");
-    env.commit_all();
+    commit(&env);
     env
 }
 
@@ -129,7 +131,8 @@ fn prompts(agent: &str) -> Env {
 fn the_first_of_three_candidates_lands_and_the_others_end() {
     // The first is done at once; the others would work for ever.
     let env = prompts(
-        r#"cat >/dev/null; echo "turn $RALPH_LANE" >>"$FLEET_RECORD"
+        r#"case "$(cat)" in *"commit message"*) echo "Make a winner"; exit ;; esac
+        echo "turn $RALPH_LANE" >>"$FLEET_RECORD"
         if test "$RALPH_LANE" != lane-1; then sleep 1000; fi
         echo $RALPH_LANE >winner.txt; echo "It works. <response>DONE</response>""#,
     );
@@ -170,21 +173,19 @@ fn an_agent_in_a_lane_reaches_nothing_of_the_users_repository() {
     ";
     let env = project(&[(story("A"), attack)], "sh check.sh");
     let before = repository(&env);
-    env.ralph(&["fleet"]).exits(0);
+    env.ralph(&["fleet"]).exits(6).says("protected files were changed: .git/config");
     assert_eq!(repository(&env), before);
-    assert!(env.path("A.txt").exists() && !env.path("hooked").exists());
-    // The next work in the same lane finds nothing of it either.
-    env.write(
-        "ralph/tasks.json",
-        &env.read("ralph/tasks.json").replace("\"passes\": true", "\"passes\": false"),
-    );
+    assert!(!env.path("A.txt").exists() && !env.path("hooked").exists());
+    env.ralph(&["fleet", "discard", "A"]).exits(0);
+    // The next work in the same lane finds nothing of it.
     env.write(
         "work-A",
-        "test ! -e .git/hooks/post-merge && git config core.hooksPath || echo clean >clean.txt\n",
+        "git config core.hooksPath && exit 1\ntest ! -e .git/hooks && echo clean >clean.txt\n",
     );
-    env.commit_all();
+    commit(&env);
     env.ralph(&["fleet"]).exits(0);
     assert_eq!(env.read("clean.txt"), "clean\n");
+    assert_eq!(repository(&env), before);
 }
 
 #[test]

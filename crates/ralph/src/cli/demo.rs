@@ -1,5 +1,7 @@
 //! `ralph demo`: the whole loop on a scripted agent in a throw-away repository.
 
+mod fleet;
+
 use std::{
     env,
     ffi::OsStr,
@@ -28,6 +30,10 @@ pub(super) struct DemoArgs {
     /// Leave the repository there to look at
     #[arg(long)]
     keep: bool,
+
+    /// Show four lanes instead, with a conflict, and with work that passes alone and fails together
+    #[arg(long)]
+    fleet: bool,
 }
 
 const TASK: &str = "Make greet.sh greet whoever it is told to, and the world when it is told nobody.
@@ -49,6 +55,9 @@ const SECOND_TRY: &str = "#!/bin/sh\necho \"Hello, ${1:-world}!\"\n";
 pub(super) fn main(args: &DemoArgs) -> Result<u8> {
     let folder = tempfile::Builder::new().prefix("ralph-demo-").tempdir()?;
     let repository = folder.path().join("greeter");
+    if args.fleet {
+        return show_fleet(args, folder, &repository);
+    }
     prepare(folder.path(), &repository)?;
     print_lines(&format!("One task, one guardrail and a scripted agent in {}\n", repository.display()))?;
 
@@ -94,6 +103,46 @@ fn prepare(folder: &Path, repository: &Path) -> Result<()> {
     fs_err::write(repository.join(".ralph/settings.json"), format!("{settings:#}\n"))?;
     fs_err::write(repository.join("TASK.md"), TASK)?;
     fs_err::write(repository.join("test.sh"), TEST)?;
+    commit(repository)
+}
+
+/// Four tasks in four lanes.
+fn show_fleet(args: &DemoArgs, folder: tempfile::TempDir, repository: &Path) -> Result<u8> {
+    fs_err::create_dir_all(repository.join(".ralph"))?;
+    for (name, text) in fleet::FILES {
+        fs_err::write(repository.join(name), text)?;
+    }
+    let settings = json!({
+        "agent": {"command": "./agent.sh"},
+        "sandbox": "none",
+        "guardrails": [{"command": "sh test.sh"}],
+    });
+    fs_err::write(repository.join(".ralph/settings.json"), format!("{settings:#}\n"))?;
+    let mut chmod = Command::new("chmod");
+    process::foreground(chmod.arg("+x").arg(repository.join("agent.sh")))?;
+    commit(repository)?;
+    print_lines(&format!("Four tasks, four lanes and one guardrail in {}\n", repository.display()))?;
+    let mut ralph = Command::new(env::current_exe()?);
+    ralph.args([OsStr::new("-C"), repository.as_os_str(), OsStr::new("fleet"), OsStr::new("run")]);
+    for (name, text) in fleet::TASKS {
+        let file = folder.path().join(name);
+        fs_err::write(&file, text)?;
+        ralph.arg(file);
+    }
+    ralph.args(["--lanes", "4"]);
+    let code = process::foreground(with_state(&mut ralph, folder.path()))?;
+    let mut log = Command::new("git");
+    log.arg("-C").arg(repository).args(["log", "--oneline", "--stat", "--no-decorate"]);
+    print_lines("\nWhat is in the repository now (git log --stat); the guardrail passes on every commit:\n")?;
+    process::foreground(&mut log)?;
+    if args.keep {
+        print_lines(&format!("\nKept in {}\n", folder.keep().display()))?;
+    }
+    Ok(code)
+}
+
+/// Makes a repository of what is there.
+fn commit(repository: &Path) -> Result<()> {
     for args in [
         &["init", "--quiet"][..],
         &["config", "user.name", "Ralph Demo"],

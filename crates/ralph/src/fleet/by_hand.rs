@@ -76,7 +76,7 @@ pub(crate) fn discard(dir: &FleetDir, id: &str) -> Result<()> {
     let mut supervisor = Supervisor::new()?;
     let started = ledger.state().started.clone();
     if let Some(source) = Source::find(&mut supervisor, &started.project)? {
-        let target = Target { top: source.top, branch: started.target.clone() };
+        let target = Target::new(&source, &started.target);
         for kind in [CANDIDATES, UNFINISHED] {
             let name = format!("{kind}/{}/{}", dir.id(), ref_name(id));
             if target.held(&mut supervisor, &name)?.is_some() {

@@ -278,6 +278,8 @@ impl Coordinator {
             FleetAction::Attend { item, lane } => self.attend(&item, &lane)?,
             FleetAction::Land(item) => {
                 let lease = self.ledger.state().item(&item).offered().map_or(0, |offer| offer.lease);
+                // What a lander of an earlier process left says nothing about this one.
+                let _ = fs_err::remove_file(self.dir.answer("landing", lease));
                 self.tell("lander", &format!("judging {item} on the merged tree"));
                 let process = start_lander(&self.dir, &item, lease, &self.mark).context("cannot land")?;
                 self.landing = Some((process, item, lease));

@@ -20,7 +20,7 @@ use serde_json::json;
 use super::{
     FileLedger, FleetDir,
     answer::{self, LandingAnswer},
-    lane::ref_name,
+    lane::{is_asked_to_stop, ref_name},
     own_files::OwnFiles,
 };
 use crate::{
@@ -64,12 +64,15 @@ pub(crate) fn main(call: &LanderCall) -> Result<u8> {
     let mut supervisor = Supervisor::new()?;
     let source = Source::find(&mut supervisor, &started.project)?
         .ok_or_else(|| Error::new("the project is not in a git repository any more"))?;
-    let target = Target { top: source.top.clone(), branch: started.target.clone() };
+    let target = Target::new(&source, &started.target);
     let mut landing = Landing { dir: &dir, started, planned, offer, supervisor, source, target };
     let answer = match landing.land() {
         Ok(answer) => answer,
         Err(error) => LandingAnswer::Blocked { why: error.to_string() },
     };
+    let is_bad = matches!(answer, LandingAnswer::Refused(_) | LandingAnswer::Blocked { .. });
+    let answer =
+        if is_bad && is_asked_to_stop(&mut landing.supervisor) { LandingAnswer::Interrupted } else { answer };
     answer::write(&dir.answer("landing", call.lease), &answer)?;
     landing.supervisor.release();
     Ok(0)

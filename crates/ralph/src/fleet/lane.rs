@@ -18,7 +18,9 @@ use ralph_core::{
 };
 use ralph_sys::{
     error::{Context, Error, INTERRUPTED, Result},
-    process::{Control, ProcessEvent, Sink, Spec, Supervisor, ask_to_stop, guardian::Guardian, mark::Mark},
+    process::{
+        Control, ProcessEvent, Sink, Spec, Supervisor, Waited, ask_to_stop, guardian::Guardian, mark::Mark,
+    },
 };
 use rustix::process::Signal;
 use serde_json::json;
@@ -44,6 +46,8 @@ use crate::{
 /// A lane whose last process was killed is free when everything of it has gone.
 const FREE_TIMEOUT: Duration = Duration::from_secs(60);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// How much later a request to stop may come than the end of what was started.
+const STOP_TIMEOUT: Duration = Duration::from_millis(500);
 /// Ports of a lane, from its number on; those of judges begin elsewhere.
 const FIRST_PORT: u32 = 10_000;
 const PORTS: u32 = 100;
@@ -71,7 +75,7 @@ pub(crate) fn main(call: &LaneCall) -> Result<u8> {
     let mut supervisor = Supervisor::new()?;
     let source = Source::find(&mut supervisor, &started.project)?
         .ok_or_else(|| Error::new("the project is not in a git repository any more"))?;
-    let target = Target { top: source.top.clone(), branch: started.target.clone() };
+    let target = Target::new(&source, &started.target);
     let folder = dir.lane(&call.lane);
     let workspace = take(&mut supervisor, started, &folder, &source, wishes(&dir, started)?)?;
     let lock = workspace.lock().try_clone()?.into();
@@ -95,9 +99,22 @@ pub(crate) fn main(call: &LaneCall) -> Result<u8> {
         Ok(answer) => answer,
         Err(error) => lane.failed(None, error.to_string()),
     };
+    let answer = match answer.step {
+        // Its git may have been ended before it was itself.
+        ItemStep::Failed { lease, .. } if is_asked_to_stop(&mut lane.supervisor) => {
+            LaneAnswer { step: ItemStep::Released { lease, died: false }, ..answer }
+        }
+        _ => answer,
+    };
     answer::write(&dir.answer("lane", call.lease), &answer)?;
     lane.supervisor.release();
     Ok(0)
+}
+
+/// Whether somebody ends this process: what it started is ended at the same time, and then nothing that failed says
+/// anything. The request may come a moment later.
+pub(super) fn is_asked_to_stop(supervisor: &mut Supervisor) -> bool {
+    supervisor.wait(Instant::now() + STOP_TIMEOUT, &mut || {}) == Waited::StopRequested
 }
 
 /// What the settings of the fleet say about clones.

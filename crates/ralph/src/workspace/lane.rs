@@ -31,7 +31,8 @@ impl Workspace {
 
     /// The folder that the agent works in: the project, as it is in this lane.
     pub(crate) fn lane_project(&self) -> PathBuf {
-        self.tree().join(&self.source.prefix)
+        // Without a slash at its end: the path is what its record is found by.
+        self.tree().join(&self.source.prefix).components().collect()
     }
 
     /// The repository in the tree, which the agent writes to.

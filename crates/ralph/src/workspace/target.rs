@@ -13,6 +13,7 @@ use ralph_sys::process::Supervisor;
 use super::{
     call::{Config, GitCall, text},
     landing::Author,
+    source::Source,
 };
 
 /// Where candidates are kept until they land or a person discards them.
@@ -25,9 +26,10 @@ pub(crate) const UNFINISHED: &str = "refs/ralph/unfinished";
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     /// The top of the user's working tree.
-    pub(crate) top: PathBuf,
+    top: PathBuf,
+    common_dir: PathBuf,
     /// The branch, as `refs/heads/name`.
-    pub(crate) branch: String,
+    branch: String,
 }
 
 /// What came of moving the target.
@@ -41,6 +43,19 @@ pub(crate) enum Moved {
 }
 
 impl Target {
+    /// A branch of a repository.
+    pub(crate) fn new(source: &Source, branch: &str) -> Self {
+        let Source { top, common_dir, .. } = source.clone();
+        Self { top, common_dir, branch: branch.to_owned() }
+    }
+
+    /// Removes what a git that was killed left of a ref. It is ralph's own, and one process at a time writes it.
+    fn unlock(&self, name: &str) {
+        debug_assert!(name.starts_with("refs/ralph/"), "{name}");
+        // Nearly always there is none.
+        let _ = fs_err::remove_file(self.common_dir.join(format!("{name}.lock")));
+    }
+
     fn call(&self) -> GitCall {
         GitCall::new(&self.top, Config::User)
     }
@@ -95,6 +110,7 @@ impl Target {
         commit: &str,
         name: &str,
     ) -> io::Result<()> {
+        self.unlock(name);
         let call = self.call().setting("protocol.file.allow=always").setting("fetch.fsckObjects=true");
         let flags = [
             "fetch",
@@ -116,6 +132,7 @@ impl Target {
 
     /// Lets a ref go.
     pub(crate) fn release(&self, supervisor: &mut Supervisor, name: &str) -> io::Result<()> {
+        self.unlock(name);
         self.call().args(["update-ref", "-d", name]).must(supervisor, "cannot remove a ref").map(drop)
     }
 

@@ -54,7 +54,7 @@ impl FleetLoopArgs {
             Error::new("no branch is checked out, so there is nothing to land on")
                 .hint("check one out: git switch BRANCH")
         })?;
-        let target = Target { top: source.top, branch: branch.clone() };
+        let target = Target::new(&source, &branch);
         target.author(&mut supervisor).map_err(|_| {
             Error::new("git does not know whose commits it makes")
                 .hint("git config user.name NAME; git config user.email ADDRESS")
