@@ -165,7 +165,7 @@ impl Coordinator {
             let lane = format!("lane-{number}");
             let item = self.lanes.get(&lane).map(|it| format!(" {}", it.item)).unwrap_or_default();
             let log = self.dir.log(&lane);
-            lines.extend(self.tail.lines(log).into_iter().map(|line| (format!("{lane}{item}"), line)));
+            lines.extend(self.tail.lines(&log).into_iter().map(|line| (format!("{lane}{item}"), line)));
         }
         for (who, line) in lines {
             self.tell(&who, &line);

@@ -44,7 +44,7 @@ use crate::{
 };
 
 /// A lane whose last process was killed is free when everything of it has gone.
-const FREE_TIMEOUT: Duration = Duration::from_secs(60);
+const FREE_TIMEOUT: Duration = Duration::from_mins(1);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How much later a request to stop may come than the end of what was started.
 const STOP_TIMEOUT: Duration = Duration::from_millis(500);
@@ -77,7 +77,7 @@ pub(crate) fn main(call: &LaneCall) -> Result<u8> {
         .ok_or_else(|| Error::new("the project is not in a git repository any more"))?;
     let target = Target::new(&source, &started.target);
     let folder = dir.lane(&call.lane);
-    let workspace = take(&mut supervisor, started, &folder, &source, wishes(&dir, started)?)?;
+    let workspace = take(&mut supervisor, started, &folder, &source, &wishes(&dir, started)?)?;
     let lock = workspace.lock().try_clone()?.into();
     let mark = Mark::new(&format!("{}-{}", call.lane, dir.id()), &folder);
     supervisor.guarded(Guardian::start(mark, &[lock]).context("cannot start the guardian")?);
@@ -129,7 +129,7 @@ fn take(
     started: &FleetStarted,
     folder: &Path,
     source: &Source,
-    wishes: Wishes,
+    wishes: &Wishes,
 ) -> Result<Workspace> {
     let deadline = Instant::now() + FREE_TIMEOUT;
     loop {

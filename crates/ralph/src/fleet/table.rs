@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use ralph_core::fleet::{FleetOutcome, FleetState, Item, ItemPhase};
+use ralph_core::fleet::{FleetOutcome, FleetState, Item, ItemPhase, Refusal};
 use serde_json::{Value, json};
 
 use super::FleetDir;
@@ -79,7 +79,7 @@ fn phase(item: &Item) -> (&'static str, String) {
         ItemPhase::Held(lease) => ("working", format!("in {}{}", lease.worker, sent_back(item))),
         ItemPhase::Offered(..) => ("landing", String::new()),
         ItemPhase::Failed { why } => ("failed", why.clone()),
-        ItemPhase::Refused => ("refused", item.refusal.as_ref().map(|it| it.line()).unwrap_or_default()),
+        ItemPhase::Refused => ("refused", item.refusal.as_ref().map(Refusal::line).unwrap_or_default()),
         ItemPhase::Merged { commit } => ("landed", commit[..commit.len().min(10)].to_owned()),
         ItemPhase::Cancelled => ("cancelled", String::new()),
     }

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     fs::File,
     io::{Read, Seek, SeekFrom},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 /// As much as is read at once from one lane, so that none keeps the others waiting.
@@ -24,10 +24,10 @@ impl Tail {
     }
 
     /// The lines that are whole by now.
-    pub(super) fn lines(&mut self, log: PathBuf) -> Vec<String> {
-        let (position, rest) = self.logs.entry(log.clone()).or_default();
+    pub(super) fn lines(&mut self, log: &Path) -> Vec<String> {
+        let (position, rest) = self.logs.entry(log.to_owned()).or_default();
         let mut bytes = Vec::new();
-        let read = File::open(&log).and_then(|mut file| {
+        let read = File::open(log).and_then(|mut file| {
             file.seek(SeekFrom::Start(*position))?;
             file.take(MAX_CHUNK_LEN).read_to_end(&mut bytes)
         });
@@ -51,15 +51,15 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let log = folder.path().join("lane-1.log");
         let mut tail = Tail::default();
-        assert!(tail.lines(log.clone()).is_empty());
+        assert!(tail.lines(&log).is_empty());
         let mut file = File::create(&log).expect("a file");
         file.write_all(b"one\ntw").expect("it is written");
-        assert_eq!(tail.lines(log.clone()), ["one"]);
+        assert_eq!(tail.lines(&log), ["one"]);
         file.write_all(b"o\n\nthree\n").expect("it is written");
-        assert_eq!(tail.lines(log.clone()), ["two", "three"]);
-        assert!(tail.lines(log.clone()).is_empty());
+        assert_eq!(tail.lines(&log), ["two", "three"]);
+        assert!(tail.lines(&log).is_empty());
         let mut later = Tail::default();
         later.skip(log.clone());
-        assert!(later.lines(log).is_empty());
+        assert!(later.lines(&log).is_empty());
     }
 }
