@@ -35,7 +35,7 @@ fn steps(text: &str) -> Vec<String> {
 fn script(text: &str) -> String {
     let lines = text.lines().skip_while(|line| line.trim() != "script:").skip(1);
     let lines = lines.filter_map(|line| line.trim().strip_prefix("- "));
-    lines.map(|line| format!("{line}\n")).collect()
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// The pushed work of a run whose signers are in the trunk.

@@ -74,7 +74,7 @@ pub(super) fn all(supervisor: &mut Supervisor, commits: &Commits, most: usize) -
     let captured = supervisor.capture(commits.call(&["notes", "--ref", NOTES_REF, "list"]), MAX_LIST_LEN)?;
     let listed = String::from_utf8_lossy(&captured.out).into_owned();
     let ids = listed.lines().filter_map(|line| line.split_once(' ')).take(most);
-    let ids: String = ids.map(|(note, _)| format!("{note}\n")).collect();
+    let ids: String = ids.flat_map(|(note, _)| [note, "\n"]).collect();
     if ids.is_empty() {
         return Ok(Vec::new());
     }

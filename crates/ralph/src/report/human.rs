@@ -108,6 +108,18 @@ impl Human {
         let left = format_duration(Duration::from_secs(left.div_ceil(1000)));
         self.line(&format!("{quiet}Still waiting for the usage limit: {left} left.{quiet:#}"));
     }
+
+    fn wait_started(&mut self, left: Duration, why: Why) {
+        let Palette { warn, quiet, .. } = self.look.palette;
+        let left = format_duration(left);
+        match why {
+            Why::Rest => {}
+            Why::Retry => self.line(&format!("{quiet}Trying again in {left}.{quiet:#}")),
+            Why::UsageLimit => {
+                self.alert(&format!("{warn}The usage limit is reached: waiting {left}.{warn:#}"));
+            }
+        }
+    }
 }
 
 impl Reporter for Human {
@@ -159,16 +171,7 @@ impl Reporter for Human {
                 }
             }
             Event::CommitEnded(end) => self.committed(run, end),
-            Event::WaitStarted { until_ms, why } => {
-                let left = format_duration(left_at(*until_ms, entry.at));
-                match why {
-                    Why::Rest => {}
-                    Why::Retry => self.line(&format!("{quiet}Trying again in {left}.{quiet:#}")),
-                    Why::UsageLimit => {
-                        self.alert(&format!("{warn}The usage limit is reached: waiting {left}.{warn:#}"));
-                    }
-                }
-            }
+            Event::WaitStarted { until_ms, why } => self.wait_started(left_at(*until_ms, entry.at), *why),
             Event::StopRequested => self.alert(&format!("{warn}Received signal, shutting down...{warn:#} The running operation finishes; a second signal ends it.")),
             Event::Warned { text, .. } => self.warning(text),
             Event::Sandboxed { level, uncovered, withheld } => self.sandboxed(*level, uncovered, withheld),
