@@ -34,7 +34,7 @@ fn what_a_caller_inside_cannot_hand_over_is_known() {
 }
 
 /// Flags that several commands write for themselves, because they say something else in each.
-const OWN_MEANING: [(&str, &str); 14] = [
+const OWN_MEANING: [(&str, &str); 17] = [
     ("agent", "what works in a loop, what init offers, or where a plugin goes"),
     ("all", "of all projects: to be shown, or to be removed"),
     ("dry-run", "what a loop would do, or what would be removed"),
@@ -44,8 +44,11 @@ const OWN_MEANING: [(&str, &str); 14] = [
     ("force", "replace what is there, or kill at once"),
     ("guardrail", "one more of a loop, or the only ones of a judgement"),
     ("json", "each command says what it prints"),
+    ("max-cost", "of a run, or of a fleet that is resumed"),
     ("max-time", "of a run, or of all tries on a copy of the project"),
+    ("now", "ends a run, or every lane of a fleet"),
     ("project", "a bus, or where a plugin goes"),
+    ("quiet", "what a loop shows, or what a fleet does"),
     ("session-id", "whose loop is started, ended or shown"),
     ("task", "a new one, the caller's, or one whose bus it is"),
     ("type", "of a message that is posted, or of those that are shown"),

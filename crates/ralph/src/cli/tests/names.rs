@@ -25,8 +25,10 @@ use serde_json::{Value, json};
 use crate::{cli::Cli, settings};
 
 /// Keys that have keys in them, and one that is not ralph's.
-const GROUPS: [&str; 11] =
-    ["$schema", "agent", "build", "limits", "output", "plan", "prompt", "stories", "task", "verify", "judge"];
+const GROUPS: [&str; 12] = [
+    "$schema", "agent", "build", "fleet", "judge", "limits", "output", "plan", "prompt", "stories", "task",
+    "verify",
+];
 
 /// What one thing is called.
 #[derive(Debug)]
