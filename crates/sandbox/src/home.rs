@@ -279,6 +279,7 @@ mod tests {
             ".local/bin",
             ".local/share/tool/1.0/tool",
             "apps/lib/node_modules",
+            "apps/lib/node_modules/agent/cli.js",
             "dotfiles/config/git",
             "dotfiles/gitconfig",
             "opt/node",
