@@ -24,8 +24,8 @@ const KNOWS: [(&str, &[&str]); 7] = [
 const PURE: [&str; 4] = ["ralph-agents", "ralph-checks", "ralph-core", "ralph-guard"];
 
 /// What pure crates may depend on: nothing that touches the world, except the clock of `jiff`, which clippy refuses.
-const PURE_DEPENDENCIES: [&str; 8] =
-    ["aho-corasick", "jiff", "memchr", "schemars", "serde", "serde_json", "shell-words", "strsim"];
+const PURE_DEPENDENCIES: [&str; 9] =
+    ["aho-corasick", "jiff", "memchr", "schemars", "serde", "serde_json", "sha2", "shell-words", "strsim"];
 
 fn all() -> Vec<Crate> {
     let crates = crates().expect("the crates");
