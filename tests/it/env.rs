@@ -96,14 +96,16 @@ pub(crate) struct Env {
     variables: Vec<(String, String)>,
 }
 
-/// The whole lines of the journal of the run in this folder.
+/// The events in the whole lines of the journal of the run in this folder, without what chains the lines.
 #[track_caller]
 pub(crate) fn journal_of(run: &Path) -> Vec<Value> {
     let text = fs::read(run.join("journal.jsonl")).map(|it| lossy(&it)).expect("a journal");
-    text.split_inclusive('\n')
-        .filter(|line| line.ends_with('\n'))
-        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
-        .collect()
+    let event = |line| {
+        let mut event: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        event.as_object_mut().and_then(|fields| fields.remove("chain"));
+        event
+    };
+    text.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(event).collect()
 }
 
 /// How a call ended.

@@ -3,7 +3,7 @@
 //! Theory of operation: every process gets its own session and no terminal. Threads block on one thing each
 //! (a process's output and end, the signals of ralph itself) and send to one channel; [`Supervisor`]
 //! owns the other end, and [`Watch`] decides what to do. After each process ralph looks for what it left
-//! behind; what a system offers for that is its [`backend`]. If ralph itself is killed, the [`guardian`] ends what
+//! behind; what a system offers for that is its `backend`. If ralph itself is killed, the [`guardian`] ends what
 //! is left.
 
 mod backend;
