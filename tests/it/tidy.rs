@@ -88,8 +88,8 @@ const READING: [&str; 6] =
 /// Those who read where no agent's files are: records, ralph's own folders, what the user names or has in the home, the kernel's files, the inside
 /// of a sandbox; and what was seen to be a plain file of ralph's own copy.
 const READERS: &[&str] = &[
-    "cli/doctor/selftest.rs",
     "cli/fleet/begin.rs",
+    "cli/doctor/selftest.rs",
     "cli/guard.rs",
     "cli/job/inside.rs",
     "cli/session/start.rs",

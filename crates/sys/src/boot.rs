@@ -1,16 +1,21 @@
 //! Since when this machine is up. What an earlier boot left behind belongs to no process.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    path::Path,
+    time::{Duration, SystemTime},
+};
+
+use crate::files;
 
 /// What tells this boot from every other.
 pub fn id() -> Option<String> {
-    let id = fs_err::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let id = files::read_text(Path::new("/proc/sys/kernel/random/boot_id")).ok()?;
     Some(id.trim().to_owned())
 }
 
 /// When this boot began, by the clock as it is now.
 pub fn began() -> Option<SystemTime> {
-    began_in(&fs_err::read_to_string("/proc/stat").ok()?)
+    began_in(&files::read_text(Path::new("/proc/stat")).ok()?)
 }
 
 fn began_in(stat: &str) -> Option<SystemTime> {

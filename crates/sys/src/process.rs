@@ -6,8 +6,8 @@
 //! behind; what a system offers for that is its `backend`. If ralph itself is killed, the [`guardian`] ends what
 //! is left.
 
-mod backend;
 mod aside;
+mod backend;
 mod beside;
 mod captured;
 pub mod detach;

@@ -12,16 +12,16 @@ use super::site::Site;
 use crate::project::git::{Git, locks::LockFile};
 
 /// File systems and the kernel keep time in steps.
-const CLOCK_TICK: Duration = Duration::from_millis(100);
+const MAX_CLOCK_STEP: Duration = Duration::from_millis(100);
 /// The kernel says to the second when it began.
-const BOOT_TICK: Duration = Duration::from_secs(2);
+const MAX_BOOT_STEP: Duration = Duration::from_secs(2);
 
 /// Removes the locks that no one holds, and says so.
 pub(super) fn remove(site: &mut Site, git: &Git) {
     let (began, own) = (boot::began(), began_by(site.run()));
     let is_stale = |lock: &LockFile| {
-        let is_older_than_boot = began.is_some_and(|began| lock.since + BOOT_TICK < began);
-        let is_own = own.is_some_and(|own| own <= lock.since + CLOCK_TICK);
+        let is_older_than_boot = began.is_some_and(|began| lock.since + MAX_BOOT_STEP < began);
+        let is_own = own.is_some_and(|own| own <= lock.since + MAX_CLOCK_STEP);
         is_older_than_boot || is_own
     };
     let stale: Vec<LockFile> = git.locks().into_iter().filter(is_stale).collect();

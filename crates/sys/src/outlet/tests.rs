@@ -1,3 +1,5 @@
+//! A reader that sleeps, and one that has gone.
+
 use std::{
     io::{Read, pipe},
     sync::mpsc::{Receiver, Sender, channel},
