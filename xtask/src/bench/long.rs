@@ -68,7 +68,9 @@ pub(crate) fn lengthen(place: &Place, iterations: u32) -> Result<PathBuf> {
         );
     };
     let text = fs_err::read_to_string(&journal)?;
-    let lines: Vec<&str> = text.lines().collect();
+    // Lines that stand elsewhere than they were written break the chain; without it a record is read as one of version 0.1.
+    let lines: Vec<String> = text.lines().map(unchained).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let [start, rest @ ..] = &lines[..] else { anyhow::bail!("the journal is too short") };
     // What the run left behind is looked at once, and then it ends.
     let is_end = |line: &&&str| {
@@ -96,4 +98,9 @@ pub(crate) fn lengthen(place: &Place, iterations: u32) -> Result<PathBuf> {
     }
     fs_err::write(&journal, long)?;
     Ok(journal)
+}
+
+/// The line without the number that chains it to the one before it, which is its last field.
+fn unchained(line: &str) -> String {
+    line.rfind(",\"chain\":\"").map_or_else(|| line.to_owned(), |at| format!("{}}}", &line[..at]))
 }
