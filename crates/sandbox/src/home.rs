@@ -23,7 +23,7 @@ const MAX_PROGRAMS: usize = 2_000;
 const MAX_HOMES: usize = 200;
 
 /// Who asks, and what the user opens.
-pub(super) struct Asked<'a> {
+pub(super) struct HomeNeeds<'a> {
     pub(super) agent: &'a str,
     /// The agent's program.
     pub(super) program: &'a Path,
@@ -43,7 +43,7 @@ struct Seen {
 
 /// Hides the homes, and shows what is needed of them. Returns links to what is shown, and what a person should
 /// know of what was left out.
-pub(super) fn hide(places: &mut Places, asked: &Asked<'_>) -> (Vec<(PathBuf, PathBuf)>, Vec<String>) {
+pub(super) fn hide(places: &mut Places, asked: &HomeNeeds<'_>) -> (Vec<(PathBuf, PathBuf)>, Vec<String>) {
     let mut seen = Seen { homes: homes(places, asked.readable), ..Seen::default() };
     if seen.homes.is_empty() {
         return (Vec::new(), Vec::new());

@@ -12,7 +12,7 @@ use std::{
 };
 
 use ralph_core::containment::{
-    limits::{Limits, Reached},
+    limits::{Reached, SandboxLimits},
     policy::{Access, Policy},
 };
 use ralph_sys::error::{Error, Result};
@@ -55,7 +55,7 @@ pub(super) fn watch(inside: Pid, policy: &Policy) {
     let _ = thread::Builder::new().name("keeper".to_owned()).spawn(look);
 }
 
-fn end(inside: Pid, limits: Limits, reached: Reached) {
+fn end(inside: Pid, limits: SandboxLimits, reached: Reached) {
     let _ = writeln!(std::io::stderr(), "ralph: {}", limits.explained(reached));
     // Who is stopped starts nobody: otherwise one that begins meanwhile would stay.
     let mut stopped: BTreeSet<i32> = BTreeSet::new();

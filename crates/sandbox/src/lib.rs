@@ -196,7 +196,7 @@ impl Sandbox {
             .collect();
         let mut links = Vec::new();
         if wanted.level().has_ralph() {
-            let asked = home::Asked { agent, program, variable: &variable, readable: &readable };
+            let asked = home::HomeNeeds { agent, program, variable: &variable, readable: &readable };
             let withheld;
             (links, withheld) = home::hide(&mut places, &asked);
             warnings.extend(withheld);

@@ -10,7 +10,7 @@ pub const USUAL_FREE_DISK: u64 = 200_000_000;
 
 /// What the processes inside may use; nothing means that there is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Limits {
+pub struct SandboxLimits {
     /// Memory of all of them together, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<u64>,
@@ -31,7 +31,7 @@ pub enum Reached {
     FreeDisk(u64),
 }
 
-impl Limits {
+impl SandboxLimits {
     /// Which of them is reached where so much memory is in use and so much of the disk is free.
     pub fn reached(&self, memory: u64, free: Option<u64>) -> Option<Reached> {
         let over = self.memory.filter(|most| *most < memory).map(|_| Reached::Memory(memory));
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn limits_are_reached_when_they_are_exceeded() {
-        let limits = Limits { memory: Some(100), file_size: None, free_disk: Some(50) };
+        let limits = SandboxLimits { memory: Some(100), file_size: None, free_disk: Some(50) };
         for (memory, free, expected) in [
             (0, None, None),
             (100, Some(50), None),
@@ -77,6 +77,6 @@ mod tests {
         ] {
             assert_eq!(limits.reached(memory, free), expected);
         }
-        assert_eq!(Limits::default().reached(u64::MAX, Some(0)), None);
+        assert_eq!(SandboxLimits::default().reached(u64::MAX, Some(0)), None);
     }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{hosts::Host, limits::Limits};
+use super::{hosts::Host, limits::SandboxLimits};
 
 /// What a process may do. Whatever no layer names can be read and not written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct Policy {
     pub processes: u32,
     /// What they may use of the machine.
     #[serde(default)]
-    pub limits: Limits,
+    pub limits: SandboxLimits,
     /// Folders that stand at the path of others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub views: Vec<ShownFolder>,

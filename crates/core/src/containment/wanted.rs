@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     hosts::{self, Host},
     level::{Choice, Level},
-    limits::Limits,
+    limits::SandboxLimits,
 };
 
 /// What a run wants of its sandbox.
@@ -39,7 +39,7 @@ pub struct Wanted {
     pub processes: u32,
     /// What they may use of the machine.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub limits: Limits,
+    pub limits: SandboxLimits,
     /// The image of a container.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
@@ -62,7 +62,7 @@ impl Default for Wanted {
             packages: false,
             gates: GatesRun::Inside,
             processes: PROCESSES,
-            limits: Limits::default(),
+            limits: SandboxLimits::default(),
             image: None,
             sbx: BTreeMap::new(),
         }
@@ -88,8 +88,8 @@ impl Wanted {
     }
 }
 
-fn is_default(limits: &Limits) -> bool {
-    *limits == Limits::default()
+fn is_default(limits: &SandboxLimits) -> bool {
+    *limits == SandboxLimits::default()
 }
 
 /// Where gates run.

@@ -8,9 +8,9 @@ use super::{
     private::Private,
     sha256,
     statement::{
-        Acceptance, AgentFacts, ContainmentFacts, Ending, GuardrailFacts, GuardrailSource, JournalFacts,
-        PREDICATE_TYPE, Predicate, ProtectedFacts, Remark, Revision, RunFacts, STATEMENT_TYPE, SpentFacts,
-        Statement, Subject, TestCounts, ToolFacts,
+        Acceptance, AgentFacts, ContainmentFacts, GuardrailFacts, GuardrailSource, JournalFacts,
+        PREDICATE_TYPE, Predicate, ProtectedFacts, Remark, Revision, RunEnding, RunFacts, STATEMENT_TYPE,
+        SpentFacts, Statement, Subject, TestCounts, ToolFacts,
     },
 };
 use crate::{
@@ -259,7 +259,7 @@ impl Seen {
     }
 }
 
-fn ending(ended: &GateEnded) -> Ending {
+fn ending(ended: &GateEnded) -> RunEnding {
     let exit_code = match ended.failure.as_ref().map(|failure| &failure.exit) {
         None => Some(0),
         Some(GateExit::Code(code)) => Some(*code),
@@ -272,7 +272,7 @@ fn ending(ended: &GateEnded) -> Ending {
             | GateExit::OpenTasks(_),
         ) => None,
     };
-    Ending {
+    RunEnding {
         passed: ended.failure.is_none(),
         exit_code,
         ms: ended.ms,

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use super::{
     sha256,
     statement::{GuardrailFacts, GuardrailSource, Statement},
-    verdict::{Item, Topic},
+    verdict::{VerdictItem, VerdictTopic},
 };
 
 /// A policy file. A key that is not known is an error: a misspelt rule would be no rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a demand of its own")]
-pub struct Policy {
+pub struct ReceiptPolicy {
     /// Who may have signed, as the file of allowed signers names them; nothing means anyone in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signers: Option<Vec<String>>,
@@ -37,13 +37,13 @@ pub struct Policy {
     pub key_unreachable: bool,
 }
 
-impl Policy {
+impl ReceiptPolicy {
     /// What of it a statement does not meet; one item that says that it does, otherwise.
-    pub fn judge(&self, statement: &Statement, signer: Option<&str>) -> Vec<Item> {
+    pub fn judge(&self, statement: &Statement, signer: Option<&str>) -> Vec<VerdictItem> {
         let mut unmet = Vec::new();
         let mut demand = |is_met: bool, text: String| {
             if !is_met {
-                unmet.push(Item::broken(Topic::Policy, text));
+                unmet.push(VerdictItem::broken(VerdictTopic::Policy, text));
             }
         };
         let predicate = &statement.predicate;
@@ -86,7 +86,7 @@ impl Policy {
             "the agent could reach the key that signs receipts".to_owned(),
         );
         if unmet.is_empty() {
-            unmet.push(Item::holds(Topic::Policy, "all that the policy asks for".to_owned()));
+            unmet.push(VerdictItem::holds(VerdictTopic::Policy, "all that the policy asks for".to_owned()));
         }
         unmet
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{
     sha256,
     statement::{GuardrailFacts, GuardrailSource, Statement, TestCounts},
-    verdict::{Item, Topic},
+    verdict::{VerdictItem, VerdictTopic},
 };
 
 /// A guardrail that is to be run once more.
@@ -38,9 +38,13 @@ pub struct Ran {
 }
 
 /// What is to be run, and what cannot be: commands that the verifier names, then those that only the receipt has.
-pub fn plan(statement: &Statement, trusted: &[String], once: &BTreeSet<String>) -> (Vec<Planned>, Vec<Item>) {
+pub fn plan(
+    statement: &Statement,
+    trusted: &[String],
+    once: &BTreeSet<String>,
+) -> (Vec<Planned>, Vec<VerdictItem>) {
     let (mut planned, mut items) = (Vec::<Planned>::new(), Vec::new());
-    let unknown = |text: String| Item::unknown(Topic::Rerun, text);
+    let unknown = |text: String| VerdictItem::unknown(VerdictTopic::Rerun, text);
     let mut add = |command: &str, source| {
         if !planned.iter().any(|it| it.command == command) {
             planned.push(Planned { command: command.to_owned(), source });
@@ -75,18 +79,21 @@ pub fn plan(statement: &Statement, trusted: &[String], once: &BTreeSet<String>) 
 }
 
 /// What follows from a guardrail that was run once more.
-pub fn compare(statement: &Statement, planned: &Planned, ran: &Ran) -> Vec<Item> {
+pub fn compare(statement: &Statement, planned: &Planned, ran: &Ran) -> Vec<VerdictItem> {
     let hash = sha256(ran.command.as_bytes());
     let said = statement.predicate.guardrails.iter().find(|it| it.sha256.as_deref() == Some(&hash));
     let name = &ran.command;
     let mut items = Vec::new();
     let ended =
         ran.code.map_or_else(|| "did not end by itself".to_owned(), |code| format!("exited with {code}"));
-    let broken = |text: String| Item::broken(Topic::Rerun, text);
+    let broken = |text: String| VerdictItem::broken(VerdictTopic::Rerun, text);
     match said.and_then(GuardrailFacts::ending) {
         None if ran.code == Some(0) => {
             // The verifier asks for it, and it passes: that the run did not is no harm.
-            items.push(Item::holds(Topic::Rerun, format!("`{name}` passes; the run did not have it")));
+            items.push(VerdictItem::holds(
+                VerdictTopic::Rerun,
+                format!("`{name}` passes; the run did not have it"),
+            ));
         }
         None => items.push(broken(format!("`{name}` {ended}; the run did not have it"))),
         Some(ending) if ending.exit_code != ran.code || ending.passed != (ran.code == Some(0)) => {
@@ -99,12 +106,18 @@ pub fn compare(statement: &Statement, planned: &Planned, ran: &Ran) -> Vec<Item>
                 let text = format!("`{name}` ran {now} tests; the receipt says {}", before.passed);
                 items.push(broken(text));
             }
-            _ => items.push(Item::holds(Topic::Rerun, format!("`{name}` {ended}, as the receipt says"))),
+            _ => items.push(VerdictItem::holds(
+                VerdictTopic::Rerun,
+                format!("`{name}` {ended}, as the receipt says"),
+            )),
         },
     }
     if planned.source == NamedBy::Author {
         let text = format!("`{name}` is named by the author alone, not by the base or a policy");
-        items.push(Item::unknown(Topic::Rerun, text).hint("name it in a policy: {\"guardrails\": [...]}"));
+        items.push(
+            VerdictItem::unknown(VerdictTopic::Rerun, text)
+                .hint("name it in a policy: {\"guardrails\": [...]}"),
+        );
     }
     items
 }

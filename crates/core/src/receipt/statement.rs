@@ -127,10 +127,10 @@ pub struct GuardrailFacts {
     pub once: bool,
     /// How it ended in the working tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub in_project: Option<Ending>,
+    pub in_project: Option<RunEnding>,
     /// How it ended in a clean clone of the commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub in_judge: Option<Ending>,
+    pub in_judge: Option<RunEnding>,
     /// The tests that ran before the first turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests_before: Option<TestCounts>,
@@ -151,7 +151,7 @@ pub enum GuardrailSource {
 /// How a guardrail ended at one place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Ending {
+pub struct RunEnding {
     /// Whether it passed.
     pub passed: bool,
     /// What it exited with; nothing when a signal or a limit ended it.
@@ -329,7 +329,7 @@ impl Statement {
 
 impl GuardrailFacts {
     /// What decides about it: the clean clone where it ran there.
-    pub fn ending(&self) -> Option<&Ending> {
+    pub fn ending(&self) -> Option<&RunEnding> {
         self.in_judge.as_ref().or(self.in_project.as_ref())
     }
 

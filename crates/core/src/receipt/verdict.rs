@@ -10,7 +10,7 @@ use super::statement::{GuardrailSource, Statement};
 /// What follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum ReceiptVerdict {
     /// It holds.
     Holds,
     /// It does not.
@@ -22,7 +22,7 @@ pub enum Verdict {
 /// What was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Topic {
+pub enum VerdictTopic {
     /// Whether it can be read.
     Receipt,
     /// Who vouches for it.
@@ -47,11 +47,11 @@ pub enum Topic {
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Item {
+pub struct VerdictItem {
     /// What.
-    pub topic: Topic,
+    pub topic: VerdictTopic,
     /// What follows from it alone.
-    pub verdict: Verdict,
+    pub verdict: ReceiptVerdict,
     /// In one line.
     pub text: String,
     /// What to do about it.
@@ -59,20 +59,20 @@ pub struct Item {
     pub hints: Vec<String>,
 }
 
-impl Item {
+impl VerdictItem {
     /// Something that holds.
-    pub fn holds(topic: Topic, text: String) -> Self {
-        Self { topic, verdict: Verdict::Holds, text, hints: Vec::new() }
+    pub fn holds(topic: VerdictTopic, text: String) -> Self {
+        Self { topic, verdict: ReceiptVerdict::Holds, text, hints: Vec::new() }
     }
 
     /// Something that does not.
-    pub fn broken(topic: Topic, text: String) -> Self {
-        Self { topic, verdict: Verdict::DoesNotHold, text, hints: Vec::new() }
+    pub fn broken(topic: VerdictTopic, text: String) -> Self {
+        Self { topic, verdict: ReceiptVerdict::DoesNotHold, text, hints: Vec::new() }
     }
 
     /// Something that no one can tell from here.
-    pub fn unknown(topic: Topic, text: String) -> Self {
-        Self { topic, verdict: Verdict::CannotTell, text, hints: Vec::new() }
+    pub fn unknown(topic: VerdictTopic, text: String) -> Self {
+        Self { topic, verdict: ReceiptVerdict::CannotTell, text, hints: Vec::new() }
     }
 
     /// The same with something to do.
@@ -84,14 +84,14 @@ impl Item {
 }
 
 /// What follows from all of them.
-pub fn overall(items: &[Item]) -> Verdict {
+pub fn overall(items: &[VerdictItem]) -> ReceiptVerdict {
     let is_any = |verdict| items.iter().any(|item| item.verdict == verdict);
-    if is_any(Verdict::DoesNotHold) {
-        Verdict::DoesNotHold
-    } else if items.is_empty() || is_any(Verdict::CannotTell) {
-        Verdict::CannotTell
+    if is_any(ReceiptVerdict::DoesNotHold) {
+        ReceiptVerdict::DoesNotHold
+    } else if items.is_empty() || is_any(ReceiptVerdict::CannotTell) {
+        ReceiptVerdict::CannotTell
     } else {
-        Verdict::Holds
+        ReceiptVerdict::Holds
     }
 }
 
@@ -134,16 +134,19 @@ pub enum JournalSeen {
 }
 
 /// Whether the receipt is about this commit: itself, or another with the same files.
-pub fn subject(statement: &Statement, target: &Target) -> Item {
+pub fn subject(statement: &Statement, target: &Target) -> VerdictItem {
     let (commit, tree) = (statement.digest("commit", "gitCommit"), statement.digest("tree", "gitTree"));
     let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
     let name = short(&target.commit);
     if tree != Some(target.tree.as_str()) {
         let other = tree.or(commit).map_or_else(|| "nothing that git knows".to_owned(), short);
-        return Item::broken(Topic::Subject, format!("it is about {other}, and {name} has other files"));
+        return VerdictItem::broken(
+            VerdictTopic::Subject,
+            format!("it is about {other}, and {name} has other files"),
+        );
     }
-    Item::holds(
-        Topic::Subject,
+    VerdictItem::holds(
+        VerdictTopic::Subject,
         match commit {
             Some(commit) if commit == target.commit => format!("commit {name}"),
             Some(_) | None => format!("commit {name} has the files that were judged"),
@@ -152,61 +155,74 @@ pub fn subject(statement: &Statement, target: &Target) -> Item {
 }
 
 /// Whether the commit follows from what the run started from.
-pub fn base(statement: &Statement, seen: Option<BaseSeen>) -> Item {
+pub fn base(statement: &Statement, seen: Option<BaseSeen>) -> VerdictItem {
     let Some(base) = &statement.predicate.base else {
-        return Item::holds(Topic::Base, "the run started without a commit".to_owned());
+        return VerdictItem::holds(VerdictTopic::Base, "the run started without a commit".to_owned());
     };
     let name = base.commit.get(..12).unwrap_or(&base.commit);
     match seen {
-        Some(BaseSeen::Ancestor) => Item::holds(Topic::Base, format!("{name} is in its history")),
-        Some(BaseSeen::SameTree) => {
-            Item::holds(Topic::Base, format!("a commit with the files of {name} is in its history"))
+        Some(BaseSeen::Ancestor) => {
+            VerdictItem::holds(VerdictTopic::Base, format!("{name} is in its history"))
         }
-        Some(BaseSeen::Elsewhere) => {
-            Item::broken(Topic::Base, format!("the run started from {name}, which is not in its history"))
-        }
-        Some(BaseSeen::Shallow) | None => {
-            Item::unknown(Topic::Base, format!("the history here does not reach back to {name}"))
-                .hint("get the whole history: git fetch --unshallow")
-        }
+        Some(BaseSeen::SameTree) => VerdictItem::holds(
+            VerdictTopic::Base,
+            format!("a commit with the files of {name} is in its history"),
+        ),
+        Some(BaseSeen::Elsewhere) => VerdictItem::broken(
+            VerdictTopic::Base,
+            format!("the run started from {name}, which is not in its history"),
+        ),
+        Some(BaseSeen::Shallow) | None => VerdictItem::unknown(
+            VerdictTopic::Base,
+            format!("the history here does not reach back to {name}"),
+        )
+        .hint("get the whole history: git fetch --unshallow"),
     }
 }
 
 /// What the receipt itself says about the work.
-pub fn work(statement: &Statement) -> Vec<Item> {
+pub fn work(statement: &Statement) -> Vec<VerdictItem> {
     let predicate = &statement.predicate;
     let run = &predicate.run;
     let outcome = if run.outcome == "done" {
-        Item::holds(Topic::Outcome, format!("`ralph {}` ended as done", run.preset))
+        VerdictItem::holds(VerdictTopic::Outcome, format!("`ralph {}` ended as done", run.preset))
     } else {
-        Item::broken(Topic::Outcome, format!("the run is not done: it ended as `{}`", run.outcome))
+        VerdictItem::broken(
+            VerdictTopic::Outcome,
+            format!("the run is not done: it ended as `{}`", run.outcome),
+        )
     };
     let failed: Vec<String> =
         predicate.guardrails.iter().filter(|it| !it.passed()).map(|it| format!("`{}`", it.name())).collect();
     let commands = predicate.guardrails.iter().filter(|it| it.kind != GuardrailSource::Rule).count();
     let guardrails = if !failed.is_empty() {
-        Item::broken(Topic::Guardrails, format!("not passed: {}", failed.join(", ")))
+        VerdictItem::broken(VerdictTopic::Guardrails, format!("not passed: {}", failed.join(", ")))
     } else if commands == 0 {
-        Item::unknown(Topic::Guardrails, "no guardrail checked the work".to_owned())
+        VerdictItem::unknown(VerdictTopic::Guardrails, "no guardrail checked the work".to_owned())
     } else {
         let judged = predicate.guardrails.iter().filter(|it| it.in_judge.is_some()).count();
         let text = format!("{commands} passed, {judged} of them in a clean clone of the commit");
-        Item::holds(Topic::Guardrails, text)
+        VerdictItem::holds(VerdictTopic::Guardrails, text)
     };
     let found = predicate.findings.len();
     let lines: Vec<&str> = predicate.findings.iter().map(|finding| finding.text.as_str()).collect();
     let findings = match (found, &predicate.accepted) {
-        (0, _) => Item::holds(Topic::Findings, "none".to_owned()),
-        (_, Some(_)) => Item::holds(Topic::Findings, format!("accepted by a person: {}", lines.join("; "))),
-        (_, None) => Item::broken(Topic::Findings, format!("no person has accepted: {}", lines.join("; "))),
+        (0, _) => VerdictItem::holds(VerdictTopic::Findings, "none".to_owned()),
+        (_, Some(_)) => {
+            VerdictItem::holds(VerdictTopic::Findings, format!("accepted by a person: {}", lines.join("; ")))
+        }
+        (_, None) => VerdictItem::broken(
+            VerdictTopic::Findings,
+            format!("no person has accepted: {}", lines.join("; ")),
+        ),
     };
     vec![outcome, guardrails, findings]
 }
 
 /// Whether the record that is here is the one that the receipt is made from.
-pub fn journal(statement: &Statement, seen: &JournalSeen) -> Item {
+pub fn journal(statement: &Statement, seen: &JournalSeen) -> VerdictItem {
     let said = &statement.predicate.journal;
-    let broken = |text: String| Item::broken(Topic::Journal, text);
+    let broken = |text: String| VerdictItem::broken(VerdictTopic::Journal, text);
     match seen {
         JournalSeen::Damaged(line) => broken(format!("line {line} of the record is not as it was written")),
         JournalSeen::Short(lines) => broken(format!(
@@ -214,7 +230,10 @@ pub fn journal(statement: &Statement, seen: &JournalSeen) -> Item {
             said.lines
         )),
         JournalSeen::Whole { chain, sha256 } if *chain == said.chain && *sha256 == said.sha256 => {
-            Item::holds(Topic::Journal, format!("the record of the run is here: {} lines", said.lines))
+            VerdictItem::holds(
+                VerdictTopic::Journal,
+                format!("the record of the run is here: {} lines", said.lines),
+            )
         }
         JournalSeen::Whole { .. } => {
             broken("the record is not the one that the receipt was made from".to_owned())

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use ralph_core::{
     engine::event::Event,
     receipt::{
-        policy::Policy,
+        policy::ReceiptPolicy,
         statement::{PREDICATE_TYPE, STATEMENT_TYPE, Statement},
     },
     stories::TaskList,
@@ -115,7 +115,7 @@ fn receipt_schema() -> String {
 /// The schema of a policy, as the text of a file.
 fn policy_schema() -> String {
     let generator = SchemaSettings::draft2020_12().into_generator();
-    let mut schema = generator.into_root_schema_for::<Policy>().to_value();
+    let mut schema = generator.into_root_schema_for::<ReceiptPolicy>().to_value();
     schema["title"] = json!("Policy of `ralph verify`");
     text(&schema)
 }

@@ -7,8 +7,8 @@ use std::{
 
 use clap::Args;
 use ralph_core::receipt::{
-    policy::Policy,
-    verdict::{Verdict, overall},
+    policy::ReceiptPolicy,
+    verdict::{ReceiptVerdict, overall},
 };
 use ralph_sys::{
     error::{CANNOT_TELL, DOES_NOT_HOLD, Error, INTERRUPTED, Result},
@@ -20,7 +20,7 @@ use super::{complain, display::settings_of, judge::tell, print, print_lines};
 use crate::{
     receipt::{
         rerun::{Rerun, rerun},
-        verify::{self, Request, Verified},
+        verify::{self, Verified, VerifyRequest},
     },
     report,
     report::style::Marks,
@@ -89,8 +89,7 @@ pub(super) fn main(args: &VerifyArgs, project: &Path) -> Result<u8> {
         Ok(Some(verified)) => verified,
         Ok(None) => return Ok(INTERRUPTED),
         Err(error) if args.json => {
-            let object =
-                json!({"verdict": Verdict::CannotTell, "error": error.to_string(), "hints": error.hints()});
+            let object = json!({"verdict": ReceiptVerdict::CannotTell, "error": error.to_string(), "hints": error.hints()});
             print(&format!("{object}\n"))?;
             return Ok(CANNOT_TELL);
         }
@@ -110,9 +109,9 @@ pub(super) fn main(args: &VerifyArgs, project: &Path) -> Result<u8> {
         print_lines(&report::verify::text(&verified, verdict, Marks::of(output.emoji), palette))?;
     }
     Ok(match verdict {
-        Verdict::Holds => 0,
-        Verdict::DoesNotHold => DOES_NOT_HOLD,
-        Verdict::CannotTell => CANNOT_TELL,
+        ReceiptVerdict::Holds => 0,
+        ReceiptVerdict::DoesNotHold => DOES_NOT_HOLD,
+        ReceiptVerdict::CannotTell => CANNOT_TELL,
     })
 }
 
@@ -122,7 +121,7 @@ fn verified(args: &VerifyArgs, project: &Path, supervisor: &mut Supervisor) -> R
         Some(given) => Some(policy(supervisor, project, given)?),
         None => None,
     };
-    let request = Request {
+    let request = VerifyRequest {
         project,
         what: args.what.as_deref(),
         commit: args.commit.as_deref(),
@@ -150,7 +149,7 @@ fn verified(args: &VerifyArgs, project: &Path, supervisor: &mut Supervisor) -> R
     Ok((!interrupted).then_some(verified))
 }
 
-fn policy(supervisor: &mut Supervisor, project: &Path, given: &str) -> Result<Policy> {
+fn policy(supervisor: &mut Supervisor, project: &Path, given: &str) -> Result<ReceiptPolicy> {
     let text = verify::trusted_file(supervisor, project, given)?;
     serde_json::from_slice(&text).map_err(|error| {
         Error::new(format!("the policy `{given}` cannot be read: {error}"))

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::workspace::{
     Source,
-    target::{CANDIDATES, Target, UNFINISHED},
+    target::{CANDIDATES, TargetBranch, UNFINISHED},
 };
 
 /// Lands the last candidate of an item because a person wants it.
@@ -76,7 +76,7 @@ pub(crate) fn discard(dir: &FleetDir, id: &str) -> Result<()> {
     let mut supervisor = Supervisor::new()?;
     let started = ledger.state().started.clone();
     if let Some(source) = Source::find(&mut supervisor, &started.project)? {
-        let target = Target::new(&source, &started.target);
+        let target = TargetBranch::new(&source, &started.target);
         for kind in [CANDIDATES, UNFINISHED] {
             let name = format!("{kind}/{}/{}", dir.id(), ref_name(id));
             if target.held(&mut supervisor, &name)?.is_some() {

@@ -29,7 +29,7 @@ use crate::{
     settings,
     workspace::{
         MadeChange, Merge, Merged, Source, Workspace,
-        target::{CANDIDATES, Moved, Target},
+        target::{CANDIDATES, Moved, TargetBranch},
     },
 };
 
@@ -64,7 +64,7 @@ pub(crate) fn main(call: &LanderCall) -> Result<u8> {
     let mut supervisor = Supervisor::new()?;
     let source = Source::find(&mut supervisor, &started.project)?
         .ok_or_else(|| Error::new("the project is not in a git repository any more"))?;
-    let target = Target::new(&source, &started.target);
+    let target = TargetBranch::new(&source, &started.target);
     let mut landing = Landing { dir: &dir, started, planned, offer, supervisor, source, target };
     let answer = match landing.land() {
         Ok(answer) => answer,
@@ -85,7 +85,7 @@ struct Landing<'a> {
     offer: &'a Offer,
     supervisor: Supervisor,
     source: Source,
-    target: Target,
+    target: TargetBranch,
 }
 
 impl Landing<'_> {

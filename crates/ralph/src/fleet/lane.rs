@@ -39,7 +39,7 @@ use crate::{
     report, settings,
     workspace::{
         MadeChange, Merge, Merged, Source, StepCall, StepEnd, Wishes, Workspace,
-        target::{CANDIDATES, Target, UNFINISHED},
+        target::{CANDIDATES, TargetBranch, UNFINISHED},
     },
 };
 
@@ -75,7 +75,7 @@ pub(crate) fn main(call: &LaneCall) -> Result<u8> {
     let mut supervisor = Supervisor::new()?;
     let source = Source::find(&mut supervisor, &started.project)?
         .ok_or_else(|| Error::new("the project is not in a git repository any more"))?;
-    let target = Target::new(&source, &started.target);
+    let target = TargetBranch::new(&source, &started.target);
     let folder = dir.lane(&call.lane);
     let workspace = take(&mut supervisor, started, &folder, &source, &wishes(&dir, started)?)?;
     let lock = workspace.lock().try_clone()?.into();
@@ -155,7 +155,7 @@ struct Lane<'a> {
     left: Option<f64>,
     supervisor: Supervisor,
     source: Source,
-    target: Target,
+    target: TargetBranch,
     workspace: Workspace,
     folder: PathBuf,
 }

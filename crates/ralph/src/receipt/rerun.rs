@@ -6,10 +6,10 @@ use ralph_checks::counts::{Counts, read_output};
 use ralph_core::{
     containment::level::Choice,
     receipt::{
-        policy::Policy,
+        policy::ReceiptPolicy,
         rerun::{self, Planned, Ran},
         statement::{Statement, TestCounts},
-        verdict::{Item, Topic},
+        verdict::{VerdictItem, VerdictTopic},
     },
     verify::rules::{CheckoutWhen, GuardrailKind},
 };
@@ -41,7 +41,7 @@ pub(crate) struct Rerun<'a> {
     pub(crate) project: &'a Path,
     /// The commit whose settings are trusted; nothing means what the run started from.
     pub(crate) base: Option<&'a str>,
-    pub(crate) policy: Option<&'a Policy>,
+    pub(crate) policy: Option<&'a ReceiptPolicy>,
     /// Variables that look like secrets and that the guardrails may have.
     pub(crate) allowed_env: &'a [String],
     /// Whether package managers may install.
@@ -75,7 +75,9 @@ pub(crate) fn rerun(
     let (planned, items) = rerun::plan(&statement, &commands, &once);
     verified.items.extend(items);
     if planned.is_empty() {
-        verified.items.push(Item::unknown(Topic::Rerun, "there is nothing to run again".to_owned()));
+        verified
+            .items
+            .push(VerdictItem::unknown(VerdictTopic::Rerun, "there is nothing to run again".to_owned()));
         return Ok(false);
     }
     let state = project_dir(request.project)?;
@@ -97,7 +99,10 @@ pub(crate) fn rerun(
         Ok(judged) => results(&judged),
         Err(NoResult::Interrupted) => return Ok(true),
         Err(NoResult::NotJudged(why)) => {
-            verified.items.push(Item::unknown(Topic::Rerun, format!("the commit cannot be cloned: {why}")));
+            verified.items.push(VerdictItem::unknown(
+                VerdictTopic::Rerun,
+                format!("the commit cannot be cloned: {why}"),
+            ));
             return Ok(false);
         }
     };
@@ -107,7 +112,7 @@ pub(crate) fn rerun(
             Some(ran) => {
                 rerun::compare(&statement, &Planned { command: command.clone(), source: *source }, ran)
             }
-            None => vec![Item::unknown(Topic::Rerun, format!("`{command}` was not run"))],
+            None => vec![VerdictItem::unknown(VerdictTopic::Rerun, format!("`{command}` was not run"))],
         });
     }
     Ok(false)
@@ -137,7 +142,7 @@ fn trusted(
     request: &Rerun<'_>,
     statement: &Statement,
     commit: &str,
-) -> Result<(Settings, Vec<Item>)> {
+) -> Result<(Settings, Vec<VerdictItem>)> {
     let mut items = Vec::new();
     if let Some(name) = request.base {
         commits.refuse_ambiguous(supervisor, name)?;
@@ -157,8 +162,8 @@ fn trusted(
             {
                 let name = base.commit.get(..12).unwrap_or(&base.commit);
                 items.push(
-                    Item::unknown(
-                        Topic::Rerun,
+                    VerdictItem::unknown(
+                        VerdictTopic::Rerun,
                         format!("the base {name} is not in origin/HEAD: its guardrails are the author's"),
                     )
                     .hint("name the branch that you trust: --base origin/main"),
@@ -178,8 +183,10 @@ fn trusted(
     };
     let inspected = settings::of_bytes(&bytes);
     for problem in &inspected.problems {
-        items
-            .push(Item::unknown(Topic::Rerun, format!("the settings of the base cannot be read: {problem}")));
+        items.push(VerdictItem::unknown(
+            VerdictTopic::Rerun,
+            format!("the settings of the base cannot be read: {problem}"),
+        ));
     }
     Ok((inspected.loaded.settings, items))
 }

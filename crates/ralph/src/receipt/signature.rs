@@ -7,7 +7,7 @@ use ralph_core::receipt::{
     envelope::Envelope,
     signers::{Signer, lines_for},
     sshsig::{SshSignature, armoured},
-    verdict::{Item, Topic},
+    verdict::{VerdictItem, VerdictTopic},
 };
 use ralph_sys::{
     calls::{refusal, succeeded, unattended},
@@ -31,7 +31,7 @@ pub(super) struct Allowed {
 
 /// Who signed, if that can be told.
 pub(super) struct Vouched {
-    pub(super) item: Item,
+    pub(super) item: VerdictItem,
     /// As the file of signers names them.
     pub(super) signer: Option<String>,
     /// The key, as `ssh-keygen -l` shows it.
@@ -46,16 +46,19 @@ pub(super) fn check(
 ) -> Result<Vouched> {
     let nobody = |item| Vouched { item, signer: None, key: None };
     if envelope.signatures.is_empty() {
-        let item = Item::unknown(Topic::Signature, "no one has signed it".to_owned())
+        let item = VerdictItem::unknown(VerdictTopic::Signature, "no one has signed it".to_owned())
             .hint("whoever ran it can: ralph sign RUN");
         return Ok(nobody(item));
     }
     if MAX_SIGNATURES < envelope.signatures.len() {
-        return Ok(nobody(Item::broken(Topic::Signature, "it has too many signatures".to_owned())));
+        return Ok(nobody(VerdictItem::broken(
+            VerdictTopic::Signature,
+            "it has too many signatures".to_owned(),
+        )));
     }
     let Ok(bytes) = envelope.signed_bytes() else {
-        return Ok(nobody(Item::broken(
-            Topic::Signature,
+        return Ok(nobody(VerdictItem::broken(
+            VerdictTopic::Signature,
             "there is nothing that could be signed".to_owned(),
         )));
     };
@@ -68,7 +71,9 @@ pub(super) fn check(
         }
         last = Some(vouched);
     }
-    Ok(last.unwrap_or_else(|| nobody(Item::unknown(Topic::Signature, "no one has signed it".to_owned()))))
+    Ok(last.unwrap_or_else(|| {
+        nobody(VerdictItem::unknown(VerdictTopic::Signature, "no one has signed it".to_owned()))
+    }))
 }
 
 fn one(
@@ -79,7 +84,7 @@ fn one(
     folder: &Path,
 ) -> Result<Vouched> {
     let nobody = |item| Vouched { item, signer: None, key: None };
-    let broken = |text: &str| nobody(Item::broken(Topic::Signature, text.to_owned()));
+    let broken = |text: &str| nobody(VerdictItem::broken(VerdictTopic::Signature, text.to_owned()));
     let Some(read) = SshSignature::read(body) else { return Ok(broken("the signature cannot be read")) };
     if read.namespace != NAMESPACE {
         return Ok(broken("the signature was made for something else"));
@@ -106,7 +111,8 @@ fn one(
             words.extend(["-s".into(), signature.clone()]);
             let captured = ask(words)?;
             if succeeded(&captured) {
-                let item = Item::holds(Topic::Signature, format!("signed by {principal} ({key})"));
+                let item =
+                    VerdictItem::holds(VerdictTopic::Signature, format!("signed by {principal} ({key})"));
                 return Ok(Vouched { item, signer: Some(principal.clone()), key: Some(key) });
             }
             why = Some(refusal(&captured));
@@ -121,10 +127,15 @@ fn one(
 }
 
 /// A good signature of a key that the verifier does not trust for this.
-fn untrusted(read: &SshSignature, allowed: Option<&Allowed>, lines: &[Signer], why: Option<String>) -> Item {
+fn untrusted(
+    read: &SshSignature,
+    allowed: Option<&Allowed>,
+    lines: &[Signer],
+    why: Option<String>,
+) -> VerdictItem {
     let key = read.fingerprint();
     let line = |who: &str| format!("{who} namespaces=\"{NAMESPACE}\" {}", read.key_line());
-    let unknown = |text: String| Item::unknown(Topic::Signature, text);
+    let unknown = |text: String| VerdictItem::unknown(VerdictTopic::Signature, text);
     let Some(allowed) = allowed else {
         return unknown(format!("signed with {key}; you have no file of allowed signers"))
             .hint("name one: --allowed-signers FILE, or: git config --global gpg.ssh.allowedSignersFile FILE")

@@ -10,9 +10,9 @@ use ralph_core::{
     engine::chain::ChainReader,
     receipt::{
         envelope::{Envelope, Unreadable},
-        policy::Policy,
+        policy::ReceiptPolicy,
         statement::Statement,
-        verdict::{self, Item, JournalSeen, Target, Topic},
+        verdict::{self, JournalSeen, Target, VerdictItem, VerdictTopic},
     },
 };
 use ralph_sys::{
@@ -40,14 +40,14 @@ const MAX_OUTPUT_LEN: usize = 64 * 1024;
 const MAX_NOTES: usize = 10_000;
 
 /// What is verified, and by whose word.
-pub(crate) struct Request<'a> {
+pub(crate) struct VerifyRequest<'a> {
     pub(crate) project: &'a Path,
     /// A commit, or a file with a receipt; nothing means the commit that is checked out.
     pub(crate) what: Option<&'a str>,
     /// The commit that a file is held against.
     pub(crate) commit: Option<&'a str>,
     pub(crate) allowed_signers: Option<&'a str>,
-    pub(crate) policy: Option<&'a Policy>,
+    pub(crate) policy: Option<&'a ReceiptPolicy>,
     /// The record of the run, where it is not among those of this machine.
     pub(crate) journal: Option<&'a Path>,
 }
@@ -63,7 +63,7 @@ pub(crate) struct Verified {
     /// The key that signed.
     pub(crate) key: Option<String>,
     /// All that was looked at.
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<VerdictItem>,
     /// What the receipt says, whether it holds or not.
     pub(crate) statement: Option<Statement>,
 }
@@ -76,7 +76,7 @@ struct Found {
 }
 
 /// Verifies.
-pub(crate) fn verify(supervisor: &mut Supervisor, request: &Request<'_>) -> Result<Verified> {
+pub(crate) fn verify(supervisor: &mut Supervisor, request: &VerifyRequest<'_>) -> Result<Verified> {
     let commits = Commits::around(request.project);
     let (file, name) = given(supervisor, commits.as_ref(), request)?;
     let (target, note) = match &commits {
@@ -106,7 +106,7 @@ pub(crate) fn verify(supervisor: &mut Supervisor, request: &Request<'_>) -> Resu
     let Some(Found { text, folder }) = found else {
         let short = verified.commit.as_deref().and_then(|it| it.get(..12)).unwrap_or(name);
         verified.items.push(
-            Item::unknown(Topic::Receipt, format!("there is no receipt of {short} here"))
+            VerdictItem::unknown(VerdictTopic::Receipt, format!("there is no receipt of {short} here"))
                 .hint("get those of the others: git fetch origin refs/notes/ralph:refs/notes/ralph"),
         );
         return Ok(verified);
@@ -115,11 +115,11 @@ pub(crate) fn verify(supervisor: &mut Supervisor, request: &Request<'_>) -> Resu
     let (statement, envelope) = match read {
         Ok(read) => read,
         Err(Unreadable::Broken(why)) => {
-            verified.items.push(Item::broken(Topic::Receipt, why));
+            verified.items.push(VerdictItem::broken(VerdictTopic::Receipt, why));
             return Ok(verified);
         }
         Err(Unreadable::Unknown(why)) => {
-            verified.items.push(Item::unknown(Topic::Receipt, why));
+            verified.items.push(VerdictItem::unknown(VerdictTopic::Receipt, why));
             return Ok(verified);
         }
     };
@@ -156,7 +156,7 @@ pub(crate) fn trusted_file(supervisor: &mut Supervisor, project: &Path, given: &
 fn given<'a>(
     supervisor: &mut Supervisor,
     commits: Option<&Commits>,
-    request: &Request<'a>,
+    request: &VerifyRequest<'a>,
 ) -> Result<(Option<PathBuf>, &'a str)> {
     let head = request.commit.unwrap_or("HEAD");
     let Some(what) = request.what else { return Ok((None, head)) };
@@ -201,7 +201,7 @@ fn of_same_files(
 fn allowed(
     supervisor: &mut Supervisor,
     commits: Option<&Commits>,
-    request: &Request<'_>,
+    request: &VerifyRequest<'_>,
 ) -> Result<Option<Allowed>> {
     if let Some(given) = request.allowed_signers {
         let text = trust::read(supervisor, commits, given, request.project)?;
@@ -229,20 +229,20 @@ fn about(
     statement: &Statement,
     target: Option<&Target>,
     has_record: bool,
-) -> Result<Vec<Item>> {
+) -> Result<Vec<VerdictItem>> {
     if statement.digest("tree", "gitTree").is_none() {
         return Ok(vec![if target.is_some() {
-            Item::broken(Topic::Subject, "it is about a run without a repository".to_owned())
+            VerdictItem::broken(VerdictTopic::Subject, "it is about a run without a repository".to_owned())
         } else if has_record {
-            Item::holds(Topic::Subject, "the record of a run without a repository".to_owned())
+            VerdictItem::holds(VerdictTopic::Subject, "the record of a run without a repository".to_owned())
         } else {
-            Item::unknown(Topic::Subject, "it is about a record that is not here".to_owned())
+            VerdictItem::unknown(VerdictTopic::Subject, "it is about a record that is not here".to_owned())
                 .hint("name the record: --journal FILE")
         }]);
     }
     let (Some(commits), Some(target)) = (commits, target) else {
         let text = "there is no repository here that it could be held against".to_owned();
-        return Ok(vec![Item::unknown(Topic::Subject, text)]);
+        return Ok(vec![VerdictItem::unknown(VerdictTopic::Subject, text)]);
     };
     let subject = verdict::subject(statement, target);
     let seen = match &statement.predicate.base {
@@ -253,7 +253,7 @@ fn about(
 }
 
 /// The record of the run, where it is to be had.
-fn record(request: &Request<'_>, statement: &Statement, folder: Option<&Path>) -> Option<PathBuf> {
+fn record(request: &VerifyRequest<'_>, statement: &Statement, folder: Option<&Path>) -> Option<PathBuf> {
     if let Some(path) = request.journal {
         return Some(request.project.join(path));
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use ralph_core::receipt::verdict::{Item, Topic, Verdict};
+use ralph_core::receipt::verdict::{ReceiptVerdict, VerdictItem, VerdictTopic};
 
 use super::style::Marks;
 use crate::{
@@ -11,10 +11,10 @@ use crate::{
 };
 
 /// All that was looked at, then what follows.
-pub(crate) fn text(verified: &Verified, verdict: Verdict, marks: Marks, palette: Palette) -> String {
+pub(crate) fn text(verified: &Verified, verdict: ReceiptVerdict, marks: Marks, palette: Palette) -> String {
     let mut text = String::new();
     let width = verified.items.iter().map(|item| name(item.topic).len()).max().unwrap_or_default();
-    for Item { topic, verdict, text: line, hints } in &verified.items {
+    for VerdictItem { topic, verdict, text: line, hints } in &verified.items {
         let mark = mark(*verdict, marks);
         let _ = writeln!(text, "{mark} {:width$}  {}", name(*topic), printable(line));
         for hint in hints {
@@ -36,34 +36,34 @@ pub(crate) fn text(verified: &Verified, verdict: Verdict, marks: Marks, palette:
         text,
         "{}",
         match verdict {
-            Verdict::Holds => format!("The receipt of {commit} holds."),
-            Verdict::DoesNotHold => format!("The receipt of {commit} does not hold."),
-            Verdict::CannotTell =>
+            ReceiptVerdict::Holds => format!("The receipt of {commit} holds."),
+            ReceiptVerdict::DoesNotHold => format!("The receipt of {commit} does not hold."),
+            ReceiptVerdict::CannotTell =>
                 format!("Whether there is a receipt of {commit} that holds cannot be told."),
         }
     );
     text
 }
 
-fn mark(verdict: Verdict, marks: Marks) -> &'static str {
+fn mark(verdict: ReceiptVerdict, marks: Marks) -> &'static str {
     match verdict {
-        Verdict::Holds => marks.good,
-        Verdict::DoesNotHold => marks.bad,
-        Verdict::CannotTell => marks.warning,
+        ReceiptVerdict::Holds => marks.good,
+        ReceiptVerdict::DoesNotHold => marks.bad,
+        ReceiptVerdict::CannotTell => marks.warning,
     }
 }
 
-fn name(topic: Topic) -> &'static str {
+fn name(topic: VerdictTopic) -> &'static str {
     match topic {
-        Topic::Receipt => "receipt",
-        Topic::Signature => "signature",
-        Topic::Subject => "subject",
-        Topic::Base => "base",
-        Topic::Outcome => "outcome",
-        Topic::Guardrails => "guardrails",
-        Topic::Findings => "findings",
-        Topic::Journal => "record",
-        Topic::Policy => "policy",
-        Topic::Rerun => "rerun",
+        VerdictTopic::Receipt => "receipt",
+        VerdictTopic::Signature => "signature",
+        VerdictTopic::Subject => "subject",
+        VerdictTopic::Base => "base",
+        VerdictTopic::Outcome => "outcome",
+        VerdictTopic::Guardrails => "guardrails",
+        VerdictTopic::Findings => "findings",
+        VerdictTopic::Journal => "record",
+        VerdictTopic::Policy => "policy",
+        VerdictTopic::Rerun => "rerun",
     }
 }

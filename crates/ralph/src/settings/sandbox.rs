@@ -6,7 +6,7 @@ use ralph_core::containment::{
     environment::is_pattern,
     hosts::{Host, REGISTRIES, of_agent},
     level::{Choice, Level},
-    limits::{Limits, USUAL_FILE_SIZE, USUAL_FREE_DISK},
+    limits::{SandboxLimits, USUAL_FILE_SIZE, USUAL_FREE_DISK},
     wanted::{GatesRun, PROCESSES, Wanted},
 };
 use ralph_core::located::{
@@ -162,13 +162,13 @@ impl SandboxSettings {
 }
 
 impl SandboxSettings {
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> SandboxLimits {
         let unless_off = |bytes: u64| Some(bytes).filter(|bytes| *bytes != 0);
         let memory = match self.max_memory {
             Some(most) => unless_off(most),
             None => machine_memory().map(|all| all - all / 8),
         };
-        Limits {
+        SandboxLimits {
             memory,
             file_size: unless_off(self.max_file_size),
             free_disk: unless_off(self.min_free_disk),

@@ -24,7 +24,7 @@ pub(crate) const UNFINISHED: &str = "refs/ralph/unfinished";
 
 /// The repository, and its branch.
 #[derive(Clone, Debug)]
-pub(crate) struct Target {
+pub(crate) struct TargetBranch {
     /// The top of the user's working tree.
     top: PathBuf,
     common_dir: PathBuf,
@@ -42,7 +42,7 @@ pub(crate) enum Moved {
     InTheWay(String),
 }
 
-impl Target {
+impl TargetBranch {
     /// A branch of a repository.
     pub(crate) fn new(source: &Source, branch: &str) -> Self {
         let Source { top, common_dir, .. } = source.clone();

@@ -15,7 +15,7 @@ use crate::{
     fleet::{Coordinator, FleetDir, Opening},
     journal::run_dir::record,
     settings::{Loaded, flags::layer},
-    workspace::{Source, target::Target},
+    workspace::{Source, target::TargetBranch},
 };
 
 /// No more lanes than this without being told.
@@ -54,7 +54,7 @@ impl FleetLoopArgs {
             Error::new("no branch is checked out, so there is nothing to land on")
                 .hint("check one out: git switch BRANCH")
         })?;
-        let target = Target::new(&source, &branch);
+        let target = TargetBranch::new(&source, &branch);
         target.author(&mut supervisor).map_err(|_| {
             Error::new("git does not know whose commits it makes")
                 .hint("git config user.name NAME; git config user.email ADDRESS")
