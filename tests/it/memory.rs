@@ -5,6 +5,7 @@ use std::{
     io::Write,
 };
 
+use ralph_core::engine::chain::Chain;
 use serde_json::{Value, json};
 
 use crate::env::{Env, done, meet, poll, say, shell, touch, write};
@@ -142,7 +143,12 @@ fn a_resume_reads_the_record_again_when_it_has_the_lock() {
     });
     let end =
         json!({"at": "2026-01-01T00:00:00.000Z", "event": "run_ended", "outcome": "done", "exit_code": 0});
-    writeln!(journal, "{end}").expect("a line");
+    let mut line = end.to_string().into_bytes();
+    let text = fs::read(&path).expect("a journal");
+    let last = text.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty()).expect("a line");
+    Chain::after(last).expect("a chain").close(&mut line);
+    line.push(b'\n');
+    journal.write_all(&line).expect("a line");
     journal.unlock().expect("a lock");
     tree.unlock().expect("a lock");
 

@@ -58,16 +58,16 @@ fn the_program_may_have_any_name() {
 #[test]
 fn the_rules_are_those_of_the_settings_or_the_strictest() {
     let env = Env::new().settings(json!({"verify": {"onFinding": "report", "testsMayChange": true}}));
-    let only = ["--only", "sh-exit-zero"];
+    let only = ["--only", "sh-always-ok"];
     // A cheat that the settings allow passes, and that is said.
     let all = trials(&env, &only, 3);
-    assert_eq!(of(&all, "sh-exit-zero")["isWrong"], true, "{all}");
+    assert_eq!(of(&all, "sh-always-ok")["isWrong"], true, "{all}");
     env.ralph(&[&["selftest"], &only[..]].concat())
         .exits(3)
-        .prints("passed: sh-exit-zero")
+        .prints("passed: sh-always-ok")
         .prints("closed by: ");
     let all = trials(&env, &[&only[..], &["--strict"]].concat(), 0);
-    assert_eq!(of(&all, "sh-exit-zero")["verdict"], "refused", "{all}");
+    assert_eq!(of(&all, "sh-always-ok")["verdict"], "refused", "{all}");
 }
 
 #[test]

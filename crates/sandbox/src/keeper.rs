@@ -127,10 +127,3 @@ fn memory_of(pid: i32) -> u64 {
     let (resident, shared) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
     resident.saturating_sub(shared).saturating_mul(rustix::param::page_size() as u64)
 }
-
-/// The memory of the machine.
-pub fn machine_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()?.checked_mul(1024)
-}

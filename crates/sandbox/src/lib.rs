@@ -27,6 +27,7 @@ mod landlock;
 #[cfg(target_os = "linux")]
 mod link;
 pub mod login;
+mod memory;
 #[cfg(target_os = "linux")]
 mod mounts;
 pub mod moved;
@@ -53,6 +54,7 @@ pub mod unprotected;
 mod variables;
 mod viewing;
 mod watched;
+mod wrapped;
 
 use std::{
     collections::BTreeMap,
@@ -80,13 +82,11 @@ use login::Login;
 use placeholders::StandIns;
 use sbx::Machine;
 use tools::Tools;
+use wrapped::{wrapped, written_folders};
 
-pub use keeper::machine_memory;
+pub use memory::machine_memory;
+pub use wrapped::COMMAND;
 
-/// The hidden command of the process outside.
-pub const COMMAND: &str = "sandboxed";
-/// Variables by which ralph tells a process where to leave what is meant for ralph or for later.
-const WRITTEN: [&str; 2] = [spool::VARIABLE, "RUN_FOLDER"];
 /// Tells programs inside that they are inside, and in which kind.
 const VARIABLE: &str = "RALPH_SANDBOX";
 
@@ -395,19 +395,4 @@ impl Sandbox {
 fn present(layers: Vec<Layer>) -> Vec<Layer> {
     let is_there = |layer: &Layer| std::fs::canonicalize(&layer.path).is_ok_and(|it| it == layer.path);
     layers.into_iter().filter(is_there).collect()
-}
-
-/// The folders that ralph tells a process to write to.
-fn written_folders(spec: &Spec) -> impl Iterator<Item = PathBuf> {
-    let set = WRITTEN.into_iter().filter_map(|name| spec.env.iter().find(|(known, _)| known == name));
-    set.filter_map(|(_, value)| std::fs::canonicalize(value.as_ref()?).ok())
-}
-
-/// A process that runs inside, by way of ralph itself.
-fn wrapped(level: Level, rules: &Path, log: Option<&Path>, spec: Spec) -> io::Result<Spec> {
-    let mut args: Vec<OsString> = vec![COMMAND.into(), level.name().into(), rules.into()];
-    args.extend(log.into_iter().flat_map(|log| ["--log".into(), log.into()]));
-    args.extend(["--".into(), spec.program]);
-    args.extend(spec.args);
-    Ok(Spec { program: env::current_exe()?.into(), args, ..spec })
 }

@@ -21,7 +21,7 @@ use ralph_sys::{
     process::{Spec, Supervisor},
 };
 
-use super::{seatbelt, wrapped};
+use super::{seatbelt, wrapped::wrapped};
 
 /// The hidden command that tries what is forbidden.
 pub const COMMAND: &str = "sandbox-probe";

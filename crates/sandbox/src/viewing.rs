@@ -8,7 +8,10 @@ use ralph_core::containment::{
 };
 use ralph_sys::process::Spec;
 
-use super::{Sandbox, present, wrapped, written_folders};
+use super::{
+    Sandbox, present,
+    wrapped::{wrapped, written_folders},
+};
 
 impl Sandbox {
     /// Makes a process one that runs inside, and sees these folders at the path of others.

@@ -10,7 +10,10 @@ use std::{
 use ralph_core::containment::level::Level;
 use ralph_sys::process::Spec;
 
-use super::{COMMAND, spool};
+use super::spool;
+
+/// The hidden command of the process outside.
+pub const COMMAND: &str = "sandboxed";
 
 /// Variables by which ralph tells a process where to leave what is meant for ralph or for later.
 const WRITTEN: [&str; 2] = [spool::VARIABLE, "RUN_FOLDER"];

@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::env::{Env, Output, lacks};
+use crate::env::{Env, Output, journal_of, lacks};
 
 /// A run of sixteen turns with everything in it that a night brings.
 const NIGHT: &str = include_str!("../../../testing/night/script.json");
@@ -63,13 +63,13 @@ fn night() -> Env {
 
 /// Puts into the record what a sandbox would have refused: not every machine can contain anything.
 fn refuse(env: &Env) {
-    let journal = env.newest_run().join("journal.jsonl");
-    let text = fs::read_to_string(&journal).expect("a journal");
-    let end = text.lines().last().expect("the end");
-    let at = &serde_json::from_str::<Value>(end).expect("JSON")["at"];
+    let run = env.newest_run();
+    let mut events = journal_of(&run);
+    let end = events.pop().expect("the end");
     let hosts = json!([{"host": "evil.example:443", "refused": "it is not on the list of hosts"}]);
-    let contacted = json!({"at": at, "event": "contacted", "hosts": hosts});
-    fs::write(&journal, text.replace(end, &format!("{contacted}\n{end}"))).expect("a journal");
+    events.extend([json!({"at": end["at"], "event": "contacted", "hosts": hosts}), end]);
+    let text: String = events.iter().flat_map(|event| [event.to_string(), "\n".to_owned()]).collect();
+    fs::write(run.join("journal.jsonl"), text).expect("a journal");
 }
 
 /// Starts the browser on a page around the report.
@@ -222,6 +222,7 @@ fn a_browser_shows_the_report() {
         "Commits",
         "Files changed",
         "Turns",
+        "Receipt",
     ];
     assert_eq!(headings, expected);
     for words in [

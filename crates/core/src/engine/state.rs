@@ -24,7 +24,7 @@ use super::{
     findings::Found,
     outcome::Outcome,
     phase::{Judging, Pause, PendingWork, Phase, Said},
-    plan::{Cause, OnFailure, Plan},
+    plan::Plan,
     seen::{marked_as_paused, misplaced, paused, standing_claim},
     stop::Stop,
     trial::JudgeState,
@@ -368,17 +368,6 @@ impl State {
         }
     }
 
-    fn fail(&mut self, plan: &Plan, cause: Cause, reason: &str, retry_delay_ms: u64) {
-        match plan.failures.of(cause) {
-            OnFailure::Retry { retries } if retries < self.attempt => self.give_up(cause, reason),
-            OnFailure::Retry { .. } => {
-                self.attempt = self.attempt.saturating_add(1);
-                self.phase = pause(retry_delay_ms, Why::Retry);
-            }
-            OnFailure::Ignore | OnFailure::Continue => self.onward(plan),
-        }
-    }
-
     fn onward(&mut self, plan: &Plan) {
         let verdict = self.progress.settle(plan, self.iteration);
         self.iteration = self.iteration.saturating_add(1);
@@ -393,10 +382,6 @@ impl State {
                 self.phase = Phase::Over(Outcome::Stopped(Stop::Stuck(standstill)));
             }
         }
-    }
-
-    fn give_up(&mut self, cause: Cause, reason: &str) {
-        self.phase = Phase::Over(Outcome::GaveUp { cause, reason: reason.to_owned() });
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
         plan::{Cause, OnFailure, Plan},
         stop::Stop,
     },
-    State,
+    State, pause,
 };
 use crate::engine::budget;
 
@@ -24,6 +24,21 @@ const MAX_RETRY_DELAY_MS: u64 = 5 * 60 * 1000;
 const MAX_PROBE_MS: u64 = 60 * 60 * 1000;
 
 impl State {
+    pub(super) fn fail(&mut self, plan: &Plan, cause: Cause, reason: &str, retry_delay_ms: u64) {
+        match plan.failures.of(cause) {
+            OnFailure::Retry { retries } if retries < self.attempt => self.give_up(cause, reason),
+            OnFailure::Retry { .. } => {
+                self.attempt = self.attempt.saturating_add(1);
+                self.phase = pause(retry_delay_ms, Why::Retry);
+            }
+            OnFailure::Ignore | OnFailure::Continue => self.onward(plan),
+        }
+    }
+
+    pub(super) fn give_up(&mut self, cause: Cause, reason: &str) {
+        self.phase = Phase::Over(Outcome::GaveUp { cause, reason: reason.to_owned() });
+    }
+
     pub(super) fn turn_failed(&mut self, plan: &Plan, turn: &TurnEnded, failure: &Failure) {
         match failure.kind {
             FailureKind::Permanent => self.give_up(Cause::Agent, &failure.message),

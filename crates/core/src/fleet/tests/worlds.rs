@@ -311,7 +311,9 @@ proptest! {
             let times = sim.target.iter().filter(|(id, _)| *id == planned.id).count();
             let item = sim.state.item(&planned.id);
             prop_assert!(times <= 1, "{} landed {times} times", planned.id);
-            prop_assert_eq!(times == 1, item.is_merged(), "{}", planned.id);
+            // Who was killed between the two, and then kept from landing anything, finds out in the next process.
+            let is_unnoticed = sim.state.blocked.is_some() && item.offered().is_some();
+            prop_assert_eq!(times == 1, item.is_merged() || times == 1 && is_unnoticed, "{}", planned.id);
             // Nothing unlanded is lost: the last candidate is known as long as it has not landed.
             let log = sim.read(&planned.id).expect("a log");
             let last = log.iter().rev().find_map(|entry| match &entry.step {
