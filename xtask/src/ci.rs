@@ -158,16 +158,16 @@ mod tests {
             STEPS.iter().filter(|step| wanted.has(step.when)).map(|step| step.name).collect::<Vec<_>>()
         };
         assert_eq!(names(true), ["format", "lint", "generated", "units", "programs"]);
-        assert_eq!((names(false).len(), names(false)[0]), (17, "format"));
+        assert_eq!((names(false).len(), names(false)[0]), (16, "format"));
     }
 
     #[test]
-    fn other_machines_are_checked_within_ten_minutes() {
+    fn packages_and_other_machines_are_checked_within_eleven_minutes() {
         let wanted = Wanted { is_platforms: true, ..Wanted::default() };
         assert!(!STEPS.iter().any(|step| wanted.has(step.when)));
         assert!(platforms::STEPS.iter().all(|step| wanted.has(step.when)));
         let whole: u64 = platforms::STEPS.iter().map(|step| step.cold_seconds).sum();
-        assert!(whole <= 10 * 60, "{whole}");
+        assert!(whole <= 11 * 60, "{whole}");
     }
 
     fn step(name: &'static str, check: fn(Missing) -> Result<Done>) -> Step {

@@ -90,9 +90,12 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_promised_within_twenty_one_minutes() {
-        let whole: u64 =
-            STEPS.iter().filter(|step| step.when != When::Quick).map(|step| step.cold_seconds).sum();
-        assert!(whole <= 21 * 60, "{whole}");
+    fn everything_is_promised_within_half_an_hour_and_a_bit() {
+        let whole: u64 = STEPS
+            .iter()
+            .filter(|step| ![When::Quick, When::Platforms].contains(&step.when))
+            .map(|step| step.cold_seconds)
+            .sum();
+        assert!(whole <= 34 * 60, "{whole}");
     }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::steps::{CARGO_DENY, Done, Step, When, have, or_without, run};
+use super::steps::{CARGO_DENY, Done, Step, When, have, or_without, packages, run};
 use crate::{
     cargo::{cargo, root, target_dir},
     debian::{Missing, QEMU},
@@ -24,7 +24,14 @@ const MACH_O: [u8; 4] = [0xcf, 0xfa, 0xed, 0xfe];
 /// The crates whose tests an emulator runs soon enough: what decides, and what judges.
 const EMULATED: [&str; 4] = ["ralph-core", "ralph-guard", "ralph-agents", "ralph-checks"];
 
-pub(super) const STEPS: [Step; 5] = [
+pub(super) const STEPS: [Step; 6] = [
+    Step {
+        name: "packages",
+        repeat: "cargo xtask dist --try",
+        when: When::Platforms,
+        cold_seconds: 38,
+        check: packages,
+    },
     Step {
         name: "mac",
         repeat: "cargo clippy --all-targets --locked --target aarch64-apple-darwin --target x86_64-apple-darwin -- -D warnings",
