@@ -10,6 +10,7 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
+use serde_json::Value;
 
 use super::{
     night::Chance,
@@ -192,9 +193,13 @@ fn of_the_future(ralph: &Path, chance: &mut Chance) -> Result<()> {
     world.nothing_left()?;
     let journal = world.journal()?;
     let text = fs_err::read_to_string(&journal)?;
-    let future = text.lines().map(|line| match line.split_once("\"at\":\"20") {
-        Some((before, after)) if 2 < after.len() => format!("{before}\"at\":\"2099{}\n", &after[2..]),
-        _ => format!("{line}\n"),
+    let future = text.lines().filter_map(|line| {
+        let mut event: Value = serde_json::from_str(line).ok()?;
+        let at = event["at"].as_str()?.get(4..)?.to_owned();
+        event["at"] = format!("2099{at}").into();
+        // As an older version would have written it: the chain knows what its own clock said.
+        event.as_object_mut()?.remove("chain");
+        Some(format!("{event}\n"))
     });
     fs_err::write(&journal, future.collect::<String>())?;
     world.recovers()
