@@ -22,8 +22,9 @@ pub(crate) const BROWSER: Needed =
 /// Makes one kind of sandbox; the others that are tested need only the kernel.
 pub(crate) const BWRAP: Needed =
     Needed { program: "bwrap", package: "bubblewrap", purpose: "makes one kind of sandbox" };
-/// The languages of the projects that are judged in the tests, beside those that ralph itself needs.
-pub(crate) const LANGUAGES: [Needed; 5] = [
+/// The languages of the projects that are judged in the tests, beside those that ralph itself needs, and what signs receipts.
+pub(crate) const LANGUAGES: [Needed; 6] = [
+    Needed { program: "ssh-keygen", package: "openssh-client", purpose: "signs receipts" },
     Needed { program: "go", package: "golang-go", purpose: "builds a project that is judged" },
     Needed { program: "pytest-3", package: "python3-pytest", purpose: "runs tests that are attacked" },
     Needed { program: "bundle", package: "bundler", purpose: "tests a project that is judged" },

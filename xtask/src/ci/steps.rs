@@ -127,7 +127,7 @@ pub(super) const STEPS: [Step; 18] = [
     },
     Step {
         name: "languages",
-        repeat: "apt-get install --yes golang-go python3-pytest bundler default-jdk-headless maven libsurefire-java",
+        repeat: "apt-get install --yes openssh-client golang-go python3-pytest bundler default-jdk-headless maven libsurefire-java",
         when: When::Whole,
         cold_seconds: 60,
         check: |missing| {
