@@ -154,9 +154,7 @@ fn turn_end(site: &Site, ended: &Ended, listener: &Listener, posts: &Posts) -> T
     let over = match ended.cause {
         Some(Cause::Enough) => listener.over,
         Some(Cause::Until) => Some(Exhausted::Until),
-        Some(Cause::Timeout) if time_left(site.run()).is_some_and(|left| left <= ended.took) => {
-            Some(Exhausted::MaxTime)
-        }
+        Some(Cause::Timeout) if is_time_of_run(site, ended.took) => Some(Exhausted::MaxTime),
         _ => None,
     };
     if let Some(limit) = over {
@@ -186,6 +184,18 @@ fn turn_end(site: &Site, ended: &Ended, listener: &Listener, posts: &Posts) -> T
         }
     }
 }
+
+/// Whether a turn that was ended after so long met the end of the run and not its own.
+fn is_time_of_run(site: &Site, took: Duration) -> bool {
+    let own = site.setup.timeouts.iteration_timeout_ms.map(Duration::from_millis);
+    is_nearer(time_left(site.run()), own, took)
+}
+
+/// The time of a run goes on while a turn is prepared, so that it may end a turn that took a little less than was left.
+fn is_nearer(left: Option<Duration>, own: Option<Duration>, took: Duration) -> bool {
+    left.is_some_and(|left| left <= took || own.is_none_or(|own| took < own))
+}
+
 /// How the process ended, in the agent's terms; nothing if the user ended it.
 fn exit(ended: &Ended, setup: &Setup) -> Option<Exit> {
     let limit = |ms: Option<u64>| Duration::from_millis(ms.unwrap_or_default());
@@ -203,4 +213,29 @@ fn exit(ended: &Ended, setup: &Setup) -> Option<Exit> {
             None => Exit::Signal(0),
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearer_limit_ended_the_turn() {
+        let check = |left: Option<u64>, own: Option<u64>, took, expected| {
+            let (left, own) = (left.map(Duration::from_millis), own.map(Duration::from_millis));
+            assert_eq!(
+                is_nearer(left, own, Duration::from_millis(took)),
+                expected,
+                "{left:?} {own:?} {took}"
+            );
+        };
+        // A little was used up before the process started.
+        check(Some(3000), None, 2995, true);
+        check(Some(3000), Some(5000), 2995, true);
+        check(Some(3000), None, 3000, true);
+        check(Some(3000), Some(3000), 3000, true);
+        check(Some(9000), Some(5000), 5001, false);
+        check(None, Some(5000), 5001, false);
+        check(None, None, 5001, false);
+    }
 }

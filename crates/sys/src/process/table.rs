@@ -171,32 +171,50 @@ fn shown_variable(shown: &str, name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        io::{Read, Write},
+        process::{Child, Command, Stdio},
+    };
+
     use super::*;
 
-    /// What is true of this process whatever says so.
-    fn check(source: Source) {
+    /// What is true of a child of this process whatever says so; the session that it is in.
+    ///
+    /// Of this process itself less is known: whoever started the tests may have put anything into its environment, and its
+    /// session may have begun where it cannot be seen.
+    fn check(source: Source, child: &Child) -> i32 {
         let me = i32::try_from(std::process::id()).expect("a number");
-        let looked = source.look(me).expect("this process");
-        let listed = source.all().into_iter().find(|it| it.pid == me).expect("this process");
-        let parent = rustix::process::getppid().expect("a parent").as_raw_nonzero().get();
-        let session = rustix::process::getsid(None).expect("a session").as_raw_nonzero().get();
+        let pid = i32::try_from(child.id()).expect("a number");
+        let looked = source.look(pid).expect("the child");
+        let listed = source.all().into_iter().find(|it| it.pid == pid).expect("the child");
         for process in [&looked, &listed] {
-            assert_eq!((process.parent, process.session), (parent, session), "{source:?}");
+            assert_eq!(process.parent, me, "{source:?}");
             assert!(!process.is_zombie && !process.is_leaving, "{source:?}");
+            assert_eq!(process.variable("RALPH_TEST").as_deref(), Some("it"), "{source:?}");
+            assert_eq!(process.variable("RALPH_NO_SUCH_VARIABLE"), None);
         }
+        assert_eq!(looked.session, listed.session, "{source:?}");
         assert!(looked.started.abs_diff(listed.started) <= Source::START_TOLERANCE, "{looked:?} {listed:?}");
-        assert_eq!(listed.variable("PATH"), std::env::var("PATH").ok(), "{source:?}");
-        assert_eq!(listed.variable("RALPH_NO_SUCH_VARIABLE"), None);
         assert!(source.look(i32::MAX).is_none());
-        assert!(source.describe(me).starts_with(&format!("{me} ")));
+        assert!(source.describe(pid).starts_with(&format!("{pid} ")));
         assert!(source.describe(i32::MAX).ends_with("(no command line)"));
+        looked.session
     }
 
     #[test]
-    fn every_source_knows_this_process() {
+    fn every_source_knows_a_child() {
+        // It lives until its input is closed, and has become the program that it runs when it answers.
+        let mut child = Command::new("cat");
+        child.env("RALPH_TEST", "it").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = child.spawn().expect("a child");
+        child.stdin.as_mut().expect("an input").write_all(b"!").expect("it reads");
+        child.stdout.as_mut().expect("an output").read_exact(&mut [0]).expect("it answers");
+        let session = check(Source::Portable, &child);
         #[cfg(target_os = "linux")]
-        check(Source::Procfs);
-        check(Source::Portable);
+        assert_eq!(session, check(Source::Procfs, &child));
+        drop(child.stdin.take());
+        child.wait().expect("it ends");
+        assert!(session >= 0, "{session}");
         assert_eq!(ancestry().first().copied(), i32::try_from(std::process::id()).ok());
     }
 

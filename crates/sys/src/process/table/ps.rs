@@ -2,7 +2,7 @@
 
 use std::{
     process::{Command, Stdio},
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use super::{Process, shown_variable};
@@ -11,6 +11,10 @@ use super::{Process, shown_variable};
 const COLUMNS: &str = "pid=,ppid=,sess=,stat=,etimes=,args=";
 /// How many of the columns come before the arguments.
 const FIXED_COLUMNS: usize = 5;
+/// An age that is older than this may be wrong by more than [`Source::START_TOLERANCE`](super::Source::START_TOLERANCE).
+const SLOW_ANSWER: Duration = Duration::from_secs(1);
+/// How often `ps` is asked until it answers quickly; a busy machine gets the last answer.
+const MAX_ASKED: usize = 5;
 
 /// All processes that can be seen.
 pub(super) fn all() -> Vec<Process> {
@@ -32,8 +36,21 @@ pub(super) fn command_line(pid: i32) -> String {
     ps(&["ww", "-o", "args=", "-p", &pid.to_string()])
 }
 
-/// What `ps` prints. It knows nothing of the variables of ralph, so that no one takes it for a process of a run.
+/// What `ps` prints. It tells ages, which are only true in the moment of its answer: one that took too long is asked again.
 fn ps(args: &[&str]) -> String {
+    let mut shown = String::new();
+    for _ in 0..MAX_ASKED {
+        let asked = Instant::now();
+        shown = ask(args);
+        if asked.elapsed() < SLOW_ANSWER {
+            break;
+        }
+    }
+    shown
+}
+
+/// Asks `ps` once. It knows nothing of the variables of ralph, so that no one takes it for a process of a run.
+fn ask(args: &[&str]) -> String {
     let mut command = Command::new("ps");
     command.args(args).env_clear().env("LC_ALL", "C");
     if let Some(path) = std::env::var_os("PATH") {
