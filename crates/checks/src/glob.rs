@@ -20,9 +20,18 @@ impl Glob {
 
     /// Whether a path, relative and with slashes, is meant. What lies below a folder that is meant is meant, too.
     pub fn matches(&self, path: &str) -> bool {
-        let names: Vec<&str> = path.split('/').filter(|name| !name.is_empty() && *name != ".").collect();
-        self.alternatives.iter().any(|parts| is_path(parts, &names))
+        self.matches_names(&names(path))
     }
+
+    /// Whether the path of these [names] is meant: for whoever asks many patterns about one path.
+    pub(crate) fn matches_names(&self, names: &[&str]) -> bool {
+        self.alternatives.iter().any(|parts| is_path(parts, names))
+    }
+}
+
+/// The names that a path consists of.
+pub(crate) fn names(path: &str) -> Vec<&str> {
+    path.split('/').filter(|name| !name.is_empty() && *name != ".").collect()
 }
 
 /// A pattern as parts; without a slash inside, it may stand anywhere.
@@ -94,6 +103,15 @@ fn choices(text: &str) -> Vec<&str> {
 }
 
 fn is_path(parts: &[String], names: &[&str]) -> bool {
+    match parts {
+        // A name that may stand anywhere, as most patterns are.
+        [any, part] if any == "**" && part != "**" => names.iter().any(|name| is_name(part, name)),
+        [first, ..] if first != "**" && !names.first().is_some_and(|name| is_name(first, name)) => false,
+        _ => is_long_path(parts, names),
+    }
+}
+
+fn is_long_path(parts: &[String], names: &[&str]) -> bool {
     // Which parts can come next, after the names so far: no pattern takes more than parts times names.
     let mut next = vec![false; parts.len() + 1];
     next[0] = true;
@@ -119,23 +137,28 @@ fn is_path(parts: &[String], names: &[&str]) -> bool {
 
 /// Whether one name of a path is meant by one part of a pattern.
 fn is_name(part: &str, name: &str) -> bool {
-    let (part, name): (Vec<char>, Vec<char>) = (part.chars().collect(), name.chars().collect());
+    let (part, bytes) = (part.as_bytes(), name.as_bytes());
+    // How long the letter is that begins here.
+    let letter = |to: usize| name[to..].chars().next().map_or(1, char::len_utf8);
     let (mut at, mut to, mut star) = (0, 0, None);
-    while to < name.len() {
-        if part.get(at) == Some(&'*') {
-            star = Some((at, to));
-            at += 1;
-        } else if part.get(at).is_some_and(|letter| *letter == '?' || *letter == name[to]) {
-            (at, to) = (at + 1, to + 1);
-        } else if let Some((from, taken)) = star {
-            // The last star takes a letter more.
-            star = Some((from, taken + 1));
-            (at, to) = (from + 1, taken + 1);
-        } else {
-            return false;
+    while to < bytes.len() {
+        match part.get(at) {
+            Some(b'*') => {
+                star = Some((at, to));
+                at += 1;
+            }
+            Some(b'?') => (at, to) = (at + 1, to + letter(to)),
+            Some(byte) if *byte == bytes[to] => (at, to) = (at + 1, to + 1),
+            _ => {
+                // The last star takes a letter more.
+                let Some((from, taken)) = star else { return false };
+                let taken = taken + letter(taken);
+                star = Some((from, taken));
+                (at, to) = (from + 1, taken);
+            }
         }
     }
-    part[at..].iter().all(|letter| *letter == '*')
+    part[at..].iter().all(|byte| *byte == b'*')
 }
 
 #[cfg(test)]

@@ -4,12 +4,14 @@
 
 mod rules;
 
+use std::sync::LazyLock;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use rules::RULES;
 
-use crate::glob::Glob;
+use crate::glob::{Glob, names};
 
 /// How a file judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -62,14 +64,22 @@ pub struct Rule {
 /// The table, ready to be asked.
 #[derive(Debug)]
 pub struct Protected {
-    rules: Vec<(Role, Vec<Glob>)>,
+    /// Read when the first file is asked about, and once: there are hundreds of patterns.
+    rules: &'static LazyLock<Patterns>,
 }
+
+type Patterns = Vec<(Role, Vec<Glob>)>;
+
+/// The table of the common languages and tools, as patterns.
+static USUAL: LazyLock<Patterns> = LazyLock::new(|| {
+    let globs = |rule: &Rule| rule.patterns.iter().map(|pattern| Glob::new(pattern)).collect();
+    RULES.iter().map(|rule| (rule.role, globs(rule))).collect()
+});
 
 impl Protected {
     /// The table of the common languages and tools.
     pub fn usual() -> Self {
-        let globs = |rule: &Rule| rule.patterns.iter().map(|pattern| Glob::new(pattern)).collect();
-        Self { rules: RULES.iter().map(|rule| (rule.role, globs(rule))).collect() }
+        Self { rules: &USUAL }
     }
 
     /// How a file judges, by its place below the project; the first row that knows it counts.
@@ -78,7 +88,8 @@ impl Protected {
             // No one commits these, and what runs reads them before anything else.
             return is_run_from_there(path).then_some(Role::StartUp);
         }
-        let found = self.rules.iter().find(|(_, globs)| globs.iter().any(|glob| glob.matches(path)));
+        let names = names(path);
+        let found = self.rules.iter().find(|(_, globs)| globs.iter().any(|glob| glob.matches_names(&names)));
         found.map(|(role, _)| *role)
     }
 }

@@ -272,10 +272,16 @@ pub(crate) struct Folded {
 
 /// Reads a whole journal and folds it. One that is damaged is refused: half of a rule can be another rule.
 pub(crate) fn fold(path: &Path) -> Result<Folded> {
+    fold_watched(path, &mut |_| {}).map(|(folded, _)| folded)
+}
+
+/// Does so, shows each line without its end to whoever wants more of it, and says what the chain is like.
+pub(crate) fn fold_watched(path: &Path, watch: &mut dyn FnMut(&[u8])) -> Result<(Folded, ChainReader)> {
     let mut entries = Vec::new();
     let mut reader = ChainReader::default();
     let end = each_line(&mut BufReader::new(fs_err::File::open(path)?), 0, &mut |line| {
         reader.take(line);
+        watch(line);
         entries.extend(Entry::of_line(line));
     })?;
     if let Some(first) = reader.broken.first() {
@@ -288,7 +294,7 @@ pub(crate) fn fold(path: &Path) -> Result<Folded> {
         .hint("start it again"));
     }
     let folded = fold_entries(&path.display().to_string(), entries)?;
-    Ok(Folded { unchained: reader.unchained, ..folded })
+    Ok((Folded { unchained: reader.unchained, ..folded }, reader))
 }
 
 /// What is the matter with a journal that is damaged.

@@ -45,9 +45,9 @@ pub(crate) struct Issue<'a> {
 
 /// Makes the receipt of a run that has ended. Returns what a person should know: why it is not signed, or not noted.
 pub(crate) fn issue(supervisor: &mut Supervisor, dir: &RunDir, issue: &Issue<'_>) -> Result<Vec<String>> {
-    let folded = journal::fold(&dir.journal())?;
+    let (folded, journal) = facts::read_journal(&dir.journal())?;
     let before = read(dir).ok().and_then(|envelope| envelope.statement().ok());
-    let facts = facts::gather(supervisor, dir, &folded, issue, before.as_ref())?;
+    let facts = facts::gather(supervisor, dir, &folded, issue, before.as_ref(), journal)?;
     let statement = compose(&folded.run, &folded.entries, facts);
     let mut envelope = Envelope::of(&statement);
     let mut warnings = Vec::new();

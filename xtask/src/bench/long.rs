@@ -74,7 +74,8 @@ pub(crate) fn lengthen(place: &Place, iterations: u32) -> Result<PathBuf> {
     let [start, rest @ ..] = &lines[..] else { anyhow::bail!("the journal is too short") };
     // What the run left behind is looked at once, and then it ends.
     let is_end = |line: &&&str| {
-        ["run_ended", "outside_looked"].iter().any(|event| line.contains(&format!("\"event\":\"{event}\"")))
+        let events = ["run_ended", "files_left", "outside_looked"];
+        events.iter().any(|event| line.contains(&format!("\"event\":\"{event}\"")))
     };
     let (rest, end) = rest.split_at(rest.len() - rest.iter().rev().take_while(is_end).count());
     // What the gates said before the first turn is said once.

@@ -67,9 +67,24 @@ impl Done {
     }
 }
 
-/// What the quick tests leave out: what is killed, stopped and walled off at every step takes most of the time.
-const QUICK_TESTS: [&str; 9] =
-    ["test", "--package", "ralph", "--test", "it", "--locked", "--", "--skip=faults::", "--skip=sandbox::"];
+/// The quick tests leave out what takes most of the time: what is killed and walled off at every step, and what builds and
+/// judges whole projects.
+const QUICK_TESTS: [&str; 14] = [
+    "test",
+    "--package",
+    "ralph",
+    "--test",
+    "it",
+    "--locked",
+    "--",
+    "--skip=faults::",
+    "--skip=fleet::",
+    "--skip=judge::",
+    "--skip=receipts::",
+    "--skip=sandbox::",
+    "--skip=selftest::",
+    "--skip=weakened::",
+];
 
 /// What depends on how processes are watched, with the backend of other systems.
 const PORTABLE_TESTS: [&str; 11] = [
@@ -152,7 +167,8 @@ pub(super) const STEPS: [Step; 18] = [
     },
     Step {
         name: "programs",
-        repeat: "cargo test -p ralph --test it --locked -- --skip=faults:: --skip=sandbox::",
+        repeat: "cargo test -p ralph --test it --locked -- --skip=faults:: --skip=fleet:: --skip=judge:: --skip=receipts:: \
+                 --skip=sandbox:: --skip=selftest:: --skip=weakened::",
         when: When::Quick,
         cold_seconds: 150,
         check: |_| run(cargo().args(QUICK_TESTS)),

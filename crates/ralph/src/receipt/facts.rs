@@ -39,6 +39,7 @@ pub(super) fn gather(
     folded: &Folded,
     issue: &Issue<'_>,
     before: Option<&Statement>,
+    journal: JournalFacts,
 ) -> Result<Facts> {
     let Run { started, .. } = &folded.run;
     let is_later = issue.key_reachable.is_none();
@@ -89,7 +90,7 @@ pub(super) fn gather(
             },
             |said| said.tools.clone(),
         ),
-        journal: journal_facts(&dir.journal(), None)?,
+        journal,
         private: private(&started.setup),
     })
 }
@@ -123,22 +124,37 @@ fn work(supervisor: &mut Supervisor, dir: &RunDir, run: &Run, git: &Git) -> Resu
     Ok(Work { base, result, uncommitted, is_committed })
 }
 
-/// What a journal is like, up to a line or to its end.
-pub(super) fn journal_facts(path: &Path, lines: Option<u64>) -> Result<JournalFacts> {
+/// A run by its journal, and what that is like.
+pub(super) fn read_journal(path: &Path) -> Result<(Folded, JournalFacts)> {
+    let mut hash = Sha256::new();
+    let (folded, reader) = journal::fold_watched(path, &mut |line| hash_line(&mut hash, line))?;
+    Ok((folded, of_chain(&reader, hash)))
+}
+
+/// What a journal is like up to a line.
+pub(super) fn journal_facts(path: &Path, lines: u64) -> Result<JournalFacts> {
     let (mut reader, mut hash) = (ChainReader::default(), Sha256::new());
     journal::each_line(&mut BufReader::new(fs_err::File::open(path)?), 0, &mut |line| {
-        if lines.is_none_or(|lines| reader.lines < lines) {
+        if reader.lines < lines {
             reader.take(line);
-            hash.update(line);
-            hash.update(b"\n");
+            hash_line(&mut hash, line);
         }
     })?;
-    Ok(JournalFacts {
+    Ok(of_chain(&reader, hash))
+}
+
+fn hash_line(hash: &mut Sha256, line: &[u8]) {
+    hash.update(line);
+    hash.update(b"\n");
+}
+
+fn of_chain(reader: &ChainReader, hash: Sha256) -> JournalFacts {
+    JournalFacts {
         lines: reader.lines,
         unchained: reader.unchained,
         chain: reader.chain().digits(),
         sha256: hex(&hash.finalize()),
-    })
+    }
 }
 
 /// What must not be in a receipt.

@@ -276,6 +276,6 @@ fn seen(path: &Path, statement: &Statement) -> Result<JournalSeen> {
     if reader.lines < lines {
         return Ok(JournalSeen::Short(reader.lines));
     }
-    let facts = journal_facts(path, Some(lines))?;
+    let facts = journal_facts(path, lines)?;
     Ok(JournalSeen::Whole { chain: facts.chain, sha256: facts.sha256 })
 }
