@@ -6,6 +6,7 @@
 //! may be missing.
 
 mod estimate;
+mod memory;
 mod platforms;
 mod steps;
 mod test;

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::test;
+use super::{memory::Memory, test};
 use crate::{
     agents,
     cargo::{self, Tool, cargo, release, root},
@@ -171,7 +171,7 @@ pub(super) const STEPS: [Step; 18] = [
                  --skip=sandbox:: --skip=selftest:: --skip=weakened::",
         when: When::Quick,
         cold_seconds: 150,
-        check: |_| run(cargo().args(QUICK_TESTS)),
+        check: |_| run(Memory::new()?.cargo().args(QUICK_TESTS)),
     },
     Step {
         name: "test",
@@ -185,7 +185,7 @@ pub(super) const STEPS: [Step; 18] = [
         repeat: "RALPH_PROCESS=portable cargo test -p ralph --test it --locked -- processes:: signals:: loop_and_claims:: resume::",
         when: When::Whole,
         cold_seconds: 25,
-        check: |_| run(cargo().args(PORTABLE_TESTS).env("RALPH_PROCESS", "portable")),
+        check: |_| run(Memory::new()?.cargo().args(PORTABLE_TESTS).env("RALPH_PROCESS", "portable")),
     },
     Step {
         name: "document",

@@ -11,7 +11,8 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::{cargo::cargo, say};
+use super::memory::Memory;
+use crate::say;
 
 /// With more of them the change is to blame, not the moment.
 const MAX_UNSTEADY: usize = 5;
@@ -19,14 +20,15 @@ const MAX_UNSTEADY: usize = 5;
 /// Runs all tests of the workspace.
 pub(super) fn all() -> Result<()> {
     let tests = ["test", "--workspace", "--locked", "--no-fail-fast"];
-    let failed = match run(cargo().args(tests), &mut io::stdout())? {
+    let memory = Memory::new()?;
+    let failed = match run(memory.cargo().args(tests), &mut io::stdout())? {
         Ran::Passed => return Ok(()),
         Ran::Failed(names) => names,
     };
     ensure!(!failed.is_empty(), "`cargo test` failed, and named no test");
     ensure!(failed.len() <= MAX_UNSTEADY, "{} tests failed: {}", failed.len(), failed.join(", "));
     say(&format!("\nfailed, and run once more: {}\n", failed.join(", ")));
-    let mut again = cargo();
+    let mut again = memory.cargo();
     again.args(tests).args(["--", "--exact", "--test-threads=1"]);
     match run(again.args(&failed), &mut io::stdout())? {
         Ran::Passed => {
