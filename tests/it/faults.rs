@@ -26,7 +26,7 @@ use crate::{
 };
 use presets::{
     ASKED, ASKED_IN_PLACE, BLOCKED, BLOCKED_STORY, BUILD, CAPPED, CHEATS, COUNTED, Cut, HOPELESS, JOB,
-    JUDGED, PLAN, PROMPT, Preset, RESTORED, RUN, SESSION, STORIES, TAMPERED, TASK, TYPED, UNREADY,
+    JUDGED, PLAN, PROMPT, Preset, RELAYED, RESTORED, RUN, SESSION, STORIES, TAMPERED, TASK, TYPED, UNREADY,
 };
 
 /// How many places are tried at the same time.
@@ -261,6 +261,11 @@ fn a_resumed_run_survives_a_kill_at_every_event() {
 #[test]
 fn run_survives_a_kill_at_every_event() {
     RUN.check();
+}
+
+#[test]
+fn whoever_stands_in_survives_a_kill_at_every_event() {
+    RELAYED.check();
 }
 
 #[test]

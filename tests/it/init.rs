@@ -10,6 +10,8 @@ use crate::{
 };
 
 const AGENT: &str = "Agent command (e.g., claude, codex, amp, or other LLM CLI): ";
+/// Asked where a second agent is installed.
+const SECOND: &str = "Have gemini stand in when codex cannot work, and review what it did? (y/N): ";
 const FLAGS: &str = "Agent flags (comma-separated, optional): ";
 const ITERATIONS: &str = "Maximum iterations [10]: ";
 const RESPONSE: &str = "Completion response [DONE]: ";
@@ -127,6 +129,7 @@ fn what_is_found_is_offered() {
     pty.expect("Installed agents: codex, gemini");
     pty.answer("or other LLM CLI) [codex]: ", "")
         .answer(FLAGS, "")
+        .answer(SECOND, "y")
         .answer(ITERATIONS, "")
         .answer(RESPONSE, "");
     pty.answer("Add guardrail \"cargo test\"? (Y/n): ", "");
@@ -139,7 +142,9 @@ fn what_is_found_is_offered() {
         .expect(WRITTEN)
         .exits(0);
     let settings = written(&env);
-    assert_eq!(settings["agent"]["command"], "codex");
+    assert_eq!(settings["agents"]["main"]["command"], "codex");
+    assert_eq!(settings["agents"]["second"]["command"], "gemini");
+    assert_eq!(settings["roles"], json!({"work": ["main", "second"], "review": ["second"]}));
     let expected = json!([
         {"command": "cargo test", "failAction": "APPEND"},
         {"command": "cargo fmt --check", "failAction": "APPEND"},

@@ -45,6 +45,7 @@ mod receipts;
 mod references;
 mod report;
 mod resume;
+mod roles;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod scm;

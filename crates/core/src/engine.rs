@@ -3,10 +3,12 @@
 //! Invariant: nothing here reads a clock, a file or a process. A driver performs the actions and reports
 //! events. The same events always give the same state, which is how a run is resumed, watched and tested.
 
+mod assign;
 pub mod baseline;
 pub mod budget;
 pub mod chain;
 pub mod commit;
+pub mod crew;
 pub mod deadline;
 pub mod edits;
 pub mod entry;
@@ -20,6 +22,7 @@ pub mod plan;
 pub mod presets;
 pub mod price_list;
 pub mod progress;
+pub mod roles;
 mod run;
 mod seen;
 mod spent;
@@ -42,6 +45,7 @@ use event::{View, Why};
 use outcome::{Exhausted, Outcome};
 use phase::{Judging, Pause, Phase};
 use plan::{Plan, When, Work};
+use roles::Chosen;
 
 /// What the driver must do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,6 +106,8 @@ pub struct Order {
     pub mode: Mode,
     /// The story that was selected for it.
     pub story: Option<String>,
+    /// Who has it, once that is known.
+    pub chosen: Option<Chosen>,
 }
 
 /// The next action. Every state has one.
@@ -189,7 +195,7 @@ fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
         Some(trial::JudgeStep::Gate(gate)) => return Action::RunInJudge(gate),
         Some(trial::JudgeStep::Examine) | None => {}
     }
-    Action::RunTurn(Order { iteration: state.iteration, attempt: state.attempt, mode, story })
+    Action::RunTurn(Order { iteration: state.iteration, attempt: state.attempt, mode, story, chosen: None })
 }
 
 /// The limit that a run has reached, if it has.

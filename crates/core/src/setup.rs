@@ -34,8 +34,11 @@ pub const PROJECT_DIR: &str = ".ralph";
 pub struct Setup {
     /// The project's folder, absolute.
     pub project: PathBuf,
-    /// Who does the work.
+    /// Who does the work, or does it first.
     pub agent: AgentSetup,
+    /// Everybody who may work, by name; nothing where there is only one, without a name.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub agents: BTreeMap<String, AgentSetup>,
     /// What is to be done.
     pub prompt: PromptSource,
     /// What a turn's task is called.
@@ -130,6 +133,7 @@ impl Setup {
                 prompt_via: PromptVia::Stdin,
                 permissions: Permissions::Agent,
             },
+            agents: BTreeMap::new(),
             prompt,
             task: TaskFrom::Prompt,
             message: MessageFrom::Agent,
@@ -159,6 +163,11 @@ impl Setup {
             settings: BTreeMap::new(),
             invocation: Invocation::default(),
         }
+    }
+
+    /// The agent of this name; the first where none has one.
+    pub fn agent_named(&self, name: Option<&str>) -> &AgentSetup {
+        name.and_then(|name| self.agents.get(name)).unwrap_or(&self.agent)
     }
 
     /// The task that the run keeps going, if it does.

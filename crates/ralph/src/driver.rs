@@ -33,6 +33,7 @@ mod progress;
 mod prompts;
 mod quota;
 mod refuse;
+mod relay;
 mod run_later;
 pub(crate) mod session;
 mod site;
@@ -104,6 +105,8 @@ fn receipt(site: &mut Site, repository: Option<&Git>, key_reachable: bool) {
 pub(crate) struct Driver {
     site: Site,
     agent: Agent,
+    /// Whose program, hooks and sandbox these are, by name.
+    holder: Option<String>,
     prompts: Prompts,
     containment: Containment,
     /// What ralph commits with, and asks whether the tree is clean.
@@ -260,8 +263,10 @@ impl Driver {
     }
 
     fn commit(&mut self) {
-        let Self { site, agent, prompts, containment, git, stories, .. } = self;
-        Committing { site, git: git.as_ref(), agent, prompts, containment }.commit();
+        self.hand_to_wording();
+        let Self { site, agent, prompts, containment, git, stories, holder, .. } = self;
+        let wording = holder.clone().filter(|holder| holder != site.run().state.crew().worker());
+        Committing { site, git: git.as_ref(), agent, wording, prompts, containment }.commit();
         if let Some(stories) = stories {
             // The agent may have been asked for a message, and have done something else.
             stories.forget();

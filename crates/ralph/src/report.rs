@@ -15,6 +15,7 @@ pub(crate) mod streams;
 pub(crate) mod style;
 pub(crate) mod summary;
 pub(crate) mod verify;
+pub(crate) mod who;
 
 use jiff::Timestamp;
 use ralph_agents::AgentEvent;

@@ -12,6 +12,7 @@ mod limits;
 mod load;
 mod loops;
 mod read;
+mod roles;
 mod sandbox;
 mod schema;
 pub(crate) mod value;
@@ -32,6 +33,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{hidden, term::ColorWhen};
 
+pub(crate) use error::SettingsError;
 pub(crate) use limits::Limits;
 pub(crate) use load::{
     Inspected, LOCAL_FILE, Loaded, PROJECT_FILE, ReadFile, inspect, load, load_with, of_bytes,
@@ -39,6 +41,7 @@ pub(crate) use load::{
 pub(crate) use loops::{BuildSettings, FleetSettings, PlanSettings, StoriesSettings, TaskSettings};
 #[cfg(test)]
 pub(crate) use read::{keys, renamed};
+pub(crate) use roles::{NamedAgent, RolesSettings, TypedAgents};
 pub(crate) use sandbox::SandboxSettings;
 pub(crate) use schema::schema;
 pub(crate) use verify::{JudgeSettings, VerifySettings};
@@ -70,6 +73,11 @@ pub(crate) struct Settings {
     pub(crate) include_iteration_count_in_prompt: bool,
     /// The agent that does the work.
     pub(crate) agent: AgentSettings,
+    /// Several agents by name; `agent` is the one called `main`. Each has the keys of `agent`, and `maxCost` and `maxTokens`.
+    #[schemars(schema_with = "schema::agents")]
+    pub(crate) agents: BTreeMap<String, NamedAgent>,
+    /// Which of `agents` does what.
+    pub(crate) roles: RolesSettings,
     /// The commands that must succeed before anything counts as done, in the order in which they run.
     pub(crate) guardrails: Vec<Guardrail>,
     /// Commands that judge and that the agent must not know; no file of a project has them.
@@ -142,6 +150,8 @@ impl Default for Settings {
             stream_agent_output: true,
             include_iteration_count_in_prompt: false,
             agent: AgentSettings::default(),
+            agents: BTreeMap::new(),
+            roles: RolesSettings::default(),
             guardrails: Vec::new(),
             hidden: Vec::new(),
             guardrail_env: BTreeMap::new(),

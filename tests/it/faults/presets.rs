@@ -168,6 +168,26 @@ fn weakened(env: Env) -> Env {
     env.commits().guardrails(&["sh tests/run.sh"])
 }
 
+/// The first agent is not there: another stands in for it in every process of the run, and needs what failed before.
+pub(super) const RELAYED: Preset = Preset {
+    prepare: |env| {
+        env.commits().guardrails(&["test -e fixed"]).settings(json!({
+            "agents": {"main": {"command": "nobody-is-called-so"}, "second": {"command": "worker"}},
+            "roles": {"work": ["main", "second"]},
+        }))
+    },
+    args: &["run", "-p", "Do it."],
+    agent: r#"
+        case "$prompt" in *"commit message"*) echo "Do part $RALPH_ITERATION"; exit;; esac
+        echo "$RALPH_ITERATION" >"part-$RALPH_ITERATION"
+        case "$prompt" in *'"test -e fixed" failed'*) echo yes >fixed; echo "<response>DONE</response>";; esac
+        echo Well."#,
+    kind: Agent::Worker,
+    code: 0,
+    outcome: "done",
+    cut: Cut::IsRepeated,
+};
+
 /// The agent changes the settings that it is judged by: whenever ralph dies, its guardrail stays what it was.
 pub(super) const TAMPERED: Preset = Preset {
     prepare: |env| env.guardrails(&["test -e fixed"]),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ralph_agents::Usage;
 
 use crate::{
-    engine::{outcome::Exhausted, plan::Limits, price_list::Listed},
+    engine::{outcome::Exhausted, plan::Limits, price_list::Listed, roles::AgentBudget},
     setup::Price,
 };
 
@@ -56,6 +56,12 @@ pub fn reached(limits: &Limits, run: &Usage, iteration: &Usage) -> Option<Exhaus
         ),
     ];
     reached.into_iter().find_map(|(is_reached, limit)| is_reached.then_some(limit))
+}
+
+/// Whether one agent has used up what it may use.
+pub fn is_used_up(own: &AgentBudget, used: &Usage) -> bool {
+    own.max_cost.is_some_and(|limit| limit <= used.cost_usd.unwrap_or(0.0))
+        || own.max_tokens.is_some_and(|limit| limit <= used.tokens())
 }
 
 /// What the next turn may cost; nothing where there is no such budget.

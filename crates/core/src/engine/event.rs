@@ -39,6 +39,7 @@ use super::{
     judgement::Judgement,
     outcome::Outcome,
     plan::{Limits, Plan},
+    roles::Because,
 };
 use crate::{
     containment::{contact::Contact, level::Level, run_later::LaterFile},
@@ -174,6 +175,9 @@ pub enum Event {
     },
     /// The agent was asked for a commit message.
     MessageAsked {
+        /// Who was asked, where that is not who had the turn.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        agent: Option<String>,
         /// What it said, if it was usable.
         message: Option<String>,
         /// What the turn used.
@@ -343,11 +347,18 @@ pub struct Turn {
     /// The files before it, where there is git and a rule asks for them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tree: Option<Tree>,
+    /// Who has it, by name.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub agent: Option<String>,
+    /// Why somebody else than the first of its role.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub because: Option<Because>,
 }
 
 impl From<Order> for Turn {
-    fn from(Order { iteration, attempt, mode, story }: Order) -> Self {
-        Self { iteration, attempt, mode, story, ..Self::default() }
+    fn from(Order { iteration, attempt, mode, story, chosen }: Order) -> Self {
+        let (agent, because) = chosen.map_or((None, None), |it| (Some(it.agent), it.because));
+        Self { iteration, attempt, mode, story, agent, because, ..Self::default() }
     }
 }
 

@@ -175,6 +175,11 @@ impl Memory {
         if self.turn.is_none() {
             self.first_head.clone_from(&turn.head);
         }
+        // No conversation is carried over from one agent to another.
+        let had = self.turn.as_ref().and_then(|last| last.turn.agent.as_ref());
+        if had.is_some_and(|had| turn.agent.as_ref() != Some(had)) {
+            self.conversation = None;
+        }
         self.turn = Some(LastTurn { began: at, turn: turn.clone(), claimed: false });
         // Where the line of its end is lost, a turn says that there was one.
         (self.announced, self.waiting, self.files_left, self.message) = (None, None, None, None);

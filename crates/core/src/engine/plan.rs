@@ -7,6 +7,7 @@ pub use gate::Gate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::roles::Roles;
 use crate::{
     claim::Claim,
     verify::rules::{Bite, CheckoutWhen, OnFinding},
@@ -68,6 +69,9 @@ pub struct Plan {
     /// The branch that the work is for, where ralph commits.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<String>,
+    /// Who does what; nothing where one agent without a name does everything.
+    #[serde(skip_serializing_if = "Roles::is_empty", default)]
+    pub roles: Roles,
 }
 
 impl Plan {

@@ -1,7 +1,8 @@
 //! The loops that the commands stand for, as data. The only place that knows their names.
 
-use super::plan::{
-    Check, CommitRule, FailureRules, Gate, Limits, Need, OnBlocked, OnFailure, Plan, When, Work,
+use super::{
+    plan::{Check, CommitRule, FailureRules, Gate, Limits, Need, OnBlocked, OnFailure, Plan, When, Work},
+    roles::Roles,
 };
 use crate::claim::{
     Claim,
@@ -49,6 +50,7 @@ pub fn run(completion_response: &str, gates: Vec<Gate>) -> Plan {
         on_finding: OnFinding::Ask,
         bite: Bite::Off,
         branch: None,
+        roles: Roles::default(),
     }
 }
 

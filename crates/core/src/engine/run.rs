@@ -6,7 +6,9 @@
 use jiff::Timestamp;
 
 use super::{
-    Action, State, deadline, decide,
+    Action, State,
+    assign::assign,
+    deadline, decide,
     entry::Entry,
     event::{Event, RunStarted},
     memory::Memory,
@@ -48,14 +50,16 @@ impl Run {
             }
             _ => {}
         }
+        self.state.crew.at_ms = entry.at.as_millisecond();
         self.state.apply(&self.plan, &entry.event);
         self.memory.apply(&self.started.setup, entry);
     }
 
     /// What comes next at this moment.
     pub fn next(&self, now: Timestamp) -> Action {
-        let action = decide(&self.plan, &self.state);
-        deadline::keep_to(&self.plan, &self.state, action, now.as_millisecond())
+        let (action, now) = (decide(&self.plan, &self.state), now.as_millisecond());
+        let action = assign(&self.plan, &self.state, action, now);
+        deadline::keep_to(&self.plan, &self.state, action, now)
     }
 
     /// The run of a whole record; nothing if that does not begin with its start.

@@ -20,6 +20,7 @@ use submission::{Addressed, Submission};
 use super::{
     Spent,
     baseline::Baseline,
+    crew::Crew,
     event::{Event, TurnEnd, TurnEnded, View, Why},
     findings::Found,
     outcome::Outcome,
@@ -72,6 +73,7 @@ pub struct State {
     pub(super) phase: Phase,
     pub(super) ended: Option<Outcome>,
     pub(super) found: Found,
+    pub(super) crew: Crew,
 }
 
 impl Default for State {
@@ -101,6 +103,7 @@ impl Default for State {
             phase: Phase::Idle,
             ended: None,
             found: Found::default(),
+            crew: Crew::default(),
         }
     }
 }
@@ -150,6 +153,7 @@ impl State {
                 self.counts.turn_started();
                 self.progress.turn_started(turn);
                 self.spent.begin_turn(turn.iteration);
+                self.turn_of(turn);
                 self.question_begins();
             }
             Event::TurnEnded(turn) => self.turn_ended(plan, turn),
@@ -182,8 +186,9 @@ impl State {
             Event::GateEnded(gate) => self.gate_ended(plan, gate),
             Event::ClaimPutAside { file, to } => self.claim_put_aside(file, to.as_deref()),
             Event::StoryHandedOver { story, reason } => self.story_handed_over(plan, story, reason),
-            Event::MessageAsked { usage, ms, .. } => {
+            Event::MessageAsked { agent, usage, ms, .. } => {
                 self.spent.take_usage(*usage);
+                self.crew.take_usage(agent.as_deref(), *usage);
                 self.spent.take_time(*ms);
             }
             Event::CommitStarted { .. } => self.commit_started(plan),
@@ -247,6 +252,11 @@ impl State {
         &self.spent
     }
 
+    /// What is known of the agents.
+    pub fn crew(&self) -> &Crew {
+        &self.crew
+    }
+
     /// What the gates said before the first iteration.
     pub fn baseline(&self) -> &Baseline {
         &self.baseline
@@ -265,6 +275,7 @@ impl State {
     fn resumed(&mut self) {
         let has_ended = self.ended.take().is_some();
         (self.stop, self.limited_turns) = (false, 0);
+        self.crew.looked_at();
         self.judge_is_gone();
         self.forget_quota(has_ended);
         match &mut self.phase {
@@ -317,6 +328,7 @@ impl State {
 
     fn turn_ended(&mut self, plan: &Plan, turn: &TurnEnded) {
         self.spent.take_turn(turn);
+        self.crew.turn_ended(turn);
         self.question_ends(turn);
         self.take_quota(turn);
         self.refuted = false;
@@ -355,16 +367,6 @@ impl State {
             | TurnEnd::OverBudget { .. }
             | TurnEnd::Tampered { .. }
             | TurnEnd::Unguarded { .. } => {}
-        }
-    }
-
-    fn passed(&mut self, plan: &Plan, judging: Judging) {
-        self.spent.passed += u32::from(judging.work != PendingWork::None);
-        self.counts.passed();
-        match judging.holds() {
-            Said::Done | Said::DoneByFile => self.phase = Phase::Over(Outcome::Done),
-            Said::Blocked => self.is_blocked(plan),
-            Said::Nothing => self.onward(plan),
         }
     }
 

@@ -25,6 +25,11 @@ pub enum Stop {
         /// What the agent said about it.
         message: String,
     },
+    /// Several agents could do the work, and none of them can before a person acts.
+    NobodyLeft {
+        /// What is the matter with each.
+        message: String,
+    },
     /// A turn changed protected files that its sandbox cannot protect.
     Tampered {
         /// Those files, relative to the project.
@@ -109,6 +114,7 @@ impl Stop {
             Self::AgentWaits { reason: None, file: None } => "the agent waits for a person".to_owned(),
             Self::Stuck(standstill) => standstill.reason(),
             Self::Quota { message } => format!("the usage limit lasts longer than ralph may wait: {message}"),
+            Self::NobodyLeft { message } => format!("no agent can work: {message}"),
             Self::Tampered { changed } => format!("protected files were changed: {}", changed.join(", ")),
             Self::Unguarded { changed, .. } if !changed.is_empty() => {
                 format!("the turn changed files that can remove ralph's guard: {}", changed.join(", "))
@@ -136,6 +142,7 @@ impl Stop {
             Self::AgentWaits { .. } | Self::Paused { .. } => true,
             Self::Stuck(_)
             | Self::Quota { .. }
+            | Self::NobodyLeft { .. }
             | Self::Tampered { .. }
             | Self::Unguarded { .. }
             | Self::NoStory { .. }

@@ -12,6 +12,7 @@ mod plan_rules;
 mod preset_table;
 mod questions;
 mod resume;
+mod roles;
 mod stuck;
 mod submission;
 mod trial;

@@ -205,6 +205,30 @@ impl<'n> Fields<'n, '_> {
         Some(members.iter().filter(is_there).filter_map(read).collect())
     }
 
+    /// Reads a member that is an object of objects whose keys the user chooses, as far as `accept` lets them.
+    pub fn named<T>(
+        &mut self,
+        key: &'static str,
+        accept: impl Fn(&str) -> Result<(), String>,
+        read: impl Fn(&mut Fields<'_, '_>) -> T,
+    ) -> Option<BTreeMap<String, T>> {
+        let member = self.member(key)?;
+        let (path, position) = (self.path_of(member), self.at(member));
+        let Content::Object(members) = &member.value.content else {
+            self.report.problem(position, &path, (self.manner.wrong)("an object", &member.value));
+            return None;
+        };
+        let manner = self.manner;
+        let read = |Member { key, position, value }: &Member| {
+            let path = member_path(&path, &key.escape_debug().to_string());
+            self.report.keep(*position, &path, accept(key))?;
+            let value = read_object(manner, value, *position, &path, self.report, &read);
+            value.map(|value| (key.clone(), value))
+        };
+        let is_there = |member: &&Member| manner.null == Null::Value || !member.value.is_null();
+        Some(members.iter().filter(is_there).filter_map(read).collect())
+    }
+
     /// The items of a member that is an array.
     pub fn items(&mut self, key: &'static str) -> Option<&'n [Node]> {
         self.array(key).map(|(_, items)| items)

@@ -142,7 +142,9 @@ impl Replay<'_> {
         let is_wanted = self.args.iteration.is_none_or(|wanted| wanted == iteration(known));
         if let Event::TurnStarted(turn) = &entry.event {
             let path = self.run.turn(turn.iteration, turn.attempt).join(AGENT_STREAM);
-            let parser = ralph_agents::adapter(&known.started.setup.agent.command).parser();
+            let parser =
+                ralph_agents::adapter(&known.started.setup.agent_named(turn.agent.as_deref()).command)
+                    .parser();
             self.turn = Some(TurnStream { path, position: 0, parser, mask: KeyMask::default() });
         }
         if is_wanted && !self.args.raw {

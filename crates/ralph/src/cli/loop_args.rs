@@ -24,7 +24,7 @@ use crate::{
     journal::{local_time::zone, run_dir::RunDir},
     report::Reporter,
     settings::{
-        self, AgentSettings, Contract, Loaded, Settings,
+        self, AgentSettings, Contract, Loaded, Settings, SettingsError, TypedAgents,
         flags::{LoopFlags, layer},
     },
 };
@@ -81,19 +81,32 @@ impl LoopArgs {
         }
         let config = self.config.as_ref().map(std::path::absolute).transpose()?;
         let Invocation { config, flags } = earlier.with(Invocation { config, flags });
-        let loaded = settings::load(project, config.as_deref(), Value::Object(flags)).map_err(|error| {
-            let elsewhere = settings_above(project)
-                .map(|dir| format!("there are settings in {0}: -C {0}", dir.display()));
-            let hints: Vec<String> = error.hints.iter().cloned().chain(elsewhere).collect();
-            hints.into_iter().fold(Error::new(error), Error::hint)
+        let mut loaded =
+            settings::load(project, config.as_deref(), Value::Object(flags)).map_err(|error| {
+                let elsewhere = settings_above(project)
+                    .map(|dir| format!("there are settings in {0}: -C {0}", dir.display()));
+                let hints: Vec<String> = error.hints.iter().cloned().chain(elsewhere).collect();
+                hints.into_iter().fold(Error::new(error), Error::hint)
+            })?;
+        let typed = |key: &str, member: &str| loaded.invocation.flags.get(key).and_then(|it| it.get(member));
+        let typed_agents = TypedAgents {
+            agent: typed("agent", "command").and_then(Value::as_str),
+            model: typed("agent", "model").and_then(Value::as_str),
+            reviewer: typed("roles", "review").and_then(|it| it.get(0)).and_then(Value::as_str),
+        };
+        let resolved = loaded.settings.clone().with_roles(typed_agents, &loaded.origins);
+        loaded.settings = resolved.map_err(|problems| {
+            Error::new(SettingsError { problems, hints: Vec::new() })
+                .hint("see docs/roles.md: agents and roles")
         })?;
-        let agent = &loaded.settings.agent;
-        if agent.model.is_some() && model_flags(agent).is_empty() {
-            let name = ralph_agents::adapter(&agent.command).name();
-            return Err(Error::new(format!("{name} chooses its model by itself"))
-                .hint("leave out --model, and agent.model in the settings"));
+        let all = loaded.settings.agents.values().map(|named| &named.agent);
+        for agent in all {
+            if agent.model.is_some() && model_flags(agent).is_empty() {
+                let name = ralph_agents::adapter(&agent.command).name();
+                return Err(Error::new(format!("{name} chooses its model by itself"))
+                    .hint("leave out --model, and agent.model in the settings"));
+            }
         }
-        let mut loaded = loaded;
         loaded.settings.hidden = hidden::own()?;
         loaded.settings.hidden.extend(self.hidden_guardrail.iter().cloned());
         Ok(loaded)
@@ -201,6 +214,7 @@ pub(super) fn tune_at(mut plan: Plan, settings: &Settings, now: Timestamp) -> Pl
     plan.stuck_after = plan.stuck_after.and(settings.limits.stuck_after);
     plan.failures = plan.failures.with_retries(settings.retries);
     plan.failures.retry_delay_ms = millis(settings.retry_delay);
+    plan.roles = settings.plan_roles();
     plan
 }
 
@@ -217,11 +231,11 @@ fn model_flags(agent: &AgentSettings) -> Vec<String> {
 
 /// Who decides what the agent may do when the user does not say so: its own rules, unless something else protects
 /// the run.
-fn permissions(settings: &Settings, sandbox: &Wanted) -> Permissions {
-    let adapter = ralph_agents::adapter(&settings.agent.command);
+fn permissions(guard: Guard, agent: &AgentSettings, sandbox: &Wanted) -> Permissions {
+    let adapter = ralph_agents::adapter(&agent.command);
     let is_contained = sandbox.level != Choice::Level(Level::None);
-    let is_guarded = settings.guard == Guard::On && adapter.hooks() != Hooking::Never;
-    let can_skip = superuser::lacks(&settings.agent.command, &settings.agent.env).is_none();
+    let is_guarded = guard == Guard::On && adapter.hooks() != Hooking::Never;
+    let can_skip = superuser::lacks(&agent.command, &agent.env).is_none();
     if is_contained || is_guarded && can_skip { Permissions::Skip } else { Permissions::Agent }
 }
 
@@ -230,15 +244,21 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
     let settings = &loaded.settings;
     let agent = ralph_agents::adapter(&settings.agent.command).name();
     let sandbox = access::open_servers(settings.sandbox.wanted(agent, usual), agent, &settings.agent.env);
+    let of_agent = |agent: &AgentSettings| AgentSetup {
+        command: agent.command.clone(),
+        flags: agent.flags.iter().cloned().chain(model_flags(agent)).collect(),
+        env: agent.env.clone(),
+        prompt_via: agent.prompt_via,
+        permissions: agent.permissions.unwrap_or_else(|| permissions(settings.guard, agent, &sandbox)),
+    };
+    let named = settings.plan_roles();
+    let is_used = |name: &str| named.names().any(|it| it == name);
+    let agents = settings.agents.iter().filter(|(name, _)| is_used(name));
+    let agents = agents.map(|(name, named)| (name.clone(), of_agent(&named.agent))).collect();
     Setup {
         project: project.to_owned(),
-        agent: AgentSetup {
-            command: settings.agent.command.clone(),
-            flags: settings.agent.flags.iter().cloned().chain(model_flags(&settings.agent)).collect(),
-            env: settings.agent.env.clone(),
-            prompt_via: settings.agent.prompt_via,
-            permissions: settings.agent.permissions.unwrap_or_else(|| permissions(settings, &sandbox)),
-        },
+        agent: of_agent(&settings.agent),
+        agents,
         prompt,
         task: TaskFrom::Prompt,
         message: MessageFrom::Agent,
@@ -278,8 +298,14 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
 /// The merged settings in one line, without the values of the agent's variables: they may be keys.
 fn redacted(settings: &Settings) -> Value {
     let mut settings = json!(settings);
-    if let Some(variables) = settings["agent"]["env"].as_object_mut() {
-        variables.values_mut().for_each(|value| *value = json!("***"));
+    let hide = |agent: &mut Value| {
+        if let Some(variables) = agent["env"].as_object_mut() {
+            variables.values_mut().for_each(|value| *value = json!("***"));
+        }
+    };
+    hide(&mut settings["agent"]);
+    if let Some(agents) = settings["agents"].as_object_mut() {
+        agents.values_mut().for_each(hide);
     }
     settings
 }

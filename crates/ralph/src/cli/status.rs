@@ -32,6 +32,7 @@ use crate::{
         listing::{Listed, Standing, Style},
         style::Marks,
         summary::{self, count},
+        who,
     },
     term::{Palette, Stream, Width, fit::one_line},
     workspace::place::Judge,
@@ -189,6 +190,7 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
         "mode": started.plan.preset,
         "project": started.setup.project,
         "agent": started.setup.agent.command,
+        "agents": who::figures(&started.setup, state.crew()),
         "asked": listed.asked,
         "iteration": iteration,
         "attempt": attempt,
@@ -229,7 +231,7 @@ fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
     let last = events.into_iter().find(|event| !is_aside(event))?;
     match last {
         Event::TurnStarted(turn) => {
-            let command = &folded.run.started.setup.agent.command;
+            let command = &folded.run.started.setup.agent_named(turn.agent.as_deref()).command;
             last_act(&run.turn(turn.iteration, turn.attempt).join(AGENT_STREAM), command)
                 .or_else(|| Some("the agent has said nothing yet".to_owned()))
         }

@@ -14,7 +14,12 @@ use crate::journal::run_dir::AGENT_STREAM;
 /// Says whether the turn can be trusted.
 pub(super) fn abandon_turn(site: &mut Site, containment: &mut Containment) -> bool {
     // The guardian of the process that died has ended what was left before it gave up its locks.
-    let mut ended = heard_of_turn(site).unwrap_or_else(|_| TurnEnded::new(TurnEnd::Abandoned));
+    let agent = site.run().memory.turn.as_ref().and_then(|last| last.turn.agent.clone());
+    let seated = site.setup.agent.clone();
+    site.setup.agent = site.setup.agent_named(agent.as_deref()).clone();
+    let heard = heard_of_turn(site);
+    site.setup.agent = seated;
+    let mut ended = heard.unwrap_or_else(|_| TurnEnded::new(TurnEnd::Abandoned));
     let changed = containment.left_by_the_dead();
     let is_trusted = changed.is_none();
     if let Some(changed) = changed {

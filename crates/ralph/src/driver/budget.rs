@@ -96,7 +96,11 @@ pub(super) fn is_late(run: &Run) -> bool {
 /// What the next turn may cost, for agents that keep to a limit by themselves.
 pub(super) fn cost_left(run: &Run) -> Option<f64> {
     let spent = run.state.spent();
-    budget::cost_left(&run.plan.limits, &spent.usage, &spent.iteration)
+    let crew = run.state.crew();
+    let own = run.plan.roles.budgets.get(crew.worker()).and_then(|own| own.max_cost);
+    let own = own.map(|limit| (limit - crew.used(crew.worker()).cost_usd.unwrap_or(0.0)).max(0.0));
+    let left = budget::cost_left(&run.plan.limits, &spent.usage, &spent.iteration);
+    left.into_iter().chain(own).min_by(f64::total_cmp)
 }
 
 /// A budget that nobody can measure is none: says so before the first turn, where that is known.

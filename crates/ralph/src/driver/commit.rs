@@ -47,6 +47,8 @@ pub(super) struct Committing<'a> {
     /// Nothing where another SCM commits.
     pub(super) git: Option<&'a Git>,
     pub(super) agent: &'a Agent,
+    /// Who is asked for a message, where that is not who had the turn.
+    pub(super) wording: Option<String>,
     pub(super) prompts: &'a mut Prompts,
     pub(super) containment: &'a mut Containment,
 }

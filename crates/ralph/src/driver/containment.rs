@@ -37,8 +37,23 @@ pub(super) struct Containment {
 impl Containment {
     /// Prepares the sandbox that the run wants, and says what it leaves open.
     pub(super) fn prepare(site: &mut Site, agent_program: &Path) -> io::Result<Self> {
-        let Site { setup, dir, supervisor, ledger } = site;
-        run_later::begin(dir, &setup.project);
+        run_later::begin(&site.dir, &site.setup.project);
+        let made = Self::prepare_again(site, agent_program)?;
+        if let Some(sandbox) = &made.sandbox {
+            let level = sandbox.level();
+            let uncovered = level.uncovered().iter().map(|it| (*it).to_owned()).collect();
+            let (withheld, warnings) = (sandbox.withheld_variables(), sandbox.warnings());
+            site.ledger.record(Event::Sandboxed { level, uncovered, withheld });
+            for warning in warnings {
+                site.ledger.warn(warning);
+            }
+        }
+        Ok(made)
+    }
+
+    /// The same for another agent of the run: nothing of it is news.
+    pub(super) fn prepare_again(site: &mut Site, agent_program: &Path) -> io::Result<Self> {
+        let Site { setup, dir, supervisor, .. } = site;
         if !setup.sandbox.level().contains() {
             let unprotected =
                 setup.stories.is_some().then(|| UnprotectedFiles::of(&setup.project, dir.path(), supervisor));
@@ -58,13 +73,6 @@ impl Containment {
             secrets: key.clone(),
         };
         let sandbox = Sandbox::prepare(setup.sandbox.clone(), request, supervisor)?;
-        let level = sandbox.level();
-        let uncovered = level.uncovered().iter().map(|it| (*it).to_owned()).collect();
-        let withheld = sandbox.withheld_variables();
-        ledger.record(Event::Sandboxed { level, uncovered, withheld });
-        for warning in sandbox.warnings() {
-            ledger.warn(warning);
-        }
         Ok(Self { sandbox: Some(sandbox), unprotected: None, spool: None, key })
     }
 

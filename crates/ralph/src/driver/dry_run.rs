@@ -40,7 +40,7 @@ impl Start {
             return Ok(adapter.deliverable(contract(plan, &own)));
         }
         let limit = plan.limits.max_iterations;
-        let order = Order { iteration: 1, attempt: 1, mode: Mode::Work, story: None };
+        let order = Order { iteration: 1, attempt: 1, mode: Mode::Work, story: None, chosen: None };
         let (task, spec) = prompts::task_of(setup, |path| files::read(path, MAX_TEXT_LEN).ok());
         let turn = Turn { task, spec, ..order.into() };
         let of_story = setup.stories.as_ref().and_then(|stories| first_turn(&setup.project, stories, limit));

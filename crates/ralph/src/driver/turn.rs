@@ -38,7 +38,12 @@ use crate::{
 impl Driver {
     /// Runs one turn and records it.
     pub(super) fn run_turn(&mut self, order: Order) -> Result<()> {
+        let chosen = order.chosen.as_ref().map(|chosen| chosen.agent.clone());
         let turn = self.ordered(order)?;
+        if let Err(why) = self.hand_to(chosen.as_deref()) {
+            self.refuse_turn(turn, why);
+            return Ok(());
+        }
         let began_on = self.trees.repository().and_then(Git::checked_out);
         let Self { site, agent, prompts, containment, stories, .. } = self;
         warn_of_standstill(site, &turn);

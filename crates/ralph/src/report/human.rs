@@ -135,7 +135,7 @@ impl Reporter for Human {
                 let (iteration, _) = state.position();
                 self.line(&format!("Resumed at iteration {iteration} of {}.", plan.limits.max_iterations));
             }
-            Event::TurnStarted(turn) => self.iteration(plan, turn),
+            Event::TurnStarted(turn) => self.iteration(&run.started.setup, plan, turn),
             Event::TurnEnded(turn) => {
                 self.turn_ended(run, turn);
                 if let Some(note) = restart_messages::of_turn(plan, state, turn) {

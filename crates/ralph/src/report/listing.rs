@@ -1,6 +1,6 @@
 //! One run in a list of runs, as people see it.
 
-use std::{collections::BTreeSet, fmt::Write, path::Path, time::Duration};
+use std::{collections::BTreeSet, fmt::Write, time::Duration};
 
 use jiff::Timestamp;
 use ralph_core::{
@@ -16,7 +16,7 @@ use ralph_core::{
     gate_failure::GateExit,
 };
 
-use super::{screen::between, style::Marks, summary};
+use super::{screen::between, style::Marks, summary, who};
 use crate::{
     journal::Folded,
     term::{
@@ -197,8 +197,7 @@ impl Listed<'_> {
         if 0 < state.spent().commits {
             facts.push(summary::count(state.spent().commits.into(), "commit"));
         }
-        let agent = Path::new(&started.setup.agent.command).file_name().unwrap_or_default();
-        facts.push(one_line(&agent.to_string_lossy()).into_owned());
+        facts.push(one_line(&who::agents(&started.setup)).into_owned());
         if !is_running {
             facts.push(ago(since));
         }

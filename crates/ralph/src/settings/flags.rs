@@ -40,6 +40,10 @@ pub(crate) struct SettingFlags {
     #[serde(skip_serializing_if = "is_unset")]
     pub(crate) agent: AgentFlags,
 
+    #[command(flatten)]
+    #[serde(skip_serializing_if = "is_unset")]
+    pub(crate) roles: RoleFlags,
+
     /// Tell the agent how to finish where the prompt does not [default: auto]
     #[arg(long, value_name = "WHEN")]
     #[serde(skip_serializing_if = "is_unset")]
@@ -68,16 +72,26 @@ pub(crate) struct SettingFlags {
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentFlags {
-    /// Run this agent: claude, codex, amp, gemini, opencode, qwen, copilot, pi, or any program that reads a prompt [default: the
-    /// one of the settings]
-    #[arg(id = "agent", short = 'a', long = "agent", value_name = "COMMAND")]
+    /// Run this agent: one that the settings name, claude, codex, amp, gemini, opencode, qwen, copilot, pi, or any program
+    /// that reads a prompt [default: those of the settings]
+    #[arg(id = "agent", short = 'a', long = "agent", value_name = "NAME|COMMAND")]
     #[serde(skip_serializing_if = "is_unset")]
     pub(crate) command: Option<String>,
 
     /// Have the agent use this model [default: the agent's own choice]
     #[arg(long)]
     #[serde(skip_serializing_if = "is_unset")]
-    model: Option<String>,
+    pub(crate) model: Option<String>,
+}
+
+/// Who reviews.
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RoleFlags {
+    /// Have this agent review what others did: one that the settings name, or a command [default: those of the settings]
+    #[arg(long, value_name = "NAME")]
+    #[serde(rename = "review", serialize_with = "one", skip_serializing_if = "is_unset")]
+    pub(crate) reviewer: Option<String>,
 }
 
 /// Where things end without being done.
@@ -253,8 +267,12 @@ impl LoopFlags {
         let typed = command.try_get_matches_from(given).map_err(refused)?;
         let flags = Self::from_arg_matches(&typed).map_err(refused)?;
         // Ralph looks at an agent's program before it is contained, so it must not be one that the caller wrote.
-        if flags.settings.agent.command.is_some_and(|it| it.contains('/') && it != own_agent) {
-            return Err("inside a sandbox --agent takes the name of a program, not its path".to_owned());
+        let SettingFlags { agent, roles, .. } = &flags.settings;
+        let is_path = |it: &&String| it.contains('/') && *it != own_agent;
+        for (flag, given) in [("--agent", &agent.command), ("--reviewer", &roles.reviewer)] {
+            if given.as_ref().is_some_and(|it| is_path(&it)) {
+                return Err(format!("inside a sandbox {flag} takes the name of a program, not its path"));
+            }
         }
         match given.iter().find(|word| word.contains('\0')) {
             Some(word) => Err(format!("inside a sandbox: {word:?} is no flag")),
@@ -302,6 +320,12 @@ fn moment(text: &str) -> Result<String, String> {
 /// Each command as the settings have it.
 fn commands<S: Serializer>(commands: &[String], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(commands.iter().map(|command| json!({"command": command})))
+}
+
+/// One name as a list.
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+fn one<S: Serializer>(name: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(name)
 }
 
 /// A flag `--no-…` as the setting that it switches off.

@@ -76,7 +76,7 @@ pub(crate) fn load_with(
     let Inspected { mut loaded, mut problems, .. } = gather(project, config, flags, read);
     loaded.invocation = Invocation { config: config.map(Path::to_owned), flags: typed };
     let mut hints = Vec::new();
-    if problems.is_empty() && loaded.settings.agent.command.is_empty() {
+    if problems.is_empty() && loaded.settings.agent.command.is_empty() && loaded.settings.agents.is_empty() {
         problems.push("agent.command: missing".to_owned());
         hints = vec![
             "name the agent for this run: `--agent claude`".to_owned(),

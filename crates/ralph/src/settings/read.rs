@@ -19,7 +19,7 @@ use super::{
     AgentSettings, BuildSettings, Contract, FleetSettings, Guardrail, Leftovers, Limits, OnBlocked, Output,
     PlanSettings, PromptVia, Scm, Settings, StoriesSettings, TaskSettings,
 };
-use super::{sandbox, verify};
+use super::{roles, sandbox, verify};
 use crate::term::ColorWhen;
 
 pub(super) const PERMISSIONS: [(&str, Permissions); 2] =
@@ -96,6 +96,7 @@ fn read_settings(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     fields.set("streamAgentOutput", &mut settings.stream_agent_output, boolean);
     fields.set("includeIterationCountInPrompt", &mut settings.include_iteration_count_in_prompt, boolean);
     fields.object("agent", |fields| read_agent(fields, &mut settings.agent));
+    roles::read(fields, settings);
     settings.guardrails = fields.objects("guardrails", read_guardrail).unwrap_or_default();
     fields.set("baseline", &mut settings.baseline, boolean);
     settings.scm = fields.object("scm", read_scm);
@@ -118,7 +119,7 @@ fn read_settings(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     fields.set("retention", &mut settings.retention, time_limit);
 }
 
-fn read_agent(fields: &mut Fields<'_, '_>, agent: &mut AgentSettings) {
+pub(super) fn read_agent(fields: &mut Fields<'_, '_>, agent: &mut AgentSettings) {
     fields.set("command", &mut agent.command, command);
     agent.model = fields.take("model", |node| filled(node, "the name of a model"));
     let flags = if fields.is_array("flags") {

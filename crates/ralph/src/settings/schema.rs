@@ -14,7 +14,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, js
 use serde_json::{Map, Value, json};
 
 use super::{
-    Contract, FailAction, Guard, Leftovers, OnBlocked, PromptVia, SandboxSettings, Settings,
+    Contract, FailAction, Guard, Leftovers, NamedAgent, OnBlocked, PromptVia, SandboxSettings, Settings,
     read::{PERMISSIONS, RENAMED},
 };
 use crate::term::ColorWhen;
@@ -91,6 +91,20 @@ pub(super) fn percent(_: &mut SchemaGenerator) -> Schema {
 
 pub(super) fn flags(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]})
+}
+
+/// Agents by name.
+pub(super) fn agents(generator: &mut SchemaGenerator) -> Schema {
+    let agent = generator.subschema_for::<NamedAgent>();
+    json_schema!({
+        "type": "object",
+        "propertyNames": {"pattern": r"\S"},
+        "additionalProperties": {"anyOf": [agent, {"type": "null"}]},
+    })
+}
+
+pub(super) fn names(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "array", "items": {"type": "string", "pattern": r"\S"}})
 }
 
 pub(super) fn variables(_: &mut SchemaGenerator) -> Schema {

@@ -29,7 +29,10 @@ impl Entry {
 
     /// The entry without the values of the variables that the settings give to agents and guardrails: they are often keys.
     pub fn shown(&self) -> Cow<'_, Self> {
-        let is_open = |setup: &Setup| setup.agent.env.is_empty() && setup.guardrail_env.is_empty();
+        let is_open = |setup: &Setup| {
+            let mut agents = setup.agents.values().chain([&setup.agent]);
+            agents.all(|agent| agent.env.is_empty()) && setup.guardrail_env.is_empty()
+        };
         match &self.event {
             Event::RunStarted(started) if !is_open(&started.setup) => {
                 let mut started = started.clone();
@@ -52,7 +55,9 @@ fn hide_values(setup: &mut Setup) {
             VALUE.clone_into(value);
         }
     };
-    hide(&mut setup.agent.env);
+    for agent in setup.agents.values_mut().chain([&mut setup.agent]) {
+        hide(&mut agent.env);
+    }
     hide(&mut setup.guardrail_env);
 }
 

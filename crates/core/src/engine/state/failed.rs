@@ -8,11 +8,12 @@ use super::{
         outcome::Outcome,
         phase::{Pause, Phase},
         plan::{Cause, OnFailure, Plan},
+        roles::{AgentRole, Choice},
         stop::Stop,
     },
     State, pause,
 };
-use crate::engine::budget;
+use crate::engine::{budget, progress::Progress};
 
 /// A quota that is refused this often without one finished turn between is not a wait, it is a wall.
 const LIMITED_TURNS_IN_A_ROW: u32 = 20;
@@ -25,6 +26,10 @@ const MAX_PROBE_MS: u64 = 60 * 60 * 1000;
 
 impl State {
     pub(super) fn fail(&mut self, plan: &Plan, cause: Cause, reason: &str, retry_delay_ms: u64) {
+        if cause == Cause::Gate && self.crew.was_red(&plan.roles) {
+            // Who works from here on has not stood still yet.
+            self.progress = Progress::default();
+        }
         match plan.failures.of(cause) {
             OnFailure::Retry { retries } if retries < self.attempt => self.give_up(cause, reason),
             OnFailure::Retry { .. } => {
@@ -40,6 +45,9 @@ impl State {
     }
 
     pub(super) fn turn_failed(&mut self, plan: &Plan, turn: &TurnEnded, failure: &Failure) {
+        if self.is_stood_in_for(plan, failure) {
+            return;
+        }
         match failure.kind {
             FailureKind::Permanent => self.give_up(Cause::Agent, &failure.message),
             // The agent kept to a limit on cost, ours or the user's own. If it was the user's, the turn is judged as it is.
@@ -62,6 +70,33 @@ impl State {
                 self.fail(plan, Cause::Agent, &failure.message, delay_ms);
             }
         }
+    }
+
+    /// Whether another agent has the same attempt next, now or when the first of them is back.
+    fn is_stood_in_for(&mut self, plan: &Plan, failure: &Failure) -> bool {
+        let (roles, role) = (&plan.roles, AgentRole::from(self.mode));
+        if roles.order(role, self.crew.step()).len() < 2 || !self.crew.failed(failure) {
+            return false;
+        }
+        match self.crew.choose(roles, role, self.crew.at_ms) {
+            Some(Choice::Agent(_)) => self.phase = Phase::Idle,
+            // Whoever comes back first is this one, and there are rules for that.
+            Some(Choice::NotBefore(_))
+                if failure.kind == FailureKind::Overloaded && self.crew.is_first_back(roles, role) =>
+            {
+                self.crew.keep_worker();
+                return false;
+            }
+            Some(Choice::NotBefore(back_ms)) => {
+                let message = self.crew.excuses(roles, role);
+                self.limited(plan, Some(back_ms.saturating_add(999) / 1000), &message);
+            }
+            Some(Choice::Nobody) | None => {
+                let message = self.crew.excuses(roles, role);
+                self.phase = Phase::Over(Outcome::Stopped(Stop::NobodyLeft { message }));
+            }
+        }
+        true
     }
 
     /// The quota is used up: no attempt and no iteration is.

@@ -6,6 +6,7 @@ use super::{
         commit::{ChangeCause, CommitEnd},
         event::{GateEnded, TasksJudged, TurnEnded},
         next_gate,
+        outcome::Outcome,
         phase::{Judging, PendingWork, Phase, Said, Verdict},
         plan::{Cause, CommitRule, Plan},
         round,
@@ -24,8 +25,20 @@ const BROKEN: &str =
     "The last iteration broke the rules of the task list. Ralph has undone what was not allowed:";
 
 impl State {
+    pub(super) fn passed(&mut self, plan: &Plan, judging: Judging) {
+        self.spent.passed += u32::from(judging.work != PendingWork::None);
+        self.counts.passed();
+        self.crew.was_green();
+        match judging.holds() {
+            Said::Done | Said::DoneByFile => self.phase = Phase::Over(Outcome::Done),
+            Said::Blocked => self.is_blocked(plan),
+            Said::Nothing => self.onward(plan),
+        }
+    }
+
     pub(super) fn judge(&mut self, plan: &Plan, turn: &TurnEnded) {
         self.limited_turns = 0;
+        self.crew.worked();
         self.forget_feedback();
         if self.strays(plan, turn.branch.as_deref()) {
             return;

@@ -4,7 +4,7 @@ use ralph_agents::QuotaWindow;
 
 use super::{
     super::{
-        event::{TurnEnded, Why},
+        event::{Turn, TurnEnded, Why},
         phase::{Pause, Phase},
     },
     State,
@@ -40,6 +40,14 @@ impl State {
         if !turn.quota.is_empty() {
             self.quota.clone_from(&turn.quota);
         }
+    }
+
+    /// A turn begins: what was said of another agent's quota does not hold for this one.
+    pub(super) fn turn_of(&mut self, turn: &Turn) {
+        if turn.agent.as_deref().is_some_and(|agent| agent != self.crew.worker()) {
+            self.quota.clear();
+        }
+        self.crew.turn_started(turn);
     }
 
     /// Forgets, after a run has ended, windows that do not say how long they last: no one knows what is left by now.

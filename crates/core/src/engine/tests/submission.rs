@@ -7,7 +7,7 @@ fn submitting() -> Plan {
 }
 
 fn began(mode: Mode) -> Event {
-    let order = Order { iteration: 1, attempt: 1, mode, story: Some("US-1".to_owned()) };
+    let order = Order { iteration: 1, attempt: 1, mode, story: Some("US-1".to_owned()), chosen: None };
     Event::TurnStarted(order.into())
 }
 
@@ -120,7 +120,13 @@ fn the_story_is_told_and_no_other() {
     // Once it has come to its end, it knows; a turn of another story changes nothing about that.
     let again = [&refused[..], &[began(Mode::Implement), finished.clone()]].concat();
     assert!(texts(&state(&plan, &again), Some("US-1")).is_empty());
-    let other = Order { iteration: 2, attempt: 1, mode: Mode::Implement, story: Some("US-2".to_owned()) };
+    let other = Order {
+        iteration: 2,
+        attempt: 1,
+        mode: Mode::Implement,
+        story: Some("US-2".to_owned()),
+        chosen: None,
+    };
     let other = [&refused[..], &[Event::TurnStarted(other.into()), finished]].concat();
     assert_eq!(texts(&state(&plan, &other), Some("US-1")), its);
     let cut = [began(Mode::Implement), ended(TurnEnd::Abandoned, ""), returned()];

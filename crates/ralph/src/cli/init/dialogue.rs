@@ -10,8 +10,9 @@ use super::{
 
 /// Asks everything.
 pub(super) fn conduct(terminal: &mut Terminal, found: &Found) -> Answer<SettingsDraft> {
-    Ok(SettingsDraft {
-        agent: agent(terminal, found)?,
+    let main = agent(terminal, found)?;
+    let second = second(terminal, found, &main.command)?;
+    let draft = SettingsDraft {
         maximum_iterations: terminal.ask("Maximum iterations [10]: ", iterations)?,
         completion_response: terminal.ask("Completion response [DONE]: ", |answer| Ok(or(answer, "DONE")))?,
         guardrails: guardrails(terminal, found)?,
@@ -19,7 +20,20 @@ pub(super) fn conduct(terminal: &mut Terminal, found: &Found) -> Answer<Settings
         sandbox: sandbox(terminal)?,
         notify: notify(terminal)?,
         ..SettingsDraft::default()
-    })
+    };
+    Ok(draft.of_agents(main, second))
+}
+
+/// Who stands in for the first and reviews what it did, where another is installed.
+fn second(terminal: &mut Terminal, found: &Found, main: &str) -> Answer<Option<DraftAgent>> {
+    for other in found.others(main) {
+        let question =
+            format!("Have {other} stand in when {main} cannot work, and review what it did? (y/N): ");
+        if terminal.confirm(&question, Default::No)? {
+            return Ok(Some(DraftAgent { command: other.to_owned(), flags: Vec::new() }));
+        }
+    }
+    Ok(None)
 }
 
 fn agent(terminal: &mut Terminal, found: &Found) -> Answer<DraftAgent> {

@@ -39,7 +39,12 @@ pub(super) struct SettingsDraft {
     pub(super) completion_response: String,
     pub(super) output_truncate_chars: usize,
     pub(super) stream_agent_output: bool,
-    pub(super) agent: DraftAgent,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) agent: Option<DraftAgent>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) agents: Option<DraftAgents>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) roles: Option<DraftRoles>,
     pub(super) guardrails: Vec<DraftGuardrail>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) scm: Option<Scm>,
@@ -53,6 +58,34 @@ pub(super) struct SettingsDraft {
 pub(super) struct DraftAgent {
     pub(super) command: String,
     pub(super) flags: Vec<String>,
+}
+
+/// Two agents by name.
+#[derive(Debug, Serialize)]
+pub(super) struct DraftAgents {
+    main: DraftAgent,
+    second: DraftAgent,
+}
+
+/// The second stands in for the first, and reviews what it did.
+#[derive(Debug, Serialize)]
+pub(super) struct DraftRoles {
+    work: [&'static str; 2],
+    review: [&'static str; 1],
+}
+
+impl SettingsDraft {
+    /// The same with these agents.
+    pub(super) fn of_agents(self, main: DraftAgent, second: Option<DraftAgent>) -> Self {
+        match second {
+            None => Self { agent: Some(main), ..self },
+            Some(second) => Self {
+                agents: Some(DraftAgents { main, second }),
+                roles: Some(DraftRoles { work: ["main", "second"], review: ["second"] }),
+                ..self
+            },
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -80,7 +113,9 @@ impl Default for SettingsDraft {
             completion_response: defaults.completion_response,
             output_truncate_chars: defaults.output_truncate_chars,
             stream_agent_output: defaults.stream_agent_output,
-            agent: DraftAgent::default(),
+            agent: None,
+            agents: None,
+            roles: None,
             guardrails: Vec::new(),
             scm: None,
             sandbox: None,
@@ -95,7 +130,7 @@ impl SettingsDraft {
         let commits = || Scm { command: "git".to_owned(), tasks: vec![ScmTask::from("commit".to_owned())] };
         Self {
             scm: found.in_repository.then(commits),
-            agent: DraftAgent { command: agent.to_owned(), flags: Vec::new() },
+            agent: Some(DraftAgent { command: agent.to_owned(), flags: Vec::new() }),
             guardrails: found.guardrails.iter().map(|command| DraftGuardrail::plain(command)).collect(),
             ..Self::default()
         }

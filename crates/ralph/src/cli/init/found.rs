@@ -35,6 +35,11 @@ impl Found {
         Self { agent, installed, guardrails: detect::guardrails(&files), in_repository }
     }
 
+    /// The agents that are installed beside this one.
+    pub(super) fn others(&self, agent: &str) -> impl Iterator<Item = &'static str> {
+        self.installed.iter().copied().filter(move |name| *name != agent)
+    }
+
     /// The same for people.
     pub(super) fn words(&self) -> String {
         if self.installed.is_empty() {

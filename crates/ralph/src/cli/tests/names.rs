@@ -16,6 +16,7 @@ use ralph_core::{
         outcome::{Exhausted, Outcome},
         plan::{Check, Gate, Limits, Plan, When},
         presets,
+        roles::Roles,
     },
     setup::{Guard, Leftovers, Price, PromptSource, Scm, Setup, StoriesSetup, Timeouts},
     stories::{Budget, Review, TaskList},
@@ -25,9 +26,9 @@ use serde_json::{Value, json};
 use crate::{cli::Cli, settings};
 
 /// Keys that have keys in them, and one that is not ralph's.
-const GROUPS: [&str; 12] = [
-    "$schema", "agent", "build", "fleet", "judge", "limits", "output", "plan", "prompt", "stories", "task",
-    "verify",
+const GROUPS: [&str; 13] = [
+    "$schema", "agent", "build", "fleet", "judge", "limits", "output", "plan", "prompt", "roles", "stories",
+    "task", "verify",
 ];
 
 /// What one thing is called.
@@ -224,6 +225,15 @@ fn record() -> Value {
     let plan = presets::task("DONE", "WAIT", vec![gate]);
     let plan = Plan {
         baseline: true,
+        roles: Roles {
+            work: vec!["a".to_owned()],
+            review: vec!["b".to_owned()],
+            fix: vec!["a".to_owned()],
+            message: vec!["a".to_owned()],
+            escalate: vec!["b".to_owned()],
+            escalate_after: Some(2),
+            ..Roles::default()
+        },
         stuck_after: Some(3),
         limits: Limits {
             max_time_ms: Some(1),
@@ -237,8 +247,10 @@ fn record() -> Value {
         },
         ..plan
     };
+    let agent = Setup::new(Path::new("/p"), "claude", PromptSource::Text(String::new())).agent;
     let setup = Setup {
         keep_children: true,
+        agents: ["a", "b"].map(|name| (name.to_owned(), agent.clone())).into(),
         timeouts: Timeouts {
             iteration_timeout_ms: Some(1),
             idle_timeout_ms: Some(2),

@@ -96,7 +96,12 @@ impl Committing<'_> {
         let usage = worth(&self.site.setup, &listener);
         self.containment.note_contacts(self.site);
         self.site.ledger.record_judgements(hook_notes::take(&folder.join(FOLDER)).calls);
-        self.site.ledger.record(Event::MessageAsked { message: message.clone(), usage, ms });
+        self.site.ledger.record(Event::MessageAsked {
+            agent: self.wording.clone(),
+            message: message.clone(),
+            usage,
+            ms,
+        });
         message
     }
 }

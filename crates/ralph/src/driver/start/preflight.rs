@@ -12,11 +12,11 @@ use ralph_sys::{
     process::{Supervisor, guardian::Guardian},
 };
 
-use super::programs::{find_agent, find_git, find_scm, refuse_elsewhere};
+use super::programs::{find_first, find_git, find_scm, refuse_elsewhere};
 use crate::{
     driver::{
         Driver, agent::Agent, agent_version, containment::Containment, judge::RunJudge, ledger::Ledger,
-        progress::Trees, prompts::Prompts, site::Site, stories::StoryKeeper,
+        progress::Trees, prompts::Prompts, relay, site::Site, stories::StoryKeeper,
     },
     journal::{Journal, run_dir::RunDir},
     project::{git::Git, lock},
@@ -29,7 +29,8 @@ use crate::{
 
 /// What a run stands on, new or resumed.
 pub(super) struct Preflight {
-    program: PathBuf,
+    /// Of whom, by name, and where it is.
+    program: (Option<String>, PathBuf),
     pub(super) supervisor: Supervisor,
     pub(super) git: Option<Git>,
     pub(super) repository: Option<Git>,
@@ -43,7 +44,7 @@ impl Preflight {
     /// Finds the programs and takes the tree.
     pub(super) fn take(plan: &Plan, setup: &Setup) -> Result<Self> {
         refuse_elsewhere()?;
-        let program = find_agent(setup)?;
+        let program = find_first(plan, setup)?;
         let mut supervisor = Supervisor::new()?;
         find_scm(plan, setup)?;
         let git = find_git(&mut supervisor, plan, setup)?;
@@ -116,7 +117,7 @@ impl Preflight {
             None => agent_version::of_agent(
                 &mut self.supervisor,
                 &setup.agent.command,
-                &self.program,
+                &self.program.1,
                 &setup.project,
             ),
         };
@@ -138,12 +139,13 @@ impl Preflight {
     }
 
     pub(super) fn driver(self, ledger: Ledger, dir: RunDir, stories: Option<StoryKeeper>) -> Result<Driver> {
-        let Self { program, supervisor, git, repository, judge, locks, .. } = self;
+        let Self { program: (holder, program), supervisor, git, repository, judge, locks, .. } = self;
         let mut site = Site::new(ledger, supervisor, dir);
+        relay::take_seat(&mut site, holder.as_deref());
         let containment = Containment::prepare(&mut site, &program).context("cannot prepare the sandbox")?;
         let agent = Agent::new(program, &mut site);
         let watches = site.run().plan.stuck_after.is_some();
         let (prompts, trees) = (Prompts::default(), Trees::new(repository, watches));
-        Ok(Driver { site, agent, prompts, containment, git, trees, judge, stories, locks })
+        Ok(Driver { site, agent, holder, prompts, containment, git, trees, judge, stories, locks })
     }
 }

@@ -28,6 +28,22 @@ pub(in crate::driver) fn find_agent(setup: &Setup) -> Result<PathBuf> {
     })
 }
 
+/// The program of the first who works and has one, with its name: the others stand in for who has none.
+pub(super) fn find_first(plan: &Plan, setup: &Setup) -> Result<(Option<String>, PathBuf)> {
+    let first = plan.roles.work.first().cloned();
+    let found = find_agent(setup);
+    if found.is_ok() {
+        return found.map(|program| (first, program));
+    }
+    for name in plan.roles.work.iter().skip(1) {
+        let agent = setup.agent_named(Some(name)).clone();
+        if let Ok(program) = find_agent(&Setup { agent, ..setup.clone() }) {
+            return Ok((Some(name.clone()), program));
+        }
+    }
+    found.map(|program| (first, program))
+}
+
 /// The repository, when the plan wants git to commit into one.
 pub(super) fn find_git(supervisor: &mut Supervisor, plan: &Plan, setup: &Setup) -> Result<Option<Git>> {
     let wants_git = setup.scm.as_ref().is_some_and(|scm| git::is_git(&scm.command));

@@ -31,7 +31,13 @@ pub(in crate::driver) fn first_turn(
         None => StoryFiles { project, setup, pins: &[] }.list()?,
     };
     let selected = select(file.list(), setup.review()).ok()?;
-    let order = Order { iteration: 1, attempt: 1, mode: selected.mode, story: Some(selected.id.clone()) };
+    let order = Order {
+        iteration: 1,
+        attempt: 1,
+        mode: selected.mode,
+        story: Some(selected.id.clone()),
+        chosen: None,
+    };
     let (turn, story): (Turn, _) = (order.into(), file.list().story(&selected.id));
     let assignment = assignment::text(&turn, max_iterations, story, &ReviewedCommits::default(), setup);
     let variables = assignment::variables(&turn, story, setup);

@@ -2,10 +2,13 @@
 
 use std::{fmt::Write, time::Duration};
 
-use ralph_core::{duration::format_duration, engine::plan::Gate};
+use ralph_core::{
+    duration::format_duration,
+    engine::{plan::Gate, roles::Because},
+};
 
 use super::{escape, recap::TurnRow};
-use crate::term::fit::fit;
+use crate::{report::who, term::fit::fit};
 
 /// More columns than this are drawn together: nobody tells them apart, and the page stays small.
 const MAX_COLUMNS: usize = 240;
@@ -20,6 +23,9 @@ const ROW: f64 = 22.0;
 const CHARACTER: f64 = 7.0;
 /// Between two labels.
 const GAP: f64 = 6.0;
+/// The bands of turns that somebody else than the first of its role had.
+const STAND_IN: &str = "stand-in";
+const STRONGER: &str = "stronger";
 
 /// Some turns that are drawn as one column.
 struct Column<'a> {
@@ -44,6 +50,17 @@ impl Column<'_> {
         } else {
             "good"
         }
+    }
+
+    /// Who had it, where that is not the first of its role.
+    fn band(&self) -> Option<(&'static str, String)> {
+        let told = self.turns.iter().rev().find(|told| told.turn.because.is_some())?;
+        let class = match told.turn.because.as_ref()? {
+            Because::StandsIn { .. } => STAND_IN,
+            Because::Escalated { .. } => STRONGER,
+        };
+        let who = told.turn.agent.clone().unwrap_or_default();
+        Some((class, format!("{who}: {}", who::because(&told.turn)?)))
     }
 
     fn label(&self) -> String {
@@ -85,6 +102,17 @@ pub(super) fn durations(turns: &[TurnRow]) -> String {
             (step * 0.8).min(48.0),
             column.label(),
         );
+        if let Some((class, says)) = column.band() {
+            let _ = write!(
+                svg,
+                "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"3\">\
+                 <title>Iteration {}: {}</title></rect>",
+                HEIGHT + 1.0,
+                (step * 0.8).min(48.0),
+                column.label(),
+                escape(&says),
+            );
+        }
         let middle = x + (step * 0.8).min(48.0) / 2.0;
         let dollars = format!("${:.2}", column.cost());
         if width_of(&dollars) <= step && 0.0 < column.cost() {
@@ -102,7 +130,11 @@ pub(super) fn durations(turns: &[TurnRow]) -> String {
     let cost = if has_cost { ", the figure above it the cost" } else { "" };
     let longest = format_duration(Duration::from_millis(longest));
     let caption = format!("The height is the time (at most {longest}){cost}.");
-    let legend = [("good", "passed"), ("warn", "refused by a guardrail"), ("bad", "the agent failed")];
+    let mut legend =
+        vec![("good", "passed"), ("warn", "refused by a guardrail"), ("bad", "the agent failed")];
+    let has = |class: &str| columns.iter().filter_map(Column::band).any(|(it, _)| it == class);
+    legend.extend([(STAND_IN, "below: another agent stands in")].into_iter().filter(|it| has(it.0)));
+    legend.extend([(STRONGER, "below: a stronger agent works")].into_iter().filter(|it| has(it.0)));
     framed(&svg, &legend, &caption)
 }
 

@@ -1,6 +1,6 @@
 //! The parts of the report that are words.
 
-use std::{fmt::Write, path::Path};
+use std::fmt::Write;
 
 use ralph_agents::Usage;
 use ralph_core::{
@@ -20,6 +20,7 @@ use crate::{
     report::{
         listing::Standing,
         summary::{self, count},
+        who,
     },
 };
 
@@ -42,7 +43,6 @@ impl Page<'_> {
             Event::RunEnded { outcome, .. } => Some(summary::outcome(outcome, plan, state)),
             _ => None,
         });
-        let agent = Path::new(&started.setup.agent.command).file_name().unwrap_or_default();
         let sandbox = story.sandbox.map(|level| format!(" · sandbox {}", level.name())).unwrap_or_default();
         format!(
             "<h1>ralph {} <span class=\"badge {class}\">{}</span></h1>\n<p>{}</p>\n\
@@ -52,7 +52,7 @@ impl Page<'_> {
             escape(&end.unwrap_or_else(|| "The run has not ended by itself.".to_owned())),
             escape(&started.setup.project.display().to_string()),
             escape(self.id),
-            escape(&agent.to_string_lossy()),
+            escape(&who::agents(&started.setup)),
         )
     }
 
@@ -230,6 +230,10 @@ impl Page<'_> {
             (None, false, true) => ("good", "Claimed to be done".to_owned()),
             (None, false, false) => ("good", "Went on".to_owned()),
         };
+        let setup = &self.folded.run.started.setup;
+        for who in who::of_turn(setup, &told.turn).into_iter().chain(who::because(&told.turn)) {
+            let _ = write!(says, " · {who}");
+        }
         if let Some(task) = &told.turn.task {
             let _ = write!(says, " · {task}");
         }

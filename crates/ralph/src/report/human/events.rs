@@ -1,6 +1,6 @@
 //! What ralph itself does: iterations, gates, commits, the end.
 
-use std::{fmt::Write as _, path::Path, time::Duration};
+use std::{fmt::Write as _, time::Duration};
 
 use ralph_core::{
     duration::format_duration,
@@ -13,13 +13,14 @@ use ralph_core::{
         outcome::Outcome,
         plan::{CommitRule, Plan},
     },
+    setup::Setup,
     stories::Statistics,
     verify::finding::Finding,
 };
 
 use super::Human;
 use crate::{
-    report::{style::Marks, summary},
+    report::{style::Marks, summary, who},
     term::{
         Palette, Stream, Width,
         fit::{columns, fit, flow, one_line},
@@ -32,11 +33,11 @@ impl Human {
     pub(super) fn started(&mut self, started: &RunStarted) {
         let Palette { strong, quiet, .. } = self.look.palette;
         let (plan, setup) = (&started.plan, &started.setup);
-        let agent = Path::new(&setup.agent.command).file_name().unwrap_or_default().to_string_lossy();
+        let word = if setup.agents.len() < 2 { "agent" } else { "agents" };
         let title = format!("ralph {} {}", plan.preset, started.run);
         let facts = [
             title.clone(),
-            format!("agent {}", one_line(&agent)),
+            format!("{word} {}", one_line(&who::agents(setup))),
             format!("at most {}", summary::count(plan.limits.max_iterations.into(), "iteration")),
             match &setup.assignment {
                 Some(assignment) => format!("task {}", assignment.task),
@@ -79,7 +80,7 @@ impl Human {
         }
     }
 
-    pub(super) fn iteration(&mut self, plan: &Plan, turn: &Turn) {
+    pub(super) fn iteration(&mut self, setup: &Setup, plan: &Plan, turn: &Turn) {
         self.tools.reset();
         let Palette { strong, accent, .. } = self.look.palette;
         let rule = self.look.marks.rule;
@@ -87,10 +88,15 @@ impl Human {
         let Turn { iteration, attempt, .. } = turn;
         let retry = if 1 < *attempt { format!(", attempt {attempt}") } else { String::new() };
         let about = Self::about(plan, turn);
-        let title = format!("Iteration {iteration} of {of}{retry}{}", one_line(&about));
+        let who = who::of_turn(setup, turn).map(|who| format!(", {who}")).unwrap_or_default();
+        let title = format!("Iteration {iteration} of {of}{retry}{}{}", one_line(&about), one_line(&who));
         let rest = rule.repeat(self.screen.columns().min(80).saturating_sub(columns(&title) + 4));
         let short = rule.repeat(2);
         self.line(&format!("\n{accent}{short}{accent:#} {strong}{title}{strong:#} {accent}{rest}{accent:#}"));
+        if let (Some(why), Some(who)) = (who::because(turn), &turn.agent) {
+            let why = format!("{who} has this turn: {why}");
+            self.line(&one_line(&why));
+        }
         if let Some(task) = &turn.task {
             let spec = turn.spec.as_ref().map(|spec| format!(" ({spec})")).unwrap_or_default();
             let task = format!("Task: {task}{spec}");

@@ -220,7 +220,7 @@ fn verbose_says_how_long_and_why() {
     shown.event(turn(1, 1)).event(Event::TurnEnded(Box::new(turn_ended(TurnEnd::Finished, false))));
     shown.event(Event::GateStarted { gate: 1 });
     shown.event(gate_ended(1, Some(0), None));
-    shown.event(Event::MessageAsked { message: None, usage: Usage::default(), ms: 900 });
+    shown.event(Event::MessageAsked { agent: None, message: None, usage: Usage::default(), ms: 900 });
     shown.event(Event::CommitStarted { head: None, message: String::new(), boot: None }).after(80);
     shown.event(Event::CommitEnded(CommitEnd::Nothing)).event(Event::WaitEnded { ms: 2_000 });
     let details: Vec<String> =
