@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{
     budget,
     event::{Turn, TurnEnded},
-    roles::{Absence, AgentRole, Because, Choice, Chosen, ESCALATE_AFTER, MAIN, Roles},
+    roles::{Absence, AgentRole, Because, Chosen, ESCALATE_AFTER, MAIN, Roles, TurnOf},
 };
 use ralph_agents::{Failure, FailureKind, Usage};
 
@@ -21,7 +21,7 @@ const MAX_DOUBLINGS: u32 = 4;
 
 /// What is known of one agent.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Member {
+pub struct CrewMember {
     /// Turns that ended.
     pub turns: u32,
     /// Tokens and dollars.
@@ -36,7 +36,7 @@ pub struct Member {
 /// The agents of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Crew {
-    members: BTreeMap<String, Member>,
+    members: BTreeMap<String, CrewMember>,
     /// Who has, or had last, a turn.
     worker: Option<String>,
     /// Red iterations in a row since the ladder was climbed last.
@@ -53,7 +53,7 @@ impl Crew {
     }
 
     /// Everybody who has had a turn, by name.
-    pub fn members(&self) -> impl Iterator<Item = (&str, &Member)> {
+    pub fn members(&self) -> impl Iterator<Item = (&str, &CrewMember)> {
         self.members.iter().map(|(name, member)| (name.as_str(), member))
     }
 
@@ -143,12 +143,12 @@ impl Crew {
 
     /// Who has the next turn of a role at this moment, in milliseconds since 1970; nothing where the run's only agent has no
     /// name.
-    pub fn choose(&self, roles: &Roles, role: AgentRole, now: i64) -> Option<Choice> {
+    pub fn choose(&self, roles: &Roles, role: AgentRole, now: i64) -> Option<TurnOf> {
         let order = roles.order(role, self.step);
         let first = *order.first()?;
         let Some(agent) = order.iter().find(|name| self.absence_at(roles, name, now).is_none()) else {
             let back = order.iter().filter_map(|name| self.absence_at(roles, name, now)?.back_ms()).min();
-            return Some(back.map_or(Choice::Nobody, Choice::NotBefore));
+            return Some(back.map_or(TurnOf::Nobody, TurnOf::NotBefore));
         };
         let is_stronger =
             role.climbs() && roles.escalate.get(self.step.wrapping_sub(1)).is_some_and(|it| it == agent);
@@ -159,7 +159,7 @@ impl Crew {
             }
             None => None,
         };
-        Some(Choice::Agent(Chosen { agent: (*agent).to_owned(), because }))
+        Some(TurnOf::Agent(Chosen { agent: (*agent).to_owned(), because }))
     }
 
     /// Why an agent cannot have a turn at this moment.

@@ -153,7 +153,7 @@ pub struct Chosen {
 
 /// Who may be asked at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum TurnOf {
     /// This one.
     Agent(Chosen),
     /// Nobody before then, in milliseconds since 1970.

@@ -5,7 +5,7 @@ use ralph_agents::{Failure, FailureKind};
 use ralph_core::{
     engine::{
         event::{Event, Turn, TurnEnd, TurnEnded},
-        roles::{AgentRole, Choice},
+        roles::{AgentRole, TurnOf},
     },
     setup::Setup,
 };
@@ -40,7 +40,7 @@ impl Driver {
         }
         let now = Timestamp::now().as_millisecond();
         let choice = run.state.crew().choose(&run.plan.roles, AgentRole::Message, now);
-        let Some(Choice::Agent(chosen)) = choice else { return };
+        let Some(TurnOf::Agent(chosen)) = choice else { return };
         let worker = self.holder.clone();
         if self.hand_to(Some(&chosen.agent)).is_err() {
             // Who did the work can word it, too.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ralph_core::{
     engine::{
-        crew::{Crew, Member},
+        crew::{Crew, CrewMember},
         event::Turn,
         roles::{Absence, Because},
     },
@@ -45,7 +45,7 @@ pub(crate) fn because(turn: &Turn) -> Option<String> {
 
 /// What each agent did and used, for programs.
 pub(crate) fn figures(setup: &Setup, crew: &Crew) -> Value {
-    let of = |(name, member): (&str, &Member)| {
+    let of = |(name, member): (&str, &CrewMember)| {
         let command = &setup.agent_named(Some(name)).command;
         json!({"name": name, "command": command, "turns": member.turns, "ms": member.ms, "usage": member.usage})
     };

@@ -8,7 +8,7 @@ use super::{
         outcome::Outcome,
         phase::{Pause, Phase},
         plan::{Cause, OnFailure, Plan},
-        roles::{AgentRole, Choice},
+        roles::{AgentRole, TurnOf},
         stop::Stop,
     },
     State, pause,
@@ -79,19 +79,19 @@ impl State {
             return false;
         }
         match self.crew.choose(roles, role, self.crew.at_ms) {
-            Some(Choice::Agent(_)) => self.phase = Phase::Idle,
+            Some(TurnOf::Agent(_)) => self.phase = Phase::Idle,
             // Whoever comes back first is this one, and there are rules for that.
-            Some(Choice::NotBefore(_))
+            Some(TurnOf::NotBefore(_))
                 if failure.kind == FailureKind::Overloaded && self.crew.is_first_back(roles, role) =>
             {
                 self.crew.keep_worker();
                 return false;
             }
-            Some(Choice::NotBefore(back_ms)) => {
+            Some(TurnOf::NotBefore(back_ms)) => {
                 let message = self.crew.excuses(roles, role);
                 self.limited(plan, Some(back_ms.saturating_add(999) / 1000), &message);
             }
-            Some(Choice::Nobody) | None => {
+            Some(TurnOf::Nobody) | None => {
                 let message = self.crew.excuses(roles, role);
                 self.phase = Phase::Over(Outcome::Stopped(Stop::NobodyLeft { message }));
             }

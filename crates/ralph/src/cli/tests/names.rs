@@ -118,8 +118,9 @@ fn every_name_is_in_the_table() {
     for key in &settings {
         assert!(keys.contains(*key), "{key}");
     }
-    // `ralph session` has the guardrails of the settings checked; the other is a second name of `--max-iterations`.
-    let others = ["--guardrails", "--maximum-iterations"];
+    // `ralph session` has the guardrails of the settings checked, `ralph fleet --agents` chooses among those of the settings; the
+    // other is a second name of `--max-iterations`.
+    let others = ["--agents", "--guardrails", "--maximum-iterations"];
     let known: BTreeSet<String> = settings.iter().map(|key| format!("--{}", stem(key))).collect();
     for flag in all_flags().intersection(&known) {
         assert!(flags.contains(flag) || others.contains(&flag.as_str()), "{flag}");

@@ -12,7 +12,7 @@ const COLUMNS: &str = "pid=,ppid=,sess=,stat=,etimes=,args=";
 /// How many of the columns come before the arguments.
 const FIXED_COLUMNS: usize = 5;
 /// An age that is older than this may be wrong by more than [`Source::START_TOLERANCE`](super::Source::START_TOLERANCE).
-const SLOW_ANSWER: Duration = Duration::from_secs(1);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 /// How often `ps` is asked until it answers quickly; a busy machine gets the last answer.
 const MAX_ASKED: usize = 5;
 
@@ -42,7 +42,7 @@ fn ps(args: &[&str]) -> String {
     for _ in 0..MAX_ASKED {
         let asked = Instant::now();
         shown = ask(args);
-        if asked.elapsed() < SLOW_ANSWER {
+        if asked.elapsed() < ANSWER_TIMEOUT {
             break;
         }
     }
