@@ -14,6 +14,9 @@ pub mod sshsig;
 pub mod statement;
 pub mod verdict;
 
+#[cfg(test)]
+mod tests;
+
 use sha2::{Digest, Sha256};
 
 /// What signatures are made for, as `ssh-keygen` calls it.
