@@ -89,6 +89,7 @@ pub(super) fn durations(turns: &[TurnRow]) -> String {
     let step = step(columns.len(), WIDTH);
     let labelled = labelled(&columns, step);
     let mut svg = open("How long each turn took", WIDTH, HEIGHT + FOOT);
+    let mut is_cost_shown = false;
     for (index, column) in columns.iter().enumerate() {
         let height = (share(column.ms(), longest) * (HEIGHT - 16.0)).max(1.0);
         let (x, y) = (at(index, step), HEIGHT - height);
@@ -117,6 +118,7 @@ pub(super) fn durations(turns: &[TurnRow]) -> String {
         let dollars = format!("${:.2}", column.cost());
         if width_of(&dollars) <= step && 0.0 < column.cost() {
             let _ = write!(svg, "<text x=\"{middle:.1}\" y=\"{:.1}\">{dollars}</text>", y - 4.0);
+            is_cost_shown = true;
         }
         if index.is_multiple_of(labelled) {
             let (label, y) = (column.label(), HEIGHT + 15.0);
@@ -127,7 +129,11 @@ pub(super) fn durations(turns: &[TurnRow]) -> String {
         }
     }
     let has_cost = columns.iter().any(|column| 0.0 < column.cost());
-    let cost = if has_cost { ", the figure above it the cost" } else { "" };
+    let cost = match (has_cost, is_cost_shown) {
+        (true, true) => ", the figure above it the cost",
+        (true, false) => "; point at a bar to see its cost",
+        (false, _) => "",
+    };
     let longest = format_duration(Duration::from_millis(longest));
     let caption = format!("The height is the time (at most {longest}){cost}.");
     let mut legend =
@@ -248,6 +254,15 @@ mod tests {
             (middle - half, middle + half, label)
         });
         placed.collect()
+    }
+
+    #[test]
+    fn the_caption_speaks_of_figures_only_where_there_are_some() {
+        assert!(durations(&turns(3)).contains("the figure above it the cost"));
+        assert!(durations(&turns(400)).contains("point at a bar to see its cost"));
+        let mut free = turns(3);
+        free.iter_mut().for_each(|row| row.usage = Usage::default());
+        assert!(!durations(&free).contains("cost"));
     }
 
     #[test]
