@@ -15,6 +15,7 @@ mod judge;
 pub(crate) mod long;
 mod page;
 pub(crate) mod place;
+mod repository;
 mod sandbox;
 mod startup;
 mod stop;
@@ -25,7 +26,7 @@ mod verify;
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use crate::{cargo, say};
 use place::Place;
@@ -56,8 +57,8 @@ pub(crate) enum Figures {
     Save,
 }
 
-/// Measures everything and prints the table.
-pub(crate) fn main(effort: Effort, figures: Figures) -> Result<ExitCode> {
+/// Measures everything, or only what these words are part of the names of, and prints the table.
+pub(crate) fn main(effort: Effort, figures: Figures, only: &[String]) -> Result<ExitCode> {
     let place = Place::new(cargo::dist()?)?;
     let mut table = Table::default();
     table.note(format!("everything in {}", std::env::temp_dir().display()));
@@ -76,11 +77,18 @@ pub(crate) fn main(effort: Effort, figures: Figures) -> Result<ExitCode> {
         ("the judge", judge::measure),
         ("receipts", verify::measure),
         ("growth", growth::measure),
+        ("commits of many files", repository::measure_commit),
+        ("a large repository", repository::measure_large),
+        ("very long runs", repository::measure_long),
         ("long runs", long::measure),
     ] {
+        if !only.is_empty() && !only.iter().any(|word| what.contains(word.as_str())) {
+            continue;
+        }
         say(&format!("measuring {what} ...\n"));
         measure(&place, effort, &mut table)?;
     }
+    ensure!(!table.is_empty(), "nothing that is measured is called so: {}", only.join(", "));
     say(&format!("\n{table}"));
     if figures == Figures::Save {
         page::write(&table, place.program())?;

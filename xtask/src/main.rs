@@ -31,8 +31,8 @@ const USAGE: &str = "\
 usage: cargo xtask <chore>
 
   ci                  run every check, and stop at the first that fails; --quick runs those of a few minutes
-  bench [--quick]     measure ralph against its floors; fails if a limit is missed; --save writes the figures
-                      into docs/performance.md
+  bench [--quick]     measure ralph against its floors, all or those named (`bench judge receipts`); fails if a limit is
+                      missed; --save writes the figures of all into docs/performance.md
   instructions        count the instructions of typical calls; fails if there are a fifth more than saved;
                       --save saves them
   faults [NAME...]    kill, cut off, hold and starve real loops for a few minutes; fails if one does not come out of it
@@ -62,9 +62,9 @@ fn run() -> Result<ExitCode> {
     let words: Vec<String> = env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["ci", ..] => ci::main(&words[1..]),
-        ["bench"] => bench::main(Effort::Full, Figures::Print),
-        ["bench", "--save"] => bench::main(Effort::Full, Figures::Save),
-        ["bench", "--quick"] => bench::main(Effort::Quick, Figures::Print),
+        ["bench", "--save"] => bench::main(Effort::Full, Figures::Save, &[]),
+        ["bench", "--quick", ..] => bench::main(Effort::Quick, Figures::Print, &words[2..]),
+        ["bench", ..] => bench::main(Effort::Full, Figures::Print, &words[1..]),
         ["instructions"] => instructions::main(instructions::Then::Compare),
         ["instructions", "--save"] => instructions::main(instructions::Then::Save),
         ["agents", ..] => agents::main(&words[1..]),

@@ -53,7 +53,7 @@ fn compare(place: &Place, rounds: usize, files: usize) -> Result<(f64, f64, f64)
 }
 
 /// A repository with so many files.
-fn furnish(place: &Place, files: usize) -> Result<()> {
+pub(super) fn furnish(place: &Place, files: usize) -> Result<()> {
     let project = place.current("project");
     for number in 0..files {
         let folder = project.join(format!("folder-{}", number / 100));

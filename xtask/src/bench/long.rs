@@ -1,6 +1,6 @@
 //! What it takes to look at a run of ten thousand iterations, and to continue it.
 
-use std::{fmt::Write, path::PathBuf};
+use std::{fmt::Write, path::PathBuf, time::Duration};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -13,6 +13,9 @@ use super::{
 };
 
 pub(crate) const ITERATIONS: u32 = 10_000;
+/// What a person who looks at such a run, or continues it, may wait for it.
+const MAX_STATUS: Duration = Duration::from_millis(20);
+const MAX_RESUME: Duration = Duration::from_millis(40);
 
 /// Measures `status` and `resume` of a long run.
 pub(super) fn measure(place: &Place, effort: Effort, table: &mut Table) -> Result<()> {
@@ -26,6 +29,7 @@ pub(super) fn measure(place: &Place, effort: Effort, table: &mut Table) -> Resul
         ],
     )?;
     table.ratio("status after 10,000 iterations, against `cat`", cat.seconds, status.seconds, 30.0);
+    table.time("  its time", status.seconds, MAX_STATUS);
     table.memory("  its memory", status.peak, 40.0);
     #[expect(clippy::cast_precision_loss, reason = "a few megabytes")]
     let size = record.len() as f64 / 1e6;
@@ -48,6 +52,7 @@ pub(super) fn measure(place: &Place, effort: Effort, table: &mut Table) -> Resul
     }
     let fresh = clock::median(fresh.into_iter());
     table.ratio("resume after 10,000 iterations, against a new run", fresh, resume, 30.0);
+    table.time("  its time", resume, MAX_RESUME);
     table.memory("  its memory", clock::median(resumed.iter().map(|sample| sample.peak)), 40.0);
     table.note("resume and new run: one iteration each".to_owned());
     Ok(())

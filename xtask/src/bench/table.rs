@@ -68,6 +68,11 @@ impl Table {
         text
     }
 
+    /// Whether nothing was measured.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Whether no limit was missed.
     pub(super) fn is_met(&self) -> bool {
         self.rows.iter().all(|row| row.is_met)
