@@ -11,7 +11,7 @@ mod locks;
 mod long_runs;
 mod own_output;
 mod power;
-mod presets;
+pub(crate) mod presets;
 mod surroundings;
 mod survivors;
 mod unread;
@@ -22,6 +22,7 @@ use serde_json::Value;
 
 use crate::{
     env::{Env, Output, RALPH},
+    receipts::presets::check_noted,
     task::{messages, records},
 };
 use presets::{
@@ -67,7 +68,6 @@ impl Preset {
             (end.code, end.facts["outcome"]["outcome"].as_str()),
             (Some(self.code), Some(self.outcome))
         );
-        assert!(env.newest_run().join("receipt.json").is_file(), "it has a receipt");
         (end, env.journal().len())
     }
 
@@ -100,6 +100,8 @@ impl Preset {
             told(&env, &output)
         );
         check_record(&env);
+        let preset = env.journal()[0]["plan"]["preset"].as_str().expect("a preset").to_owned();
+        check_noted(&env, &preset, self.outcome);
     }
 
     /// Does what a user would do after the kill.
@@ -132,7 +134,7 @@ fn in_parallel<T: Sync>(all: &[T], check: impl Fn(&T) + Sync) {
 
 /// Starts ralph and has it killed at this event.
 #[track_caller]
-fn killed(env: &Env, args: &[&str], at: &str) {
+pub(crate) fn killed(env: &Env, args: &[&str], at: &str) {
     let output = env.start_command(env.command(RALPH).args(args).env(KILL_AT, at)).wait();
     assert_eq!(
         output.signal,

@@ -1,6 +1,7 @@
 //! Receipts: run here, push, verify there. Two homes, two clones, one bare repository between them, real keys.
 
-mod presets;
+mod killed;
+pub(crate) mod presets;
 mod private;
 mod rerun;
 mod shipped;

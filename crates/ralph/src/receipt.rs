@@ -28,8 +28,9 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     journal::{self, Folded, run_dir::RunDir},
-    project::git::Git,
+    project::git::{Change, Git},
 };
+use repository::Commits;
 use signing::SigningKey;
 
 /// The receipt, in the folder of a run.
@@ -71,8 +72,9 @@ pub(crate) fn sign(supervisor: &mut Supervisor, dir: &RunDir) -> Result<(Envelop
         return Err(Error::new(format!("run {} has not ended", dir.id())));
     }
     let project = &folded.run.started.setup.project;
-    if !dir.path().join(RECEIPT).exists() {
-        catch_up(supervisor, dir, &folded)?;
+    if is_absent(dir) {
+        issue_later(supervisor, dir, project)
+            .map_err(|error| error.hint("only a run that this version of ralph ended can be signed later"))?;
     }
     let mut envelope = read(dir)?;
     let key = signing::key(supervisor, project);
@@ -87,19 +89,40 @@ pub(crate) fn sign(supervisor: &mut Supervisor, dir: &RunDir) -> Result<(Envelop
     Ok((envelope, warnings))
 }
 
-/// Makes the receipt of a run that was killed before it could, as long as its work is still what is there.
-fn catch_up(supervisor: &mut Supervisor, dir: &RunDir, folded: &Folded) -> Result<()> {
-    let repository = Git::find(supervisor, &folded.run.started.setup.project).ok().flatten();
-    let head = match &repository {
-        Some(repository) => repository.head(supervisor)?,
-        None => None,
-    };
-    if folded.run.memory.work.as_ref().is_some_and(|work| work.head != head) {
-        return Err(Error::new(format!("run {} has no receipt, and other commits followed it", dir.id()))
-            .hint("check out the commit that it ended with, then: ralph sign RUN"));
+/// Makes the receipt of a run that was killed between its end and that. What stands against it costs the receipt alone.
+pub(crate) fn catch_up(supervisor: &mut Supervisor, dir: &RunDir) {
+    if is_absent(dir)
+        && journal::end(&dir.journal()).is_some()
+        && !journal::is_running(&dir.journal())
+        && let Some(started) = journal::started(&dir.journal())
+    {
+        let _ = issue_later(supervisor, dir, &started.setup.project);
     }
+}
+
+/// Whether a run has no receipt, as those have none that were killed or that version 0.1 ran.
+pub(crate) fn is_absent(dir: &RunDir) -> bool {
+    !dir.path().join(RECEIPT).exists()
+}
+
+/// Makes the receipt of a run whose ralph is gone, by its record alone.
+fn issue_later(supervisor: &mut Supervisor, dir: &RunDir, project: &Path) -> Result<()> {
+    let repository = match Git::find(supervisor, project) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+        found => found.ok().flatten(),
+    };
     // What the sandbox kept from the run is not known any more.
     issue(supervisor, dir, &Issue { repository: repository.as_ref(), key_reachable: Some(true) }).map(drop)
+}
+
+/// The tree of the files as they are, whether or not they are committed.
+pub(crate) fn snapshot(
+    supervisor: &mut Supervisor,
+    git: &Git,
+    changes: &[Change],
+    dir: &RunDir,
+) -> io::Result<String> {
+    Commits::of(git.top()).snapshot(supervisor, changes, dir.path())
 }
 
 /// Keeps the receipt as a note of the commit that it is about, where the run made it; returns what went wrong.

@@ -6,23 +6,23 @@ use crate::env::Env;
 
 /// One kind of loop. What the agent does depends on its prompt, on the iteration and on what it finds, but not on
 /// how often it is called, because a turn that was cut off is repeated.
-pub(super) struct Preset {
-    pub(super) prepare: fn(Env) -> Env,
-    pub(super) args: &'static [&'static str],
+pub(crate) struct Preset {
+    pub(crate) prepare: fn(Env) -> Env,
+    pub(crate) args: &'static [&'static str],
     /// What the agent does, in the language of the shell, with its prompt in `$prompt`; as [`Agent::Claude`] it
     /// is given one message after the other.
-    pub(super) agent: &'static str,
-    pub(super) kind: Agent,
+    pub(crate) agent: &'static str,
+    pub(crate) kind: Agent,
     /// How the run ends.
-    pub(super) code: i32,
-    pub(super) outcome: &'static str,
+    pub(crate) code: i32,
+    pub(crate) outcome: &'static str,
     /// What happens to a turn that was cut off.
-    pub(super) cut: Cut,
+    pub(crate) cut: Cut,
 }
 
 /// Which program the agent takes itself for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Agent {
+pub(crate) enum Agent {
     Worker,
     /// It answers each message in `$prompt` by calling `answer TEXT`, and stays for the next.
     Claude,
@@ -30,7 +30,7 @@ pub(super) enum Agent {
 
 impl Preset {
     /// The world that it works in.
-    pub(super) fn env(&self) -> Env {
+    pub(crate) fn env(&self) -> Env {
         let env = Env::new().with_git();
         (self.prepare)(match self.kind {
             Agent::Worker => env.agent("worker", &format!("prompt=$(cat)\n{}", self.agent)),
@@ -51,7 +51,7 @@ const ANSWER: &str = r#"answer() {
 
 /// What happens to a turn that ralph did not live to see the end of.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(crate) enum Cut {
     /// It is repeated, so the prompts and their number are the same.
     IsRepeated,
     /// What it left behind counts, so there may be one turn less.
@@ -60,7 +60,7 @@ pub(super) enum Cut {
 
 /// Everything that an unattended run can meet on its way: a refuted claim, a red guardrail whose output the agent
 /// needs, an agent that fails once and is waited for, commits that the agent words, a push.
-pub(super) const RUN: Preset = Preset {
+pub(crate) const RUN: Preset = Preset {
     prepare: |env| {
         env.git(&["init", "--quiet", "--bare", "--initial-branch=main", "../remote"]);
         env.git(&["remote", "add", "origin", "../remote"]);
@@ -88,7 +88,7 @@ pub(super) const RUN: Preset = Preset {
 };
 
 /// The first claim rests on a file that git does not see: only the judge notices. The second one is judged, and pushed.
-pub(super) const JUDGED: Preset = Preset {
+pub(crate) const JUDGED: Preset = Preset {
     prepare: |env| {
         env.git(&["init", "--quiet", "--bare", "--initial-branch=main", "../remote"]);
         env.git(&["remote", "add", "origin", "../remote"]);
@@ -111,7 +111,7 @@ pub(super) const JUDGED: Preset = Preset {
 };
 
 /// The agent weakens its check, is asked, and puts it back.
-pub(super) const ASKED: Preset = Preset {
+pub(crate) const ASKED: Preset = Preset {
     prepare: weakened,
     args: &["run", "-p", "Do it."],
     agent: r#"
@@ -128,7 +128,7 @@ pub(super) const ASKED: Preset = Preset {
 };
 
 /// The agent weakens its check, and ralph puts it back.
-pub(super) const RESTORED: Preset = Preset {
+pub(crate) const RESTORED: Preset = Preset {
     prepare: |env| weakened(env).settings(json!({"verify": {"onFinding": "restore"}})),
     agent: r#"
         case "$prompt" in *"commit message"*) echo "Do part $RALPH_ITERATION"; exit;; esac
@@ -141,7 +141,7 @@ pub(super) const RESTORED: Preset = Preset {
 };
 
 /// The same without a judge: the checks are compared with copies.
-pub(super) const ASKED_IN_PLACE: Preset = Preset {
+pub(crate) const ASKED_IN_PLACE: Preset = Preset {
     prepare: |env| {
         let tests = "test_one() {\n  assertEquals 1 \"$(cat one)\"\n}\ntest_two() {\n  assertEquals 2 \"$(cat two)\"\n}\n";
         env.write("tests/test_code.sh", tests);
@@ -189,7 +189,7 @@ pub(super) const RELAYED: Preset = Preset {
 };
 
 /// The agent changes the settings that it is judged by: whenever ralph dies, its guardrail stays what it was.
-pub(super) const TAMPERED: Preset = Preset {
+pub(crate) const TAMPERED: Preset = Preset {
     prepare: |env| env.guardrails(&["test -e fixed"]),
     args: &["run", "-p", "Do it."],
     agent: r#"
@@ -203,7 +203,7 @@ pub(super) const TAMPERED: Preset = Preset {
 };
 
 /// The only review asks for changes: ralph approves at the cap, which a person must look at.
-pub(super) const CAPPED: Preset = Preset {
+pub(crate) const CAPPED: Preset = Preset {
     args: &["stories", "--review-cap", "1"],
     agent: r#"
         change() { sed -i "$1" ralph/tasks.json; }
@@ -217,7 +217,7 @@ pub(super) const CAPPED: Preset = Preset {
     ..STORIES
 };
 
-pub(super) const PLAN: Preset = Preset {
+pub(crate) const PLAN: Preset = Preset {
     prepare: |env| {
         env.write("specs/sums.md", "It adds numbers.\n");
         env
@@ -231,7 +231,7 @@ pub(super) const PLAN: Preset = Preset {
 };
 
 /// The first try of the first task fails its test, and the second one needs to know why.
-pub(super) const BUILD: Preset = Preset {
+pub(crate) const BUILD: Preset = Preset {
     prepare: |env| {
         env.write("specs/sums.md", "It adds numbers.\n");
         env.write("implementation_plan.md", "- [ ] Add numbers\n- [ ] Show sums\n");
@@ -257,7 +257,7 @@ pub(super) const BUILD: Preset = Preset {
     cut: Cut::IsRepeated,
 };
 
-pub(super) const PROMPT: Preset = Preset {
+pub(crate) const PROMPT: Preset = Preset {
     prepare: |env| {
         env.write("ask.md", "Look around.");
         env
@@ -271,7 +271,7 @@ pub(super) const PROMPT: Preset = Preset {
 };
 
 /// Tests have no attempts left and the run gives up: a resume must come to the same verdict.
-pub(super) const HOPELESS: Preset = Preset {
+pub(crate) const HOPELESS: Preset = Preset {
     prepare: |env| (BUILD.prepare)(env).settings(json!({"retries": 1})),
     args: &["build"],
     agent: "echo wrong >work-1; echo Hm.",
@@ -282,7 +282,7 @@ pub(super) const HOPELESS: Preset = Preset {
 };
 
 /// The first DONE comes too early and is put aside.
-pub(super) const TASK: Preset = Preset {
+pub(crate) const TASK: Preset = Preset {
     prepare: |env| {
         env.guardrails(&["test -e part-2"])
             .settings(json!({"task": {"restartDelay": "10ms", "pollInterval": "10ms"}}))
@@ -299,7 +299,7 @@ pub(super) const TASK: Preset = Preset {
 };
 
 /// A part of a task, started by a person.
-pub(super) const JOB: Preset = Preset {
+pub(crate) const JOB: Preset = Preset {
     prepare: |env| {
         env.write(".ralph/tasks/t/TASK.md", "Do it.\n");
         env
@@ -313,7 +313,7 @@ pub(super) const JOB: Preset = Preset {
 };
 
 /// One conversation that goes on, with a fresh process where the old one was killed.
-pub(super) const SESSION: Preset = Preset {
+pub(crate) const SESSION: Preset = Preset {
     prepare: |env| env,
     args: &["session", "run", "-m", "9", "Do it."],
     agent: r#"
@@ -327,7 +327,7 @@ pub(super) const SESSION: Preset = Preset {
 };
 
 /// Implemented, sent back, mended, approved; each turn commits its own work.
-pub(super) const STORIES: Preset = Preset {
+pub(crate) const STORIES: Preset = Preset {
     prepare: |env| {
         let stories = crate::stories::list(&[crate::stories::story("US-1")]);
         env.write("ralph/tasks.json", &stories);
@@ -360,7 +360,7 @@ pub(super) const STORIES: Preset = Preset {
 };
 
 /// An agent that submits a story before its check passes.
-pub(super) const UNREADY: Preset = Preset {
+pub(crate) const UNREADY: Preset = Preset {
     prepare: |env| {
         let env = (STORIES.prepare)(env.settings(json!({"sandbox": "none"})));
         let stories = [crate::stories::story("US-1")];
@@ -383,7 +383,7 @@ pub(super) const UNREADY: Preset = Preset {
 };
 
 /// An agent that approves its own story once, and a reviewer that once changes what it approves.
-pub(super) const CHEATS: Preset = Preset {
+pub(crate) const CHEATS: Preset = Preset {
     // It remembers outside of the project what it has done.
     prepare: |env| (STORIES.prepare)(env.settings(json!({"sandbox": "none"}))),
     agent: r#"
@@ -403,7 +403,7 @@ pub(super) const CHEATS: Preset = Preset {
 };
 
 /// The agent cannot continue: it ends once its work is committed.
-pub(super) const BLOCKED: Preset = Preset {
+pub(crate) const BLOCKED: Preset = Preset {
     prepare: |env| env.commits().guardrails(&["true"]),
     args: &["run", "-p", "Do it."],
     agent: r#"
@@ -416,7 +416,7 @@ pub(super) const BLOCKED: Preset = Preset {
 };
 
 /// The first story is one for a person, and the second is done.
-pub(super) const BLOCKED_STORY: Preset = Preset {
+pub(crate) const BLOCKED_STORY: Preset = Preset {
     prepare: |env| {
         let env = (STORIES.prepare)(env);
         let stories = ["US-1", "US-2"].map(crate::stories::story);
@@ -441,7 +441,7 @@ pub(super) const BLOCKED_STORY: Preset = Preset {
 };
 
 /// The first claim comes while a task is open, and the last task is marked as done without a word.
-pub(super) const COUNTED: Preset = Preset {
+pub(crate) const COUNTED: Preset = Preset {
     agent: r#"
         echo right >"work-$RALPH_ITERATION"
         sed -i "${RALPH_ITERATION}s/ \]/x]/" implementation_plan.md
@@ -453,7 +453,7 @@ pub(super) const COUNTED: Preset = Preset {
 };
 
 /// The agent types a command that is for a person.
-pub(super) const TYPED: Preset = Preset {
+pub(crate) const TYPED: Preset = Preset {
     prepare: |env| {
         env.program("ralph", &format!("exec {} \"$@\"", crate::env::RALPH));
         env.commits().guardrails(&["true"])

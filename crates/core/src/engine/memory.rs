@@ -108,7 +108,8 @@ impl Memory {
     /// Takes in what was recorded. The only way a memory changes.
     pub(super) fn apply(&mut self, setup: &Setup, entry: &Entry) {
         match &entry.event {
-            Event::RunStarted(_) | Event::RunResumed { .. } => self.began = entry.at,
+            // What it had done when it ended is not what it will have done.
+            Event::RunStarted(_) | Event::RunResumed { .. } => (self.began, self.work) = (entry.at, None),
             Event::TurnStarted(turn) => self.turn_started(turn, entry.at),
             Event::TurnEnded(ended) => self.turn_ended(setup, ended),
             Event::CommitStarted { head, message, boot } => {

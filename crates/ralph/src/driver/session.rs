@@ -28,7 +28,7 @@ use ralph_sys::{
     process::Supervisor,
 };
 
-use super::{judge::RunJudge, ledger::Ledger};
+use super::{judge::RunJudge, ledger::Ledger, work_done};
 use crate::{
     journal::{self, Journal, run_dir::RunDir, tries},
     project::git::Git,
@@ -250,8 +250,7 @@ impl SessionLoop {
                 Action::Finish(outcome) => {
                     let Run { plan, state, .. } = self.ledger.run();
                     let exit_code = state.exit_code(plan, &outcome);
-                    self.ledger.record(Event::RunEnded { outcome: outcome.clone(), exit_code });
-                    self.issue_receipt();
+                    self.finish(&outcome, exit_code);
                     let status = status(&self.ledger.run().state);
                     return Ok(Verdict::LetGo { outcome, status });
                 }
@@ -294,17 +293,20 @@ impl SessionLoop {
         }
     }
 
-    /// Makes the receipt of the loop. The conversation is not contained, so the key is in reach of it.
-    fn issue_receipt(&mut self) {
+    /// Records the end and makes the receipt. The conversation is not contained, so the key is in reach of it.
+    fn finish(&mut self, outcome: &Outcome, exit_code: u8) {
+        let ended = Event::RunEnded { outcome: outcome.clone(), exit_code };
         let mut own = None;
         let supervisor = match &mut self.supervisor {
             Some(supervisor) => supervisor,
             None => match Supervisor::new() {
                 Ok(new) => own.insert(new),
-                Err(_) => return,
+                Err(_) => return self.ledger.record(ended),
             },
         };
         let repository = Git::find(supervisor, &self.setup.project).ok().flatten();
+        work_done::count_in(&mut self.ledger, supervisor, &self.run, repository.as_ref());
+        self.ledger.record(ended);
         let issue = Issue { repository: repository.as_ref(), key_reachable: Some(true) };
         // No one is there to be told; `ralph sign` says what is the matter.
         let _ = receipt::issue(supervisor, &self.run, &issue);

@@ -28,6 +28,7 @@ use crate::{
     hidden,
     journal::{self, Journal, run_dir::RunDir},
     project::{own_files, own_output},
+    receipt,
     report::{Reporter, session_log::SessionLog, style::ReportStyle},
     tasks::reporter::TaskReporter,
 };
@@ -48,6 +49,7 @@ use ralph_sandbox::self_test;
 use ralph_sys::{
     error::{Error, Result},
     hash,
+    process::Supervisor,
 };
 
 use drafts::write_absent;
@@ -114,7 +116,11 @@ impl Start {
         let mut preflight = Preflight::take(&plan, &setup)?;
         refuse_unfinished(&plan, preflight.git.as_ref())?;
         let refused = preflight.repository_refused.take();
-        let ended = survivors::end(&setup);
+        let earlier = RunDir::of_project(&setup.project).unwrap_or_default();
+        let ended = survivors::end(&setup, &earlier);
+        if let Some(last) = earlier.last() {
+            receipt::catch_up(&mut preflight.supervisor, last);
+        }
         let level = self_test::choose(&mut preflight.supervisor, &setup.sandbox)?;
         write_absent(&setup.project, &drafts)?;
         let dirty = preflight.dirty()?;
@@ -187,6 +193,7 @@ impl Resume {
         let seen = size(&run);
         let folded = journal::fold(&run.journal())?;
         tell_of_end(&folded, &run);
+        make_receipt_good(&run)?;
         let unchained = folded.unchained;
         let mut known = folded.run;
         refuse_final(&with(&known, decided.as_ref()), &run)?;
@@ -241,6 +248,16 @@ impl Resume {
         driver.take_over_files();
         Ok(driver)
     }
+}
+
+/// Makes the receipt of a run that ended and was killed before it could, also where there is nothing to resume.
+fn make_receipt_good(run: &RunDir) -> Result<()> {
+    if receipt::is_absent(run) {
+        let mut supervisor = Supervisor::new()?;
+        receipt::catch_up(&mut supervisor, run);
+        supervisor.release();
+    }
+    Ok(())
 }
 
 /// A run with an event that its record does not have yet.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use ralph_core::{
-    engine::{Run, chain::ChainReader, plan::CommitRule},
+    engine::{Run, chain::ChainReader, event::WorkCounted, plan::CommitRule},
     receipt::{
         compose::Facts,
         hex,
@@ -18,7 +18,12 @@ use ralph_core::{
     },
     setup::Setup,
 };
-use ralph_sys::{error::Result, files, paths::state_dir, process::Supervisor};
+use ralph_sys::{
+    error::{Error, Result},
+    files,
+    paths::state_dir,
+    process::Supervisor,
+};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -26,7 +31,7 @@ use super::{Issue, repository::Commits, sha256_of};
 use crate::{
     hidden,
     journal::{self, Folded, run_dir::RunDir},
-    project::git::{self, Git},
+    project::git::Git,
 };
 
 /// Where the hash of ralph's own program is kept: it takes longer than a small run.
@@ -51,7 +56,7 @@ pub(super) fn gather(
             uncommitted: said.uncommitted,
             is_committed: before.is_some_and(|it| it.digest("commit", "gitCommit").is_some()),
         },
-        (None, Some(git)) => work(supervisor, dir, &folded.run, git)?,
+        (None, Some(git)) => work(supervisor, &folded.run, git)?,
         (None, None) => Work::default(),
     };
     let commits = issue.repository.map(|git| Commits::of(git.top()));
@@ -104,24 +109,29 @@ struct Work {
     is_committed: bool,
 }
 
-fn work(supervisor: &mut Supervisor, dir: &RunDir, run: &Run, git: &Git) -> Result<Work> {
+/// What a run did, by its record: what happened to the files since is not the run's.
+fn work(supervisor: &mut Supervisor, run: &Run, git: &Git) -> Result<Work> {
+    let unknown = |what: &str| Error::new(format!("the record of run {} {what}", run.started.run));
+    let Some(counted) = &run.memory.work else {
+        return Err(unknown("does not say which files it ended with"));
+    };
+    let WorkCounted { base, head, tree, uncommitted, .. } = counted;
     let commits = Commits::of(git.top());
-    let base = match &run.memory.first_head {
-        Some(head) => commits.revision(supervisor, head)?,
-        None => None,
+    let mut revision = |id: &Option<String>| -> Result<Option<Revision>> {
+        let Some(id) = id else { return Ok(None) };
+        let found = commits.revision(supervisor, id)?;
+        found.map(Some).ok_or_else(|| unknown(&format!("names {id}, which is no commit here")))
     };
-    let head = commits.revision(supervisor, "HEAD")?;
-    let changes = git.changes(supervisor)?;
-    let uncommitted = git::since(&run.started.setup.dirty, changes.clone()).len() as u64;
-    let is_committed = head.is_some() && (uncommitted == 0 || run.plan.commit != CommitRule::Never);
-    let result = match head {
-        Some(head) if is_committed => Some(head),
-        head => {
-            let tree = commits.snapshot(supervisor, &changes, dir.path())?;
-            Some(Revision { commit: head.map(|head| head.commit).unwrap_or_default(), tree })
+    let (base, head) = (revision(base)?, revision(head)?);
+    let is_committed = head.is_some() && (*uncommitted == 0 || run.plan.commit != CommitRule::Never);
+    let result = match (head, tree) {
+        (Some(head), _) if is_committed => head,
+        (head, Some(tree)) => {
+            Revision { commit: head.map(|head| head.commit).unwrap_or_default(), tree: tree.clone() }
         }
+        (_, None) => return Err(unknown("does not say which files it ended with")),
     };
-    Ok(Work { base, result, uncommitted, is_committed })
+    Ok(Work { base, result: Some(result), uncommitted: *uncommitted, is_committed })
 }
 
 /// A run by its journal, and what that is like.

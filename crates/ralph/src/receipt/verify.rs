@@ -25,7 +25,7 @@ use serde::Serialize;
 use super::{
     RECEIPT,
     facts::journal_facts,
-    notes,
+    is_absent, notes,
     repository::Commits,
     signature::{self, Allowed},
     trust,
@@ -38,6 +38,8 @@ const ALLOWED_SIGNERS: &str = "gpg.ssh.allowedSignersFile";
 const MAX_OUTPUT_LEN: usize = 64 * 1024;
 /// So many receipts of other commits are looked through for one with the same files.
 const MAX_NOTES: usize = 10_000;
+/// So many runs without a receipt are looked through for the one that made a commit.
+const MAX_RUNS: usize = 10;
 
 /// What is verified, and by whose word.
 pub(crate) struct VerifyRequest<'a> {
@@ -105,10 +107,12 @@ pub(crate) fn verify(supervisor: &mut Supervisor, request: &VerifyRequest<'_>) -
     };
     let Some(Found { text, folder }) = found else {
         let short = verified.commit.as_deref().and_then(|it| it.get(..12)).unwrap_or(name);
-        verified.items.push(
-            VerdictItem::unknown(VerdictTopic::Receipt, format!("there is no receipt of {short} here"))
-                .hint("get those of the others: git fetch origin refs/notes/ralph:refs/notes/ralph"),
-        );
+        let item =
+            VerdictItem::unknown(VerdictTopic::Receipt, format!("there is no receipt of {short} here"));
+        verified.items.push(match target.and_then(|target| run_without(request.project, &target)) {
+            Some(run) => item.hint(format!("run {run} made it and was killed too early: ralph sign {run}")),
+            None => item.hint("get those of the others: git fetch origin refs/notes/ralph:refs/notes/ralph"),
+        });
         return Ok(verified);
     };
     let read = Envelope::read(&text).and_then(|envelope| Ok((envelope.statement()?, envelope)));
@@ -195,6 +199,17 @@ fn of_same_files(
         }
     }
     Ok(None)
+}
+
+/// The run of this machine that ended with a commit and has no receipt: its ralph was killed before it could make one.
+fn run_without(project: &Path, target: &Target) -> Option<String> {
+    let runs = RunDir::of_project(project).ok()?.into_iter().rev();
+    let ended_with = |run: &RunDir| {
+        let folded = journal::fold(&run.journal()).ok();
+        let work = folded.filter(|it| it.run.state.outcome().is_some()).and_then(|it| it.run.memory.work);
+        work.is_some_and(|work| work.head.as_ref() == Some(&target.commit))
+    };
+    runs.filter(is_absent).take(MAX_RUNS).find(ended_with).map(|run| run.id())
 }
 
 /// The file of allowed signers that the verifier names, or that git has of them.

@@ -19,6 +19,9 @@ pub struct WorkCounted {
     /// Those that are not, as far as they are few.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub left: Vec<String>,
+    /// The tree of the files as they are, where that is no commit's; a receipt is about it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tree: Option<String>,
 }
 
 impl WorkCounted {
@@ -54,7 +57,7 @@ mod tests {
     #[track_caller]
     fn check(files: u64, uncommitted: u64, words: Option<&str>, command: Option<&str>) {
         let [base, head] = ["0123456789abcdef", "fedcba9876543210"].map(|id| Some(id.to_owned()));
-        let counted = WorkCounted { base, head, files, uncommitted, left: Vec::new() };
+        let counted = WorkCounted { base, head, files, uncommitted, ..WorkCounted::default() };
         assert_eq!((counted.words().as_deref(), counted.command().as_deref()), (words, command));
     }
 

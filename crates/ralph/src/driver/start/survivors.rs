@@ -8,8 +8,7 @@ use ralph_sys::process::guardian;
 use crate::journal::{self, run_dir::RunDir};
 
 /// Ends it, and says whose it was. The tree is taken, so the runs that may work in it are over.
-pub(super) fn end(setup: &Setup) -> Option<String> {
-    let runs = RunDir::of_project(&setup.project).ok()?;
+pub(super) fn end(setup: &Setup, runs: &[RunDir]) -> Option<String> {
     let last = runs.last().filter(|_| setup.territory == LockScope::Tree)?;
     // A run that ended has swept up. Whatever was there before the last one, that one has ended.
     if journal::end(&last.journal()).is_some() {
