@@ -94,8 +94,11 @@ fn receipt(site: &mut Site, repository: Option<&Git>, key_reachable: bool) {
         return;
     }
     let issue = Issue { repository, key_reachable: Some(key_reachable) };
-    let warnings = receipt::issue(supervisor, dir, &issue)
-        .unwrap_or_else(|error| vec![format!("there is no receipt of the run: {error}")]);
+    let issued = match ledger.for_receipt() {
+        Some((run, seen)) => receipt::issue_live(supervisor, dir, &issue, run, seen),
+        None => receipt::issue(supervisor, dir, &issue),
+    };
+    let warnings = issued.unwrap_or_else(|error| vec![format!("there is no receipt of the run: {error}")]);
     for warning in warnings {
         ledger.show_warning(warning);
     }

@@ -305,7 +305,7 @@ pub(crate) fn damage(path: &Path) -> Result<Option<Error>> {
 }
 
 /// What is said about a journal of which this line is not as it was written.
-fn damaged(path: &Path, line: u64) -> Error {
+pub(crate) fn damaged(path: &Path, line: u64) -> Error {
     let run = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     Error::new(format!(
         "the record of the run is damaged: line {line} of {} is not as ralph wrote it",

@@ -16,7 +16,12 @@ use std::{io, path::Path};
 
 use ralph_core::{
     engine::Run,
-    receipt::{compose::compose, envelope::Envelope, hex},
+    receipt::{
+        compose::{ReceiptFold, compose},
+        envelope::Envelope,
+        hex,
+        statement::JournalFacts,
+    },
     setup::ScmTask,
 };
 use ralph_sys::{
@@ -46,13 +51,34 @@ pub(crate) struct Issue<'a> {
 
 /// Makes the receipt of a run that has ended. Returns what a person should know: why it is not signed, or not noted.
 pub(crate) fn issue(supervisor: &mut Supervisor, dir: &RunDir, issue: &Issue<'_>) -> Result<Vec<String>> {
-    let (folded, journal) = facts::read_journal(&dir.journal())?;
+    let (Folded { run, entries, .. }, journal) = facts::read_journal(&dir.journal())?;
+    make(supervisor, dir, issue, (&run, ReceiptFold::of(&entries), journal))
+}
+
+/// The same by the process that ran it, and so knows what it has recorded.
+pub(crate) fn issue_live(
+    supervisor: &mut Supervisor,
+    dir: &RunDir,
+    issue: &Issue<'_>,
+    run: &Run,
+    seen: ReceiptFold,
+) -> Result<Vec<String>> {
+    let journal = facts::whole_journal(&dir.journal())?;
+    make(supervisor, dir, issue, (run, seen, journal))
+}
+
+fn make(
+    supervisor: &mut Supervisor,
+    dir: &RunDir,
+    issue: &Issue<'_>,
+    (run, seen, journal): (&Run, ReceiptFold, JournalFacts),
+) -> Result<Vec<String>> {
     let before = read(dir).ok().and_then(|envelope| envelope.statement().ok());
-    let facts = facts::gather(supervisor, dir, &folded, issue, before.as_ref(), journal)?;
-    let statement = compose(&folded.run, &folded.entries, facts);
+    let facts = facts::gather(supervisor, dir, run, issue, before.as_ref(), journal)?;
+    let statement = compose(run, seen, facts);
     let mut envelope = Envelope::of(&statement);
     let mut warnings = Vec::new();
-    let project = &folded.run.started.setup.project;
+    let project = &run.started.setup.project;
     match signing::key(supervisor, project) {
         SigningKey::None => {}
         key => match signing::sign(supervisor, &key, &envelope, dir.path()) {
@@ -61,7 +87,7 @@ pub(crate) fn issue(supervisor: &mut Supervisor, dir: &RunDir, issue: &Issue<'_>
         },
     }
     write(dir, &envelope)?;
-    warnings.extend(noted(supervisor, dir, issue.repository, &folded, &envelope));
+    warnings.extend(noted(supervisor, dir, issue.repository, run, &envelope));
     Ok(warnings)
 }
 
@@ -85,7 +111,7 @@ pub(crate) fn sign(supervisor: &mut Supervisor, dir: &RunDir) -> Result<(Envelop
     envelope.signatures = vec![signature];
     write(dir, &envelope)?;
     let repository = Git::find(supervisor, project).ok().flatten();
-    let warnings = noted(supervisor, dir, repository.as_ref(), &folded, &envelope);
+    let warnings = noted(supervisor, dir, repository.as_ref(), &folded.run, &envelope);
     Ok((envelope, warnings))
 }
 
@@ -130,10 +156,10 @@ fn noted(
     supervisor: &mut Supervisor,
     dir: &RunDir,
     repository: Option<&Git>,
-    folded: &Folded,
+    run: &Run,
     envelope: &Envelope,
 ) -> Vec<String> {
-    let Run { started, state, .. } = &folded.run;
+    let Run { started, state, .. } = run;
     let (Some(repository), Ok(statement)) = (repository, envelope.statement()) else { return Vec::new() };
     let Some(commit) = statement.digest("commit", "gitCommit") else { return Vec::new() };
     if statement.predicate.base.as_ref().is_some_and(|base| base.commit == commit) {

@@ -54,12 +54,8 @@ pub struct Facts {
     pub private: Private,
 }
 
-/// Makes the statement of a run that has ended.
-pub fn compose(run: &Run, entries: &[Entry], facts: Facts) -> Statement {
-    let mut seen = Seen::default();
-    for entry in entries {
-        seen.take(entry);
-    }
+/// Makes the statement of a run that has ended, from all of its record.
+pub fn compose(run: &Run, seen: ReceiptFold, facts: Facts) -> Statement {
     let Facts { base, result, is_committed, uncommitted, protected, hidden, agent, .. } = facts;
     let Facts { key_reachable, tools, journal, private, .. } = facts;
     let subject = subjects(result.as_ref(), is_committed, &journal);
@@ -147,8 +143,10 @@ fn subjects(result: Option<&Revision>, is_committed: bool, journal: &JournalFact
     }
 }
 
-/// What the record says, as far as the state of the run does not.
-struct Seen {
+/// What the record says, as far as the state of the run does not. A process that writes a record folds it on the way: at the
+/// end of a long run no one needs to read it again.
+#[derive(Clone, Debug)]
+pub struct ReceiptFold {
     began: Timestamp,
     ended: Timestamp,
     is_begun: bool,
@@ -167,7 +165,7 @@ struct Seen {
     roles: BTreeSet<String>,
 }
 
-impl Default for Seen {
+impl Default for ReceiptFold {
     fn default() -> Self {
         Self {
             began: Timestamp::UNIX_EPOCH,
@@ -189,8 +187,23 @@ impl Default for Seen {
     }
 }
 
-impl Seen {
-    fn take(&mut self, entry: &Entry) {
+impl ReceiptFold {
+    /// What this much of a record says.
+    pub fn of(entries: &[Entry]) -> Self {
+        let mut seen = Self::default();
+        let is_turn = |entry: &Entry| matches!(entry.event, Event::TurnStarted(_));
+        let last_turn = entries.iter().rposition(is_turn).unwrap_or(0);
+        for (at, entry) in entries.iter().enumerate() {
+            // What was checked before the last turn is forgotten there.
+            if last_turn <= at || !matches!(entry.event, Event::GateEnded(_) | Event::JudgeGateEnded(_)) {
+                seen.take(entry);
+            }
+        }
+        seen
+    }
+
+    /// Takes in what was recorded next.
+    pub fn take(&mut self, entry: &Entry) {
         if !std::mem::replace(&mut self.is_begun, true) {
             self.began = entry.at;
         }

@@ -10,6 +10,7 @@ use ralph_core::{
         event::{Event, RunStarted, Topic},
         judgement::Judgement,
     },
+    receipt::compose::ReceiptFold,
     verify::finding::Finding,
 };
 use ralph_sys::process::ProcessEvent;
@@ -25,6 +26,8 @@ pub(super) struct Ledger {
     run: Run,
     pub(super) journal: Journal,
     pub(super) reporters: Vec<Box<dyn Reporter>>,
+    /// What the receipt will say; nothing where only the record has all of it.
+    seen: Option<ReceiptFold>,
     /// The journal could not be written, and that was said.
     disk_warned: bool,
 }
@@ -43,14 +46,24 @@ impl Ledger {
     /// Begins the record of a run.
     pub(super) fn begin(started: RunStarted, journal: Journal, reporters: Vec<Box<dyn Reporter>>) -> Self {
         let event = Event::RunStarted(Box::new(started.clone()));
-        let mut ledger = Self::resume(Run::new(started), journal, reporters);
+        let mut ledger = Self::resume(Run::new(started), journal, reporters).seen(ReceiptFold::default());
         ledger.record(event);
         ledger
     }
 
     /// Goes on with the record of a run.
     pub(super) fn resume(run: Run, journal: Journal, reporters: Vec<Box<dyn Reporter>>) -> Self {
-        Self { run, journal, reporters, disk_warned: false }
+        Self { run, journal, reporters, seen: None, disk_warned: false }
+    }
+
+    /// The same, by a process that has read the whole record.
+    pub(super) fn seen(self, seen: ReceiptFold) -> Self {
+        Self { seen: Some(seen), ..self }
+    }
+
+    /// The run and what its receipt says; nothing where only the record has all of it.
+    pub(super) fn for_receipt(&self) -> Option<(&Run, ReceiptFold)> {
+        self.seen.clone().map(|seen| (&self.run, seen))
     }
 
     /// The run so far.
@@ -88,7 +101,14 @@ impl Ledger {
             self.journal.milestone();
         }
         self.run.apply(&entry);
+        if let Some(seen) = &mut self.seen {
+            seen.take(&entry);
+        }
         self.reporters.event(&self.run, &entry);
+        if written.is_err() {
+            // A receipt is about what is on record.
+            self.seen = None;
+        }
         if let Err(error) = written
             && !std::mem::replace(&mut self.disk_warned, true)
         {

@@ -42,6 +42,7 @@ use ralph_core::{
         event::{Event, RunStarted, TasksJudged, Topic},
         plan::{Limits, Plan},
     },
+    receipt::compose::ReceiptFold,
     setup::{JudgeSetup, PROJECT_DIR, Setup, StoriesSetup},
     verify::rules::CheckoutWhen,
 };
@@ -195,6 +196,7 @@ impl Resume {
         tell_of_end(&folded, &run);
         make_receipt_good(&run)?;
         let unchained = folded.unchained;
+        let mut seen_by_receipt = ReceiptFold::of(&folded.entries);
         let mut known = folded.run;
         refuse_final(&with(&known, decided.as_ref()), &run)?;
         refuse_conversation(&known, &run)?;
@@ -209,7 +211,8 @@ impl Resume {
         let journal = Journal::open(&run.journal())?;
         // Another process may have written until now; only what was read under the lock counts.
         if size(&run) != seen {
-            known = journal::fold(&run.journal())?.run;
+            let folded = journal::fold(&run.journal())?;
+            (known, seen_by_receipt) = (folded.run, ReceiptFold::of(&folded.entries));
             revised = revise(&known, &run)?;
             next = revised.applied_to(&with(&known, decided.as_ref()));
             limits = may_go_on(&next, &raise, &run)?;
@@ -222,7 +225,7 @@ impl Resume {
         preflight.guard(&run, &journal)?;
 
         let reporters = with_keeper(reporters, &setup, &run);
-        let mut ledger = Ledger::resume(known, journal, reporters);
+        let mut ledger = Ledger::resume(known, journal, reporters).seen(seen_by_receipt);
         if let Some(event) = decided {
             ledger.record(event);
         }

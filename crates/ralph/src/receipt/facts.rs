@@ -41,12 +41,12 @@ const PROGRAM: &str = "program.json";
 pub(super) fn gather(
     supervisor: &mut Supervisor,
     dir: &RunDir,
-    folded: &Folded,
+    run: &Run,
     issue: &Issue<'_>,
     before: Option<&Statement>,
     journal: JournalFacts,
 ) -> Result<Facts> {
-    let Run { started, .. } = &folded.run;
+    let Run { started, .. } = run;
     let is_later = issue.key_reachable.is_none();
     let said = before.map(|statement| &statement.predicate).filter(|_| is_later);
     let mut work = match (said, issue.repository) {
@@ -56,7 +56,7 @@ pub(super) fn gather(
             uncommitted: said.uncommitted,
             is_committed: before.is_some_and(|it| it.digest("commit", "gitCommit").is_some()),
         },
-        (None, Some(git)) => work(supervisor, &folded.run, git)?,
+        (None, Some(git)) => work(supervisor, run, git)?,
         (None, None) => Work::default(),
     };
     let commits = issue.repository.map(|git| Commits::of(git.top()));
@@ -139,6 +139,19 @@ pub(super) fn read_journal(path: &Path) -> Result<(Folded, JournalFacts)> {
     let mut hash = Sha256::new();
     let (folded, reader) = journal::fold_watched(path, &mut |line| hash_line(&mut hash, line))?;
     Ok((folded, of_chain(&reader, hash)))
+}
+
+/// What a journal is like that this process has written; nothing of it is believed if another one has changed it.
+pub(super) fn whole_journal(path: &Path) -> Result<JournalFacts> {
+    let (mut reader, mut hash) = (ChainReader::default(), Sha256::new());
+    journal::each_line(&mut BufReader::new(fs_err::File::open(path)?), 0, &mut |line| {
+        reader.take(line);
+        hash_line(&mut hash, line);
+    })?;
+    match reader.broken.first() {
+        Some(line) => Err(journal::damaged(path, *line)),
+        None => Ok(of_chain(&reader, hash)),
+    }
 }
 
 /// What a journal is like up to a line.

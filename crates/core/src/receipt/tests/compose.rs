@@ -15,7 +15,7 @@ use crate::{
         presets,
     },
     receipt::{
-        compose::{Facts, compose},
+        compose::{Facts, ReceiptFold, compose},
         private::Private,
         statement::{JournalFacts, Revision, Statement, ToolFacts},
     },
@@ -72,7 +72,12 @@ fn composed(setup: Setup, events: &[Value], facts: Facts) -> Statement {
         assert!(!matches!(entry.event, Event::Unknown), "{event}");
         entries.push(entry);
     }
-    compose(&Run::fold(&entries).expect("a start"), &entries, facts)
+    let mut seen = ReceiptFold::default();
+    entries.iter().for_each(|entry| seen.take(entry));
+    let run = Run::fold(&entries).expect("a start");
+    let said = compose(&run, seen, facts.clone());
+    assert_eq!(compose(&run, ReceiptFold::of(&entries), facts), said, "read at once and one by one");
+    said
 }
 
 fn turn(iteration: u32) -> Value {
