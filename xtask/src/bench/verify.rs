@@ -44,7 +44,7 @@ fn furnish(place: &Place) -> Result<()> {
         echo first >test && git add --all && git commit --quiet -m first
         ssh-keygen -q -Y sign -n file -f ../key test
         mkdir -p .ralph && echo '{\"scm\":{\"tasks\":[\"commit\"]},\"guardrails\":[{\"command\":\"true\"}]}' >.ralph/settings.json
-        printf '#!/bin/sh\\ncat >/dev/null; echo x >>test; echo \"<response>DONE</response>\"\\n' >../agent.sh && chmod +x ../agent.sh";
+        printf '#!/bin/sh\\ncat >/dev/null; echo x >>work; echo \"<response>DONE</response>\"\\n' >../agent.sh && chmod +x ../agent.sh";
     shell(place, script)?;
     let agent = place.current("agent.sh").display().to_string();
     clock::run(place.ralph()?.args(["run", "--agent", &agent, "-p", "x"]), 0)?;
