@@ -79,7 +79,7 @@ pub(crate) fn main(effort: Effort, figures: Figures, only: &[String]) -> Result<
         ("growth", growth::measure),
         ("commits of many files", repository::measure_commit),
         ("a large repository", repository::measure_large),
-        ("very long runs", repository::measure_long),
+        ("5,000 iterations", repository::measure_long),
         ("long runs", long::measure),
     ] {
         if !only.is_empty() && !only.iter().any(|word| what.contains(word.as_str())) {

@@ -93,9 +93,11 @@ pub(super) fn measure_large(place: &Place, effort: Effort, table: &mut Table) ->
 pub(super) fn measure_long(place: &Place, _effort: Effort, table: &mut Table) -> Result<()> {
     place.renew()?;
     furnish(place, 1)?;
+    // One that changes nothing would be stopped.
+    let agent = program(place, AGENT)?;
     let mut ralph = place.ralph()?;
     ralph.args(["run", "-p", "x", "--output", "json", "--max-iterations", &LONG.to_string(), "--agent"]);
-    clock::run(ralph.arg(&place.agent), 1)?;
+    clock::run(ralph.arg(&agent), 1)?;
     let starts: Vec<Timestamp> =
         events(place)?.iter().filter(|it| it.event == "turn_started").map(|it| it.at).collect();
     ensure!(starts.len() == LONG, "{} iterations", starts.len());
