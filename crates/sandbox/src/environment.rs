@@ -4,6 +4,10 @@ use std::{collections::BTreeMap, path::Path};
 
 use ralph_sys::paths;
 
+/// Sockets of the machine that nothing inside can use.
+pub(super) const USELESS: [&str; 5] =
+    ["SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "DOCKER_HOST"];
+
 /// The variables of a sandbox whose caches are in this folder; nothing means that a variable is not there.
 pub(super) fn of(cache: &Path, agent: &str) -> BTreeMap<String, Option<String>> {
     let mut env = BTreeMap::new();

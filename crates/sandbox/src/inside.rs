@@ -16,6 +16,7 @@ use rustix::{
 };
 
 use super::{
+    environment::USELESS,
     link::{Link, MAX_SOCKETS, Message},
     seccomp::{self, Sockets},
 };
@@ -25,9 +26,6 @@ pub(super) const PROXY: [&str; 6] =
     ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
 /// What is not asked of the proxy.
 const DIRECT: &str = "localhost,127.0.0.1,::1";
-/// Sockets of the machine that nothing inside can use.
-pub(super) const USELESS: [&str; 5] =
-    ["SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "DOCKER_HOST"];
 
 /// Whose network it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::{env, ffi::OsString};
 use ralph_core::containment::environment::Passed;
 use ralph_sys::process::Spec;
 
-use super::{Sandbox, inside::USELESS};
+use super::{Sandbox, environment::USELESS};
 
 impl Sandbox {
     /// Variables of the environment that do not reach the inside.
