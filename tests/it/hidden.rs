@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::{
+    contained::works,
     env::{Env, done, write},
-    sandbox::works,
 };
 
 /// What the command looks for; nothing else in a test's world has this word.

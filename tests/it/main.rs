@@ -4,6 +4,7 @@
 
 mod bus;
 mod cli;
+mod contained;
 mod counted;
 mod demo;
 mod doctor;

@@ -11,9 +11,9 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
+    contained::works,
     env::{Env, Output, RALPH, lossy, touch},
     hook::{ask, recorded as hook_input},
-    sandbox::works,
     session::{PROMISE, held},
 };
 use runs::{RUNS, Recorded};

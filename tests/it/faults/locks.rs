@@ -12,8 +12,8 @@ use serde_json::json;
 
 use super::{killed, surroundings::await_event};
 use crate::{
+    contained::works,
     env::{Env, done, kill, poll, say, touch, write},
-    sandbox::works,
 };
 
 /// A repository whose commits wait in a hook until `.git/go` is there.

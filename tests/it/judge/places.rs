@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::{caveats, commit, folder, judge, judge_with, printed, project, shown};
 use crate::{
+    contained::{NOBODY, can_be, programs, works},
     env::{Env, Output, skip},
-    sandbox::{NOBODY, can_be, programs, works},
 };
 
 /// Judges as a user without any privileges, who owns everything here.
@@ -17,7 +17,7 @@ fn judge_as_nobody(env: &Env, flags: &[&str], guardrail: &str) -> Output {
     let ralph = programs().join("ralph");
     let mut ralph = env.command(ralph);
     ralph.args(["judge", "--json", "--judge-only", "--guardrail", guardrail]).args(flags);
-    let mut command = crate::sandbox::as_nobody(ralph);
+    let mut command = crate::contained::as_nobody(ralph);
     env.start_command(&mut command).wait()
 }
 
@@ -35,7 +35,7 @@ fn at_the_path_of_the_project() {
 
 #[test]
 fn as_a_user_without_privileges() {
-    if !can_be(crate::sandbox::As::Nobody) {
+    if !can_be(crate::contained::As::Nobody) {
         return;
     }
     let env = project();
@@ -75,7 +75,7 @@ fn inside_of_every_sandbox() {
     for level in ["embedded", "bwrap", "landlock"] {
         if works(level) {
             inside(level, false);
-            if can_be(crate::sandbox::As::Nobody) {
+            if can_be(crate::contained::As::Nobody) {
                 inside(level, true);
             }
         }
@@ -131,7 +131,7 @@ fn not_over_the_home_or_over_ralphs_own_record() {
 fn without_namespaces_it_is_a_copy_in_a_folder() {
     // Inside of a Landlock sandbox there are no namespaces, and a user without privileges has none either where they
     // are switched off; here the limit of user namespaces does it.
-    if !can_be(crate::sandbox::As::Nobody) {
+    if !can_be(crate::contained::As::Nobody) {
         return;
     }
     let env = project();

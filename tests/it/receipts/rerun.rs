@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::{GUARDRAIL, Machines, project, signed_by, statement_of, with_statement};
 use crate::{
+    contained::works,
     env::{done, shell},
-    sandbox::works,
 };
 
 #[test]

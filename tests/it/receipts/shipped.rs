@@ -4,8 +4,8 @@ use std::{fs, path::Path, process::Command};
 
 use super::{Machines, project};
 use crate::{
+    contained::works,
     env::{Output, RALPH},
-    sandbox::works,
 };
 
 fn shipped(name: &str) -> String {

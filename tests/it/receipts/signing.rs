@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::{Machines, key_of, make_key, project, sign_with, statement_of};
 use crate::{
+    contained::works,
     env::{Env, RALPH, done, poll, shell},
-    sandbox::works,
 };
 
 fn envelope(env: &Env) -> Value {
