@@ -38,12 +38,17 @@ pub(crate) const LANGUAGES: [Needed; 6] = [
 /// Reads Debian packages as Debian does.
 pub(crate) const LINTIAN: Needed =
     Needed { program: "lintian", package: "lintian", purpose: "reads the Debian package" };
+/// Reads the flake.
+pub(crate) const NIX: Needed =
+    Needed { program: "nix-instantiate", package: "nix-bin", purpose: "reads the flake" };
 /// Runs programs for ARM.
 pub(crate) const QEMU: Needed = Needed {
     program: "qemu-aarch64-static",
     package: "qemu-user-static",
     purpose: "runs the tests of the ARM program",
 };
+/// Reads the formula.
+pub(crate) const RUBY: Needed = Needed { program: "ruby", package: "ruby", purpose: "reads the formula" };
 /// Counts instructions.
 pub(crate) const VALGRIND: Needed =
     Needed { program: "valgrind", package: "valgrind", purpose: "counts instructions" };

@@ -9,6 +9,7 @@ mod deb;
 mod formula;
 mod md5;
 mod npm;
+mod receipt;
 mod sbom;
 mod target;
 mod trial;
@@ -25,7 +26,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     cargo::{self, target_dir},
-    say,
+    elf, say,
 };
 use contents::Contents;
 use target::{TARGETS, Target};
@@ -39,7 +40,7 @@ usage: cargo xtask dist [--target TRIPLE]... [--receipt FILE] [--try]
 
   --target TRIPLE  package for this target too, or `all`; others than that of this machine are linked by
                    cargo-zigbuild
-  --receipt FILE   put this receipt into the tarballs
+  --receipt FILE   put this receipt of what is committed into the tarballs
   --try            then install each package of this machine in a scratch root, and use it
   --twice          build the tarball in two folders, and fail when one byte differs
 ";
@@ -118,9 +119,15 @@ pub(crate) fn make(targets: &[&'static Target], receipt: Option<&Path>) -> Resul
     fs_err::create_dir_all(&folder)?;
     let version = cargo::version()?;
     let host = cargo::dist()?;
+    if let Some(receipt) = receipt {
+        receipt::ensure_holds(&host, receipt, cargo::root())?;
+    }
     let mut written = Vec::new();
     for target in targets {
         let program = if target.triple == HOST { host.clone() } else { target.build()? };
+        if target.is_linux() {
+            elf::ensure_shippable(&program)?;
+        }
         let contents = Contents::gather(&version, target, &program, &host, receipt)?;
         written.extend([contents.tarball()?, wheel::make(&contents)?, npm::platform(&contents)?]);
         written.extend(deb::make(&contents)?);

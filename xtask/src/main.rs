@@ -13,6 +13,7 @@ mod history;
 mod instructions;
 mod mutants;
 mod picture;
+mod python;
 mod release;
 mod selftest;
 mod templates;

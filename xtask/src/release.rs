@@ -56,8 +56,10 @@ pub(crate) fn main(words: &[String]) -> Result<ExitCode> {
 fn release(old: &Version, new: &Version) -> Result<()> {
     apply(root(), old, new)?;
     checked(root())?;
-    let ci = cargo::cargo().args(["xtask", "ci"]).status().context("cannot start cargo")?;
-    ensure!(ci.success(), "the checks fail; what was changed is still there: git diff, git restore .");
+    for checks in [&["xtask", "ci"][..], &["xtask", "ci", "--platforms"]] {
+        let ci = cargo::cargo().args(checks).status().context("cannot start cargo")?;
+        ensure!(ci.success(), "the checks fail; what was changed is still there: git diff, git restore .");
+    }
     tag(root(), new)?;
     say(&format!("tagged v{new}; to publish it: git push origin HEAD v{new}\n"));
     Ok(())
@@ -77,7 +79,7 @@ fn dry_run(old: &Version, new: &Version) -> Result<()> {
     say(&git(&clone, &["show", "--stat", "--format=%s%n", &format!("v{new}^{{commit}}")])?);
     say(&format!("\nnotes:\n{}\n", notes(&fs_err::read_to_string(clone.join("CHANGELOG.md"))?, new)));
     say(&format!(
-        "a dry run: nothing of it is kept. Without --dry-run every check runs too (cargo xtask ci), then v{new} is tagged.\n"
+        "a dry run: nothing of it is kept. Without --dry-run every check runs too (cargo xtask ci, then --platforms), and v{new} is tagged.\n"
     ));
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The checks for machines that this one is not: macOS is compiled, linted and linked; ARM is tested in an emulator.
 //!
-//! A target comes from rustup, the linker for all of them from `pip install ziglang cargo-zigbuild`. What is missing is
+//! A target comes from rustup, the linker for all of them from Python packages. What is missing is
 //! named, and fails where `CI=true`.
 
 use std::{
@@ -14,7 +14,9 @@ use super::steps::{CARGO_DENY, Done, Step, When, have, or_without, packages, run
 use crate::{
     cargo::{cargo, root, target_dir},
     debian::{Missing, QEMU},
-    elf, say,
+    elf,
+    python::ZIGBUILD,
+    say,
 };
 
 const MACS: [&str; 2] = ["aarch64-apple-darwin", "x86_64-apple-darwin"];
@@ -81,7 +83,7 @@ fn mac(missing: Missing) -> Result<Done> {
 
 fn link(missing: Missing) -> Result<Done> {
     or_else_skip(targets(&MACS, missing).and_then(|()| linker(missing)), || {
-        let mut build = zigbuild();
+        let mut build = zigbuild("zigbuild")?;
         build.args(["--package", "ralph"]).args(MACS.map(|target| format!("--target={target}")));
         run(&mut build)?;
         for target in MACS {
@@ -96,7 +98,7 @@ fn link(missing: Missing) -> Result<Done> {
 
 fn arm(missing: Missing) -> Result<Done> {
     or_else_skip(targets(&[ARM], missing).and_then(|()| linker(missing)), || {
-        run(zigbuild().args(["--package", "ralph"]).arg(format!("--target={ARM}")))?;
+        run(zigbuild("zigbuild")?.args(["--package", "ralph"]).arg(format!("--target={ARM}")))?;
         let program = target_dir().join(ARM).join("debug/ralph");
         ensure!(elf::is_static(&fs_err::read(&program)?)?, "{} needs a dynamic loader", program.display());
         let emulator = have(&QEMU, missing)?;
@@ -104,9 +106,9 @@ fn arm(missing: Missing) -> Result<Done> {
             return Ok(emulator);
         }
         run(Command::new("qemu-aarch64-static").arg(&program).arg("--version"))?;
-        let mut test = Command::new("cargo-zigbuild");
-        test.args(["test", "--lib", "--locked", &format!("--target={ARM}")]);
-        test.args(EMULATED.map(|name| format!("--package={name}"))).current_dir(root());
+        let mut test = zigbuild("test")?;
+        test.args(["--lib", &format!("--target={ARM}")]);
+        test.args(EMULATED.map(|name| format!("--package={name}")));
         // Properties are tried often enough by the machines that are quick.
         test.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64-static")
             .env("PROPTEST_CASES", "16");
@@ -177,23 +179,16 @@ fn rustup(args: &[&str]) -> Result<String> {
 }
 
 fn linker(missing: Missing) -> Result<()> {
-    let how = "pip install ziglang cargo-zigbuild";
-    if which::which("cargo-zigbuild").is_ok() {
-        return Ok(());
-    }
-    ensure!(
-        missing == Missing::Install,
-        "there is no `cargo-zigbuild`, which links for other systems: {how}"
-    );
-    run(Command::new("pip").args(["install", "--quiet", "ziglang", "cargo-zigbuild"])).map(drop)
+    ZIGBUILD.find(missing).map(drop)
 }
 
-fn zigbuild() -> Command {
-    let mut command = Command::new("cargo-zigbuild");
-    command.args(["zigbuild", "--locked"]).current_dir(root());
+/// `cargo-zigbuild` with this command of it.
+fn zigbuild(command: &str) -> Result<Command> {
+    let mut zigbuild = ZIGBUILD.command()?;
+    zigbuild.args([command, "--locked"]).current_dir(root());
     // The cargo that runs this chore is not the one of other toolchains.
     if let Some(cargo) = env::var_os("CARGO") {
-        command.env("CARGO", cargo);
+        zigbuild.env("CARGO", cargo);
     }
-    command
+    Ok(zigbuild)
 }

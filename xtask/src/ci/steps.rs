@@ -14,10 +14,11 @@ use super::{memory::Memory, test};
 use crate::{
     agents,
     cargo::{self, Tool, cargo, release, root},
-    debian::{BROWSER, BWRAP, LANGUAGES, LINTIAN, Missing, Needed, VALGRIND},
+    debian::{BROWSER, BWRAP, LANGUAGES, LINTIAN, Missing, NIX, Needed, RUBY, VALGRIND},
     dist, elf,
     generate::{self, Stale},
     instructions::{self, Then},
+    python::UVX,
     say, selftest,
 };
 
@@ -317,17 +318,18 @@ fn demo(program: &Path) -> Result<Done> {
 
 /// Makes every package of this machine, and tries it.
 pub(super) fn packages(missing: Missing) -> Result<Done> {
-    let lint = have(&LINTIAN, missing)?;
-    let missing = dist::try_each(&dist::host()?)?;
-    let tried = if missing.is_empty() { Done::All } else { Done::Without(missing.join("; ")) };
-    Ok(lint.and(tried))
+    let tools = have(&LINTIAN, missing)?.and(have(&NIX, missing)?).and(have(&RUBY, missing)?);
+    let tools = tools.and(or_without(UVX.find(missing).map(drop))?);
+    let lacking = dist::try_each(&dist::host()?)?;
+    let tried = if lacking.is_empty() { Done::All } else { Done::Without(lacking.join("; ")) };
+    Ok(tools.and(tried))
 }
 
 fn static_program(program: &Path) -> Result<Done> {
     if !cfg!(target_os = "linux") {
         return Ok(Done::Without("only Linux programs are static".to_owned()));
     }
-    ensure!(elf::is_static(&fs_err::read(program)?)?, "{} needs a dynamic loader", program.display());
-    say(&format!("{} needs no dynamic loader\n", program.display()));
+    elf::ensure_shippable(program)?;
+    say(&format!("{} is stripped and needs no dynamic loader\n", program.display()));
     Ok(Done::All)
 }

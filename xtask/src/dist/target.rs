@@ -1,10 +1,13 @@
 //! What ralph is packaged for, and what each registry calls it.
 
-use std::{path::PathBuf, process::Command};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::cargo::{flags_for_dist, root, target_dir};
+use crate::{
+    cargo::{flags_for_dist, root, target_dir},
+    python::ZIGBUILD,
+};
 
 /// A kind of machine.
 #[derive(Debug)]
@@ -67,22 +70,17 @@ pub(crate) fn find(triple: &str) -> Result<&'static Target> {
 }
 
 impl Target {
+    /// Whether its programs are those of Linux.
+    pub(super) fn is_linux(&self) -> bool {
+        self.npm.0 == "linux"
+    }
+
     /// Builds ralph as it is shipped, linked by zig.
     pub(crate) fn build(&self) -> Result<PathBuf> {
-        let mut command = Command::new("cargo-zigbuild");
-        command.args([
-            "zigbuild",
-            "--package",
-            "ralph",
-            "--profile",
-            "dist",
-            "--locked",
-            "--target",
-            self.triple,
-        ]);
-        command.args(flags_for_dist(self.triple, root())).current_dir(root());
-        let status =
-            command.status().context("cannot start `cargo-zigbuild`: pip install cargo-zigbuild ziglang")?;
+        let mut command = ZIGBUILD.command()?;
+        command.args(["zigbuild", "--package", "ralph", "--profile", "dist", "--locked", "--target"]);
+        command.arg(self.triple).args(flags_for_dist(self.triple, root())).current_dir(root());
+        let status = command.status().context("cannot start `cargo-zigbuild`")?;
         ensure!(status.success(), "`cargo zigbuild --target {}` ended with {status}", self.triple);
         Ok(target_dir().join(self.triple).join("dist/ralph"))
     }
