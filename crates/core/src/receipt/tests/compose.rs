@@ -73,7 +73,9 @@ fn composed(setup: Setup, events: &[Value], facts: Facts) -> Statement {
         entries.push(entry);
     }
     let mut seen = ReceiptFold::default();
-    entries.iter().for_each(|entry| seen.take(entry));
+    for entry in &entries {
+        seen.take(entry);
+    }
     let run = Run::fold(&entries).expect("a start");
     let said = compose(&run, seen, facts.clone());
     assert_eq!(compose(&run, ReceiptFold::of(&entries), facts), said, "read at once and one by one");
@@ -84,7 +86,7 @@ fn turn(iteration: u32) -> Value {
     json!({"event": "turn_started", "iteration": iteration, "attempt": 1, "mode": "work"})
 }
 
-fn turn_ended(more: Value) -> Value {
+fn turn_ended(more: &Value) -> Value {
     let mut event = json!({"event": "turn_ended", "end": {"how": "finished"}, "claimed": true, "ms": 10, "tools": 1,
         "tool_errors": 0, "usage": {"cost_usd": 0.5, "input": 100, "cached": 0, "output": 10}});
     for (key, value) in more.as_object().into_iter().flatten() {
@@ -93,7 +95,7 @@ fn turn_ended(more: Value) -> Value {
     event
 }
 
-fn gate(event: &str, gate: usize, failure: Value) -> Value {
+fn gate(event: &str, gate: usize, failure: &Value) -> Value {
     let mut ended = json!({"event": event, "gate": gate, "ms": 7, "log": "l"});
     if !failure.is_null() {
         ended["failure"] = json!({"exit": failure, "output": ""});
@@ -101,7 +103,7 @@ fn gate(event: &str, gate: usize, failure: Value) -> Value {
     ended
 }
 
-fn end(outcome: Value, exit_code: u8) -> Value {
+fn end(outcome: &Value, exit_code: u8) -> Value {
     let mut ended = json!({"event": "run_ended", "exit_code": exit_code});
     for (key, value) in outcome.as_object().expect("an object") {
         ended[key] = value.clone();
@@ -110,7 +112,7 @@ fn end(outcome: Value, exit_code: u8) -> Value {
 }
 
 fn done() -> Value {
-    end(json!({"outcome": "done"}), 0)
+    end(&json!({"outcome": "done"}), 0)
 }
 
 #[test]
@@ -141,7 +143,7 @@ fn how_a_run_ended_is_said_in_the_words_of_records() {
         (json!({"outcome": "stopped", "why": "blocked", "reason": "no key"}), 6),
         (json!({"outcome": "interrupted"}), 130),
     ] {
-        let said = composed(setup(), &[turn(1), turn_ended(json!({})), end(ended.clone(), code)], facts());
+        let said = composed(setup(), &[turn(1), turn_ended(&json!({})), end(&ended, code)], facts());
         let run = &said.predicate.run;
         assert_eq!((json!(run.outcome), run.exit_code), (ended["outcome"].clone(), code));
         assert_eq!(run.began.to_string(), "2026-11-16T00:00:00Z");
@@ -156,17 +158,17 @@ fn how_a_run_ended_is_said_in_the_words_of_records() {
 fn guardrails_are_told_as_they_ended_last() {
     let events = [
         turn(1),
-        turn_ended(json!({})),
-        gate("gate_ended", 0, json!({"code": 2})),
-        gate("gate_ended", 1, Value::Null),
+        turn_ended(&json!({})),
+        gate("gate_ended", 0, &json!({"code": 2})),
+        gate("gate_ended", 1, &Value::Null),
         // What passed before a turn says nothing about what it left.
         turn(2),
-        turn_ended(json!({})),
-        gate("gate_ended", 0, Value::Null),
-        gate("judge_gate_ended", 0, json!({"code": 3})),
-        gate("gate_ended", 0, Value::Null),
-        gate("judge_gate_ended", 0, Value::Null),
-        gate("gate_ended", 2, json!({"timed_out": {"limit_ms": 5}})),
+        turn_ended(&json!({})),
+        gate("gate_ended", 0, &Value::Null),
+        gate("judge_gate_ended", 0, &json!({"code": 3})),
+        gate("gate_ended", 0, &Value::Null),
+        gate("judge_gate_ended", 0, &Value::Null),
+        gate("gate_ended", 2, &json!({"timed_out": {"limit_ms": 5}})),
         done(),
     ];
     let said = composed(setup(), &events, facts());
@@ -195,9 +197,9 @@ fn guardrails_are_told_as_they_ended_last() {
 fn what_was_decided_in_the_judge_goes_when_the_working_tree_decides_again() {
     let events = [
         turn(1),
-        turn_ended(json!({})),
-        gate("judge_gate_ended", 0, Value::Null),
-        gate("gate_ended", 0, json!({"code": 1})),
+        turn_ended(&json!({})),
+        gate("judge_gate_ended", 0, &Value::Null),
+        gate("gate_ended", 0, &json!({"code": 1})),
         done(),
     ];
     let said = composed(setup(), &events, facts());
@@ -213,7 +215,7 @@ fn exit_codes_are_those_of_commands() {
         (json!("not_started"), None),
         (json!("refused"), None),
     ] {
-        let said = composed(setup(), &[turn(1), gate("gate_ended", 0, exit.clone()), done()], facts());
+        let said = composed(setup(), &[turn(1), gate("gate_ended", 0, &exit), done()], facts());
         let ending = said.predicate.guardrails[0].in_project.clone().expect("it ran");
         assert_eq!((ending.passed, ending.exit_code), (false, code), "{exit}");
     }
@@ -224,7 +226,7 @@ fn a_guard_is_one_of_every_turn() {
     let hooks = json!({"hooks": {"judged": 1, "refused": 0}});
     let check = |guard: Guard, turns: &[&Value], expected: bool| {
         let mut events: Vec<Value> =
-            (1..).zip(turns).flat_map(|(at, more)| [turn(at), turn_ended((*more).clone())]).collect();
+            (1..).zip(turns).flat_map(|(at, more)| [turn(at), turn_ended(more)]).collect();
         events.push(done());
         let said = composed(Setup { guard, ..setup() }, &events, facts());
         assert_eq!(said.predicate.containment.guard, expected, "{guard:?} {turns:?}");
@@ -244,10 +246,10 @@ fn what_happened_on_the_way_is_counted() {
         turn(1),
         json!({"event": "tool_calls_judged", "calls": [{"tool": "Bash", "decision": "allow"}, {"tool": "Bash", "decision": "block"}]}),
         json!({"event": "contacted", "hosts": [{"host": "a:443"}, {"host": "b:443", "refused": "no"}]}),
-        turn_ended(json!({"model": "opus"})),
+        turn_ended(&json!({"model": "opus"})),
         turn(2),
         json!({"event": "tool_calls_judged", "calls": [{"tool": "Bash", "decision": "block"}]}),
-        turn_ended(json!({"model": "haiku"})),
+        turn_ended(&json!({"model": "haiku"})),
         json!({"event": "record_repaired", "lost": [7], "lines": 23}),
         done(),
     ];
@@ -271,7 +273,7 @@ fn what_happened_on_the_way_is_counted() {
 #[test]
 fn findings_are_there_and_who_accepted_them() {
     let found = json!({"event": "found", "findings": [{"finding": "persons_command", "command": "accept"}]});
-    let ended = [turn(1), turn_ended(json!({})), found, end(json!({"outcome": "done"}), 7)];
+    let ended = [turn(1), turn_ended(&json!({})), found, end(&json!({"outcome": "done"}), 7)];
     let said = composed(setup(), &ended, facts());
     assert_eq!(said.predicate.findings[0].kind, "persons_command");
     assert_eq!((said.predicate.run.exit_code, said.predicate.accepted), (7, None));

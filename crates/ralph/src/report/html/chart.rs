@@ -261,7 +261,9 @@ mod tests {
         assert!(durations(&turns(3)).contains("the figure above it the cost"));
         assert!(durations(&turns(400)).contains("point at a bar to see its cost"));
         let mut free = turns(3);
-        free.iter_mut().for_each(|row| row.usage = Usage::default());
+        for row in &mut free {
+            row.usage = Usage::default();
+        }
         assert!(!durations(&free).contains("cost"));
     }
 
