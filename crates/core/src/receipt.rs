@@ -6,6 +6,7 @@
 pub mod base64;
 pub mod compose;
 pub mod envelope;
+pub mod landing;
 pub mod policy;
 pub mod private;
 pub mod rerun;

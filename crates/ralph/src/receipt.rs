@@ -4,6 +4,7 @@
 //! the run.
 
 mod facts;
+pub(crate) mod landing;
 mod notes;
 mod repository;
 pub(crate) mod rerun;
@@ -20,7 +21,7 @@ use ralph_core::{
         compose::{ReceiptFold, compose},
         envelope::Envelope,
         hex,
-        statement::JournalFacts,
+        statement::{JournalFacts, Statement},
     },
     setup::ScmTask,
 };
@@ -76,19 +77,30 @@ fn make(
     let before = read(dir).ok().and_then(|envelope| envelope.statement().ok());
     let facts = facts::gather(supervisor, dir, run, issue, before.as_ref(), journal)?;
     let statement = compose(run, seen, facts);
-    let mut envelope = Envelope::of(&statement);
-    let mut warnings = Vec::new();
     let project = &run.started.setup.project;
+    let (envelope, mut warnings) = enveloped(supervisor, &statement, project, dir.path());
+    write(dir, &envelope)?;
+    warnings.extend(noted(supervisor, dir, issue.repository, run, &envelope));
+    Ok(warnings)
+}
+
+/// The envelope of a statement, signed if git has a key for this project that answers at once; and why it is not.
+fn enveloped(
+    supervisor: &mut Supervisor,
+    statement: &Statement,
+    project: &Path,
+    folder: &Path,
+) -> (Envelope, Vec<String>) {
+    let mut envelope = Envelope::of(statement);
+    let mut warnings = Vec::new();
     match signing::key(supervisor, project) {
         SigningKey::None => {}
-        key => match signing::sign(supervisor, &key, &envelope, dir.path()) {
+        key => match signing::sign(supervisor, &key, &envelope, folder) {
             Ok(signature) => envelope.signatures = vec![signature],
             Err(error) => warnings.push(format!("the receipt is not signed: {error}")),
         },
     }
-    write(dir, &envelope)?;
-    warnings.extend(noted(supervisor, dir, issue.repository, run, &envelope));
-    Ok(warnings)
+    (envelope, warnings)
 }
 
 /// Signs the receipt of a run that has one, and replaces its note.
@@ -189,9 +201,13 @@ pub(crate) fn read_file(path: &Path) -> Result<Envelope> {
 }
 
 fn write(dir: &RunDir, envelope: &Envelope) -> Result<()> {
-    let path = dir.path().join(RECEIPT);
+    write_file(dir.path(), RECEIPT, envelope)
+}
+
+fn write_file(folder: &Path, name: &str, envelope: &Envelope) -> Result<()> {
+    let path = folder.join(name);
     // Whole or not at all: whoever reads it meanwhile sees the one before.
-    let mut file = tempfile::NamedTempFile::new_in(dir.path())?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
     io::Write::write_all(&mut file, envelope.text().as_bytes())?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())

@@ -40,7 +40,7 @@ pub use aside::Aside;
 pub use beside::{Beside, Crew};
 pub use captured::Captured;
 #[cfg(debug_assertions)]
-pub use other_processes::die;
+pub use other_processes::{die, stand_still};
 pub use other_processes::{ask_to_stop, at_once, end_at_once, foreground};
 pub use printed_into::printed_into;
 pub use spec::{Filter, Leftovers, Sink, Spec};

@@ -8,6 +8,9 @@ use super::{
     step::ItemEntry,
 };
 
+/// What sums of dollars may be off by: a lane that has used up what was left has used up all.
+const ROUNDING: f64 = 1e-6;
+
 /// A fleet as its journal tells it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FleetState {
@@ -83,6 +86,6 @@ impl FleetState {
 
     /// Whether the budget is used up.
     pub fn is_exhausted(&self) -> bool {
-        self.started.plan.max_cost.is_some_and(|most| most <= self.cost())
+        self.started.plan.max_cost.is_some_and(|most| most <= self.cost() + ROUNDING)
     }
 }

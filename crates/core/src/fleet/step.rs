@@ -57,6 +57,9 @@ pub struct Offer {
     /// What the lane has spent on the item so far, in US dollars.
     #[serde(default)]
     pub cost: f64,
+    /// The run that made it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub run: Option<String>,
 }
 
 /// Why a candidate did not land.

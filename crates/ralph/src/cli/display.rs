@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::{
     report::{
         Reporter,
+        fleet::FleetStyle,
         human::Human,
         json::Json,
         streams::Streams,
@@ -47,6 +48,16 @@ impl DisplayFlags {
         let palette = Palette::of(self.color(settings), &io::stdout());
         let look = ReportStyle { stream: true, ..self.style(settings, palette, Width::of(Stream::Out)) };
         vec![human(look, Box::new(io::stdout()), Box::new(io::stdout()))]
+    }
+
+    /// How a fleet is shown.
+    pub(super) fn fleet_style(&self, settings: &Settings) -> FleetStyle {
+        let has_timestamps = self.timestamps || settings.output.timestamps;
+        FleetStyle {
+            quiet: self.quiet,
+            json: self.is_json(),
+            timestamps: has_timestamps.then(TimeZone::system),
+        }
     }
 
     fn style(&self, settings: &Settings, palette: Palette, width: Width) -> ReportStyle {

@@ -2,6 +2,7 @@
 
 mod begin;
 mod prompts;
+pub(super) mod seen;
 mod stories;
 
 use std::path::Path;
@@ -13,11 +14,11 @@ use ralph_sys::{
 };
 use serde::Serialize;
 
-use super::{loop_args::LoopArgs, persons_command::refuse_inside_run, print, print_lines};
+use super::{display::settings_of, loop_args::LoopArgs, persons_command::refuse_inside_run, print_lines};
 use crate::{
-    fleet::{Coordinator, FileLedger, FleetDir, Opening, discard, land_by_hand, table},
+    fleet::{Coordinator, FileLedger, FleetDir, Opening, discard, land_by_hand},
     journal,
-    settings::flags::{GuardrailFlags, IterationFlags, dollars, is_unset},
+    settings::flags::{DisplayFlags, GuardrailFlags, IterationFlags, dollars, is_unset},
 };
 
 /// Work on several stories or prompts at once, each in a clone of its own
@@ -117,9 +118,8 @@ struct FleetResumeArgs {
     #[arg(long, value_name = "USD", value_parser = dollars)]
     max_cost: Option<f64>,
 
-    /// Show only what lands and what does not
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    look: DisplayFlags,
 }
 
 /// Land the last candidate of an item after all
@@ -148,12 +148,13 @@ pub(super) fn main(args: &FleetArgs, project: &Path) -> Result<u8> {
     match &args.command {
         None => stories::main(&args.flags, project),
         Some(Command::Run(args)) => prompts::main(args, project),
-        Some(Command::Status(args)) => status(args, project),
+        Some(Command::Status(args)) => seen::show(&FleetDir::newest(project)?, args.json),
         Some(Command::Stop(args)) => stop(args, project),
         Some(Command::Resume(args)) => {
             refuse_inside_run("fleet resume")?;
             let dir = FleetDir::newest(project)?;
-            Coordinator::open(dir, Opening::Resumed { max_cost: args.max_cost }, args.quiet)?.run()
+            let style = args.look.fleet_style(&settings_of(project));
+            Coordinator::open(dir, Opening::Resumed { max_cost: args.max_cost }, style)?.run()
         }
         Some(Command::Land(args)) => {
             refuse_inside_run("fleet land")?;
@@ -168,18 +169,6 @@ pub(super) fn main(args: &FleetArgs, project: &Path) -> Result<u8> {
             Ok(0)
         }
     }
-}
-
-fn status(args: &FleetStatusArgs, project: &Path) -> Result<u8> {
-    let dir = FleetDir::newest(project)?;
-    let state = FileLedger::look(&dir)?;
-    let is_running = is_running(&dir, state.pid);
-    if args.json {
-        print(&format!("{}\n", table::json(&dir, &state, is_running)))?;
-    } else {
-        print_lines(&table::text(&dir, &state, is_running))?;
-    }
-    Ok(0)
 }
 
 fn stop(args: &FleetStopArgs, project: &Path) -> Result<u8> {

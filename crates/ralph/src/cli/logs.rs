@@ -20,8 +20,9 @@ use ralph_core::{
 };
 use ralph_sys::error::{Error, Result};
 
-use super::{display::settings_of, runs};
+use super::{display::settings_of, fleet::seen, runs};
 use crate::{
+    fleet::FleetDir,
     journal::{
         self,
         run_dir::{AGENT_STREAM, RunDir},
@@ -40,7 +41,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Example: ralph logs -f
 #[derive(Args, Debug)]
 pub(super) struct LogsArgs {
-    /// The run's id or its beginning; without it, the newest run of this project
+    /// The id of a run or of a fleet, or its beginning; without it, the newest run of this project
     run: Option<String>,
 
     /// Go on showing until the run ends
@@ -61,6 +62,13 @@ pub(super) struct LogsArgs {
 
 /// Shows the run.
 pub(super) fn main(args: &LogsArgs, project: &Path) -> Result<u8> {
+    if let Some(fleet) = args.run.as_deref().and_then(FleetDir::by_id) {
+        if args.raw || args.iteration.is_some() {
+            return Err(Error::new("a fleet has no stream and no iterations of its own")
+                .hint("`ralph logs RUN` shows the runs in its lanes; `ralph status --all` lists them"));
+        }
+        return seen::logs(&fleet, args.follow, &args.look.fleet_style(&settings_of(project)));
+    }
     let run = match &args.run {
         Some(id) => runs::by_id(id)?,
         None => runs::newest(project)?,

@@ -22,7 +22,7 @@ use crate::{
     driver::{Start, access, fingerprints, superuser},
     hidden,
     journal::{local_time::zone, run_dir::RunDir},
-    report::Reporter,
+    report::{Reporter, fleet::FleetStyle},
     settings::{
         self, AgentSettings, Contract, Loaded, Settings, SettingsError, TypedAgents,
         flags::{LoopFlags, layer},
@@ -162,9 +162,9 @@ impl LoopArgs {
         plan
     }
 
-    /// Whether only warnings and errors are to be said.
-    pub(super) fn is_quiet(&self) -> bool {
-        self.flags.display.quiet
+    /// How a fleet is shown.
+    pub(super) fn fleet_style(&self, settings: &Settings) -> FleetStyle {
+        self.flags.display.fleet_style(settings)
     }
 
     /// Whether the loop is only to be shown.

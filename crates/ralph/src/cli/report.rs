@@ -14,8 +14,9 @@ use ralph_sys::{
     process::{Supervisor, foreground},
 };
 
-use super::{print, runs};
+use super::{fleet::seen, print, runs};
 use crate::{
+    fleet::FleetDir,
     journal::{self, Folded, local_time, run_dir::RunDir},
     project::git::{FileChange, Git},
     receipt,
@@ -31,7 +32,7 @@ use crate::{
 /// Example: ralph report --file morning.html
 #[derive(Args, Debug)]
 pub(super) struct ReportArgs {
-    /// The run's id or its beginning; without it, the newest run of this project
+    /// The id of a run or of a fleet, or its beginning; without it, the newest run of this project
     run: Option<String>,
 
     /// Write the page here; `-` is standard output
@@ -53,6 +54,9 @@ fn checks_diff(run: &RunDir, folded: &Folded) -> Option<String> {
 
 /// Writes the page.
 pub(super) fn main(args: &ReportArgs, project: &Path) -> Result<u8> {
+    if let Some(fleet) = args.run.as_deref().and_then(FleetDir::by_id) {
+        return write(args, &seen::page(&fleet)?, fleet.path());
+    }
     let run = match &args.run {
         Some(id) => runs::by_id(id)?,
         None => runs::newest(project)?,
@@ -73,16 +77,20 @@ pub(super) fn main(args: &ReportArgs, project: &Path) -> Result<u8> {
         zone: local_time::zone(),
         receipt: receipt::read(&run).ok(),
     };
-    let text = page.render();
+    write(args, &page.render(), run.path())
+}
+
+/// Writes the page where it is wanted, or into this folder.
+fn write(args: &ReportArgs, text: &str, folder: &Path) -> Result<u8> {
     match &args.file {
-        Some(file) if file.as_os_str() == "-" && !args.open => print(&text)?,
+        Some(file) if file.as_os_str() == "-" && !args.open => print(text)?,
         Some(file) if file.as_os_str() == "-" => {
             return Err(
                 Error::new("--open shows a file, and `--file -` writes none").hint("leave out one of them")
             );
         }
         given => {
-            let path = given.clone().unwrap_or_else(|| run.path().join("report.html"));
+            let path = given.clone().unwrap_or_else(|| folder.join("report.html"));
             fs_err::write(&path, text).context("cannot write the report")?;
             print(&format!("{}\n", path.display()))?;
             if args.open {

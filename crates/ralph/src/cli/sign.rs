@@ -5,8 +5,8 @@ use std::path::Path;
 use clap::Args;
 use ralph_sys::{error::Result, process::Supervisor};
 
-use super::{persons_command::refuse_inside_run, print_lines, runs, warn};
-use crate::receipt;
+use super::{fleet::seen, persons_command::refuse_inside_run, print_lines, runs, warn};
+use crate::{fleet::FleetDir, receipt};
 
 /// Sign the receipt of a run with your git signing key
 ///
@@ -16,13 +16,16 @@ use crate::receipt;
 /// Example: ralph sign 20261116-0003
 #[derive(Args, Debug)]
 pub(super) struct SignArgs {
-    /// The run's id or its beginning; without it, the newest run of this project
+    /// The id of a run or of a fleet, or its beginning; without it, the newest run of this project
     run: Option<String>,
 }
 
 /// Signs, and replaces the note of the commit.
 pub(super) fn main(args: &SignArgs, project: &Path) -> Result<u8> {
     refuse_inside_run("sign")?;
+    if let Some(fleet) = args.run.as_deref().and_then(FleetDir::by_id) {
+        return seen::sign(&fleet);
+    }
     let dir = match &args.run {
         Some(id) => runs::by_id(id)?,
         None => runs::newest(project)?,

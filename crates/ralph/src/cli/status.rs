@@ -22,8 +22,9 @@ use ralph_sys::{
 };
 use serde_json::{Value, json};
 
-use super::{display::settings_of, print, print_lines, runs, session::bound_to};
+use super::{display::settings_of, fleet::seen, print, print_lines, runs, session::bound_to};
 use crate::{
+    fleet::FleetDir,
     journal::{
         self, Folded,
         run_dir::{AGENT_STREAM, RunDir},
@@ -46,7 +47,7 @@ use crate::{
 /// Example: ralph status --all
 #[derive(Args, Debug)]
 pub(super) struct StatusArgs {
-    /// Show this run alone, of any project: its id, or the beginning of it
+    /// Show this run or fleet alone, of any project: its id, or the beginning of it
     #[arg(conflicts_with = "all")]
     run: Option<String>,
 
@@ -58,7 +59,7 @@ pub(super) struct StatusArgs {
     #[arg(long)]
     json: bool,
 
-    /// Print nothing, and exit with what this run (its id or the beginning; without it, the newest) exited with
+    /// Print nothing, and exit with what this run or fleet (its id or the beginning; without it, the newest run) exited with
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["all", "json"])]
     exit_code: Option<String>,
 }
@@ -71,7 +72,13 @@ const TAIL: u64 = 64 * 1024;
 
 /// Prints the runs, the newest first.
 pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
+    if let Some(fleet) = args.run.as_deref().and_then(FleetDir::by_id) {
+        return seen::show(&fleet, args.json);
+    }
     if let Some(id) = &args.exit_code {
+        if let Some(fleet) = FleetDir::by_id(id) {
+            return seen::exit_code(&fleet);
+        }
         let run = if id.is_empty() { runs::newest(project)? } else { runs::by_id(id)? };
         return exit_code(&run);
     }
@@ -88,7 +95,9 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
         columns: Width::of(Stream::Out).columns(),
         with_project: args.all || args.run.is_some(),
     };
-    let mut out = String::new();
+    let fleet = if args.json || args.all || args.run.is_some() { None } else { seen::summary(project) };
+    let has_fleet = fleet.is_some();
+    let mut out = fleet.unwrap_or_default();
     let shown = if args.json { runs.len() } else { runs.len().min(MAX_SHOWN) };
     for run in &runs[..shown] {
         let id = run.id();
@@ -106,7 +115,7 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
     if 0 < older {
         let _ = writeln!(out, "({older} older runs are not shown; --json shows all)");
     }
-    if runs.is_empty() && !args.json {
+    if runs.is_empty() && !args.json && !has_fleet {
         out.push_str("no runs yet; start one: ralph run \"...\"\n");
     }
     if args.all && !args.json {

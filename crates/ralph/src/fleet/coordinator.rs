@@ -9,7 +9,7 @@ use std::{
 
 use jiff::Timestamp;
 use ralph_core::fleet::{
-    FleetAction, FleetEvent, FleetOutcome, FleetStarted, FleetWorld, ItemPhase, ItemStep, LANDER, Ledger,
+    FleetAction, FleetEvent, FleetStarted, FleetWorld, ItemPhase, ItemStep, LANDER, Ledger,
     Stored, after_death, decide,
 };
 use ralph_sys::{
@@ -27,7 +27,7 @@ use super::{
     crew::{LaneProcess, start_lander},
     tail::Tail,
 };
-use crate::{report, workspace::Source};
+use crate::{report::fleet::FleetStyle, workspace::Source};
 
 /// Between two looks at the processes.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
@@ -56,12 +56,12 @@ pub(crate) struct Coordinator {
     lander_deaths: u32,
     world: FleetWorld,
     tail: Tail,
-    quiet: bool,
+    style: FleetStyle,
 }
 
 impl Coordinator {
     /// Takes over a fleet.
-    pub(crate) fn open(dir: FleetDir, opening: Opening, quiet: bool) -> Result<Self> {
+    pub(crate) fn open(dir: FleetDir, opening: Opening, style: FleetStyle) -> Result<Self> {
         let mut ledger = FileLedger::open(&dir)?;
         let mut supervisor = Supervisor::new()?;
         let mark = Mark::new(&dir.id(), dir.path());
@@ -71,12 +71,11 @@ impl Coordinator {
             Guardian::start(mark.clone(), &[ledger.lock()?.into()]).context("cannot start the guardian")?;
         let mut tail = Tail::default();
         match opening {
-            Opening::New(started) => {
-                ledger.record(FleetEvent::FleetStarted(started))?;
-            }
+            Opening::New(started) => style.event(ledger.record(FleetEvent::FleetStarted(started))?),
             Opening::Resumed { max_cost } => {
                 let max_cost = max_cost.or(ledger.state().started.plan.max_cost);
-                ledger.record(FleetEvent::FleetResumed { pid: std::process::id(), max_cost })?;
+                let pid = std::process::id();
+                style.event(ledger.record(FleetEvent::FleetResumed { pid, max_cost })?);
                 for number in 1..=ledger.state().started.plan.lanes {
                     tail.skip(dir.log(&format!("lane-{number}")));
                 }
@@ -98,7 +97,7 @@ impl Coordinator {
             lander_deaths: 0,
             world,
             tail,
-            quiet,
+            style,
         };
         fleet.post_failed()?;
         Ok(fleet)
@@ -127,8 +126,7 @@ impl Coordinator {
         };
         let exit_code = outcome.exit_code();
         self.show_lines();
-        self.tell("fleet", &told(&outcome));
-        self.ledger.record(FleetEvent::FleetEnded { outcome, exit_code })?;
+        self.record(FleetEvent::FleetEnded { outcome, exit_code })?;
         self.guardian.release();
         self.supervisor.release();
         Ok(exit_code)
@@ -147,7 +145,7 @@ impl Coordinator {
     fn look(&mut self) -> Result<()> {
         self.world.now_ms = Timestamp::now().as_millisecond();
         if self.supervisor.stop_requested() && !self.ledger.state().is_stopping {
-            self.ledger.record(FleetEvent::StopRequested)?;
+            self.record(FleetEvent::StopRequested)?;
         }
         if self.supervisor.is_ending() {
             self.lanes.values().for_each(|lane| lane.process.ask(true));
@@ -168,15 +166,14 @@ impl Coordinator {
             lines.extend(self.tail.lines(&log).into_iter().map(|line| (format!("{lane}{item}"), line)));
         }
         for (who, line) in lines {
-            self.tell(&who, &line);
+            self.style.line(&who, &line);
         }
     }
 
-    /// Says something about a lane, in a line of its own.
-    fn tell(&self, who: &str, text: &str) {
-        if !self.quiet || who == "fleet" {
-            report::fleet::line(who, text);
-        }
+    /// Records what happened, and says it.
+    fn record(&mut self, event: FleetEvent) -> Result<()> {
+        self.style.event(self.ledger.record(event)?);
+        Ok(())
     }
 
     /// What runs have spent, and whether one waits for its usage limit.
@@ -201,10 +198,7 @@ impl Coordinator {
                 }
             }
         }
-        for event in events {
-            self.ledger.record(event)?;
-        }
-        Ok(())
+        events.into_iter().try_for_each(|event| self.record(event))
     }
 
     fn reap_lanes(&mut self) -> Result<()> {
@@ -229,7 +223,6 @@ impl Coordinator {
                 Some(answer) => answer.step,
                 None => after_death(&self.ledger.state().started.plan, &known, lease),
             };
-            self.tell_step(&name, &item, &step);
             self.append(&item, &name, step)?;
         }
         Ok(())
@@ -252,22 +245,19 @@ impl Coordinator {
             Some(LandingAnswer::Refused(refusal)) => ItemStep::Refused(refusal),
             Some(LandingAnswer::Overtaken | LandingAnswer::Interrupted) => return Ok(()),
             Some(LandingAnswer::Blocked { why }) => {
-                self.tell("lander", &why);
-                self.ledger.record(FleetEvent::LandingBlocked { why })?;
-                return Ok(());
+                return self.record(FleetEvent::LandingBlocked { why });
             }
             None => {
                 self.lander_deaths += 1;
                 if MAX_LANDER_DEATHS <= self.lander_deaths && !self.ledger.state().is_stopping {
                     let log = self.dir.log("lander");
                     let why = format!("the lander dies on {item}; see {}", log.display());
-                    self.ledger.record(FleetEvent::LandingBlocked { why })?;
+                    self.record(FleetEvent::LandingBlocked { why })?;
                 }
                 return Ok(());
             }
         };
         self.lander_deaths = 0;
-        self.tell_step("lander", &item, &step);
         self.append(&item, LANDER, step)
     }
 
@@ -280,7 +270,7 @@ impl Coordinator {
                 let lease = self.ledger.state().item(&item).offered().map_or(0, |offer| offer.lease);
                 // What a lander of an earlier process left says nothing about this one.
                 let _ = fs_err::remove_file(self.dir.answer("landing", lease));
-                self.tell("lander", &format!("judging {item} on the merged tree"));
+                self.style.line("lander", &format!("judging {item} on the merged tree"));
                 let process = start_lander(&self.dir, &item, lease, &self.mark).context("cannot land")?;
                 self.landing = Some((process, item, lease));
                 self.world.is_landing = true;
@@ -318,40 +308,17 @@ impl Coordinator {
             .context("cannot start a lane")?;
         self.lanes.insert(lane.to_owned(), process);
         self.world.running.insert(lane.to_owned(), lease);
-        self.tell(lane, &format!("works on {item}"));
         Ok(())
-    }
-
-    fn tell_step(&self, who: &str, item: &str, step: &ItemStep) {
-        let text = match step {
-            ItemStep::Done(offer) => format!("{item} is done: ${:.2}", offer.cost),
-            ItemStep::Failed { why, .. } => format!("{item} failed: {why}"),
-            ItemStep::Released { died: true, .. } => format!("died on {item}; it is continued"),
-            ItemStep::Released { died: false, .. } => format!("stopped working on {item}"),
-            ItemStep::Merged { commit } => format!("{item} landed as {}", &commit[..commit.len().min(10)]),
-            ItemStep::Refused(refusal) => format!("{item} is sent back: {}", refusal.line()),
-            ItemStep::Posted | ItemStep::Claimed | ItemStep::Cancelled { .. } => return,
-        };
-        self.tell(who, &text);
     }
 
     fn append(&mut self, item: &str, who: &str, step: ItemStep) -> Result<()> {
         let after = self.ledger.state().item(item).last;
         match self.ledger.append(item, who, step, after)? {
-            Stored::At(_) => Ok(()),
+            Stored::At(_) => {
+                self.ledger.last().into_iter().for_each(|entry| self.style.event(entry));
+                Ok(())
+            }
             Stored::Overtaken => Err(Error::new("another process writes the journal of this fleet")),
         }
-    }
-}
-
-/// How a fleet ended, in one line.
-fn told(outcome: &FleetOutcome) -> String {
-    match outcome {
-        FleetOutcome::Done => "Complete: everything has landed".to_owned(),
-        FleetOutcome::Exhausted => {
-            "Maximum cost reached; continue with: ralph fleet resume --max-cost USD".to_owned()
-        }
-        FleetOutcome::Stopped { reasons } => format!("Stopped for a person: {}", reasons.join("; ")),
-        FleetOutcome::Interrupted => "Interrupted; continue with: ralph fleet resume".to_owned(),
     }
 }

@@ -7,10 +7,10 @@ use std::{
 
 use ralph_sys::{
     error::{Context, Error, Result},
-    paths::project_dir,
+    paths::{project_dir, state_dir},
 };
 
-use crate::journal::run_dir::new_id;
+use crate::journal::run_dir::{JOURNAL, RunDir, new_id};
 
 /// The folder of one fleet.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ impl FleetDir {
     pub(crate) fn create(project: &Path) -> Result<Self> {
         let path = project_dir(project)?.join("fleets").join(new_id());
         let refused = || format!("cannot keep a record of the fleet in {}", path.display());
-        for folder in [path.clone(), path.join("answers"), path.join("logs")] {
+        for folder in [path.clone(), path.join("answers"), path.join("logs"), path.join("receipts")] {
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).context(refused())?;
         }
         Ok(Self { path })
@@ -36,13 +36,27 @@ impl FleetDir {
 
     /// The newest fleet of a project.
     pub(crate) fn newest(project: &Path) -> Result<Self> {
-        let folder = project_dir(project)?.join("fleets");
-        let entries = fs_err::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let newest = entries.filter(|path| path.join("journal.jsonl").exists()).max();
-        newest.map(Self::at).ok_or_else(|| {
+        Self::of_project(project)?.pop().ok_or_else(|| {
             Error::new(format!("there is no fleet of {} yet", project.display()))
                 .hint("start one: ralph fleet run \"...\" --best-of 3")
         })
+    }
+
+    /// The fleets of a project, oldest first.
+    pub(crate) fn of_project(project: &Path) -> Result<Vec<Self>> {
+        Ok(fleets_in(&project_dir(project)?))
+    }
+
+    /// The fleet with this id, or with the only id that begins so, of any project. Nothing if a run is meant.
+    pub(crate) fn by_id(id: &str) -> Option<Self> {
+        let projects = fs_err::read_dir(state_dir().ok()?).into_iter().flatten().flatten();
+        let fleets = projects.flat_map(|project| fleets_in(&project.path()));
+        let mut fleets: Vec<Self> = fleets.filter(|fleet| fleet.id().starts_with(id)).collect();
+        if let Some(exact) = fleets.iter().position(|fleet| fleet.id() == id) {
+            return Some(fleets.swap_remove(exact));
+        }
+        let is_run = || RunDir::all().is_ok_and(|runs| runs.iter().any(|run| run.id().starts_with(id)));
+        fleets.pop().filter(|_| fleets.is_empty() && !id.is_empty() && !is_run())
     }
 
     /// Its id.
@@ -55,12 +69,17 @@ impl FleetDir {
     }
 
     pub(crate) fn journal(&self) -> PathBuf {
-        self.path.join("journal.jsonl")
+        self.path.join(JOURNAL)
     }
 
     /// What a lane answers, or the lander, under this lease.
     pub(super) fn answer(&self, kind: &str, lease: u64) -> PathBuf {
         self.path.join("answers").join(format!("{kind}-{lease}.json"))
+    }
+
+    /// The receipts of what landed.
+    pub(crate) fn receipts(&self) -> PathBuf {
+        self.path.join("receipts")
     }
 
     /// What the processes of a lane, or of the lander, print.
@@ -73,4 +92,12 @@ impl FleetDir {
         let project = self.path.parent().and_then(Path::parent).unwrap_or(&self.path);
         project.join("lanes").join(lane)
     }
+}
+
+fn fleets_in(project: &Path) -> Vec<FleetDir> {
+    let entries = fs_err::read_dir(project.join("fleets")).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| path.join(JOURNAL).exists()).collect();
+    paths.sort();
+    paths.into_iter().map(FleetDir::at).collect()
 }

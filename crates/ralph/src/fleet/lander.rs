@@ -23,10 +23,13 @@ use super::{
     lane::{is_asked_to_stop, ref_name},
     own_files::OwnFiles,
 };
+#[cfg(debug_assertions)]
+use crate::journal::crash_point::CrashPoint;
 use crate::{
     hidden,
+    journal::run_dir::RunDir,
     judge::{self, Judged, NoResult, PlacedGuardrail, Request, What},
-    settings,
+    receipt, report, settings,
     workspace::{
         MadeChange, Merge, Merged, Source, Workspace,
         target::{CANDIDATES, Moved, TargetBranch},
@@ -65,7 +68,17 @@ pub(crate) fn main(call: &LanderCall) -> Result<u8> {
     let source = Source::find(&mut supervisor, &started.project)?
         .ok_or_else(|| Error::new("the project is not in a git repository any more"))?;
     let target = TargetBranch::new(&source, &started.target);
-    let mut landing = Landing { dir: &dir, started, planned, offer, supervisor, source, target };
+    let mut landing = Landing {
+        dir: &dir,
+        started,
+        planned,
+        offer,
+        supervisor,
+        source,
+        target,
+        #[cfg(debug_assertions)]
+        death: CrashPoint::planned_for("RALPH_TEST_KILL_LANDER_AT"),
+    };
     let answer = match landing.land() {
         Ok(answer) => answer,
         Err(error) => LandingAnswer::Blocked { why: error.to_string() },
@@ -74,8 +87,17 @@ pub(crate) fn main(call: &LanderCall) -> Result<u8> {
     let answer =
         if is_bad && is_asked_to_stop(&mut landing.supervisor) { LandingAnswer::Interrupted } else { answer };
     answer::write(&dir.answer("landing", call.lease), &answer)?;
+    landing.crash_point();
     landing.supervisor.release();
     Ok(0)
+}
+
+/// What was found on the merged tree.
+struct Verdict {
+    judged: Judged,
+    hidden: Vec<String>,
+    /// What the settings give to guardrails and agents.
+    own_values: Vec<String>,
 }
 
 struct Landing<'a> {
@@ -86,9 +108,17 @@ struct Landing<'a> {
     supervisor: Supervisor,
     source: Source,
     target: TargetBranch,
+    #[cfg(debug_assertions)]
+    death: CrashPoint,
 }
 
 impl Landing<'_> {
+    /// A place where a test can kill the lander.
+    fn crash_point(&mut self) {
+        #[cfg(debug_assertions)]
+        self.death.after_step();
+    }
+
     fn trailer(&self) -> String {
         format!("Ralph-Item: {}/{}@{}", self.dir.id(), ref_name(&self.planned.id), self.offer.lease)
     }
@@ -104,7 +134,8 @@ impl Landing<'_> {
             match answer {
                 LandingAnswer::Overtaken => {}
                 LandingAnswer::Merged { commit } => {
-                    self.tidy()?;
+                    self.tidy(&commit)?;
+                    self.crash_point();
                     return Ok(LandingAnswer::Merged { commit });
                 }
                 other => return Ok(other),
@@ -124,6 +155,7 @@ impl Landing<'_> {
             Ok(commit) => commit,
             Err(answer) => return Ok(answer),
         };
+        self.crash_point();
         let mut sandbox = settings.sandbox.wanted("", Choice::Auto);
         sandbox.level = Choice::Level(self_test::choose(&mut self.supervisor, &sandbox)?);
         let hidden = hidden::own()?;
@@ -145,7 +177,11 @@ impl Landing<'_> {
                 Ok(LandingAnswer::Blocked { why: format!("the merged tree cannot be judged: {why}") })
             }
             Ok(judged) if !judged.passed => Ok(LandingAnswer::Refused(red(&judged, &tip, &hidden))),
-            Ok(_) => self.publish(&workspace, &tip, &commit),
+            Ok(judged) => {
+                let values = settings.agent.env.values().chain(settings.guardrail_env.values());
+                let own_values = values.cloned().collect();
+                self.publish(&workspace, (&tip, &commit), &Verdict { judged, hidden, own_values })
+            }
         }
     }
 
@@ -218,10 +254,20 @@ impl Landing<'_> {
     }
 
     /// Moves the target to what was judged.
-    fn publish(&mut self, workspace: &Workspace, tip: &str, commit: &str) -> Result<LandingAnswer> {
+    fn publish(
+        &mut self,
+        workspace: &Workspace,
+        (tip, commit): (&str, &str),
+        verdict: &Verdict,
+    ) -> Result<LandingAnswer> {
         let name = self.landing_ref();
+        self.crash_point();
         self.target.fetch(&mut self.supervisor, &workspace.store_dir(), commit, &name)?;
-        Ok(match self.target.advance(&mut self.supervisor, tip, commit)? {
+        self.write_receipt((tip, commit), verdict);
+        self.crash_point();
+        let moved = self.target.advance(&mut self.supervisor, tip, commit)?;
+        self.crash_point();
+        Ok(match moved {
             Moved::Landed => LandingAnswer::Merged { commit: commit.to_owned() },
             Moved::Overtaken => LandingAnswer::Overtaken,
             Moved::InTheWay(why) => LandingAnswer::Blocked {
@@ -230,12 +276,43 @@ impl Landing<'_> {
         })
     }
 
+    /// Keeps what others can verify. Made before the target moves: a lander that is killed after that finds it. What goes
+    /// wrong costs the receipt, never the landing.
+    fn write_receipt(&mut self, (tip, commit): (&str, &str), verdict: &Verdict) {
+        let runs = RunDir::all().unwrap_or_default();
+        let Some(run) = runs.iter().find(|run| Some(run.id()) == self.offer.run) else { return };
+        let landing = receipt::landing::Landing {
+            project: &self.started.project,
+            source: &self.source,
+            run,
+            tip,
+            commit,
+            judged: &verdict.judged,
+            hidden: &verdict.hidden,
+            own_values: verdict.own_values.clone(),
+        };
+        let name = self.receipt_name();
+        let issued = receipt::landing::issue(&mut self.supervisor, &landing, &self.dir.receipts(), &name);
+        let warnings = issued.unwrap_or_else(|error| vec![format!("there is no receipt: {error}")]);
+        warnings.iter().for_each(|warning| report::fleet::line("lander", warning));
+    }
+
+    fn receipt_name(&self) -> String {
+        format!("{}-{}.json", ref_name(&self.planned.id), self.offer.lease)
+    }
+
     fn landing_ref(&self) -> String {
         format!("refs/ralph/landing/{}", self.dir.id())
     }
 
-    /// What has landed needs no ref of its own any more.
-    fn tidy(&mut self) -> Result<()> {
+    /// What has landed has its receipt as a note, and needs no ref of its own any more.
+    fn tidy(&mut self, commit: &str) -> Result<()> {
+        let file = self.dir.receipts().join(self.receipt_name());
+        if file.exists() {
+            let noted = receipt::landing::note(&mut self.supervisor, &self.source, commit, &file);
+            let warn = |error| report::fleet::line("lander", &format!("the receipt is not noted: {error}"));
+            noted.err().into_iter().for_each(warn);
+        }
         let candidate = format!("{CANDIDATES}/{}/{}", self.dir.id(), ref_name(&self.planned.id));
         for name in [self.landing_ref(), candidate] {
             if self.target.held(&mut self.supervisor, &name)?.is_some() {

@@ -3,6 +3,7 @@
 
 use std::{
     cell::Cell,
+    collections::BTreeMap,
     ffi::OsString,
     fs::File,
     io,
@@ -13,6 +14,7 @@ use std::{
 
 use clap::Args;
 use ralph_core::{
+    engine::outcome::{Exhausted, Outcome},
     fleet::{FleetItem, FleetStarted, FleetWork, Item, ItemStep, Offer, feedback},
     stories::lane::for_lane,
 };
@@ -46,6 +48,8 @@ use crate::{
 /// A lane whose last process was killed is free when everything of it has gone.
 const FREE_TIMEOUT: Duration = Duration::from_mins(1);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Where nothing is left, in US dollars: a budget of 0 would be none.
+const MIN_BUDGET: f64 = 0.01;
 /// How much later a request to stop may come than the end of what was started.
 const STOP_TIMEOUT: Duration = Duration::from_millis(500);
 /// Ports of a lane, from its number on; those of judges begin elsewhere.
@@ -88,6 +92,7 @@ pub(crate) fn main(call: &LaneCall) -> Result<u8> {
         planned,
         item: state.item(&call.item),
         left: started.plan.max_cost.map(|most| most - state.cost()),
+        spent: state.spent.clone(),
         supervisor,
         source,
         target,
@@ -153,6 +158,8 @@ struct Lane<'a> {
     item: Item,
     /// What is left of the budget.
     left: Option<f64>,
+    /// What every run of the fleet has cost.
+    spent: BTreeMap<String, f64>,
     supervisor: Supervisor,
     source: Source,
     target: TargetBranch,
@@ -177,7 +184,15 @@ impl Lane<'_> {
             Some((run, claim)) if journal::end(&run.journal()).is_some_and(|(_, _, code)| code == 0) => {
                 (claim, Next::HandIn)
             }
-            Some((run, claim)) => (claim, Next::Run(vec!["resume".into(), run.id().into()])),
+            Some((run, claim)) => {
+                let mut words = vec!["resume".into(), run.id().into()];
+                if let Some(left) = self.left {
+                    // The budget of a run counts from its beginning.
+                    let most = left.max(MIN_BUDGET) + self.spent.get(&run.id()).copied().unwrap_or_default();
+                    words.extend(["--max-cost".into(), most.to_string().into()]);
+                }
+                (claim, Next::Run(words))
+            }
             None => {
                 let claim = match self.begin()? {
                     Ok(claim) => claim,
@@ -260,7 +275,7 @@ impl Lane<'_> {
             settings["agent"]["model"] = json!(model);
         }
         if let Some(left) = self.left {
-            settings["limits"]["maxCost"] = json!(left.max(0.01));
+            settings["limits"]["maxCost"] = json!(left.max(MIN_BUDGET));
         }
         answer::write(&self.folder.join("settings.json"), &settings)?;
         if let FleetWork::Prompt { text } = work {
@@ -344,6 +359,11 @@ impl Lane<'_> {
         let folded = run.and_then(|run| journal::fold(&run.journal()).ok()).map(|folded| folded.run);
         let cost = folded.as_ref().and_then(|it| it.state.spent().usage.cost_usd).unwrap_or_default();
         let end = run.and_then(|run| journal::end(&run.journal())).zip(folded.as_ref());
+        // The budget is the fleet's: it says whether that is the end.
+        let is_spent = self.left.is_some()
+            && end.as_ref().is_some_and(|((_, outcome, _), _)| {
+                *outcome == Outcome::Exhausted { limit: Exhausted::MaxCost }
+            });
         let end = end.map(|((_, outcome, _), it)| report::summary::outcome(&outcome, &it.plan, &it.state));
         let id = run.map(RunDir::id);
         let lease = self.call.lease;
@@ -355,9 +375,10 @@ impl Lane<'_> {
             (Some(0), Ok(head)) if head != claim.start => {
                 self.target.fetch(&mut self.supervisor, &repository, &head, &name(CANDIDATES))?;
                 let base = claim.base.clone();
-                Ok(answer(ItemStep::Done(Offer { lease, base, head, cost })))
+                Ok(answer(ItemStep::Done(Offer { lease, base, head, cost, run: id.clone() })))
             }
             (Some(0), Ok(_)) => Ok(self.failed(id, "its run changed nothing".to_owned())),
+            (Some(_), _) if is_spent => Ok(answer(ItemStep::Released { lease, died: false })),
             (Some(INTERRUPTED), _) => Ok(answer(ItemStep::Released { lease, died: false })),
             (code, head) => {
                 if let Ok(head) = head

@@ -78,6 +78,11 @@ impl FileLedger {
         Ok(Self::read_all(&dir.journal())?.0)
     }
 
+    /// The entries of a journal after the first `known`, for somebody who only looks.
+    pub(crate) fn entries_after(dir: &FleetDir, known: usize) -> Result<Vec<FleetEntry>> {
+        Ok(Self::read_all(&dir.journal())?.1.into_iter().skip(known).collect())
+    }
+
     fn read_all(path: &Path) -> Result<(FleetState, Vec<FleetEntry>)> {
         let bytes = fs_err::read(path)?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -94,8 +99,13 @@ impl FileLedger {
         &self.state
     }
 
-    /// Appends what happened.
-    pub(crate) fn record(&mut self, event: FleetEvent) -> io::Result<u64> {
+    /// The last entry.
+    pub(super) fn last(&self) -> Option<&FleetEntry> {
+        self.entries.last()
+    }
+
+    /// Appends what happened; returns the entry.
+    pub(crate) fn record(&mut self, event: FleetEvent) -> io::Result<&FleetEntry> {
         let n = self.state.last + 1;
         let entry = FleetEntry { n, at: journal::now(), event };
         let mut line = serde_json::to_vec(&entry)?;
@@ -106,8 +116,9 @@ impl FileLedger {
         #[cfg(debug_assertions)]
         self.death.after_writing();
         self.state.apply(&entry);
+        let at = self.entries.len();
         self.entries.push(entry);
-        Ok(n)
+        Ok(&self.entries[at])
     }
 }
 
@@ -129,7 +140,7 @@ impl Ledger for FileLedger {
             return Ok(Stored::Overtaken);
         }
         let (item, who) = (item.to_owned(), who.to_owned());
-        Ok(Stored::At(self.record(FleetEvent::Item { item, who, step })?))
+        Ok(Stored::At(self.record(FleetEvent::Item { item, who, step })?.n))
     }
 }
 

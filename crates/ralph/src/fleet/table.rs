@@ -2,17 +2,17 @@
 
 use std::fmt::Write;
 
-use ralph_core::fleet::{FleetOutcome, FleetState, Item, ItemPhase, Refusal};
+use ralph_core::fleet::{FleetOutcome, FleetState};
 use serde_json::{Value, json};
 
 use super::FleetDir;
-use crate::workspace::place::disk;
+use crate::{report::fleet::standing, workspace::place::disk};
 
 /// What is known of a fleet.
 pub(crate) fn json(dir: &FleetDir, state: &FleetState, is_running: bool) -> Value {
     let items = state.started.plan.items.iter().map(|planned| {
         let item = state.item(&planned.id);
-        let (phase, detail) = phase(&item);
+        let (phase, detail) = standing(&item);
         json!({
             "id": planned.id, "title": planned.title, "phase": phase, "detail": detail, "after": planned.after,
             "lane": item.held().map(|lease| lease.worker.clone()), "refusals": item.refusals,
@@ -38,21 +38,11 @@ pub(crate) fn json(dir: &FleetDir, state: &FleetState, is_running: bool) -> Valu
 /// The same for people.
 pub(crate) fn text(dir: &FleetDir, state: &FleetState, is_running: bool) -> String {
     let known = json(dir, state, is_running);
-    let mut text = String::new();
-    let how = match (&state.outcome, is_running) {
-        (_, true) => "running".to_owned(),
-        (Some(FleetOutcome::Done), _) => "complete".to_owned(),
-        (Some(FleetOutcome::Exhausted), _) => "stopped: maximum cost reached".to_owned(),
-        (Some(FleetOutcome::Interrupted), _) => "interrupted".to_owned(),
-        (Some(FleetOutcome::Stopped { .. }), _) => "stopped for a person".to_owned(),
-        (None, false) => "killed; continue with: ralph fleet resume".to_owned(),
-    };
-    let target = state.started.target.trim_start_matches("refs/heads/");
-    let _ = writeln!(text, "Fleet {} on {target}: {how}, ${:.2}", dir.id(), state.cost());
+    let mut text = heading(dir, state, is_running);
     let width = state.started.plan.items.iter().map(|item| item.id.chars().count()).max().unwrap_or_default();
     for planned in &state.started.plan.items {
         let item = state.item(&planned.id);
-        let (phase, detail) = phase(&item);
+        let (phase, detail) = standing(&item);
         let _ = writeln!(text, "  {:width$}  {phase:9}  {detail}", planned.id);
     }
     for lane in known["lanes"].as_array().into_iter().flatten() {
@@ -71,23 +61,16 @@ pub(crate) fn text(dir: &FleetDir, state: &FleetState, is_running: bool) -> Stri
     text
 }
 
-/// Where an item is, in a word, and what is to say about it.
-fn phase(item: &Item) -> (&'static str, String) {
-    match &item.phase {
-        ItemPhase::Unknown => ("open", String::new()),
-        ItemPhase::Waiting => ("waiting", sent_back(item)),
-        ItemPhase::Held(lease) => ("working", format!("in {}{}", lease.worker, sent_back(item))),
-        ItemPhase::Offered(..) => ("landing", String::new()),
-        ItemPhase::Failed { why } => ("failed", why.clone()),
-        ItemPhase::Refused => ("refused", item.refusal.as_ref().map(Refusal::line).unwrap_or_default()),
-        ItemPhase::Merged { commit } => ("landed", commit[..commit.len().min(10)].to_owned()),
-        ItemPhase::Cancelled => ("cancelled", String::new()),
-    }
-}
-
-fn sent_back(item: &Item) -> String {
-    match item.refusals {
-        0 => String::new(),
-        times => format!(" (sent back {times} times)"),
-    }
+/// Which fleet it is and how it stands, in a line.
+pub(crate) fn heading(dir: &FleetDir, state: &FleetState, is_running: bool) -> String {
+    let how = match (&state.outcome, is_running) {
+        (_, true) => "running".to_owned(),
+        (Some(FleetOutcome::Done), _) => "complete".to_owned(),
+        (Some(FleetOutcome::Exhausted), _) => "stopped: maximum cost reached".to_owned(),
+        (Some(FleetOutcome::Interrupted), _) => "interrupted".to_owned(),
+        (Some(FleetOutcome::Stopped { .. }), _) => "stopped for a person".to_owned(),
+        (None, false) => "killed; continue with: ralph fleet resume".to_owned(),
+    };
+    let target = state.started.target.trim_start_matches("refs/heads/");
+    format!("Fleet {} on {target}: {how}, ${:.2}\n", dir.id(), state.cost())
 }

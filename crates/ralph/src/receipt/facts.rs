@@ -182,10 +182,15 @@ fn of_chain(reader: &ChainReader, hash: Sha256) -> JournalFacts {
 
 /// What must not be in a receipt.
 fn private(setup: &Setup) -> Private {
-    let variable = |name: &str| env::var(name).unwrap_or_default();
     let own = setup.agent.env.values().chain(setup.guardrail_env.values()).cloned();
+    private_of(&setup.project, own.collect())
+}
+
+/// What must not be in a receipt about this project, with the values that its settings give to others.
+pub(super) fn private_of(project: &Path, own_values: Vec<String>) -> Private {
+    let variable = |name: &str| env::var(name).unwrap_or_default();
     Private {
-        project: setup.project.display().to_string(),
+        project: project.display().to_string(),
         home: variable("HOME"),
         user: [variable("USER"), variable("LOGNAME")]
             .into_iter()
@@ -193,7 +198,7 @@ fn private(setup: &Setup) -> Private {
             .unwrap_or_default(),
         host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         values: env::vars_os().filter_map(|(_, value)| value.into_string().ok()).collect(),
-        own_values: own.collect(),
+        own_values,
     }
 }
 

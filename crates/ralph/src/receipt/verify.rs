@@ -274,8 +274,10 @@ fn record(request: &VerifyRequest<'_>, statement: &Statement, folder: Option<&Pa
     }
     let beside = folder.map(|folder| RunDir::at(folder.to_owned()));
     let is_it = |run: &RunDir| run.id() == statement.predicate.run.id && run.path().join(RECEIPT).is_file();
+    // Runs in the lanes of a fleet are runs of other folders.
+    let others = || RunDir::all().unwrap_or_default();
     let own = RunDir::of_project(request.project).unwrap_or_default();
-    let found = beside.into_iter().chain(own).find(is_it);
+    let found = beside.into_iter().chain(own).find(is_it).or_else(|| others().into_iter().find(is_it));
     found.map(|run| run.journal()).filter(|path| path.is_file())
 }
 

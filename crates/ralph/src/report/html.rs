@@ -3,6 +3,7 @@
 //! Invariant: everything that an agent or a gate said is escaped; the page has no script and loads nothing.
 
 mod chart;
+pub(crate) mod fleet;
 mod recap;
 mod receipt;
 mod refused;
@@ -72,15 +73,19 @@ impl Page<'_> {
             section("Sandbox", self.contained()),
             section("Receipt", self.receipt()),
         ];
-        format!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>ralph {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
-            escape(self.id),
-            body.concat(),
-        )
+        document(self.id, &body.concat())
     }
+}
+
+/// A whole page.
+fn document(id: &str, body: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>ralph {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n",
+        escape(id),
+    )
 }
 
 /// A page of words and pictures that it has itself: whatever an agent brings into it, nothing is run and nothing is loaded.

@@ -48,6 +48,12 @@ pub fn end_at_once(pid: i32) {
     }
 }
 
+/// Stops ralph where it is, as `kill -STOP` does.
+#[cfg(debug_assertions)]
+pub fn stand_still() {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
+}
+
 /// Ends ralph as `kill -9` does: nothing is cleaned up.
 #[cfg(debug_assertions)]
 pub fn die() -> ! {

@@ -3,7 +3,7 @@
 use crate::fleet::{Item, ItemEntry, ItemPhase, ItemStep, Lease, Offer, Refusal};
 
 fn offer(lease: u64) -> Offer {
-    Offer { lease, base: "b".to_owned(), head: "h".to_owned(), cost: 0.5 }
+    Offer { lease, base: "b".to_owned(), head: "h".to_owned(), cost: 0.5, run: None }
 }
 
 fn fold(entries: &[(&str, ItemStep)]) -> Item {

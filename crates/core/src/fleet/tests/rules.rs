@@ -54,7 +54,7 @@ impl Story {
 
     fn hand_in(&mut self, item: &str, lane: &str, lease: u64, cost: f64) {
         self.world.running.remove(lane);
-        let offer = Offer { lease, base: "b".to_owned(), head: item.to_owned(), cost };
+        let offer = Offer { lease, base: "b".to_owned(), head: item.to_owned(), cost, run: None };
         self.step(item, lane, ItemStep::Done(offer));
     }
 

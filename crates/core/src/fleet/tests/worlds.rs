@@ -207,7 +207,7 @@ impl Sim {
         };
         let Some(planned) = plan.items.iter().find(held) else { return };
         let run = format!("{lane}-{lease}");
-        self.record(FleetEvent::Spent { run, cost: TURN });
+        self.record(FleetEvent::Spent { run, cost: TURN, run: None });
         let item = self.state.item(&planned.id);
         let step = match self.chance() {
             1 => ItemStep::Failed { lease, exit: Some(1), why: "no".to_owned() },

@@ -98,8 +98,8 @@ impl FleetLoopArgs {
             ralph_dir: work.ralph_dir,
             plan,
         };
-        let quiet = self.common.is_quiet();
-        Coordinator::open(dir, Opening::New(Box::new(started)), quiet)?.run()
+        let style = self.common.fleet_style(settings);
+        Coordinator::open(dir, Opening::New(Box::new(started)), style)?.run()
     }
 }
 
