@@ -1,9 +1,13 @@
 //! `ralph fleet`: lanes beside each other, one target.
 
+mod attacks;
+mod candidates;
 mod deaths;
 mod landing;
+mod limits;
+mod seen;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -87,6 +91,40 @@ pub(crate) fn status(env: &Env) -> Value {
     serde_json::from_str(&output.stdout).expect("JSON")
 }
 
+/// The journal of the newest fleet.
+#[track_caller]
+pub(crate) fn journal(env: &Env) -> Vec<Value> {
+    let path = journal_path(env).expect("a journal");
+    let text = std::fs::read_to_string(path).expect("a journal");
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// Where it is, once there is one.
+pub(crate) fn journal_path(env: &Env) -> Option<PathBuf> {
+    let list = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let projects = list(env.root().join("state"));
+    let fleets = projects.flat_map(|project| list(project.path().join("fleets"))).map(|it| it.path());
+    fleets.max().map(|fleet| fleet.join("journal.jsonl"))
+}
+
+/// The steps of items in the journal, each as `item step`.
+#[track_caller]
+pub(crate) fn steps(env: &Env) -> Vec<String> {
+    let events = journal(env);
+    let text = |event: &Value, key: &str| event[key].as_str().map(str::to_owned);
+    events.iter().filter_map(|it| Some(format!("{} {}", text(it, "item")?, text(it, "step")?))).collect()
+}
+
+/// A Claude Code that a script of the shell plays: what it prints last is its answer, and this is what the turn cost.
+pub(crate) fn claude(work: &str, cost: &str) -> String {
+    format!(
+        r#"prompt=$(cat)
+case "$prompt" in *"commit message"*) echo "Do it"; exit ;; esac
+{work}
+echo '{{"type":"result","subtype":"success","is_error":false,"result":"'"$answer"'","num_turns":1,"total_cost_usd":'{cost}'}}'"#
+    )
+}
+
 /// Everything of the user's repository that an agent in a lane must not change.
 pub(crate) fn repository(env: &Env) -> Vec<(String, String)> {
     let git = env.path(".git");
@@ -103,7 +141,9 @@ pub(crate) fn repository(env: &Env) -> Vec<(String, String)> {
         ("exclude".to_owned(), read("info/exclude")),
         ("hooks".to_owned(), names("hooks")),
         ("worktrees".to_owned(), names("worktrees")),
-        ("stash".to_owned(), env.git(&["stash", "list"])),
+        ("hook".to_owned(), read("hooks/post-merge")),
+        ("stash".to_owned(), env.git(&["stash", "list", "--format=%H %s"])),
+        ("beside".to_owned(), env.sh("git worktree list --porcelain | grep ^worktree").stdout),
         ("branches".to_owned(), env.git(&["for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags"])),
     ]
 }

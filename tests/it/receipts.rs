@@ -31,7 +31,7 @@ struct Machines {
 }
 
 /// Makes a key without a passphrase, and returns its public part.
-fn make_key(env: &Env, path: &Path) -> String {
+pub(crate) fn make_key(env: &Env, path: &Path) -> String {
     fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
     let made = env
         .command("ssh-keygen")
@@ -45,12 +45,12 @@ fn make_key(env: &Env, path: &Path) -> String {
 }
 
 /// Has git sign with the key.
-fn sign_with(env: &Env, key: &Path) {
+pub(crate) fn sign_with(env: &Env, key: &Path) {
     env.git(&["config", "--global", "gpg.format", "ssh"]);
     env.git(&["config", "--global", "user.signingkey", &key.display().to_string()]);
 }
 
-fn key_of(env: &Env) -> PathBuf {
+pub(crate) fn key_of(env: &Env) -> PathBuf {
     env.root().join("home/.ssh/id_ed25519")
 }
 

@@ -6,6 +6,7 @@
 
 mod clock;
 mod crowd;
+mod fleet;
 mod floors;
 mod growth;
 mod guard;
@@ -68,6 +69,7 @@ pub(crate) fn main(effort: Effort, figures: Figures, only: &[String]) -> Result<
         ("guardrails", iteration::measure_guardrails),
         // What makes this program large comes later: the memory of a process begins as that of the one that starts it.
         ("fifty loops", crowd::measure),
+        ("sixteen lanes", fleet::measure_crowd),
         ("streams", stream::measure),
         ("hooks", hook::measure),
         ("the stop hook of stories", story_hook::measure),
@@ -75,6 +77,8 @@ pub(crate) fn main(effort: Effort, figures: Figures, only: &[String]) -> Result<
         ("sandbox", sandbox::measure),
         ("the guard", guard::measure),
         ("the judge", judge::measure),
+        ("lanes and landings", fleet::measure),
+        ("ten stories in four lanes", fleet::measure_stories),
         ("receipts", verify::measure),
         ("growth", growth::measure),
         ("commits of many files", repository::measure_commit),

@@ -69,6 +69,7 @@ fn generated(ralph: &Ralph) -> Result<Vec<(PathBuf, String)>> {
         (root().join("schemas/settings.json"), settings),
         (root().join("schemas/tasks.json"), ralph.prints(&["schema", "tasks"])?),
         (root().join("schemas/event.json"), ralph.prints(&["schema", "event"])?),
+        (root().join("schemas/fleet-event.json"), ralph.prints(&["schema", "fleet-event"])?),
         (root().join("schemas/guard.json"), ralph.prints(&["schema", "guard"])?),
         (root().join("schemas/receipt.json"), ralph.prints(&["schema", "receipt"])?),
         (root().join("schemas/policy.json"), ralph.prints(&["schema", "policy"])?),

@@ -39,9 +39,9 @@ use guardian::Guardian;
 pub use aside::Aside;
 pub use beside::{Beside, Crew};
 pub use captured::Captured;
+pub use other_processes::{ask_to_stop, at_once, end_at_once, foreground};
 #[cfg(debug_assertions)]
 pub use other_processes::{die, stand_still};
-pub use other_processes::{ask_to_stop, at_once, end_at_once, foreground};
 pub use printed_into::printed_into;
 pub use spec::{Filter, Leftovers, Sink, Spec};
 pub use table::{ancestry, is_alive, is_at_work, is_same_process, lock_holder, start_time, variable};

@@ -1,77 +1,153 @@
-//! Sudden death: of the fleet at every event of its journal, and of a lane.
+//! Sudden death: of the fleet, of the lander, of the run in a lane and of everything, at every place there is.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::process::Signal;
-use serde_json::Value;
 
-use super::{every_commit_passes, landed, no_refs_left, project, recorded, status};
+use super::{every_commit_passes, journal, landed, no_refs_left, project, recorded, status};
 use crate::{
-    env::{Env, kill, poll},
+    env::{Env, RALPH, kill, poll},
     stories::{stories, story},
 };
 
-fn world() -> Env {
-    project(&[(story("A"), "echo A >A.txt\n"), (story("B"), "echo B >B.txt\n")], "sh check.sh")
+/// Worlds at once. Most of the time of each goes into waiting for processes to be gone.
+const WORLDS: usize = 4;
+
+fn world(names: &[&str]) -> Env {
+    let work: Vec<String> = names.iter().map(|name| format!("echo {name} >{name}.txt\n")).collect();
+    let all: Vec<_> = names.iter().zip(&work).map(|(name, work)| (story(name), work.as_str())).collect();
+    project(&all, "sh check.sh")
 }
 
-fn journal(env: &Env) -> Vec<Value> {
-    let known = status(env);
-    let lane = known["lanes"][0]["folder"].as_str().expect("a lane").to_owned();
-    // <state>/<project>/lanes/lane-1/tree
-    let project = std::path::Path::new(&lane).ancestors().nth(3).expect("a folder").to_owned();
-    let journal = project.join("fleets").join(known["fleet"].as_str().expect("an id")).join("journal.jsonl");
-    let text = std::fs::read_to_string(journal).expect("a journal");
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
-}
-
-fn is_finished(env: &Env) {
+#[track_caller]
+fn is_finished(env: &Env, names: &[&str]) {
     let mut landed = landed(env);
     landed.sort();
-    assert_eq!(landed, ["A: Title of A", "B: Title of B"]);
+    let expected: Vec<String> = names.iter().map(|name| format!("{name}: Title of {name}")).collect();
+    assert_eq!(landed, expected);
     assert!(stories(env).iter().all(|story| story["passes"] == true));
     assert_eq!(env.git(&["status", "--porcelain"]), "");
     every_commit_passes(env, "sh check.sh");
     assert!(no_refs_left(env));
+    // Whatever was killed when, every commit that landed has its receipt.
+    let notes = env.git(&["notes", "--ref", "refs/notes/ralph", "list"]);
+    assert_eq!(notes.lines().count(), names.len(), "{notes}");
     env.nothing_left();
+}
+
+/// Does something for every number, several at once.
+fn each(numbers: std::ops::Range<usize>, work: impl Fn(usize) + Sync) {
+    let next = AtomicUsize::new(numbers.start);
+    std::thread::scope(|scope| {
+        for _ in 0..WORLDS {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if numbers.end <= number {
+                        return;
+                    }
+                    work(number);
+                }
+            });
+        }
+    });
+}
+
+/// Starts a fleet with a variable that says where something of it dies.
+fn start(env: &Env, variable: &str, place: &str) -> crate::env::Running {
+    env.start_command(env.command(RALPH).args(["fleet", "--lanes", "2"]).env(variable, place))
 }
 
 #[test]
 fn a_fleet_that_is_killed_at_any_event_is_resumed_as_if_nothing_had_happened() {
-    let whole = world();
+    let names = ["A", "B"];
+    let whole = world(&names);
     whole.ralph(&["fleet", "--lanes", "2"]).exits(0);
     let events = journal(&whole).len();
     assert!(10 <= events, "{events}");
-    for event in 1..events {
-        for place in [event.to_string(), format!("{event}:torn")] {
-            let env = world();
-            let mut fleet = env.command(crate::env::RALPH);
-            fleet.args(["fleet", "--lanes", "2"]).env("RALPH_TEST_KILL_FLEET_AT", &place);
-            let output = env.start_command(&mut fleet).wait();
-            // With another order of events there may be one less.
-            if output.code == Some(0) {
-                is_finished(&env);
-                continue;
-            }
-            assert_eq!(output.signal, Some(9), "{place}: {}", output.stderr);
-            if place == "1:torn" {
-                // Nothing was recorded: it is begun again.
-                env.ralph(&["fleet", "--lanes", "2"]).exits(0);
-            } else {
-                env.ralph(&["fleet", "resume"]).exits(0);
-            }
-            is_finished(&env);
+    // At every event; in the middle of writing some.
+    each(1..events + 4, |number| {
+        let place =
+            if number < events { number.to_string() } else { format!("{}:torn", 1 + (number - events) * 3) };
+        let env = world(&names);
+        let output = start(&env, "RALPH_TEST_KILL_FLEET_AT", &place).wait();
+        // With another order of events there may be one less.
+        if output.code == Some(0) {
+            return is_finished(&env, &names);
         }
-    }
+        assert_eq!(output.signal, Some(9), "{place}: {}", output.stderr);
+        // Where nothing was recorded it is begun again.
+        let words = if place == "1:torn" { ["fleet", "--quiet"] } else { ["fleet", "resume"] };
+        env.ralph(&words).exits(0);
+        is_finished(&env, &names);
+    });
 }
 
 #[test]
+fn everything_killed_at_any_event_is_resumed_as_if_nothing_had_happened() {
+    let names = ["A", "B"];
+    each(1..14, |number| {
+        let env = world(&names);
+        let fleet = start(&env, "RALPH_TEST_KILL_FLEET_AT", &format!("{number}:held"));
+        let stat = format!("/proc/{}/stat", fleet.pid());
+        let state = || std::fs::read_to_string(&stat).ok()?.rsplit(") ").next()?.chars().next();
+        let is_held = poll("the fleet to come so far, or to end", || match state() {
+            Some('T') => Some(true),
+            Some('Z') | None => Some(false),
+            Some(_) => None,
+        });
+        if !is_held {
+            fleet.wait().exits(0);
+            return is_finished(&env, &names);
+        }
+        // Guardians too: nobody is left who could clean up.
+        poll("everything to be gone", || {
+            let alive = env.alive();
+            alive.iter().for_each(|(pid, _)| kill(*pid, Signal::KILL));
+            alive.iter().all(|(pid, _)| *pid == fleet.pid()).then_some(())
+        });
+        assert_eq!(fleet.wait().signal, Some(9));
+        env.ralph(&["fleet", "resume"]).exits(0);
+        is_finished(&env, &names);
+    });
+}
+
+#[test]
+fn a_lander_that_is_killed_at_any_step_lands_what_it_was_at_once() {
+    // Merged, judged, made ready, moved, tidied up, answered.
+    each(1..7, |step| {
+        let env = world(&["A"]);
+        let killed = env.root().join("killed");
+        let place = format!("{step} {}", killed.display());
+        start(&env, "RALPH_TEST_KILL_LANDER_AT", &place).wait().exits(0);
+        assert!(killed.exists(), "nobody came to step {step}");
+        is_finished(&env, &["A"]);
+        assert_eq!(recorded(&env, "A"), 1);
+    });
+}
+
+#[test]
+fn a_run_in_a_lane_that_is_killed_at_any_event_is_continued() {
+    let whole = world(&["A"]);
+    whole.ralph(&["fleet"]).exits(0);
+    let events = whole.journal().len();
+    assert!(10 <= events, "{events}");
+    each(1..events, |event| {
+        let env = world(&["A"]);
+        let killed = env.root().join("killed");
+        start(&env, "RALPH_TEST_KILL_AT", &format!("{event} {}", killed.display())).wait().exits(0);
+        assert!(killed.exists(), "nobody came to event {event}");
+        is_finished(&env, &["A"]);
+        assert_eq!(env.runs().len(), 1, "the run was continued, not begun again");
+    });
+}
+
+const WAITS: &str =
+    "touch \"$FLEET_RECORD.begun\"; until test -e \"$FLEET_RECORD.go\"; do sleep 0.01; done; echo A >A.txt\n";
+
+#[test]
 fn a_lane_that_is_killed_is_continued() {
-    let env = project(
-        &[(
-            story("A"),
-            "touch \"$FLEET_RECORD.begun\"; until test -e \"$FLEET_RECORD.go\"; do sleep 0.01; done; echo A >A.txt\n",
-        )],
-        "sh check.sh",
-    );
+    let env = project(&[(story("A"), WAITS)], "sh check.sh");
     let running = env.start(&["fleet"]);
     let begun = env.root().join("record.begun");
     poll("the agent to begin", || begun.exists().then_some(()));
@@ -94,13 +170,7 @@ fn a_lane_that_is_killed_is_continued() {
 
 #[test]
 fn a_fleet_that_is_stopped_goes_on_where_it_was() {
-    let env = project(
-        &[(
-            story("A"),
-            "touch \"$FLEET_RECORD.begun\"; until test -e \"$FLEET_RECORD.go\"; do sleep 0.01; done; echo A >A.txt\n",
-        )],
-        "sh check.sh",
-    );
+    let env = project(&[(story("A"), WAITS)], "sh check.sh");
     let running = env.start(&["fleet"]);
     let begun = env.root().join("record.begun");
     poll("the agent to begin", || begun.exists().then_some(()));

@@ -3,12 +3,10 @@
 use serde_json::json;
 
 use super::{
-    after, commit, every_commit_passes, landed, no_refs_left, project, recorded, repository, status,
+    after, candidates::prompts, commit, every_commit_passes, landed, no_refs_left, project, recorded,
+    repository, status,
 };
-use crate::{
-    env::Env,
-    stories::{stories, story},
-};
+use crate::stories::{stories, story};
 
 #[test]
 fn ten_stories_with_a_diamond_land_one_after_the_other() {
@@ -29,10 +27,18 @@ fn ten_stories_with_a_diamond_land_one_after_the_other() {
         })
         .collect();
     let env = project(&all, "sh check.sh");
+    // What the list says is done must be there, and nothing else: each commit is right, or it is not.
+    env.write(
+        "check.sh",
+        "sed -n 's/.*\"id\": \"\\(.\\)\".*/\\1/p; s/.*\"passes\": true.*/done/p' ralph/tasks.json >.found\n\
+         while read -r word; do\n  if test \"$word\" = done; then test -e \"$id.txt\" || exit 1; has=$((has + 1)); else id=$word; fi\n\
+         done <.found\nrm .found; test \"$(ls ?.txt 2>/dev/null | wc -l)\" = \"${has:-0}\"\n",
+    );
+    commit(&env);
     let before = repository(&env);
     env.ralph(&["fleet", "--lanes", "4"]).exits(0).says("Complete: everything has landed");
     let landed = landed(&env);
-    assert_eq!(landed.len(), 10, "{landed:?}");
+    assert_eq!(landed.len(), 11, "one more of the test, and ten: {landed:?}");
     let place =
         |name: &str| landed.iter().position(|it| it.starts_with(&format!("{name}:"))).expect("it landed");
     assert!(place("A") < place("B") && place("A") < place("C"), "{landed:?}");
@@ -43,6 +49,12 @@ fn ten_stories_with_a_diamond_land_one_after_the_other() {
     let progress = env.read("ralph/progress.txt");
     assert!(progress.starts_with("# Log\n") && progress.lines().count() == 11, "{progress}");
     assert!(names.iter().all(|name| recorded(&env, name) == 1));
+    // Every lane has ports of its own.
+    let record = std::fs::read_to_string(env.root().join("record")).expect("a record");
+    let ports = record.lines().map(|line| line.split_once(' ').expect("a lane").1);
+    let ports: std::collections::BTreeSet<&str> = ports.collect();
+    let all = ["lane-1 10100", "lane-2 10200", "lane-3 10300", "lane-4 10400"];
+    assert!(ports.iter().all(|port| all.contains(port)) && 1 < ports.len(), "{ports:?}");
     assert_eq!(env.git(&["status", "--porcelain"]), "");
     assert_eq!(repository(&env), before);
     assert!(no_refs_left(&env));
@@ -115,38 +127,6 @@ fn what_is_never_green_is_for_a_person_who_can_discard_it() {
     env.ralph(&["fleet", "land", "X"]).exits(2).says("there is no item `X` in this fleet");
 }
 
-/// An agent for prompts that leaves what it was started as.
-fn prompts(agent: &str) -> Env {
-    let env = Env::new().with_git().agent("worker", agent).settings(json!({
-        "sandbox": "none", "guardrails": [{"command": "test -e README.md"}], "baseline": false,
-    }));
-    let record = env.root().join("record").display().to_string();
-    let env = env.variable("FLEET_RECORD", &record);
-    env.write(".gitignore", ".ralph/\n");
-    commit(&env);
-    env
-}
-
-#[test]
-fn the_first_of_three_candidates_lands_and_the_others_end() {
-    // The first is done at once; the others would work for ever.
-    let env = prompts(
-        r#"case "$(cat)" in *"commit message"*) echo "Make a winner"; exit ;; esac
-        echo "turn $RALPH_LANE" >>"$FLEET_RECORD"
-        if test "$RALPH_LANE" != lane-1; then sleep 1000; fi
-        echo $RALPH_LANE >winner.txt; echo "It works. <response>DONE</response>""#,
-    );
-    env.ralph(&["fleet", "run", "Make a winner.", "--best-of", "3", "--lanes", "3"]).exits(0);
-    assert_eq!(env.read("winner.txt"), "lane-1\n");
-    assert_eq!(landed(&env).len(), 2, "the ignore file and the winner");
-    assert!(recorded(&env, "turn") <= 3);
-    let known = status(&env);
-    let phases: Vec<_> =
-        known["items"].as_array().expect("items").iter().map(|it| it["phase"].clone()).collect();
-    assert_eq!(phases, ["landed", "cancelled", "cancelled"]);
-    env.nothing_left();
-}
-
 #[test]
 fn several_prompts_from_files_land_each() {
     let env = prompts(
@@ -159,33 +139,6 @@ fn several_prompts_from_files_land_each() {
     let file = |name: &str| env.root().join(name).display().to_string();
     env.ralph(&["fleet", "run", &file("one.md"), &file("two.md"), "--lanes", "2"]).exits(0);
     assert!(env.path("one.txt").exists() && env.path("two.txt").exists());
-}
-
-#[test]
-fn an_agent_in_a_lane_reaches_nothing_of_the_users_repository() {
-    let attack = r"
-        git config core.fsmonitor 'touch /tmp/never'; git config core.hooksPath hooks; git config user.name Mallory
-        mkdir -p .git/hooks && printf '#!/bin/sh\ntouch hooked\n' >.git/hooks/post-merge && chmod +x .git/hooks/post-merge
-        cp .git/hooks/post-merge .git/hooks/post-checkout
-        git tag stolen; git branch other; echo x >stashed; git add stashed; git stash --quiet
-        git worktree add --quiet ../elsewhere HEAD; git update-ref refs/heads/evil HEAD; git remote add origin /nowhere
-        echo done >A.txt
-    ";
-    let env = project(&[(story("A"), attack)], "sh check.sh");
-    let before = repository(&env);
-    env.ralph(&["fleet"]).exits(6).says("protected files were changed: .git/config");
-    assert_eq!(repository(&env), before);
-    assert!(!env.path("A.txt").exists() && !env.path("hooked").exists());
-    env.ralph(&["fleet", "discard", "A"]).exits(0);
-    // The next work in the same lane finds nothing of it.
-    env.write(
-        "work-A",
-        "git config core.hooksPath && exit 1\ntest ! -e .git/hooks && echo clean >clean.txt\n",
-    );
-    commit(&env);
-    env.ralph(&["fleet"]).exits(0);
-    assert_eq!(env.read("clean.txt"), "clean\n");
-    assert_eq!(repository(&env), before);
 }
 
 #[test]

@@ -48,6 +48,11 @@ impl Table {
         self.value(measure, ours, limit.as_secs_f64(), seconds);
     }
 
+    /// A share that may be at most `limit`.
+    pub(super) fn percent(&mut self, measure: &str, ours: f64, limit: f64) {
+        self.value(measure, ours, limit, |value| format!("{:.2} %", 100.0 * value));
+    }
+
     /// Something that the rows are computed from.
     pub(super) fn note(&mut self, note: String) {
         self.notes.push(note);

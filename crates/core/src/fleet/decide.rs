@@ -150,8 +150,10 @@ impl Fleet<'_> {
         let free: Vec<String> = (1..=self.plan.lanes).map(lane_name).filter(is_free).collect();
         self.plan.items.iter().find_map(|planned| {
             let item = self.item(&planned.id);
-            let is_ready =
-                item.phase == ItemPhase::Waiting && !self.is_limited(planned) && !self.is_in_the_way(planned);
+            let is_ready = item.phase == ItemPhase::Waiting
+                && !self.is_limited(planned)
+                && !self.is_in_the_way(planned)
+                && !self.may_have_lost(planned);
             // What was begun in a lane is continued there, and nowhere else.
             let may_take = |lane: &&String| item.worker.as_ref().is_none_or(|worker| worker == *lane);
             let lane = free.iter().find(may_take).filter(|_| is_ready)?.clone();
@@ -269,6 +271,13 @@ impl Fleet<'_> {
             let is_rival = planned.group.is_some() && planned.group == other.group;
             other.id != planned.id && is_begun && !is_rival && overlap(planned, other)
         })
+    }
+
+    /// Whether a candidate for the same is about to land, so that there may be nothing left to do.
+    fn may_have_lost(&self, planned: &FleetItem) -> bool {
+        let is_rival = |other: &&FleetItem| planned.group.is_some() && planned.group == other.group;
+        self.plan.pick == Pick::First
+            && self.plan.items.iter().filter(is_rival).any(|it| self.item(&it.id).offered().is_some())
     }
 
     fn held(&self) -> impl Iterator<Item = (&FleetItem, Lease)> {

@@ -129,7 +129,11 @@ fn left_out(uncommitted: u64, is_committed: bool) -> Option<Remark> {
 }
 
 /// What the statement is about. Where files are not committed it is about those, and not about the commit below them.
-pub(super) fn subjects(result: Option<&Revision>, is_committed: bool, journal: &JournalFacts) -> Vec<Subject> {
+pub(super) fn subjects(
+    result: Option<&Revision>,
+    is_committed: bool,
+    journal: &JournalFacts,
+) -> Vec<Subject> {
     let subject = |name: &str, algorithm: &str, digest: &str| Subject {
         name: name.to_owned(),
         digest: BTreeMap::from([(algorithm.to_owned(), digest.to_owned())]),

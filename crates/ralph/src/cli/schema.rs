@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use ralph_core::{
     engine::event::Event,
+    fleet::FleetEvent,
     receipt::{
         policy::ReceiptPolicy,
         statement::{PREDICATE_TYPE, STATEMENT_TYPE, Statement},
@@ -42,6 +43,8 @@ enum Of {
     Tasks,
     /// One line of the journal, which is also one line of `--output json`
     Event,
+    /// One line of the journal of a fleet, which is also one line of `ralph fleet --output json`
+    FleetEvent,
     /// Your own rules for the guard: `~/.config/ralph/guard.json`
     Guard,
     /// What a receipt says, without its envelope
@@ -56,6 +59,7 @@ pub(super) fn main(args: &SchemaArgs) -> Result<u8> {
         Of::Settings => settings_schema(),
         Of::Tasks => tasks_schema(),
         Of::Event => event_schema(),
+        Of::FleetEvent => fleet_event_schema(),
         Of::Guard => guard_schema(),
         Of::Receipt => receipt_schema(),
         Of::Policy => policy_schema(),
@@ -98,6 +102,18 @@ fn event_schema() -> String {
     text(&schema)
 }
 
+/// The schema of an event of a fleet, as the text of a file.
+fn fleet_event_schema() -> String {
+    let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut schema = generator.into_root_schema_for::<FleetLine>().to_value();
+    schema["title"] = json!("Event of a fleet of ralph");
+    schema["description"] = json!(
+        "One line of the journal of a fleet, and of `ralph fleet --output json`. Newer versions may have more kinds of \
+         events and more keys: pass over what you do not know."
+    );
+    text(&schema)
+}
+
 /// The schema of what a receipt says, as the text of a file.
 fn receipt_schema() -> String {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
@@ -132,6 +148,18 @@ struct Line {
     #[schemars(regex(pattern = r"^[0-9a-f]{16}$"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     chain: Option<String>,
+}
+
+/// A line of the journal of a fleet, as [`ralph_core::fleet::FleetEntry`] writes it.
+#[derive(JsonSchema, Serialize)]
+struct FleetLine {
+    /// The number of the line, from 1. That of a claim is its lease.
+    n: u64,
+    /// When it was recorded: RFC 3339, in UTC, with milliseconds.
+    #[schemars(extend("format" = "date-time"))]
+    at: String,
+    #[serde(flatten)]
+    event: FleetEvent,
 }
 
 /// Without the names of Rust's number types, which other programs do not know as formats.

@@ -9,8 +9,8 @@ use std::{
 
 use jiff::Timestamp;
 use ralph_core::fleet::{
-    FleetAction, FleetEvent, FleetStarted, FleetWorld, ItemPhase, ItemStep, LANDER, Ledger,
-    Stored, after_death, decide,
+    FleetAction, FleetEvent, FleetStarted, FleetWorld, ItemPhase, ItemStep, LANDER, Ledger, Stored,
+    after_death, decide,
 };
 use ralph_sys::{
     error::{Context, Error, Result},

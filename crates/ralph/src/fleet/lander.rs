@@ -32,7 +32,7 @@ use crate::{
     receipt, report, settings,
     workspace::{
         MadeChange, Merge, Merged, Source, Workspace,
-        target::{CANDIDATES, Moved, TargetBranch},
+        target::{CANDIDATES, Moved, TargetBranch, UNFINISHED},
     },
 };
 
@@ -313,8 +313,8 @@ impl Landing<'_> {
             let warn = |error| report::fleet::line("lander", &format!("the receipt is not noted: {error}"));
             noted.err().into_iter().for_each(warn);
         }
-        let candidate = format!("{CANDIDATES}/{}/{}", self.dir.id(), ref_name(&self.planned.id));
-        for name in [self.landing_ref(), candidate] {
+        let of_item = |kind: &str| format!("{kind}/{}/{}", self.dir.id(), ref_name(&self.planned.id));
+        for name in [self.landing_ref(), of_item(CANDIDATES), of_item(UNFINISHED)] {
             if self.target.held(&mut self.supervisor, &name)?.is_some() {
                 self.target.release(&mut self.supervisor, &name)?;
             }

@@ -185,6 +185,28 @@ fn one_of_several_candidates_lands() {
 }
 
 #[test]
+fn no_other_candidate_begins_while_one_may_land() {
+    let candidate = |id: &str| FleetItem { group: Some("g".to_owned()), ..item(id, &[]) };
+    let items = vec![candidate("a"), candidate("b"), item("c", &[])];
+    let mut story =
+        Story::with(FleetPlan { items, lanes: 1, deaths: 1, evictions: 1, ..FleetPlan::default() });
+    let lease = story.begin("a", "lane-1");
+    story.step("b", LANDER, ItemStep::Posted);
+    story.step("c", LANDER, ItemStep::Posted);
+    story.hand_in("a", "lane-1", lease, 0.1);
+    // What is no rival is not kept waiting.
+    assert_eq!(story.next(), claim("c", "lane-1"));
+    story.world.is_landing = true;
+    let lease = story.begin("c", "lane-1");
+    story.hand_in("c", "lane-1", lease, 0.1);
+    assert_eq!(story.next(), FleetAction::Wait);
+    story.world.is_landing = false;
+    story.refuse("a");
+    story.step("a", LANDER, ItemStep::Cancelled { why: String::new() });
+    assert_eq!(story.next(), claim("b", "lane-1"));
+}
+
+#[test]
 fn a_budget_lets_nothing_begin_and_everything_land() {
     let mut story = Story::new(vec![item("a", &[]), item("b", &[]), item("c", &[])]);
     let lease = story.begin("a", "lane-1");

@@ -207,13 +207,19 @@ impl Sim {
         };
         let Some(planned) = plan.items.iter().find(held) else { return };
         let run = format!("{lane}-{lease}");
-        self.record(FleetEvent::Spent { run, cost: TURN, run: None });
+        self.record(FleetEvent::Spent { run, cost: TURN });
         let item = self.state.item(&planned.id);
         let step = match self.chance() {
             1 => ItemStep::Failed { lease, exit: Some(1), why: "no".to_owned() },
             2 => after_death(&plan, &item, lease),
             _ if is_asked => ItemStep::Released { lease, died: false },
-            _ => ItemStep::Done(Offer { lease, base: "b".to_owned(), head: "h".to_owned(), cost: TURN }),
+            _ => ItemStep::Done(Offer {
+                lease,
+                base: "b".to_owned(),
+                head: "h".to_owned(),
+                cost: TURN,
+                run: None,
+            }),
         };
         self.step(&planned.id, lane, step);
     }

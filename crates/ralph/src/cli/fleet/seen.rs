@@ -14,10 +14,7 @@ use crate::{
     fleet::{FileLedger, FleetDir, table},
     journal::local_time,
     receipt,
-    report::{
-        fleet::FleetStyle,
-        html::fleet::FleetPage,
-    },
+    report::{fleet::FleetStyle, html::fleet::FleetPage},
     workspace::Source,
 };
 
@@ -40,7 +37,8 @@ pub(in crate::cli) fn show(dir: &FleetDir, as_json: bool) -> Result<u8> {
 pub(in crate::cli) fn summary(project: &Path) -> Option<String> {
     let dir = FleetDir::of_project(project).ok()?.pop()?;
     let state = FileLedger::look(&dir).ok()?;
-    let (items, mut text) = (&state.started.plan.items, table::heading(&dir, &state, is_running(&dir, state.pid)));
+    let (items, mut text) =
+        (&state.started.plan.items, table::heading(&dir, &state, is_running(&dir, state.pid)));
     let landed = items.iter().filter(|item| state.item(&item.id).is_merged()).count();
     let _ = writeln!(text, "  {landed} of {} landed; its items and lanes: ralph fleet status", items.len());
     Some(text)
@@ -89,7 +87,8 @@ pub(in crate::cli) fn sign(dir: &FleetDir) -> Result<u8> {
     let mut supervisor = Supervisor::new()?;
     let source = Source::find(&mut supervisor, &state.started.project)?
         .ok_or_else(|| Error::new("the project is not in a git repository any more"))?;
-    let signed = receipt::landing::sign_all(&mut supervisor, &state.started.project, &source, &dir.receipts());
+    let signed =
+        receipt::landing::sign_all(&mut supervisor, &state.started.project, &source, &dir.receipts());
     supervisor.release();
     let (signed, warnings) = signed?;
     warnings.iter().for_each(|warning| warn(warning));

@@ -10,6 +10,7 @@ use validator::accepts;
 
 use super::*;
 use crate::settings::{Settings, load};
+use ralph_core::fleet::FleetEntry;
 
 fn settings() -> Value {
     serde_json::from_str(&settings_schema()).expect("JSON")
@@ -165,7 +166,7 @@ fn the_examples_of_the_pages_are_good_settings() {
 fn the_record_page_has_an_example_of_every_event() {
     let schema = event();
     let mut shown = BTreeSet::new();
-    for line in examples(include_str!("../../../../../docs/record.md")).flat_map(str::lines) {
+    for line in examples(record_page().0).flat_map(str::lines) {
         let value: Value = serde_json::from_str(line).expect(line);
         assert!(accepts(&schema, &value), "{line}");
         let event: Event = serde_json::from_str(line).expect(line);
@@ -178,6 +179,44 @@ fn the_record_page_has_an_example_of_every_event() {
     let kinds: BTreeSet<String> =
         kinds.map(|kind| kind["properties"]["event"]["const"].as_str().expect("a name").to_owned()).collect();
     assert_eq!(shown, kinds);
+}
+
+/// The page: what it says about runs, and about fleets.
+fn record_page() -> (&'static str, &'static str) {
+    let page = include_str!("../../../../../docs/record.md");
+    page.split_once("\n## The record of a fleet\n").expect("both parts")
+}
+
+#[test]
+fn the_record_page_has_an_example_of_every_event_of_a_fleet() {
+    let schema: Value = serde_json::from_str(&fleet_event_schema()).expect("JSON");
+    let mut shown = BTreeSet::new();
+    for line in examples(record_page().1).flat_map(str::lines) {
+        let value: Value = serde_json::from_str(line).expect(line);
+        assert!(accepts(&schema, &value), "{line}");
+        let entry: FleetEntry = serde_json::from_str(line).expect(line);
+        assert_eq!(serde_json::to_value(&entry).expect("events serialize"), value, "{line}");
+        let name = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        shown.insert((name("event"), name("step")));
+    }
+    let steps = ["posted", "claimed", "done", "failed", "released", "merged", "refused", "cancelled"]
+        .map(|it| ("item", it));
+    let others = [
+        "fleet_started",
+        "fleet_resumed",
+        "spent",
+        "limit_seen",
+        "landing_blocked",
+        "stop_requested",
+        "fleet_ended",
+    ];
+    let all = others.map(|it| (it, "")).into_iter().chain(steps);
+    assert_eq!(shown, all.map(|(event, step)| (event.to_owned(), step.to_owned())).collect());
+    let mut bad: Value =
+        json!({"n": 1, "at": "2026-01-02T03:04:05.678Z", "event": "spent", "run": "x", "cost": 1});
+    assert!(accepts(&schema, &bad));
+    bad["cost"] = json!("1");
+    assert!(!accepts(&schema, &bad));
 }
 
 #[test]

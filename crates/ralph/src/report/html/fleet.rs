@@ -87,7 +87,8 @@ impl FleetPage<'_> {
             let item = self.state.item(&planned.id);
             let (phase, detail) = standing(&item);
             let landed = self.entries.iter().rev().find(|entry| is_landing(entry, &planned.id));
-            let when = landed.map(|entry| entry.at.to_zoned(self.zone.clone()).strftime("%H:%M:%S").to_string());
+            let when =
+                landed.map(|entry| entry.at.to_zoned(self.zone.clone()).strftime("%H:%M:%S").to_string());
             let runs = runs.get(planned.id.as_str()).cloned().unwrap_or_default();
             let runs: Vec<String> = runs
                 .iter()
@@ -154,7 +155,9 @@ impl FleetPage<'_> {
             .plan
             .items
             .iter()
-            .filter(|item| matches!(self.state.item(&item.id).phase, ItemPhase::Failed { .. } | ItemPhase::Refused))
+            .filter(|item| {
+                matches!(self.state.item(&item.id).phase, ItemPhase::Failed { .. } | ItemPhase::Refused)
+            })
             .map(|item| format!("ralph fleet discard {}", item.id))
             .collect();
         let commands = [vec!["ralph fleet resume".to_owned()], open].concat();
