@@ -84,9 +84,9 @@ fn lane(place: &Place, rounds: usize, files: usize) -> Result<LaneTimes> {
             let nanoseconds: f64 = fs_err::read_to_string(&begun)?.trim().parse()?;
             let took = nanoseconds / 1e9 - at(&events, "claimed")?;
             if is_fresh {
-                fresh.push(took)
+                fresh.push(took);
             } else {
-                reused.push(took)
+                reused.push(took);
             }
             landings.push(at(&events, "merged")? - at(&events, "done")?);
         }

@@ -9,8 +9,8 @@ use ralph_sys::{
 use super::{
     FileLedger, FleetDir,
     answer::{self, LandingAnswer},
+    dir::ref_name,
     lander::{self, LanderCall},
-    lane::ref_name,
 };
 use crate::workspace::{
     Source,

@@ -101,3 +101,8 @@ fn fleets_in(project: &Path) -> Vec<FleetDir> {
     paths.sort();
     paths.into_iter().map(FleetDir::at).collect()
 }
+
+/// An item's name as a part of a ref.
+pub(super) fn ref_name(item: &str) -> String {
+    item.chars().map(|c| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '_' }).collect()
+}

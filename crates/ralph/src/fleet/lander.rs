@@ -20,7 +20,8 @@ use serde_json::json;
 use super::{
     FileLedger, FleetDir,
     answer::{self, LandingAnswer},
-    lane::{is_asked_to_stop, ref_name},
+    dir::ref_name,
+    lane::is_asked_to_stop,
     own_files::OwnFiles,
 };
 #[cfg(debug_assertions)]
@@ -178,8 +179,9 @@ impl Landing<'_> {
             }
             Ok(judged) if !judged.passed => Ok(LandingAnswer::Refused(red(&judged, &tip, &hidden))),
             Ok(judged) => {
-                let values = settings.agent.env.values().chain(settings.guardrail_env.values());
-                let own_values = values.cloned().collect();
+                let agents = settings.agents.values().map(|named| &named.agent).chain([&settings.agent]);
+                let values = agents.flat_map(|agent| agent.env.values());
+                let own_values = values.chain(settings.guardrail_env.values()).cloned().collect();
                 self.publish(&workspace, (&tip, &commit), &Verdict { judged, hidden, own_values })
             }
         }

@@ -31,6 +31,7 @@ use super::{
     FileLedger, FleetDir,
     answer::{self, LaneAnswer},
     claim::Claim,
+    dir::ref_name,
     own_files::OwnFiles,
 };
 use crate::{
@@ -267,13 +268,7 @@ impl Lane<'_> {
     /// The settings and the prompt of the run.
     fn write_inputs(&self, told: Option<&str>) -> Result<()> {
         let mut settings = self.started.settings.clone();
-        let FleetItem { agent, model, work, .. } = self.planned;
-        if let Some(agent) = agent {
-            settings["agent"] = json!({"command": agent});
-        }
-        if let Some(model) = model {
-            settings["agent"]["model"] = json!(model);
-        }
+        let FleetItem { work, .. } = self.planned;
         if let Some(left) = self.left {
             settings["limits"]["maxCost"] = json!(left.max(MIN_BUDGET));
         }
@@ -288,13 +283,18 @@ impl Lane<'_> {
 
     fn words(&self) -> Vec<OsString> {
         let config = self.folder.join("settings.json").into_os_string();
-        match self.planned.work {
+        let mut words: Vec<OsString> = match self.planned.work {
             FleetWork::Story => vec!["stories".into(), "--config".into(), config],
             FleetWork::Prompt { .. } => {
                 let prompt = self.folder.join("prompt.md").into_os_string();
                 vec!["run".into(), "--config".into(), config, "-f".into(), prompt]
             }
-        }
+        };
+        // In one word each: a name cannot be taken for a flag.
+        let FleetItem { agent, model, .. } = self.planned;
+        words.extend(agent.iter().map(|agent| format!("--agent={agent}").into()));
+        words.extend(model.iter().map(|model| format!("--model={model}").into()));
+        words
     }
 
     /// Installs what the project needs.
@@ -360,10 +360,8 @@ impl Lane<'_> {
         let cost = folded.as_ref().and_then(|it| it.state.spent().usage.cost_usd).unwrap_or_default();
         let end = run.and_then(|run| journal::end(&run.journal())).zip(folded.as_ref());
         // The budget is the fleet's: it says whether that is the end.
-        let is_spent = self.left.is_some()
-            && end.as_ref().is_some_and(|((_, outcome, _), _)| {
-                *outcome == Outcome::Exhausted { limit: Exhausted::MaxCost }
-            });
+        let used_up = Outcome::Exhausted { limit: Exhausted::MaxCost };
+        let is_spent = self.left.is_some() && end.as_ref().is_some_and(|((_, it, _), _)| *it == used_up);
         let end = end.map(|((_, outcome, _), it)| report::summary::outcome(&outcome, &it.plan, &it.state));
         let id = run.map(RunDir::id);
         let lease = self.call.lease;
@@ -381,11 +379,7 @@ impl Lane<'_> {
             (Some(_), _) if is_spent => Ok(answer(ItemStep::Released { lease, died: false })),
             (Some(INTERRUPTED), _) => Ok(answer(ItemStep::Released { lease, died: false })),
             (code, head) => {
-                if let Ok(head) = head
-                    .as_ref()
-                    .map_err(drop)
-                    .and_then(|head| if *head == claim.start { Err(()) } else { Ok(head) })
-                {
+                if let Some(head) = head.as_ref().ok().filter(|head| **head != claim.start) {
                     // What was begun is kept for a person, whatever the next work does to the lane.
                     self.target.fetch(&mut self.supervisor, &repository, head, &name(UNFINISHED))?;
                 }
@@ -402,9 +396,4 @@ impl Lane<'_> {
         let step = ItemStep::Failed { lease: self.call.lease, exit: None, why };
         LaneAnswer { step, run, disk: 0 }
     }
-}
-
-/// An item's name as a part of a ref.
-pub(crate) fn ref_name(item: &str) -> String {
-    item.chars().map(|c| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '_' }).collect()
 }

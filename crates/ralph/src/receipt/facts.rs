@@ -182,8 +182,9 @@ fn of_chain(reader: &ChainReader, hash: Sha256) -> JournalFacts {
 
 /// What must not be in a receipt.
 fn private(setup: &Setup) -> Private {
-    let own = setup.agent.env.values().chain(setup.guardrail_env.values()).cloned();
-    private_of(&setup.project, own.collect())
+    let agents = setup.agents.values().chain([&setup.agent]);
+    let own = agents.flat_map(|agent| agent.env.values()).chain(setup.guardrail_env.values());
+    private_of(&setup.project, own.cloned().collect())
 }
 
 /// What must not be in a receipt about this project, with the values that its settings give to others.

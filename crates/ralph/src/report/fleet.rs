@@ -9,6 +9,8 @@ use ralph_core::{
     key_mask::masked_bytes,
 };
 
+use serde_json::Value;
+
 use super::summary::count;
 use crate::term::fit::one_line;
 
@@ -78,10 +80,14 @@ pub(crate) fn line(who: &str, text: &str) {
 /// The event as the journal has it, without the values of variables.
 fn json(entry: &FleetEntry) -> String {
     let mut value = serde_json::to_value(entry).unwrap_or_default();
-    for variables in ["/settings/agent/env", "/settings/guardrailEnv"] {
-        let variables = value.pointer_mut(variables).and_then(|it| it.as_object_mut());
+    let hide = |variables: Option<&mut Value>| {
+        let variables = variables.and_then(|it| it.as_object_mut());
         variables.into_iter().flatten().for_each(|(_, value)| *value = "***".into());
-    }
+    };
+    hide(value.pointer_mut("/settings/agent/env"));
+    hide(value.pointer_mut("/settings/guardrailEnv"));
+    let agents = value.pointer_mut("/settings/agents").and_then(|it| it.as_object_mut());
+    agents.into_iter().flatten().for_each(|(_, agent)| hide(agent.get_mut("env")));
     String::from_utf8_lossy(&masked_bytes(value.to_string().as_bytes())).into_owned()
 }
 
@@ -191,7 +197,9 @@ mod tests {
 
     #[test]
     fn values_of_variables_are_not_shown() {
-        let settings = json!({"agent": {"env": {"KEY": "secret"}}, "guardrailEnv": {"PORT": "12345"}});
+        let agent = json!({"env": {"KEY": "secret"}});
+        let settings =
+            json!({"agent": agent, "agents": {"second": agent}, "guardrailEnv": {"PORT": "12345"}});
         let started = FleetStarted { settings, plan: FleetPlan::default(), ..FleetStarted::default() };
         let line = json(&entry(FleetEvent::FleetStarted(Box::new(started))));
         assert!(line.contains("\"KEY\":\"***\"") && !line.contains("secret"), "{line}");

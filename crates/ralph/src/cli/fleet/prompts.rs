@@ -61,7 +61,9 @@ pub(super) fn main(args: &FleetRunArgs, project: &Path) -> Result<u8> {
         for number in 0..best_of {
             let nth = |list: &[String]| list.get(number as usize % list.len().max(1)).cloned();
             let agent = nth(&args.agents);
-            let command = agent.as_ref().unwrap_or(&loaded.settings.agent.command);
+            let named = agent.as_ref().and_then(|name| loaded.settings.agents.get(name));
+            let command = named.map(|named| &named.agent.command).or(agent.as_ref());
+            let command = command.unwrap_or(&loaded.settings.agent.command);
             items.push(FleetItem {
                 id: if best_of == 1 { name.clone() } else { format!("{name}-{}", number + 1) },
                 title: text
