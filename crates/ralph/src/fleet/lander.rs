@@ -296,7 +296,9 @@ impl Landing<'_> {
         let name = self.receipt_name();
         let issued = receipt::landing::issue(&mut self.supervisor, &landing, &self.dir.receipts(), &name);
         let warnings = issued.unwrap_or_else(|error| vec![format!("there is no receipt: {error}")]);
-        warnings.iter().for_each(|warning| report::fleet::line("lander", warning));
+        for warning in &warnings {
+            report::fleet::line("lander", warning);
+        }
     }
 
     fn receipt_name(&self) -> String {

@@ -30,24 +30,24 @@ impl FleetStyle {
     pub(crate) fn event(&self, entry: &FleetEntry) {
         if self.json {
             // A reader that has gone does not end the fleet.
-            let _ = self.write(&mut io::stdout().lock(), &json(entry));
+            let _ = write(&mut io::stdout().lock(), &json(entry));
         }
         if let Some(line) = self.told(entry) {
-            let _ = self.write(&mut anstream::stderr().lock(), &line);
+            let _ = write(&mut anstream::stderr().lock(), &line);
         }
     }
 
     /// Shows an event of a record: all of it is data.
     pub(crate) fn replay(&self, entry: &FleetEntry) -> io::Result<()> {
         let line = if self.json { Some(json(entry)) } else { self.told(entry) };
-        line.map_or(Ok(()), |line| self.write(&mut anstream::stdout().lock(), &line))
+        line.map_or(Ok(()), |line| write(&mut anstream::stdout().lock(), &line))
     }
 
     /// Shows a line that a lane or the lander printed.
     pub(crate) fn line(&self, who: &str, text: &str) {
         if !self.quiet {
             let line = self.shaped(Timestamp::now(), who, text);
-            let _ = self.write(&mut anstream::stderr().lock(), &line);
+            let _ = write(&mut anstream::stderr().lock(), &line);
         }
     }
 
@@ -64,12 +64,12 @@ impl FleetStyle {
         let time = time.map(|time| format!("{} ", time.strftime("%H:%M:%S"))).unwrap_or_default();
         format!("{time}{who} | {}", one_line(text))
     }
+}
 
-    /// One write for a line, so that no other process gets between.
-    fn write(&self, out: &mut dyn Write, line: &str) -> io::Result<()> {
-        out.write_all(format!("{line}\n").as_bytes())?;
-        out.flush()
-    }
+/// One write for a line, so that no other process gets between.
+fn write(out: &mut dyn Write, line: &str) -> io::Result<()> {
+    out.write_all(format!("{line}\n").as_bytes())?;
+    out.flush()
 }
 
 /// Says something in a line of its own.

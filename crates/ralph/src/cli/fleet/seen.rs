@@ -91,7 +91,9 @@ pub(in crate::cli) fn sign(dir: &FleetDir) -> Result<u8> {
         receipt::landing::sign_all(&mut supervisor, &state.started.project, &source, &dir.receipts());
     supervisor.release();
     let (signed, warnings) = signed?;
-    warnings.iter().for_each(|warning| warn(warning));
+    for warning in &warnings {
+        warn(warning);
+    }
     print_lines(&format!("signed {signed} receipts of fleet {}\n", dir.id()))?;
     Ok(0)
 }

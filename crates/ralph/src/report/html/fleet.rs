@@ -76,7 +76,8 @@ impl FleetPage<'_> {
         if let Some(FleetOutcome::Stopped { reasons }) = &self.state.outcome {
             lines.extend(reasons.iter().filter(|it| Some(*it) != self.state.blocked.as_ref()).cloned());
         }
-        let list: String = lines.iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
+        let list: Vec<String> = lines.iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
+        let list = list.concat();
         (!list.is_empty()).then(|| format!("<ul>\n{list}</ul>"))
     }
 
@@ -131,7 +132,7 @@ impl FleetPage<'_> {
             FleetEvent::Item { item, step: ItemStep::Refused(refusal), .. } => Some((item, refusal)),
             _ => None,
         });
-        let list: String = refusals
+        let list: Vec<String> = refusals
             .map(|(item, refusal)| {
                 let detail = ralph_core::fleet::feedback(refusal, &[]);
                 format!(
@@ -142,6 +143,7 @@ impl FleetPage<'_> {
                 )
             })
             .collect();
+        let list = list.concat();
         (!list.is_empty()).then(|| format!("<ul>\n{list}</ul>"))
     }
 
