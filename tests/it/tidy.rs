@@ -55,6 +55,7 @@ const WRITING: [&str; 8] = [
 /// Those who write where no agent's files are: records, ralph's own folders, files that the user names or writes in an editor, the inside of a
 /// sandbox, a repository that was made just now.
 const WRITERS: &[&str] = &[
+    "journal/crash_point.rs",
     "journal/run_dir.rs",
     "journal/hook_notes.rs",
     "journal/repair.rs",

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{commit, project, repository};
-use crate::{env::Env, sandbox::works, stories::story};
+use crate::{contained::works, env::Env, stories::story};
 
 /// What a user has in a repository beside its commits.
 fn belongings(env: &Env) {
@@ -67,7 +67,7 @@ fn a_lane_in_a_sandbox_cannot_write_to_the_users_repository() {
     if !works("embedded") {
         return;
     }
-    let attack = r#"
+    let attack = r"
         target=$FLEET_PROJECT
         echo '[alias] evil = !true' >>$target/.git/config
         printf '#!/bin/sh\ntouch hooked\n' >$target/.git/hooks/post-merge
@@ -78,7 +78,7 @@ fn a_lane_in_a_sandbox_cannot_write_to_the_users_repository() {
         echo evil >$target/A.txt; rm -rf $target/.git/refs
         rm -rf ../../../fleets ../../lanes ../claim.json
         echo done >A.txt
-    "#;
+    ";
     let env = project(&[(story("A"), attack)], "sh check.sh").settings(json!({"sandbox": "auto"}));
     let target = env.project().display().to_string();
     let env = env.settings(json!({"agent": {"env": {"FLEET_PROJECT": target}}}));

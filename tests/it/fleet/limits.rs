@@ -32,7 +32,9 @@ fn the_budget_is_the_fleets() {
         "0.3",
     );
     env.ralph(&["fleet", "--lanes", "2", "--max-cost", "0.5"]).exits(1).says("Maximum cost reached");
-    assert_eq!(landed(&env), ["A: Title of A"]);
+    // What was done when its cost was known is done, and lands.
+    let first = landed(&env);
+    assert!(first.len() < 3 && first[0] == "A: Title of A", "{first:?}");
     let turns = |env: &Env| names.map(|name| recorded(env, name));
     assert_eq!(turns(&env), [1, 1, 0]);
     let ended = journal(&env).pop().expect("an event");

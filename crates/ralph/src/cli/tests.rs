@@ -34,7 +34,7 @@ fn what_a_caller_inside_cannot_hand_over_is_known() {
 }
 
 /// Flags that several commands write for themselves, because they say something else in each.
-const OWN_MEANING: [(&str, &str); 17] = [
+const OWN_MEANING: [(&str, &str); 16] = [
     ("agent", "what works in a loop, what init offers, or where a plugin goes"),
     ("all", "of all projects: to be shown, or to be removed"),
     ("dry-run", "what a loop would do, or what would be removed"),
@@ -48,7 +48,6 @@ const OWN_MEANING: [(&str, &str); 17] = [
     ("max-time", "of a run, or of all tries on a copy of the project"),
     ("now", "ends a run, or every lane of a fleet"),
     ("project", "a bus, or where a plugin goes"),
-    ("quiet", "what a loop shows, or what a fleet does"),
     ("session-id", "whose loop is started, ended or shown"),
     ("task", "a new one, the caller's, or one whose bus it is"),
     ("type", "of a message that is posted, or of those that are shown"),

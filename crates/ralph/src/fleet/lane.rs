@@ -39,7 +39,7 @@ use crate::{
         self,
         run_dir::{RunDir, record},
     },
-    report, settings,
+    receipt, report, settings,
     workspace::{
         MadeChange, Merge, Merged, Source, StepCall, StepEnd, Wishes, Workspace,
         target::{CANDIDATES, TargetBranch, UNFINISHED},
@@ -207,7 +207,8 @@ impl Lane<'_> {
             Next::Run(words) => self.run(words)?,
             Next::HandIn => Some(0),
         };
-        let run = claim.run(&project);
+        // It may have been killed before it had a receipt; what lands has one.
+        let run = claim.run(&project).inspect(|run| receipt::catch_up(&mut self.supervisor, run));
         let answer = self.hand_in(&claim, code, run.as_ref())?;
         Ok(LaneAnswer { disk: self.workspace.end_lane(&mut self.supervisor)?, ..answer })
     }
