@@ -13,6 +13,8 @@ const COLUMNS: &str = "pid=,ppid=,sess=,stat=,etimes=,args=";
 const FIXED_COLUMNS: usize = 5;
 /// An age that is older than this may be wrong by more than [`Source::START_TOLERANCE`](super::Source::START_TOLERANCE).
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
+/// No process is older, in seconds.
+const MAX_AGE: u64 = i32::MAX as u64;
 /// How often `ps` is asked until it answers quickly; a busy machine gets the last answer.
 const MAX_ASKED: usize = 5;
 
@@ -74,9 +76,16 @@ fn row(line: &str) -> Option<Process> {
         session: session.parse().ok()?,
         is_zombie: state.starts_with(['Z', 'X']),
         is_leaving: false,
-        started: now.saturating_sub(age.parse().ok()?),
+        started: now.saturating_sub(age_of(age)?),
         shown: Some(rest.to_owned()),
     })
+}
+
+/// An age in seconds. A process that has just been started may be a part of a second younger than nothing, which `ps` prints as a
+/// very large number.
+fn age_of(text: &str) -> Option<u64> {
+    let age: u64 = text.parse().ok()?;
+    Some(if age <= MAX_AGE { age } else { 0 })
 }
 
 #[cfg(test)]
@@ -89,6 +98,11 @@ mod tests {
         assert_eq!((process.pid, process.parent, process.session, process.is_zombie), (812, 1, 810, false));
         assert_eq!(process.variable("A").as_deref(), Some("c"));
         assert!(row("7 1 7 Z 0 [sh] <defunct>").expect("a process").is_zombie);
+        for younger in [u64::from(u32::MAX), u64::MAX] {
+            let just_started = row(&format!("7 1 7 S {younger} sh A=b")).expect("a process");
+            let old = row("7 1 7 S 1000000 sh A=b").expect("a process");
+            assert!(old.started < just_started.started, "{just_started:?}");
+        }
         for damaged in ["", "7", "x 1 7 S 0 sh", "7 1 7 S - sh"] {
             assert!(row(damaged).is_none(), "{damaged}");
         }
