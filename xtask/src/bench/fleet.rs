@@ -169,7 +169,7 @@ pub(super) fn measure_stories(place: &Place, _effort: Effort, table: &mut Table)
         };
         json!({
             "id": id, "title": id, "description": "", "acceptanceCriteria": ["it is there"], "priority": 1, "passes": false,
-            "reviewStatus": null, "reviewCount": 0, "reviewFeedback": "", "notes": "", "dependsOn": after,
+            "reviewStatus": null, "reviewCount": 0, "reviewFeedback": "", "notes": "a file", "dependsOn": after,
         })
     });
     let list =
