@@ -68,16 +68,12 @@ impl Done {
     }
 }
 
+/// The tests with whole programs; which of them follows.
+const PROGRAM_TESTS: [&str; 7] = ["test", "--package", "ralph", "--test", "it", "--locked", "--"];
+
 /// The quick tests leave out what takes most of the time: what is killed and walled off at every step, and what builds and
 /// judges whole projects.
-const QUICK_TESTS: [&str; 14] = [
-    "test",
-    "--package",
-    "ralph",
-    "--test",
-    "it",
-    "--locked",
-    "--",
+const QUICK: [&str; 7] = [
     "--skip=faults::",
     "--skip=fleet::",
     "--skip=judge::",
@@ -88,19 +84,7 @@ const QUICK_TESTS: [&str; 14] = [
 ];
 
 /// What depends on how processes are watched, with the backend of other systems.
-const PORTABLE_TESTS: [&str; 11] = [
-    "test",
-    "--package",
-    "ralph",
-    "--test",
-    "it",
-    "--locked",
-    "--",
-    "processes::",
-    "signals::",
-    "loop_and_claims::",
-    "resume::",
-];
+const PORTABLE: [&str; 4] = ["processes::", "signals::", "loop_and_claims::", "resume::"];
 
 pub(super) const STEPS: [Step; 18] = [
     Step {
@@ -172,7 +156,7 @@ pub(super) const STEPS: [Step; 18] = [
                  --skip=sandbox:: --skip=selftest:: --skip=weakened::",
         when: When::Quick,
         cold_seconds: 150,
-        check: |_| run(Memory::new()?.cargo().args(QUICK_TESTS)),
+        check: |_| run(Memory::new()?.cargo().args(PROGRAM_TESTS).args(QUICK)),
     },
     Step {
         name: "test",
@@ -186,7 +170,9 @@ pub(super) const STEPS: [Step; 18] = [
         repeat: "RALPH_PROCESS=portable cargo test -p ralph --test it --locked -- processes:: signals:: loop_and_claims:: resume::",
         when: When::Whole,
         cold_seconds: 25,
-        check: |_| run(Memory::new()?.cargo().args(PORTABLE_TESTS).env("RALPH_PROCESS", "portable")),
+        check: |_| {
+            run(Memory::new()?.cargo().args(PROGRAM_TESTS).args(PORTABLE).env("RALPH_PROCESS", "portable"))
+        },
     },
     Step {
         name: "document",

@@ -189,20 +189,9 @@ impl<'n> Fields<'n, '_> {
         key: &'static str,
         read: impl Fn(&str, &Node) -> Result<T, String>,
     ) -> Option<BTreeMap<String, T>> {
-        let member = self.member(key)?;
-        let (path, position) = (self.path_of(member), self.at(member));
-        let Content::Object(members) = &member.value.content else {
-            self.report.problem(position, &path, (self.manner.wrong)("an object", &member.value));
-            return None;
-        };
-        let manner = self.manner;
-        let read = |Member { key, position, value }: &Member| {
-            let path = member_path(&path, &key.escape_debug().to_string());
-            let value = self.report.keep(*position, &path, read(key, value));
-            value.map(|value| (key.clone(), value))
-        };
-        let is_there = |member: &&Member| manner.null == Null::Value || !member.value.is_null();
-        Some(members.iter().filter(is_there).filter_map(read).collect())
+        self.chosen(key, |report, path, Member { key, position, value }| {
+            report.keep(*position, path, read(key, value))
+        })
     }
 
     /// Reads a member that is an object of objects whose keys the user chooses, as far as `accept` lets them.
@@ -212,6 +201,19 @@ impl<'n> Fields<'n, '_> {
         accept: impl Fn(&str) -> Result<(), String>,
         read: impl Fn(&mut Fields<'_, '_>) -> T,
     ) -> Option<BTreeMap<String, T>> {
+        let manner = self.manner;
+        self.chosen(key, |report, path, Member { key, position, value }| {
+            report.keep(*position, path, accept(key))?;
+            read_object(manner, value, *position, path, report, &read)
+        })
+    }
+
+    /// Reads the members of an object whose keys the user chooses, each with its path.
+    fn chosen<T>(
+        &mut self,
+        key: &'static str,
+        read: impl Fn(&mut Report, &str, &Member) -> Option<T>,
+    ) -> Option<BTreeMap<String, T>> {
         let member = self.member(key)?;
         let (path, position) = (self.path_of(member), self.at(member));
         let Content::Object(members) = &member.value.content else {
@@ -219,13 +221,11 @@ impl<'n> Fields<'n, '_> {
             return None;
         };
         let manner = self.manner;
-        let read = |Member { key, position, value }: &Member| {
-            let path = member_path(&path, &key.escape_debug().to_string());
-            self.report.keep(*position, &path, accept(key))?;
-            let value = read_object(manner, value, *position, &path, self.report, &read);
-            value.map(|value| (key.clone(), value))
-        };
         let is_there = |member: &&Member| manner.null == Null::Value || !member.value.is_null();
+        let read = |member: &Member| {
+            let path = member_path(&path, &member.key.escape_debug().to_string());
+            read(self.report, &path, member).map(|value| (member.key.clone(), value))
+        };
         Some(members.iter().filter(is_there).filter_map(read).collect())
     }
 

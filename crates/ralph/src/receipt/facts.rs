@@ -143,11 +143,7 @@ pub(super) fn read_journal(path: &Path) -> Result<(Folded, JournalFacts)> {
 
 /// What a journal is like that this process has written; nothing of it is believed if another one has changed it.
 pub(super) fn whole_journal(path: &Path) -> Result<JournalFacts> {
-    let (mut reader, mut hash) = (ChainReader::default(), Sha256::new());
-    journal::each_line(&mut BufReader::new(fs_err::File::open(path)?), 0, &mut |line| {
-        reader.take(line);
-        hash_line(&mut hash, line);
-    })?;
+    let (reader, hash) = hash_lines(path, u64::MAX)?;
     match reader.broken.first() {
         Some(line) => Err(journal::damaged(path, *line)),
         None => Ok(of_chain(&reader, hash)),
@@ -156,6 +152,11 @@ pub(super) fn whole_journal(path: &Path) -> Result<JournalFacts> {
 
 /// What a journal is like up to a line.
 pub(super) fn journal_facts(path: &Path, lines: u64) -> Result<JournalFacts> {
+    let (reader, hash) = hash_lines(path, lines)?;
+    Ok(of_chain(&reader, hash))
+}
+
+fn hash_lines(path: &Path, lines: u64) -> Result<(ChainReader, Sha256)> {
     let (mut reader, mut hash) = (ChainReader::default(), Sha256::new());
     journal::each_line(&mut BufReader::new(fs_err::File::open(path)?), 0, &mut |line| {
         if reader.lines < lines {
@@ -163,7 +164,7 @@ pub(super) fn journal_facts(path: &Path, lines: u64) -> Result<JournalFacts> {
             hash_line(&mut hash, line);
         }
     })?;
-    Ok(of_chain(&reader, hash))
+    Ok((reader, hash))
 }
 
 fn hash_line(hash: &mut Sha256, line: &[u8]) {
