@@ -76,10 +76,10 @@ impl Bus {
 
     /// The whole messages from a position on, and where the last of them ends.
     pub(crate) fn read_from(&self, position: u64) -> Result<(Vec<Message>, u64)> {
-        let mut file = match self.opened(self.project.open(&self.path)) {
-            Ok(file) => file,
-            Err(_) if !is_there(&self.path) => return Ok((Vec::new(), 0)),
-            Err(error) => return Err(error),
+        let mut file = match self.project.open(&self.path) {
+            // Not asked again: another process may have made it in between.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), 0)),
+            opened => self.opened(opened)?,
         };
         // A file that has become shorter is another file.
         let position = if file.metadata()?.len() < position { 0 } else { position };
@@ -169,15 +169,37 @@ fn ends_line(file: &mut File, length: u64) -> io::Result<bool> {
 
 fn refusal(path: &Path, what: &str) -> Error {
     Error::new(format!("the bus {} is {what}", path.display()))
-        .hint("it must be a plain file; take away what stands there, and ralph makes one")
-}
-
-fn is_there(path: &Path) -> bool {
-    std::fs::symlink_metadata(path).is_ok()
+        .hint("it must be a plain file; remove what is there, and ralph makes one")
 }
 
 /// The moment in UTC and 48 bits of chance.
 fn new_id(at: Timestamp) -> String {
     let moment = at.to_zoned(TimeZone::UTC);
     format!("{}-{:03}-{:012x}", moment.strftime("%Y%m%d-%H%M%S"), moment.millisecond(), chance() >> 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, thread};
+
+    use super::*;
+
+    #[test]
+    fn a_bus_that_is_made_while_it_is_read_is_no_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("BUS.md");
+        let bus = Bus::at(folder.path(), path.clone());
+        thread::scope(|scope| {
+            let maker = scope.spawn(|| {
+                for _ in 0..2_000 {
+                    fs::write(&path, "").expect("made");
+                    fs::remove_file(&path).expect("removed");
+                }
+            });
+            while !maker.is_finished() {
+                let (messages, position) = bus.read_from(0).expect("it can be read");
+                assert_eq!((messages.len(), position), (0, 0));
+            }
+        });
+    }
 }
