@@ -7,7 +7,12 @@ mod table;
 
 use table::{Meaning, TABLE};
 
-use super::{command::Command, context::Context, shell::RedirectKind, tool_call::patched_files};
+use super::{
+    command::{Command, FileRedirect},
+    context::Context,
+    shell::RedirectKind,
+    tool_call::patched_files,
+};
 
 /// How a file is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,12 +62,21 @@ pub(crate) fn accessed_files(command: &Command, ctx: &Context) -> Vec<FileAccess
         files.push(FileAccess { path: redirect.path.clone(), access });
     }
     for (path, access) in accessed_by_arguments(command) {
+        let is_emptied = access == Access::Write && copies_nothing(command);
+        let access = if is_emptied { Access::Empty } else { access };
         files.push(FileAccess { path: command.resolve_path(&path, ctx), access });
     }
     if let Some(code) = &command.code {
         files.extend(code::accessed_by_code(code, command, ctx));
     }
     files
+}
+
+/// Whether it writes what it reads, and that is nothing.
+fn copies_nothing(command: &Command) -> bool {
+    let is_nothing =
+        |redirect: &FileRedirect| redirect.kind == RedirectKind::Read && redirect.path == "/dev/null";
+    command.is(&["tee", "sponge", "dd", "cat"]) && command.redirects.iter().any(is_nothing)
 }
 
 /// Whether nothing is written, so that a file it is redirected to ends up empty.
@@ -94,7 +108,11 @@ fn accessed_by_arguments(command: &Command) -> Vec<(String, Access)> {
         Meaning::Edits => {
             let mut files: Vec<(String, Access)> = all(writes_of_sed(command).collect(), Access::Write);
             if edits_in_place(command) {
-                files.extend(edited_files(command).iter().map(|path| ((*path).to_owned(), Access::Write)));
+                // A script that is only `d` leaves nothing.
+                let empties =
+                    command.is(&["sed"]) && command.args.iter().any(|arg| arg == "d" || arg == "1,$d");
+                let access = if empties { Access::Empty } else { Access::Write };
+                files.extend(edited_files(command).iter().map(|path| ((*path).to_owned(), access)));
             }
             if files.is_empty() { accessed_by_others(command) } else { files }
         }
@@ -170,10 +188,15 @@ pub(crate) fn is_remote_path(path: &str) -> bool {
 fn accessed_by_git(command: &Command) -> Vec<(String, Access)> {
     let words = command.words();
     let Some((verb, rest)) = words.split_first() else { return Vec::new() };
+    if *verb == "apply" {
+        let folders = command.values("", &["directory"]).into_iter();
+        return folders.map(|folder| (folder.to_owned(), Access::Write)).collect();
+    }
     let access = match *verb {
         "rm" if command.has_word(&["--cached"]) => Access::Append,
         "rm" | "mv" => Access::DeleteTree,
-        "update-index" | "checkout" | "restore" | "clean" => Access::Append,
+        "update-index" | "clean" => Access::Append,
+        "checkout" | "restore" | "stash" => Access::Write,
         "show" | "diff" | "blame" | "cat-file" | "log" | "grep" => Access::Read,
         _ => return Vec::new(),
     };
@@ -185,6 +208,22 @@ fn accessed_by_git(command: &Command) -> Vec<(String, Access)> {
     rest.iter().map(|path| (plain(path), access)).collect()
 }
 
+/// Options after which programs of all kinds name the file that they write.
+const OUTPUT_OPTIONS: [&str; 12] = [
+    "o",
+    "out",
+    "output",
+    "outfile",
+    "out-file",
+    "output-file",
+    "outputFile",
+    "output-document",
+    "log-file",
+    "logfile",
+    "dest",
+    "destination",
+];
+
 /// What any other program may open: every argument that is or contains a path.
 fn accessed_by_others(command: &Command) -> Vec<(String, Access)> {
     let takes_pattern =
@@ -194,7 +233,11 @@ fn accessed_by_others(command: &Command) -> Vec<(String, Access)> {
     if prints_nothing || prints_names(command) {
         return Vec::new();
     }
-    let mut files = Vec::new();
+    let mut files: Vec<(String, Access)> = Vec::new();
+    if !takes_pattern {
+        let written = command.values("", &OUTPUT_OPTIONS);
+        files.extend(written.into_iter().map(|path| (path.to_owned(), Access::Write)));
+    }
     let mut skip = takes_pattern && command.values("ef", &["regexp", "file", "expression"]).is_empty();
     let mut is_value = false;
     for arg in &command.args {

@@ -98,6 +98,7 @@ pub(crate) fn valued_options(program: &str) -> &'static [&'static str] {
             "-o",
         ],
         "ralph" => &["-C", "--project-dir"],
+        "hg" | "sl" => &["--config", "-R", "--repository", "--cwd", "-m", "--encoding"],
         "docker" | "podman" | "nerdctl" | "docker-compose" => &[
             "-H",
             "--host",

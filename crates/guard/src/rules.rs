@@ -8,6 +8,7 @@
 //! assert!(rule.matches.contains(&"git push -f"));
 //! ```
 
+mod any_program;
 mod cloud;
 mod containers;
 mod credentials;
@@ -270,6 +271,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         databases::RULES,
         cloud::RULES,
         harness::RULES,
+        any_program::RULES,
     ]
     .into_iter()
     .flatten()

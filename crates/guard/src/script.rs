@@ -299,9 +299,29 @@ pub(crate) fn calls_without_brackets(code: &str) -> Vec<FunctionCall> {
     ] {
         for rest in code.split(name).skip(1).filter(|rest| rest.starts_with(' ')) {
             let inside = rest.split([';', '\n']).next().unwrap_or_default().to_owned();
-            let texts = string_literals(&inside);
+            let mut texts = string_literals(&inside);
+            // Perl lists files by `</x/*.log>`.
+            let listed = inside.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
+            texts.extend(listed.filter(|(path, _)| path.contains('/')).map(|(path, _)| path.to_owned()));
             calls.push(FunctionCall { name: name.to_owned(), receiver: String::new(), texts, inside });
         }
+    }
+    calls
+}
+
+/// Calls that have a text for their only argument and no brackets, as Haskell, OCaml and Tcl have them: `removeFile "x"`.
+pub(crate) fn calls_before_texts(code: &str) -> Vec<FunctionCall> {
+    let is_name = |next: char| next.is_alphanumeric() || "_!?".contains(next);
+    let mut calls = Vec::new();
+    for (at, _) in code.match_indices(['"', '\'']) {
+        let before = code[..at].trim_end_matches(' ');
+        let name = before.rsplit(|next| !is_name(next)).next().unwrap_or_default();
+        if name.is_empty() || before.len() == at || 64 < calls.len() {
+            continue;
+        }
+        let texts: Vec<String> = string_literals(&code[at..]).into_iter().take(1).collect();
+        let inside = texts.concat();
+        calls.push(FunctionCall { name: name.to_owned(), receiver: String::new(), texts, inside });
     }
     calls
 }

@@ -55,11 +55,19 @@ fn more_commands() {
 }
 
 /// Corpora that were judged before anything was changed for them; their first lines say how well.
-const UNSEEN: [&str; 4] = [
+const UNSEEN: [&str; 12] = [
     include_str!("../fixtures/unseen-1.tsv"),
     include_str!("../fixtures/unseen-2.tsv"),
     include_str!("../fixtures/unseen-3.tsv"),
     include_str!("../fixtures/unseen-4.tsv"),
+    include_str!("../fixtures/unseen-5.tsv"),
+    include_str!("../fixtures/unseen-6.tsv"),
+    include_str!("../fixtures/unseen-7.tsv"),
+    include_str!("../fixtures/unseen-8.tsv"),
+    include_str!("../fixtures/unseen-9.tsv"),
+    include_str!("../fixtures/unseen-10.tsv"),
+    include_str!("../fixtures/unseen-11.tsv"),
+    include_str!("../fixtures/unseen-12.tsv"),
 ];
 
 /// A home may lie in a folder for temporary files, and is a home all the same.

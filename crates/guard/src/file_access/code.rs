@@ -34,6 +34,13 @@ const ACCESS_BY_FUNCTION: &[(&str, Access)] = &[
     ("remove", Access::Delete),
     ("removedirs", Access::DeleteTree),
     ("delete", Access::Delete),
+    ("send2trash", Access::DeleteTree),
+    ("trashItem", Access::DeleteTree),
+    ("moveToTrash", Access::DeleteTree),
+    ("recycle", Access::DeleteTree),
+    ("Delete", Access::DeleteTree),
+    ("DeleteFile", Access::DeleteTree),
+    ("MoveToTrash", Access::DeleteTree),
     ("truncate", Access::Empty),
     ("truncateSync", Access::Empty),
     ("rename", Access::DeleteTree),
@@ -47,6 +54,14 @@ const ACCESS_BY_FUNCTION: &[(&str, Access)] = &[
     ("appendFileSync", Access::Append),
     ("appendFile", Access::Append),
     ("createWriteStream", Access::Write),
+    ("writeTextFile", Access::Write),
+    ("writeTextFileSync", Access::Write),
+    ("WriteFile", Access::Write),
+    ("WriteAllText", Access::Write),
+    ("AppendAllText", Access::Append),
+    ("writeLines", Access::Write),
+    ("writeText", Access::Write),
+    ("binwrite", Access::Write),
     ("file_put_contents", Access::Write),
     ("symlink", Access::Append),
     ("symlinkSync", Access::Append),
@@ -91,6 +106,23 @@ fn is_deletion(function: &str) -> bool {
     rest.is_some_and(|rest| objects.iter().any(|object| rest.contains(object)))
 }
 
+/// What deletes where a language needs no brackets for a call: `Pathname.new(x).rmtree`, `file delete x`.
+const DELETES_UNCALLED: [&str; 7] =
+    [".rmtree", ".unlink", ".delete", ".rmdir", ".deleteRecursively", "file delete", ".remove_dir_all"];
+
+/// Whether a word stands in code with no letter and no bracket behind it.
+fn has_uncalled(code: &str, word: &str) -> bool {
+    code.match_indices(word).any(|(at, _)| {
+        let next = code[at + word.len()..].chars().next();
+        next.is_none_or(|next| !next.is_alphanumeric() && !"_(.[=".contains(next))
+    })
+}
+
+/// What Perl writes in front of a file that it opens, or as a text of its own.
+fn is_for_writing(mode: &str) -> bool {
+    mode.starts_with(['>', '+'])
+}
+
 /// What a file is opened for.
 fn mode_access(mode: &str) -> Access {
     let is_mode = !mode.is_empty() && mode.len() < 4 && mode.chars().all(|next| "rwaxbt+".contains(next));
@@ -117,6 +149,8 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
     let mut calls = script::function_calls(code).unwrap_or_default();
     if command.is(&["perl", "ruby"]) {
         calls.extend(script::calls_without_brackets(code));
+    } else if !command.is(&["python", "node", "php", "awk"]) {
+        calls.extend(script::calls_before_texts(code));
     }
     // A function that is handed over by its name: what it is called with stands elsewhere.
     let handed = everything.iter().filter_map(|name| access_of(name)).find(|access| access.destroys());
@@ -129,13 +163,32 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
         let access = Access::Write;
         files.extend(written.map(|path| FileAccess { path: command.resolve_path(path, ctx), access }));
     }
+    if DELETES_UNCALLED.iter().any(|word| has_uncalled(code, word)) {
+        let is_path = |word: &&str| word.starts_with(['/', '~']) && 1 < word.len();
+        let words = code.split(|next: char| next.is_whitespace() || "\"'`(){}[],;".contains(next));
+        let access = Access::DeleteTree;
+        files.extend(
+            words.filter(is_path).map(|path| FileAccess { path: command.resolve_path(path, ctx), access }),
+        );
+    }
     for call in calls {
         let removes =
             call.name == "sync" && ["rimraf", "del"].iter().any(|name| call.receiver.contains(name));
-        let known = access_of(&call.name).or(removes.then_some(Access::DeleteTree));
+        // Others write to what they have opened.
+        let writes = call.name == "write"
+            && ["File", "IO", "Files", "Bun"].contains(&call.receiver.trim_end_matches(['.', ':']).trim());
+        let known = access_of(&call.name)
+            .or(removes.then_some(Access::DeleteTree))
+            .or(writes.then_some(Access::Write));
         let Some(access) = known else { continue };
         let access = match (access, call.texts.last().map(String::as_str)) {
-            (Access::Read, Some(mode)) if call.name == "open" && mode.starts_with('>') => Access::Write,
+            (Access::Read, Some(_))
+                if call.name == "open" && call.texts.iter().any(|text| is_for_writing(text)) =>
+            {
+                Access::Write
+            }
+            // Opened for writing and closed: nothing is in it any more.
+            (Access::Read, Some("w" | "wb" | "w+")) if code.contains(").close()") => Access::Empty,
             (Access::Read, Some(mode)) => mode_access(mode),
             (access, _) => access,
         };
@@ -152,7 +205,9 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
         });
         let named =
             texts.into_iter().filter(|text| !text.is_empty() && text.len() < 256 && !text.contains(' '));
-        let mut paths: Vec<String> = named.cloned().collect();
+        // Perl says what a file is opened for in front of its name.
+        let opened = |text: &String| text.trim_start_matches(['>', '<', '+']).to_owned();
+        let mut paths: Vec<String> = named.map(opened).filter(|path| !path.is_empty()).collect();
         if is_home {
             let below: Vec<String> = paths
                 .iter()

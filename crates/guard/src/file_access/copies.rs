@@ -72,12 +72,12 @@ pub(super) fn accessed_by_archiving(command: &Command) -> Vec<(String, Access)> 
         paths.iter().map(|path| ((*path).to_owned(), access)).collect::<Vec<_>>()
     };
     if command.program == "cpio" {
-        return own(&command.values("D", &["directory"]), Access::Append);
+        return unpacked_into(&command.values("D", &["directory"]));
     }
     if command.program == "unzip" || command.program == "7z" {
-        return own(&command.values("do", &[]), Access::Append);
+        return unpacked_into(&command.values("do", &[]));
     }
-    let mut files = own(&command.values("C", &["directory"]), Access::Append);
+    let mut files = unpacked_into(&command.values("C", &["directory"]));
     if command.program == "zip" {
         return own(operands.get(1..).unwrap_or_default(), Access::Read);
     }
@@ -93,6 +93,13 @@ pub(super) fn accessed_by_archiving(command: &Command) -> Vec<(String, Access)> 
         files = own(operands.get(skip..).unwrap_or_default(), Access::Read);
     }
     files
+}
+
+/// A folder gets files, and those in it may be replaced.
+fn unpacked_into(folders: &[&str]) -> Vec<(String, Access)> {
+    let both =
+        |folder: &&str| [((*folder).to_owned(), Access::Append), (format!("{folder}/*"), Access::Write)];
+    folders.iter().flat_map(both).collect()
 }
 
 /// Where downloads go, and which files are sent.

@@ -22,9 +22,15 @@ pub(super) fn deleted_by_find(command: &Command) -> Vec<(String, Access)> {
 
 /// The names that a search asks for, which may be patterns.
 pub(crate) fn names_searched(command: &Command) -> Vec<String> {
-    let names = command.values("", &["name", "iname", "path"]);
-    let is_narrow = |name: &&str| !paths::matches_all(name) && !name.starts_with('*');
-    names.into_iter().filter(is_narrow).map(|name| name.trim_start_matches("./").to_owned()).collect()
+    let asks = |at: usize| {
+        let is_denied = 0 < at && ["!", "-not"].contains(&command.args[at - 1].as_str());
+        ["-name", "-iname", "-path"].contains(&command.args[at].as_str()) && !is_denied
+    };
+    let asked = (0..command.args.len()).filter(|at| asks(*at));
+    let names = asked.filter_map(|at| command.args.get(at + 1)).map(String::as_str);
+    let is_narrow =
+        |name: &&str| !paths::matches_all(name) && (!name.starts_with('*') || name.starts_with("*."));
+    names.filter(is_narrow).map(|name| name.trim_start_matches("./").to_owned()).collect()
 }
 
 /// Whether a search has a condition that leaves something out.

@@ -67,6 +67,18 @@ pub(super) const TABLE: &[Row] = &[
         Meaning::Operands(Access::Write),
         MAKES_VALUED,
     ),
+    // Editors of files in place, and programs that put something else where a file was.
+    row(
+        &[
+            "yq|jaq|gojq|dasel|mlr|xmlstarlet|htmlq -i|-I|--inplace|--in-place|-L",
+            "prettier|biome|eslint|dprint|deno --write|--fix",
+            "gofmt|goimports|shfmt|rustfmt|black|isort|autopep8|clang-format -w|-i|--in-place",
+            "patch|sd|sad|dos2unix|unix2dos|mac2unix|crudini|plutil|joe|micro|hx|helix|kak|pico|subl|mg|jed|mcedit",
+            "gzip|bzip2|xz|zstd|lzma|compress|gunzip|unxz|bunzip2|unzstd !-c|-k|-t|-l|--stdout|--keep|--test|--list",
+        ],
+        Meaning::Operands(Access::Write),
+        &["-p", "-i", "-B", "-z", "-F", "-D", "-r", "--strip", "--input"],
+    ),
     row(&["dd"], Meaning::Blocks, &[]),
     row(&["sed|perl|awk|ruby"], Meaning::Edits, &[]),
     row(&["chmod|chown|chgrp|setfacl|chattr|chflags"], Meaning::Permissions, &[]),

@@ -33,13 +33,13 @@ impl Flattener<'_> {
         if command.program == "awk" {
             return command.operands(&["-F", "-v", "-f"]).first().map(|code| (*code).to_owned());
         }
-        if command.program == "deno" || command.program == "bun" {
+        if command.is(&["deno", "bun", "dotnet", "crystal", "wp"]) {
             let at = command.args.iter().position(|arg| arg == "eval")?;
             return command.args.get(at + 1).cloned();
         }
         let mut operands = command.operands(language.valued).into_iter();
-        let runs = command.program == "go";
-        let file = operands.find(|word| !runs || *word != "run").map(str::to_owned);
+        let runs = command.is(&["go", "nim"]);
+        let file = operands.find(|word| !runs || !["run", "r"].contains(word)).map(str::to_owned);
         if let Some(file) =
             file.as_ref().filter(|file| scope.downloads.contains(&scope.resolve_path(file, &self.ctx.home)))
         {

@@ -3,7 +3,7 @@
 use super::{Flattener, Output, Scope};
 use crate::{
     command::{Command, Stdin},
-    file_access::search::names_searched,
+    file_access::search::{is_narrow_search, names_searched},
     programs::AGENTS,
     text::{self, is_known},
 };
@@ -24,7 +24,10 @@ impl Flattener<'_> {
         };
         let reads_own = command.is(&["cat", "head", "tail", "jq"])
             && command.args.iter().any(|arg| arg.contains(".ralph"));
-        let is_vital = (looks && command.args.iter().any(is_agent)) || reads_own;
+        // All of a user, or all of a name.
+        let is_of_all = command.is(&["pgrep"])
+            && (command.has("uU", &["euid", "uid"]) || !command.has("fPx", &["full", "parent", "exact"]));
+        let is_vital = (looks && command.args.iter().any(is_agent)) || reads_own || is_of_all;
         let name = if is_vital { "ps".to_owned() } else { command.program.clone() };
         Output { text, programs: vec![name] }
     }
@@ -221,13 +224,27 @@ fn list_output(command: &Command) -> String {
         }
         text.push_str(&text::unknown(&command.program));
         text.push('\n');
-        for name in names_searched(command) {
+        let hidden = lists_hidden(command, path).then(|| ".git".to_owned());
+        for name in names_searched(command).into_iter().chain(hidden) {
             for piece in [path, "/", &name, "\n"] {
                 text.push_str(piece);
             }
         }
     }
     text
+}
+
+/// Whether the repository of the working folder is among what is listed.
+fn lists_hidden(command: &Command, path: &str) -> bool {
+    let leaves_out = ["!", "-not", "-prune", "-maxdepth", "-regex", "-perm", "-user"];
+    let is_all = match command.program.as_str() {
+        "ls" => command.has("aA", &["all", "almost-all"]) && !command.has("I", &["ignore"]),
+        "find" => {
+            !is_narrow_search(command) && !command.args.iter().any(|arg| leaves_out.contains(&arg.as_str()))
+        }
+        _ => false,
+    };
+    is_all && [".", "./"].contains(&path)
 }
 
 /// What a search in files prints: names of files below those it was given, or lines of them.

@@ -178,6 +178,8 @@ impl Flattener<'_> {
             && template.iter().any(|arg| arg.contains(&place));
         let mut args: Vec<String> = Vec::new();
         if has_place {
+            // A hundred numbers that are not known are one value.
+            arguments.dedup();
             for value in &arguments {
                 let mut replaced: Vec<String> =
                     template.iter().map(|arg| arg.replace(&place, value)).collect();

@@ -99,6 +99,13 @@ pub(super) const RULES: &[Rule] = &[
             "gh repo|release|secret|variable|run|cache|label|workflow|codespace delete|archive|disable|delete-asset|remove",
             "gh issue|pr delete|close",
             "glab repo|project delete|archive",
+            "glab ?* delete",
+            "hub delete",
+            // What an address is asked to delete, unless it is one of this machine.
+            "curl -X=delete|--request=delete ~*://*.* !~*localhost*|*127.0.0.1*|*0.0.0.0*|*.local*|*.test*",
+            "wget --method=delete ~*://*.* !~*localhost*|*127.0.0.1*|*0.0.0.0*|*.local*|*.test*",
+            "http|https|xh|xhs|httpie|curlie delete ~*://*.* !~*localhost*|*127.0.0.1*|*0.0.0.0*|*.local*|*.test*",
+            "tea|berg|lab|gcli|bb|hut|forgejo-cli|fj repo|repos|project|git delete|rm|remove|archive",
             "rclone delete|purge|rmdir|rmdirs|deletefile|cleanup",
             "s3cmd del|rb|rm",
             "mc rm|rb",
@@ -129,7 +136,12 @@ pub(super) const RULES: &[Rule] = &[
             "az rest -m=delete|--method=delete",
             "terraform|tofu|terragrunt !plan -destroy",
         ]),
-        unless: Patterns::new(&["vault kv get|list|put"]),
+        unless: Patterns::new(&[
+            "vault kv get|list|put",
+            // Clusters and clouds that are only on this machine.
+            "kubectl|oc|k|helm --context=kind-*|--context=k3d-*|--context=minikube|--context=docker-desktop|--context=rancher-desktop|--context=orbstack|--kube-context=kind-*|--kube-context=k3d-*|--kube-context=minikube",
+            "aws --endpoint-url=http://localhost*|--endpoint-url=http://127.0.0.1*",
+        ]),
         matches: &[
             "terraform destroy",
             "kubectl delete ns prod",
@@ -153,6 +165,8 @@ pub(super) const RULES: &[Rule] = &[
             "gcloud config list",
             "kubectl delete pod x --dry-run=client",
             "helm list",
+            "kubectl --context kind-dev delete pod x",
+            "aws --endpoint-url http://localhost:4566 s3 rb s3://x --force",
         ],
         ..RULE
     },
@@ -246,6 +260,8 @@ pub(super) const RULES: &[Rule] = &[
             "vercel|now !?* !-v",
         ]),
         unless: Patterns::new(&[
+            "kubectl|oc|k|helm --context=kind-*|--context=k3d-*|--context=minikube|--context=docker-desktop|--context=rancher-desktop|--context=orbstack|--kube-context=kind-*|--kube-context=k3d-*|--kube-context=minikube",
+            "aws --endpoint-url=http://localhost*|--endpoint-url=http://127.0.0.1*",
             "kubectl|oc rollout status|history",
             "vault kv get|list",
             "nomad job plan",

@@ -12,6 +12,7 @@ pub(super) const RULES: &[Rule] = &[
         patterns: Patterns::new(&[
             "docker|podman|nerdctl|docker-compose|lxc|incus|ctr|crictl|singularity|apptainer run|create|exec|container|compose|launch|config --privileged|--device|--pid=host|--ipc=host|--uts=host|--userns=host|--cgroupns=host|--security-opt=*unconfined*|--security-opt=*disable*|--cap-add=*all|--cap-add=*sys_admin|--cap-add=*sys_ptrace|--cap-add=*sys_module|--cap-add=*dac_read_search|--cap-add=*dac_override|--cap-add=*sys_rawio|--cap-add=*net_admin !--privileged=false",
             "lxc|incus config|launch ~security.privileged*",
+            "docker|podman|nerdctl|docker-compose -H=tcp://*|-H=ssh://*|--host=tcp://*|--host=ssh://*|--url=tcp://*|--url=ssh://*",
         ]),
         spares_dry_runs: false,
         variables: &["DOCKER_HOST|CONTAINER_HOST=tcp://*|ssh://*"],
@@ -62,8 +63,19 @@ pub(super) const RULES: &[Rule] = &[
             "docker|podman|nerdctl rm|rmi|kill|stop @xargs",
             "docker|podman|nerdctl container|image rm|kill|stop @xargs",
             "podman rm|rmi|kill|stop -a",
+            "podman pod rm|kill|stop -a|--all",
             "docker|podman|nerdctl compose down|rm -v|--volumes",
             "docker-compose down|rm -v|--volumes",
+        ]),
+        // What tests make, by its name.
+        unless: Patterns::new(&[
+            "docker|podman|nerdctl compose ?* -f=*test*|--file=*test*|-p=*test*|--project-name=*test*|-p=ci|-p=*-ci",
+            "docker-compose ?* -f=*test*|--file=*test*|-p=*test*|--project-name=*test*|-p=ci|-p=*-ci",
+            "docker|podman|nerdctl volume rm|remove *test* !?*",
+            // Only what no name points to.
+            "docker|podman|nerdctl image prune !-a|--all",
+            "minikube|kind|k3d delete ~*test*|*-ci|ci-*|--name=*test*|--name=*-ci|--profile=*test*",
+            "kind|k3d cluster delete|rm ~*test*|*-ci|ci-*",
         ]),
         matches: &[
             "docker system prune -af",
@@ -80,6 +92,8 @@ pub(super) const RULES: &[Rule] = &[
             "docker compose down",
             "docker system df",
             "docker volume ls",
+            "docker compose -f compose.test.yml down -v",
+            "kind delete cluster --name ci-test",
             "docker stop web",
         ],
         ..RULE

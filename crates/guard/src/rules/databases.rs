@@ -57,6 +57,7 @@ pub(super) const RULES: &[Rule] = &[
             "rabbitmqadmin delete|purge",
             "temporal namespace|workflow delete|terminate",
             "memcflush",
+            "sqlite3 ~.restore*",
             "dropdb|dropuser|pg_dropcluster|pg_resetwal",
             "redis-cli|valkey-cli|keydb-cli ~*flushall*|flushdb|shutdown|debug|swapdb",
             "redis-cli|valkey-cli|keydb-cli ~config ~set",
@@ -231,6 +232,27 @@ const SQL_VERBS: [&str; 5] = ["drop", "truncate", "delete", "update", "grant"];
 /// The shortest verb with something that it destroys.
 const MIN_STATEMENT_LEN: usize = "drop x y".len();
 
+/// What SQL can drop.
+const DROPPED: [&str; 17] = [
+    "table",
+    "database",
+    "schema",
+    "view",
+    "user",
+    "role",
+    "index",
+    "keyspace",
+    "collection",
+    "owned",
+    "tablespace",
+    "materialized",
+    "type",
+    "function",
+    "sequence",
+    "extension",
+    "bucket",
+];
+
 /// Whether one of the statements destroys something.
 fn is_destructive(text: &str) -> bool {
     let plain = without_comments(text).to_lowercase();
@@ -255,25 +277,6 @@ fn is_destructive(text: &str) -> bool {
         let follows = |first: &str, second: &[&str]| {
             words.windows(2).any(|pair| pair[0] == first && second.contains(&pair[1]))
         };
-        let objects = [
-            "table",
-            "database",
-            "schema",
-            "view",
-            "user",
-            "role",
-            "index",
-            "keyspace",
-            "collection",
-            "owned",
-            "tablespace",
-            "materialized",
-            "type",
-            "function",
-            "sequence",
-            "extension",
-            "bucket",
-        ];
         // A database of tests is there to be dropped.
         let is_test = |at: usize| {
             let name = words[at..].iter().find(|word| !["if", "exists"].contains(word));
@@ -281,7 +284,7 @@ fn is_destructive(text: &str) -> bool {
         };
         let drops_object = words.windows(2).enumerate().any(|(at, pair)| {
             let is_scratch = ["database", "schema"].contains(&pair[1]) && is_test(at + 2);
-            pair[0] == "drop" && objects.contains(&pair[1]) && !is_scratch
+            pair[0] == "drop" && DROPPED.contains(&pair[1]) && !is_scratch
         });
         let drops = drops_object || (follows("drop", &["column"]) && words.contains(&"alter"));
         let truncates = words.first() == Some(&"truncate") || follows("truncate", &["table"]);

@@ -50,6 +50,9 @@ pub(super) const RULES: &[Rule] = &[
             "tune2fs !-l",
             "badblocks -w|-n",
             "debugfs -w",
+            "st-flash|dfu-util erase|--erase",
+            "nwipe|dban",
+            "Clear-Disk|Format-Volume|Initialize-Disk|Remove-Partition|Reset-PhysicalDisk|Set-Partition|diskpart",
         ]),
         spares: is_image,
         matches: &[
@@ -65,13 +68,16 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "disk-volume",
         category: Category::Disks,
-        finds: "destroys a volume, pool or array, or takes away what is mounted",
+        finds: "destroys a volume, pool or array, or removes what is mounted",
         instead: "Leave volumes and mounts alone and say what you need.",
         patterns: Patterns::new(&[
-            "lvresize|lvconvert|pvresize|pvmove",
+            "lvresize|lvconvert|pvresize|pvmove|lvcreate|lvextend|lvchange|lvrename|vgcreate|vgextend|vgchange|vgrename|vgexport|vgsplit|vgmerge|pvchange",
             "format|format.com ~[a-zA-Z]:*",
             "zpool destroy|labelclear|create|remove|offline|detach|split|export",
             "zfs destroy|rollback",
+            "fastboot erase|format*|flash*|oem|flashing",
+            "fastboot -w",
+            "smartctl -s|--smart",
             "btrfs subvolume|device delete|remove",
             "lvremove|vgremove|pvremove|lvreduce|vgreduce|lvchange",
             "dmsetup remove|remove_all|wipe_table",

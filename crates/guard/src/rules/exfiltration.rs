@@ -133,6 +133,7 @@ pub(super) const RULES: &[Rule] = &[
             "gh gist create|edit",
             "glab snippet create",
             "pastebinit|termbin|gist",
+            "slackcat|telegram-send|apprise|wgetpaste|fpaste|dpaste|sprunge|ffsend|mega-put|megaput|gupload|dropbox_uploader.sh ~*",
             "gh repo create|fork !--private",
             "asciinema upload",
             "gh repo edit ~*visibility*|public",

@@ -13,10 +13,27 @@ pub(super) const RULES: &[Rule] = &[
         category: Category::FileSystem,
         finds: "deletes, empties or moves away something outside the project and the temporary folders",
         instead: "Delete only what is below the project or a temporary folder, and name it.",
+        code: &[
+            &["tell application", "tell app"],
+            &["delete ", "empty trash", "empty the trash", "erase ", "to trash"],
+        ],
+        patterns: Patterns::new(&[
+            "cmd ~/c ~rd|rmdir|del|erase|format|rd?*|rmdir?*|del?*|erase?*|format?*",
+            "Remove-Item|ri|erase|del !?* @pwsh|powershell",
+            "robocopy ~/mir|/purge|/move|/mov",
+            "trash-empty",
+            "gio trash --empty",
+        ]),
         check: Check::Command(delete_outside),
         matches: &[
+            "osascript -e 'tell application \"Finder\" to delete folder \"Work\" of home'",
             "fdupes -rdN ~/photos",
             "pwsh -c 'Remove-Item C:/Users -Recurse'",
+            "powershell -Command 'Get-ChildItem C:/Users -Recurse | Remove-Item -Force'",
+            "cmd.exe /c 'rmdir /s /q C:/Users'",
+            "tee ~/notes.txt < /dev/null",
+            "chown root ~/.bashrc",
+            "perl -e 'unlink </home/dev/*.log>'",
             "ln -sfn /x ~/work",
             "rm -rf ~/Documents",
             "rm -rf /",
@@ -83,7 +100,13 @@ pub(super) const RULES: &[Rule] = &[
         finds: "deletes or writes git's own files",
         instead: "Change the repository with git commands only. A stale `.git/index.lock` alone may be removed.",
         check: Check::Command(delete_git),
-        matches: &["rm -rf .git", "rm -f .git/refs/heads/main", "echo x > .git/HEAD", "find .git -delete"],
+        matches: &[
+            "rm -rf .git",
+            "rm -f .git/refs/heads/main",
+            "echo x > .git/HEAD",
+            "find .git -delete",
+            "ls -A | xargs -I{} rm -rf {}",
+        ],
         passes: &[
             "rm -f .git/index.lock",
             "cat .git/HEAD",
@@ -103,6 +126,8 @@ pub(super) const RULES: &[Rule] = &[
             "7z|7za|7zr|7zz ~-sdel",
             "rar m|mf",
             "rar ~-df|-dw|-dr",
+            "unison -force|-prefer",
+            "lftp ~*mirror*--delete*",
         ]),
         matches: &[
             "tar --remove-files -czf /tmp/a.tgz src",
@@ -122,6 +147,33 @@ pub(super) const RULES: &[Rule] = &[
         ..RULE
     },
     Rule {
+        id: "delete-backups",
+        category: Category::FileSystem,
+        finds: "deletes backups or snapshots",
+        instead: "Leave backups alone; say which of them are in the way.",
+        patterns: Patterns::new(&[
+            "restic|rustic|attic|bup forget|prune|rm|gc",
+            "borg|borgmatic delete|prune|compact|recreate",
+            "timeshift --delete|--delete-all|--restore",
+            "snapper undochange|rollback|delete|remove",
+            "snapper ?* undochange|rollback|delete|remove",
+            "duplicity remove-*|cleanup",
+            "duplicacy|btrbk prune|clean",
+            "kopia snapshot|repository|policy delete|remove",
+            "rdiff-backup --remove-older-than",
+            "tmutil delete*|thinlocalsnapshots|disable",
+            "vssadmin|wbadmin delete",
+        ]),
+        matches: &[
+            "restic forget --prune --keep-last 1",
+            "borg delete /mnt/backup::monday",
+            "timeshift --delete-all",
+            "snapper -c home delete 1-20",
+        ],
+        passes: &["restic snapshots", "borg list /mnt/backup", "snapper list", "restic forget --dry-run"],
+        ..RULE
+    },
+    Rule {
         id: "write-home",
         category: Category::FileSystem,
         tier: Tier::Warn,
@@ -138,8 +190,9 @@ fn delete_outside(input: &RuleInput<'_>) -> Option<String> {
     if is_thrown_away(input) {
         return input.found_if(true);
     }
+    let gives_away = input.command.is(&["chown", "chgrp"]);
     input.found_file_if(|file| {
-        file.access.destroys()
+        (file.access.destroys() || (gives_away && file.access == Access::Permissions))
             && !is_disk(&file.path)
             && !file.path.starts_with("/dev/tcp/")
             && !(input.command.is_dry_run())

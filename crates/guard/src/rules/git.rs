@@ -15,9 +15,43 @@ pub(super) const RULES: &[Rule] = &[
             "git|hub push|send-pack ?* ~:?*|+?*",
             "git|hub push --force-with-lease ~main|master|trunk|develop|production|prod|release|stable|*:main|*:master|*:trunk|*:develop|*:production|*:prod|*:release|*:stable|*refs/heads/main|*refs/heads/master",
             "git|hub push --force-with-lease --all",
+            // The branch may be any.
+            "git|hub push --force-with-lease !?*",
+            "git|hub push --force-with-lease ?* !?*",
             "jj git push --all|--deleted",
         ]),
         unless: Patterns::new(&["git|hub push -n"]),
+        code: &[
+            &[
+                "import git",
+                "from git ",
+                "pygit2",
+                "dulwich",
+                "simple-git",
+                "simpleGit",
+                "nodegit",
+                "isomorphic-git",
+                "Rugged::",
+            ],
+            &[
+                "force=True",
+                "force: true",
+                "--force",
+                "-f'",
+                "-f\"",
+                "--hard",
+                "RESET_HARD",
+                "ResetMode.HARD",
+                "Reset.TYPE.HARD",
+                ":hard",
+                "working_tree=True",
+                "--mirror",
+                "'-fd",
+                "'-xfd",
+                "delete_head(",
+                "delete_remote(",
+            ],
+        ],
         matches: &[
             "git push -f",
             "git push origin +main",
@@ -26,6 +60,7 @@ pub(super) const RULES: &[Rule] = &[
             "git push origin :x",
             "git push --force-with-lease origin main",
             "git push --prune origin",
+            "python3 -c \"import git; git.Repo('.').git.reset('--hard')\"",
         ],
         passes: &[
             "git push",
@@ -46,12 +81,13 @@ pub(super) const RULES: &[Rule] = &[
             "git checkout main|master|develop|production -B",
             "git switch -f|--force|--discard-changes",
             "git switch -C=main|-C=master|-C=develop|-C=production|--force-create=main|--force-create=master",
-            "git clean -f|--force !-n",
+            "git clean -f|--force|-i|--interactive !-n",
             "git clean -c=clean.requireforce=false !-n",
             "git stash clear|drop",
             "git checkout-index -f|--force -a|--all",
             "git read-tree --reset -u",
             "git submodule deinit -f|--force",
+            "git diff !?* >git?apply*-R*|git?apply*--reverse*",
         ]),
         check: Check::Command(git_discard),
         matches: &[
@@ -65,6 +101,8 @@ pub(super) const RULES: &[Rule] = &[
             "git switch --discard-changes x",
             "git checkout .",
             "git reset --merge HEAD~1",
+            "yes | git clean -i",
+            "git submodule foreach --recursive 'git clean -fdx'",
         ],
         passes: &[
             "git reset --soft HEAD~1",
@@ -121,14 +159,25 @@ pub(super) const RULES: &[Rule] = &[
             "p4 obliterate",
             "p4 revert ~//...",
             "svn revert --recursive",
+            "svn delete|del|remove|rm ~*://*",
+            "darcs obliterate|unpull|revert --all|-a",
+            "pijul unrecord|reset",
+            "fossil purge|shun|revert",
+            "bzr|brz uncommit|revert",
+            "cvs admin -o",
+            "jj op|operation restore|undo",
+            "cm|plastic undo|delete ~*",
             "hg revert -a|--all",
             "sl hide|purge",
             "git svn dcommit",
+            "git annex drop|dropunused --force",
+            "dvc gc|destroy",
             "bfg|git-filter-repo|git-filter-branch",
             "hg strip|purge|rollback",
             "hg update|up -C|--clean",
             "gh repo sync --force",
             "svn revert -R",
+            "svn cleanup --remove-unversioned|--remove-ignored",
             "jj abandon",
             "jj op|operation abandon",
             "jj util gc",
@@ -137,7 +186,7 @@ pub(super) const RULES: &[Rule] = &[
             "git gc --prune !~--no-prune",
             "git rebase --root",
             "git replace ?* !-l|--list",
-            "git repack -a -d",
+            "git repack -a|-A -d",
             "git lfs prune",
             "git lfs migrate import",
             "git config ~gc.reflogexpire*|gc.prune*",
@@ -189,9 +238,11 @@ pub(super) const RULES: &[Rule] = &[
         instead: "Set plain values in the repository, such as `git config user.name`.",
         patterns: Patterns::new(&[
             "git --exec-path=?*",
-            "git -c=core.hookspath*",
+            "git -c=core.hookspath*|-c=core.sshcommand*|-c=core.fsmonitor=?*|-c=core.gitproxy*|-c=core.askpass=?*|-c=diff.external*|-c=filter.*|-c=credential.helper=?*|-c=protocol.ext.allow*|-c=include.path*|-c=gpg.program*|-c=uploadpack.*",
+            "git -c=core.pager=*sh?*|-c=core.editor=*sh?*|-c=sequence.editor=*sh?*|-c=url.*",
             "git config ?* ?* ~credential*|core.hookspath|core.sshcommand|core.pager|core.editor|core.fsmonitor|core.gitproxy|core.askpass|core.attributesfile|url.*|http.proxy|http.sslverify|filter.*|diff.external|difftool.*|mergetool.*|pager.*|sequence.editor|gpg.program|include.*|includeif.*|init.templatedir|protocol.*|uploadpack.*|receive.*|safe.directory|ssh.variant|sendemail.*|remote.origin.url|remote.origin.pushurl",
             "git config -e|--edit|--unset|--unset-all|--add|--replace-all|--remove-section ~credential*|core.hookspath|core.sshcommand|core.pager|core.editor|core.fsmonitor|core.gitproxy|core.askpass|core.attributesfile|url.*|http.proxy|http.sslverify|filter.*|diff.external|difftool.*|mergetool.*|pager.*|sequence.editor|gpg.program|include.*|includeif.*|init.templatedir|protocol.*|uploadpack.*|receive.*|safe.directory|ssh.variant|sendemail.*|remote.origin.url|remote.origin.pushurl",
+            "git -c=alias.*=!*",
             "git config ~alias.* ~!*|*push*|*reset*|*clean*",
             "git config --global|--system ?* ?*",
             "git config --global|--system -e|--edit|--unset|--unset-all|--add|--replace-all|--remove-section",
@@ -206,6 +257,7 @@ pub(super) const RULES: &[Rule] = &[
             "git config --global url.https://x/.insteadOf https://y/",
             "git config core.sshCommand x",
             "git config alias.st '!sh'",
+            "git -c core.sshCommand='sh x' fetch",
             "git config --global user.name x",
         ],
         passes: &[
@@ -219,7 +271,11 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// Paths that mean everything.
+/// What a folder with much work in it is called.
+const FOLDERS: [&str; 10] =
+    ["src", "lib", "app", "apps", "tests", "test", "crates", "packages", "docs", "internal"];
+
+/// Paths that mean everything, or much of it.
 fn git_discard(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
     let patterns = ["git checkout !--theirs|--ours", "git restore !-S|--staged", "git restore -W|--worktree"];
@@ -231,7 +287,9 @@ fn git_discard(input: &RuleInput<'_>) -> Option<String> {
         let is_everything = matches!(place, Place::ProjectRoot | Place::Unknown | Place::Outside)
             && (path.starts_with(['.', '/', '*', ':']) || path.contains('*'))
             && !path.starts_with("../..");
-        is_everything || *path == ":/" || *path == ":"
+        let is_everything = is_everything || path.starts_with(['*', ':']);
+        let is_folder = path.ends_with('/') || FOLDERS.contains(path);
+        is_everything || *path == ":/" || *path == ":" || (is_folder && command.has_word(&["--"]))
     };
     input.found_if(command.words().iter().skip(1).any(is_whole))
 }

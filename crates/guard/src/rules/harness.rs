@@ -5,6 +5,7 @@ use crate::{
     file_access::Access,
     paths::{Place, Relation, relation_to, relative_to},
     pattern,
+    programs::AGENTS,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -25,6 +26,9 @@ pub(super) const RULES: &[Rule] = &[
             "jq . .claude/settings.json | sponge .claude/settings.json",
             "sed -i s/a/b/ .mcp.json",
             "echo x > .claude/skills/a/SKILL.md",
+            "patch .claude/settings.json < x.diff",
+            "chmod -x ~/.cargo/bin/ralph",
+            "iconv -f utf-8 -o .mcp.json x.json",
         ],
         passes: &[
             "cat .claude/settings.json",
@@ -68,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
         finds: "starts an agent without a guard",
         instead: "Do the work yourself, or ask for another turn.",
         patterns: Patterns::new(&[
-            "auggie|droid|cline|kilocode|plandex|openhands|interpreter|gptme|codebuff|kiro-cli ?*",
+            "aider-chat|open-interpreter|openhands-ai|mini-swe-agent|sweagent|auggie|droid|cline|kilocode|plandex|openhands|interpreter|gptme|codebuff|kiro-cli",
             "claude|claude-code|codex|amp|gemini|gemini-cli|opencode|opencode-ai|qwen|qwen-code|copilot|aider|goose|cursor-agent|crush",
             "pi -p|--print|--mode",
         ]),
@@ -233,7 +237,8 @@ fn harness_files(input: &RuleInput<'_>) -> Option<String> {
             _ if is_in(&input.ctx.writable) => false,
             _ if is_in(&input.ctx.protected) => true,
             Place::Project(rest) => is_guarded(&rest, &IN_PROJECT, file.access) && !is_open(&rest),
-            Place::Home(rest) => is_guarded(&rest, &IN_HOME, file.access),
+            Place::Home(rest) => is_guarded(&rest, &IN_HOME, file.access) || is_installed(&rest),
+            Place::System | Place::Outside if is_installed(&file.path) => true,
             _ => {
                 // The project may be named from outside, by a name that is not known to be it.
                 let name = file.path.rsplit('/').next().unwrap_or_default();
@@ -244,6 +249,13 @@ fn harness_files(input: &RuleInput<'_>) -> Option<String> {
         };
         file.access.changes() && guarded
     })
+}
+
+/// The program of ralph or of an agent, where programs lie.
+fn is_installed(path: &str) -> bool {
+    let mut parts = path.rsplit('/');
+    let name = parts.next().unwrap_or_default();
+    AGENTS.contains(&name) && parts.next().is_some_and(|folder| ["bin", "sbin", ".bin"].contains(&folder))
 }
 
 /// In a guarded place, or a folder around one that is deleted or moved.

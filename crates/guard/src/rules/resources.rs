@@ -65,6 +65,12 @@ pub(super) const RULES: &[Rule] = &[
         category: Category::Resources,
         finds: "writes without end, or far more than a test needs",
         instead: "Give a small size: `head -c 1M /dev/zero`, `dd ... count=1`.",
+        patterns: Patterns::new(&[
+            "yes >tr?*>?*|cat*>?*|sed?*>?*|nl*>?*|base64*>?*|tee?*",
+            "cat ~/dev/zero|/dev/urandom|/dev/random >tr?*>?*|sed?*>?*|nl*>?*|base64*>?*|gzip*>?*|xz*>?*|tee?*",
+            "truncate -s=*T|-s=*P|--size=*T|--size=*P",
+        ]),
+        unless: Patterns::new(&["* >head*"]),
         check: Check::Command(endless_output),
         matches: &[
             "dd if=/dev/zero of=fill",
@@ -130,7 +136,10 @@ fn endless_output(input: &RuleInput<'_>) -> Option<String> {
         "tail" | "sort" | "tac" | "grep" | "wc" | "md5sum" | "sha256sum" | "less" | "gzip" | "xz" => {
             reads_endless && !command.has("c", &["bytes"])
         }
-        "yes" => !command.is_piped && !command.asks_for_help(),
+        "yes" => {
+            let ends = command.wrappers.iter().any(|wrapper| wrapper == "timeout");
+            !command.is_piped && !command.asks_for_help() && !ends
+        }
         "head" | "truncate" => {
             command.program == "head"
                 && command

@@ -123,7 +123,14 @@ pub(super) const RULES: &[Rule] = &[
             "az ?* keys|credential|credentials list|show",
             "az ?* show-connection-string|list-keys",
             "az ?* ?* show-connection-string|list-keys",
-            "* ~--show-secrets|--show-secret-values",
+            "* ~--show-secrets|--show-secret-values|--show-secret|--show-token|--reveal|--with-decryption|--show-sensitive*|--include-secrets",
+            "* get-secret*|show-secret*|reveal-secret*|get-password|show-password|print-access-token|get-access-token|print-token|auth:token",
+            "* ?* get-secret*|show-secret*|reveal-secret*|get-password|show-password|print-access-token|get-access-token|print-token",
+            "terraform|tofu output -json",
+            "getent shadow|gshadow",
+            "docker|podman history --no-trunc",
+            "docker|podman compose config --environment",
+            "git config ~*extraheader*",
             "jq -n ~env|$env|env?*|$env?*",
             "systemctl show-environment",
             "firebase functions:secrets:access|functions:config:get",
@@ -273,30 +280,32 @@ fn print_environment(input: &RuleInput<'_>) -> Option<String> {
     )
 }
 
+/// Filters behind `env` that leave names only.
+const NAMES_ONLY: [&str; 10] = [
+    "cut -d= -f1",
+    "cut -f1 -d=",
+    "cut -d = -f 1",
+    "cut -d = -f1",
+    "sed s/=.*",
+    "sed 's/=.*",
+    "wc ",
+    "grep -c",
+    "grep -q",
+    "awk -F= '{print $1}'",
+];
+
 /// `env | cut -d= -f1` shows names only.
 fn prints_only_names(input: &RuleInput<'_>) -> bool {
-    let names = [
-        "cut -d= -f1",
-        "cut -f1 -d=",
-        "cut -d = -f 1",
-        "cut -d = -f1",
-        "sed s/=.*",
-        "sed 's/=.*",
-        "wc ",
-        "grep -c",
-        "grep -q",
-        "awk -F= '{print $1}'",
-    ];
     input
         .command
         .feeds
         .iter()
-        .any(|next| names.iter().any(|name| next.starts_with(name)) || picks_harmless(next))
+        .any(|next| NAMES_ONLY.iter().any(|name| next.starts_with(name)) || picks_harmless(next))
 }
 
 /// `env | grep PATH` shows what holds no secret.
 fn picks_harmless(next: &str) -> bool {
-    let harmless = "PATH|HOME|LANG|LC_|SHELL|TERM|NODE|VIRTUAL_ENV|PYTHON|RUST|CARGO_HOME|JAVA_HOME|GOPATH|GOROOT|EDITOR|PORT|USER|PWD|CI|TMPDIR|XDG_|CONDA_|NVM_|DISPLAY|HOSTNAME";
+    let harmless = "PATH|HOME|LANG|LC_|SHELL|TERM|NODE|VIRTUAL_ENV|PYTHON|RUST|CARGO_HOME|JAVA_HOME|GOPATH|GOROOT|EDITOR|PORT|USER|PWD|CI|TMPDIR|XDG_|CONDA_|NVM_|DISPLAY|HOSTNAME|PROXY|HTTP_PROXY|HTTPS_PROXY|NO_PROXY|LOGNAME|TZ|RAILS_ENV|GOFLAGS|CXX|CFLAGS|LD_LIBRARY|NIX_|SSH_TTY|DBUS|WAYLAND|DOTNET|ANDROID|DENO|BUN|MAKE";
     let words: Vec<&str> = next.split(' ').collect();
     let [grep, options @ .., pattern] = &words[..] else { return false };
     let pattern = pattern.trim_start_matches('^').trim_end_matches('=');
@@ -326,30 +335,33 @@ pub(super) fn names_secret_variable(code: &str) -> bool {
     dotted || bare || (asks && script::string_literals(code).iter().any(is_named))
 }
 
+/// What is the whole environment in other languages.
+const WHOLE_ENVIRONMENT: [&str; 14] = [
+    "ENV.to_h",
+    "p ENV",
+    "puts ENV\n",
+    "%ENV",
+    "getenv()",
+    "print_r($_ENV",
+    "$_SERVER)",
+    "in ENVIRON",
+    "os.Environ()",
+    "Deno.env.toObject",
+    "System.get_env()",
+    "Sys.getenv()",
+    "collect(ENV)",
+    "ENV.inspect",
+];
+
 fn print_environment_code(input: &RuleInput<'_>) -> Option<String> {
     let code = input.command.code.as_deref()?;
     let shows =
         ["print", "Print", "log(", "echo", "puts", "write(", "say ", "dump", "p ENV", "fetch(", "post("]
             .iter()
-            .any(|word| code.contains(word));
-    let whole = [
-        "ENV.to_h",
-        "p ENV",
-        "puts ENV\n",
-        "%ENV",
-        "getenv()",
-        "print_r($_ENV",
-        "$_SERVER)",
-        "in ENVIRON",
-        "os.Environ()",
-        "Deno.env.toObject",
-        "System.get_env()",
-        "Sys.getenv()",
-        "collect(ENV)",
-        "ENV.inspect",
-    ];
+            .any(|word| code.contains(word))
+            || (input.command.is(&["node"]) && input.command.has("p", &["print"]));
     let asks_only = code.contains("!!process.env") || code.contains("bool(");
-    let is_whole = whole.iter().any(|word| code.contains(word)) || uses_whole_environment(code);
+    let is_whole = WHOLE_ENVIRONMENT.iter().any(|word| code.contains(word)) || uses_whole_environment(code);
     input.found_if(shows && !asks_only && (is_whole || names_secret_variable(code)))
 }
 

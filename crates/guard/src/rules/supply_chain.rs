@@ -9,7 +9,12 @@ pub(super) const RULES: &[Rule] = &[
         category: Category::SupplyChain,
         finds: "runs code that it has just fetched from the network",
         instead: "Save it to a file, read it, and only then decide; or install a package by name.",
-        patterns: Patterns::new(&["iex|Invoke-Expression @pwsh|powershell"]),
+        patterns: Patterns::new(&[
+            "iex|Invoke-Expression @pwsh|powershell",
+            "npx|bunx|pnpm|yarn ~*gist.github.com/*|gist:*",
+            "nix run|shell ~github:*|gitlab:*|sourcehut:*|git+*|http*",
+            "curl|wget|http|xh|iwr|irm|Invoke-WebRequest|Invoke-RestMethod >pwsh*|powershell*",
+        ]),
         check: Check::Obstacle(|obstacle| match obstacle {
             Obstacle::FetchedCode(what) => Some(format!("code from the network is run: `{what}`")),
             _ => None,
@@ -108,7 +113,7 @@ pub(super) const RULES: &[Rule] = &[
             "npm|pnpm owner|access|dist-tag|team|hook add|rm|set|grant|revoke|public|restricted",
             "yarn npm publish",
             "pnpm|npm -r publish",
-            "npx|bunx semantic-release|np|release-it|changeset",
+            "npx|bunx semantic-release|np|release-it",
             "changeset publish",
             "npm|pnpm|yarn|bun changeset publish",
             "release-please *",
@@ -126,7 +131,8 @@ pub(super) const RULES: &[Rule] = &[
             "dotnet nuget push|delete",
             "nuget push|delete",
             "docker|podman|nerdctl|buildah|crane|skopeo push|copy",
-            "docker image|manifest push",
+            "docker image|manifest|compose push",
+            "cargo workspaces|ws publish",
             "docker trust sign",
             "helm push",
             "oras push",
@@ -147,7 +153,9 @@ pub(super) const RULES: &[Rule] = &[
             "lein deploy",
             "elm publish",
             "snapcraft upload|push|release",
-            "fastlane deliver|release|supply|pilot",
+            "fastlane deliver|release|supply|pilot|deploy*|beta|upload*|submit*",
+            "fastlane ?* deliver|release|supply|pilot|deploy*|beta|upload*|submit*",
+            "kaggle ?* create|version|submit|push|update",
             "eas submit|update",
             "expo publish",
             "web-ext sign",
@@ -163,7 +171,7 @@ pub(super) const RULES: &[Rule] = &[
             "yarn workspaces foreach ~publish",
             "goreleaser release !--snapshot",
             "mvn|mvnw ~deploy|release:*",
-            "gradle|gradlew|sbt ~publish*|*:publish*|uploadArchives|closeAndRelease*",
+            "gradle|gradlew|sbt ~publish*|+publish*|*:publish*|uploadArchives|closeAndRelease*",
             "python -m=twine ~upload",
             "python *setup.py ~upload|register",
             "docker|buildctl build|buildx --push",
@@ -172,6 +180,7 @@ pub(super) const RULES: &[Rule] = &[
         ]),
         unless: Patterns::new(&[
             "gradle|gradlew|sbt ~publishToMavenLocal|*:publishToMavenLocal|publishLocal",
+            "cargo publish -n",
         ]),
         check: Check::Command(publish),
         matches: &[
@@ -247,23 +256,24 @@ fn install_from_address(input: &RuleInput<'_>) -> Option<String> {
     input.found_if(address || registry)
 }
 
+/// Hosts of packages that projects use.
+const KNOWN_HOSTS: [&str; 12] = [
+    "github.com/",
+    "gitlab.com/",
+    "registry.npmjs.org",
+    "pypi.org",
+    "crates.io",
+    "files.pythonhosted.org",
+    "codeberg.org/",
+    "bitbucket.org/",
+    "rubygems.org",
+    "localhost",
+    "127.0.0.1",
+    "download.pytorch.org",
+];
+
 fn is_known_host(address: &str) -> bool {
-    [
-        "github.com/",
-        "gitlab.com/",
-        "registry.npmjs.org",
-        "pypi.org",
-        "crates.io",
-        "files.pythonhosted.org",
-        "codeberg.org/",
-        "bitbucket.org/",
-        "rubygems.org",
-        "localhost",
-        "127.0.0.1",
-        "download.pytorch.org",
-    ]
-    .iter()
-    .any(|host| {
+    KNOWN_HOSTS.iter().any(|host| {
         address.contains(&format!("://{host}"))
             || address.contains(&format!("@{host}"))
             || address.contains(&format!(".{host}"))

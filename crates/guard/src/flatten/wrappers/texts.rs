@@ -92,7 +92,11 @@ fn texts_of_runners(command: &Command) -> Vec<String> {
             texts.extend(options.into_iter().map(str::to_owned));
             texts
         }
-        "concurrently" => operands(&["-n", "-c", "-p", "-m"]),
+        // `npm:dev` is short for `npm run dev`.
+        "concurrently" => operands(&["-n", "-c", "-p", "-m"])
+            .into_iter()
+            .filter(|text| !["npm:", "yarn:", "pnpm:", "bun:"].iter().any(|short| text.starts_with(short)))
+            .collect(),
         "tmux" if command.has_word(&TMUX_RUNS) => {
             operands(&["-s", "-t", "-n", "-c", "-x", "-y"]).into_iter().skip(1).collect()
         }
@@ -261,7 +265,7 @@ fn texts_of_git(command: &Command, verb: &str) -> Vec<String> {
     match verb {
         "bisect" | "submodule" => {
             let at = command.args.iter().position(|arg| arg == "run" || arg == "foreach");
-            texts.extend(at.map(|at| match &command.args[at + 1..] {
+            texts.extend(at.map(|at| match skip_options(&command.args[at + 1..], &[]) {
                 [text] => text.clone(),
                 words => quote_args(words),
             }));

@@ -15,11 +15,16 @@ pub(super) fn is_for_tests(input: &RuleInput<'_>) -> bool {
 
 fn is_test_environment(command: &Command) -> bool {
     let is_test = |value: &str| ["test", "testing"].contains(&value);
-    let by_variable =
-        command.env.iter().any(|(name, value)| (name == "ENV" || name.ends_with("_ENV")) && is_test(value));
+    let by_variable = command.env.iter().any(|(name, value)| match name.as_str() {
+        "DJANGO_SETTINGS_MODULE" | "DATABASE_URL" | "PGDATABASE" => {
+            is_test_name(value.rsplit(['/', '.']).next().unwrap_or_default())
+        }
+        name => (name == "ENV" || name.ends_with("_ENV") || name.ends_with("_ENVIRONMENT")) && is_test(value),
+    });
     let by_argument = command.args.iter().any(|arg| {
         let (name, value) = arg.split_once('=').unwrap_or_default();
-        (name == "--env" || name.ends_with("_ENV")) && is_test(value)
+        ((name == "--env" || name.ends_with("_ENV")) && is_test(value))
+            || (name == "--settings" && is_test_name(value.rsplit('.').next().unwrap_or_default()))
     });
     by_variable || by_argument || command.values("", &["env", "environment"]).into_iter().any(is_test)
 }

@@ -5,76 +5,78 @@ use crate::{
     rules::{RuleInput, secrets::names_secret_variable},
 };
 
+/// Calls that send something.
+const SENDS: [&str; 29] = [
+    "requests.post",
+    "requests.put",
+    "urlopen",
+    "fetch(",
+    "http.request",
+    "https.request",
+    ".request(",
+    "axios.post",
+    "axios.put",
+    ".sendall(",
+    ".send(",
+    "httpx.post",
+    "Net::HTTP",
+    "LWP::",
+    "curl_exec",
+    "smtplib",
+    "mail(",
+    "IO::Socket",
+    "fsockopen",
+    "TCPSocket",
+    "file_get_contents(\"http",
+    "file_get_contents('http",
+    "ftplib",
+    "paramiko",
+    "urlretrieve",
+    "dns.resolver",
+    "gethostbyname(",
+    "HTTPConnection",
+    "HTTPSConnection",
+];
+
+/// Calls that read a file or the environment.
+const READS: [&str; 19] = [
+    "open(",
+    "readFile",
+    "createReadStream",
+    "openSync",
+    "Bun.file(",
+    "readTextFile",
+    "read_text",
+    "read_bytes",
+    "file_get_contents",
+    "File.read",
+    "open F",
+    "open my",
+    "IO.read",
+    "ARGF",
+    "storbinary",
+    ".put(",
+    "os.environ",
+    "process.env)",
+    "process.env}",
+];
+
+/// Calls that name a host without an address.
+const CONNECTS: [&str; 7] =
+    ["connect(", "create_connection(", "IO::Socket", "fsockopen(", "TCPSocket", "FTP(", "gethostbyname("];
+
 pub(super) fn upload_file(input: &RuleInput<'_>) -> Option<String> {
     let code = input.command.code.as_deref()?;
     let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
-    let sends = has(&[
-        "requests.post",
-        "requests.put",
-        "urlopen",
-        "fetch(",
-        "http.request",
-        "https.request",
-        ".request(",
-        "axios.post",
-        "axios.put",
-        ".sendall(",
-        ".send(",
-        "httpx.post",
-        "Net::HTTP",
-        "LWP::",
-        "curl_exec",
-        "smtplib",
-        "mail(",
-        "IO::Socket",
-        "fsockopen",
-        "TCPSocket",
-        "file_get_contents(\"http",
-        "file_get_contents('http",
-        "ftplib",
-        "paramiko",
-        "urlretrieve",
-        "dns.resolver",
-        "gethostbyname(",
-        "HTTPConnection",
-        "HTTPSConnection",
-    ]);
-    let reads = has(&[
-        "open(",
-        "readFile",
-        "createReadStream",
-        "openSync",
-        "Bun.file(",
-        "readTextFile",
-        "read_text",
-        "read_bytes",
-        "file_get_contents",
-        "File.read",
-        "open F",
-        "open my",
-        "IO.read",
-        "ARGF",
-        "storbinary",
-        ".put(",
-        "os.environ",
-        "process.env)",
-        "process.env}",
-    ]);
+    let sends = has(&SENDS);
+    let reads = has(&READS);
     let far = code
         .split("://")
         .skip(1)
         .any(|rest| !is_loopback(rest.split(['\'', '"', '`']).next().unwrap_or_default()))
-        || [
-            "connect(",
-            "create_connection(",
-            "IO::Socket",
-            "fsockopen(",
-            "TCPSocket",
-            "FTP(",
-            "gethostbyname(",
-        ]
-        .iter()
-        .any(|word| code.contains(word) && !code.contains("localhost") && !code.contains("127.0.0.1"))
+        || CONNECTS
+            .iter()
+            .any(|word| code.contains(word) && !code.contains("localhost") && !code.contains("127.0.0.1"))
         || code.split("Connection(").skip(1).any(|rest| {
             let host = rest.trim_start_matches(['\'', '"']).split(['\'', '"']).next().unwrap_or_default();
             !is_loopback(host)

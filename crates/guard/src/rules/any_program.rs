@@ -1,0 +1,78 @@
+//! Programs that no other rule knows, by the verbs that all of them use.
+
+use super::{Category, Patterns, RULE, Rule};
+use crate::paths::Place;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "unknown-destroys",
+        category: Category::FileSystem,
+        finds: "tells a program to delete, destroy or erase what it keeps",
+        instead: "Look with its read-only commands, and leave deleting to the user.",
+        patterns: Patterns::new(&[
+            "* delete|destroy|purge|wipe|erase|erase_*|erase-*|nuke|obliterate|forget|unregister*|factory-reset|decommission|terminate|*-destroy|delete-all|destroy-all|purge-all|wipe-all",
+            "* ?* delete|destroy|purge|wipe|erase|erase_*|erase-*|nuke|obliterate|forget|unregister*|factory-reset|decommission|terminate|*-destroy|delete-all|destroy-all|purge-all|wipe-all",
+            "* ~--delete-all*|--wipe|--wipe-*|--erase|--erase-*|--destroy|--destroy-*|--purge-all|--factory-reset|--unregister|--obliterate|--nuke",
+        ]),
+        unless: Patterns::new(SPEAKS_OTHERWISE),
+        spares: is_of_project,
+        matches: &[
+            "qm destroy 100 --purge",
+            "esptool.py --port /dev/ttyUSB0 erase_flash",
+            "VBoxManage unregistervm dev --delete",
+            "wsl --unregister Ubuntu",
+            "heketi-cli volume delete 1",
+        ],
+        passes: &[
+            "./scripts/db.sh delete staging",
+            "rails destroy model Post",
+            "pytest -k delete",
+            "echo delete it",
+            "pm2 delete web",
+            "x purge --dry-run",
+        ],
+        ..RULE
+    },
+    Rule {
+        id: "unknown-publishes",
+        category: Category::Exfiltration,
+        finds: "tells a program to publish, deploy, upload or share something",
+        instead: "Prepare it and stop; publishing is the user's.",
+        patterns: Patterns::new(&[
+            "* publish|unpublish|deploy|undeploy|upload|yank|send|share|tunnel|funnel",
+            "* ?* publish|unpublish|deploy|undeploy|upload|yank|send|share|tunnel|funnel",
+        ]),
+        unless: Patterns::new(SPEAKS_OTHERWISE),
+        spares: is_of_project,
+        matches: &["modal deploy app.py", "wormhole send a.tar", "osf upload a.csv", "valet share"],
+        passes: &[
+            "make deploy",
+            "arduino-cli upload -p /dev/ttyACM0",
+            "grep deploy docs/a.md",
+            "tmux send ls",
+        ],
+        ..RULE
+    },
+];
+
+/// Programs that mean something else by such words: texts, names of files and of tests, tasks of the project. What is dangerous
+/// of them other rules know.
+const SPEAKS_OTHERWISE: &[&str] = &[
+    "echo|printf|cat|grep|egrep|fgrep|rg|ag|ack|sed|awk|jq|yq|tr|sort|uniq|head|tail|less|more|wc|cut|diff|cmp|tee|test|[|[[|let",
+    "cd|pushd|mkdir|touch|cp|mv|rm|rmdir|ln|ls|tree|find|fd|stat|file|which|type|command|man|help|tldr|apropos|export|local|declare|readonly|typeset|unset|set|read|trap|return|source|.|alias|eval|basename|dirname|realpath|rsync|install|chmod|chown|open|xdg-open",
+    "vim|vi|nvim|nano|emacs|bat|xargs|parallel|time|watch|env|sh|bash|zsh|fish|dash|ksh|pwsh|powershell|ssh|scp|sftp|docker|podman|nerdctl|docker-compose",
+    "git|gh|glab|hub|hg|svn|jj|sl|ralph|curl|wget|http|https|httpie|xh|xhs|curlie|grpcurl|websocat",
+    "python|node|deno|bun|ruby|perl|php|lua|java|javac|kotlin|scala|go|cargo|rustc|rustup|npm|pnpm|yarn|npx|bunx|lerna|rush|nx|turbo|moon|ember|ng|vite|webpack|rollup|esbuild|tsc|tsx|ts-node|swift|xcrun|xcodebuild",
+    "make|gmake|just|task|rake|rails|hanami|mage|invoke|inv|nox|tox|doit|gradle|gradlew|mvn|mvnw|sbt|ant|bazel|buck2|meson|cmake|ninja|pants|mix|dotnet|flutter|dart|composer|symfony|artisan|console|manage.py|django-admin|flask",
+    "pip|pipx|uv|uvx|poetry|pdm|hatch|rye|pipenv|conda|mamba|bundle|gem|spring|pm2|tmux|screen|zellij|supervisorctl|arduino-cli|pio|platformio",
+    "pytest|jest|vitest|mocha|ava|karma|cypress|playwright|phpunit|rspec|cucumber|ctest|nosetests|hypothesis|behave|robot|newman|k6|locust|act|gotestsum",
+    "psql|mysql|mariadb|sqlite3|duckdb|mongosh|mongo|redis-cli|valkey-cli|prisma|knex|sequelize|alembic|kubectl|oc|helm|aws|gcloud|az|terraform|tofu|pulumi|vault|consul|nomad|firebase|supabase|wrangler|kind|k3d|minikube",
+    "ip|nmcli|notify-send|say|codemod|jscodeshift|comby|ast-grep|sg|plop|hygen|cookiecutter|copier|yeoman|yo|claude|codex",
+];
+
+/// A script of the project says itself what its words mean.
+fn is_of_project(input: &super::RuleInput<'_>) -> bool {
+    let spelled = &input.command.spelled;
+    let place = input.place_of(&input.command.resolve_path(spelled, input.ctx));
+    spelled.contains('/') && matches!(place, Place::Project(_) | Place::Temporary)
+}
