@@ -1,13 +1,38 @@
 //! Patterns for the places of files, as in `.gitignore`: `*`, `?`, `**`, `{a,b}`, and a name without a slash anywhere.
 
+mod pairs;
+
+use pairs::Pairs;
+
 /// So many patterns may come out of the braces of one.
 const MAX_ALTERNATIVES: usize = 256;
 
 /// A pattern for the places of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
-    /// The parts of the path, one list for each alternative.
-    alternatives: Vec<Vec<String>>,
+    alternatives: Vec<Alternative>,
+}
+
+/// One of the patterns that the braces stand for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Alternative {
+    /// The parts of the path.
+    parts: Vec<String>,
+    wanted: Pairs,
+}
+
+/// A path, for whoever asks many patterns about it.
+pub(crate) struct AskedPath<'a> {
+    names: Vec<&'a str>,
+    pairs: Pairs,
+}
+
+impl<'a> AskedPath<'a> {
+    /// A path that is relative, with slashes.
+    pub(crate) fn new(path: &'a str) -> Self {
+        let names: Vec<&str> = path.split('/').filter(|name| !name.is_empty() && *name != ".").collect();
+        Self { pairs: Pairs::of_names(&names), names }
+    }
 }
 
 impl Glob {
@@ -15,23 +40,23 @@ impl Glob {
     pub fn new(pattern: &str) -> Self {
         let mut alternatives = vec![String::new()];
         expand(pattern, &mut alternatives);
-        Self { alternatives: alternatives.iter().map(|text| parts(text)).collect() }
+        let read = |text: &String| {
+            let parts = parts(text);
+            Alternative { wanted: Pairs::wanted_by(&parts), parts }
+        };
+        Self { alternatives: alternatives.iter().map(read).collect() }
     }
 
     /// Whether a path, relative and with slashes, is meant. What lies below a folder that is meant is meant, too.
     pub fn matches(&self, path: &str) -> bool {
-        self.matches_names(&names(path))
+        self.means(&AskedPath::new(path))
     }
 
-    /// Whether the path of these [names] is meant: for whoever asks many patterns about one path.
-    pub(crate) fn matches_names(&self, names: &[&str]) -> bool {
-        self.alternatives.iter().any(|parts| is_path(parts, names))
+    /// The same, of a path that many patterns are asked about.
+    pub(crate) fn means(&self, path: &AskedPath<'_>) -> bool {
+        let is_meant = |it: &Alternative| path.pairs.has(&it.wanted) && is_path(&it.parts, &path.names);
+        self.alternatives.iter().any(is_meant)
     }
-}
-
-/// The names that a path consists of.
-pub(crate) fn names(path: &str) -> Vec<&str> {
-    path.split('/').filter(|name| !name.is_empty() && *name != ".").collect()
 }
 
 /// A pattern as parts; without a slash inside, it may stand anywhere.
@@ -212,6 +237,25 @@ mod tests {
         fn any_text_is_a_pattern_and_stars_mean_everything(pattern in "[a{},*?/.]{0,40}", path in "[a/.é]{1,40}") {
             let _ = Glob::new(&pattern).matches(&path);
             prop_assert!(Glob::new("**").matches(&path) || path.chars().all(|c| c == '/' || c == '.'));
+        }
+    }
+
+    proptest! {
+        /// What is looked at first refuses nothing that a closer look finds.
+        #[test]
+        fn no_path_is_refused_too_early(pattern in "[ab{},*?/.]{0,20}", path in "[ab/.*?é]{1,20}") {
+            let (glob, asked) = (Glob::new(&pattern), AskedPath::new(&path));
+            let closely = glob.alternatives.iter().any(|it| is_path(&it.parts, &asked.names));
+            prop_assert_eq!(glob.means(&asked), closely);
+        }
+    }
+
+    #[test]
+    fn most_paths_need_no_closer_look() {
+        let asked = AskedPath::new("folder-12/file-7");
+        for pattern in ["conftest.py", "tests/", "*.snap", "**/golden/**", "*.test.ts"] {
+            let glob = Glob::new(pattern);
+            assert!(!glob.alternatives.iter().any(|it| asked.pairs.has(&it.wanted)), "{pattern}");
         }
     }
 

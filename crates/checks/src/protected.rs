@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use rules::RULES;
 
-use crate::glob::{Glob, names};
+use crate::glob::{AskedPath, Glob};
 
 /// How a file judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -88,8 +88,8 @@ impl Protected {
             // No one commits these, and what runs reads them before anything else.
             return is_run_from_there(path).then_some(Role::StartUp);
         }
-        let names = names(path);
-        let found = self.rules.iter().find(|(_, globs)| globs.iter().any(|glob| glob.matches_names(&names)));
+        let path = AskedPath::new(path);
+        let found = self.rules.iter().find(|(_, globs)| globs.iter().any(|glob| glob.means(&path)));
         found.map(|(role, _)| *role)
     }
 }
