@@ -13,6 +13,7 @@ mod hook_cases;
 mod installed;
 mod outcome;
 mod processes;
+mod role_cases;
 mod session_cases;
 mod story_cases;
 mod terminal;
@@ -107,6 +108,8 @@ conformance! {
         crate::terminal_cases::a_cancel_that_waits_in_the_queue_ends_the_loop as a_cancel_that_waits_in_the_queue_ends_the_loop,
         crate::terminal_cases::a_cancel_that_is_taken_back_ends_nothing as a_cancel_that_is_taken_back_ends_nothing,
         crate::terminal_cases::esc_and_cancel_end_the_loop_at_once as esc_and_cancel_end_the_loop_at_once,
+        crate::role_cases::is_reviewed_by_the_other as is_reviewed_by_the_other,
+        crate::role_cases::is_stood_in_for_at_its_limit as is_stood_in_for_at_its_limit,
     }
     codex {
         cases::plans_and_builds as plans_and_builds,
@@ -132,6 +135,8 @@ conformance! {
         crate::session_cases::a_guardrail_without_end_refuses_the_promise as a_guardrail_without_end_refuses_the_promise,
         crate::terminal_cases::a_cancel_typed_into_codex_ends_the_loop as a_cancel_typed_into_codex_ends_the_loop,
         crate::terminal_cases::esc_and_cancel_end_the_loop_at_once as esc_and_cancel_end_the_loop_at_once,
+        crate::role_cases::is_reviewed_by_the_other as is_reviewed_by_the_other,
+        crate::role_cases::is_stood_in_for_at_its_limit as is_stood_in_for_at_its_limit,
     }
     copilot {
         cases::completes_a_loop_in_a_sandbox as completes_a_loop_in_a_sandbox,

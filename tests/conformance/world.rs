@@ -95,6 +95,21 @@ impl World {
         self.settings[key] = value;
     }
 
+    /// Gives a second agent a name, beside `main`, on the same model. Whether it is installed; says so if not.
+    pub(crate) fn seat(&mut self, name: &str, agent: &Agent) -> bool {
+        let Some(program) = Program::find(agent.name) else {
+            let _ = writeln!(std::io::stderr(), "skipped: {} is not installed", agent.name);
+            assert!(!std::env::var("CI").is_ok_and(|ci| ci == "true"), "{} is not installed", agent.name);
+            return false;
+        };
+        (agent.furnish)(&self.path.join("home"), &self.server.url());
+        let mut settings = (agent.settings)(&self.server.url());
+        settings["command"] = json!(program.file.to_string_lossy());
+        settings["permissions"] = json!("skip");
+        self.set("agents", json!({ name: settings }));
+        true
+    }
+
     /// Sets a key of the settings that only the user may set.
     pub(crate) fn set_own(&self, key: &str, value: &Value) {
         let path = self.project().join(".ralph/settings.local.json");

@@ -30,6 +30,14 @@ const TASKS: &str = r#"{
      "reviewStatus": null, "reviewCount": 0, "reviewFeedback": "", "notes": "", "dependsOn": ["US-2"]}
   ]
 }"#;
+const CHECK_LIST: &str = include_str!("../../crates/core/fixtures/imports/check-list/TODO.md");
+const IMPORTS: [&str; 5] = [
+    include_str!("../../crates/core/fixtures/imports/spec-kit/tasks.md"),
+    include_str!("../../crates/core/fixtures/imports/openspec/tasks.md"),
+    include_str!("../../crates/core/fixtures/imports/snarktank/prd.json"),
+    include_str!("../../crates/core/fixtures/imports/ralph-tui/prd.json"),
+    CHECK_LIST,
+];
 const BUS: &str = "## 20261116-000335-721-4f2a91c0d3e1 INFO\n- at: 2026-11-16T00:03:35.721Z\n- task: greeter\n\
                    - run: 20261116-000335-42bf\n- key: once\n\nWhat there is\n\nto say.\n\
                    <!-- end 20261116-000335-721-4f2a91c0d3e1 -->\n\n\
@@ -45,6 +53,10 @@ const TRANSCRIPT: &str = r#"{"type":"user","timestamp":"2026-01-01T10:00:00.000Z
 {"type":"assistant","timestamp":"2026-01-01T10:00:03.000Z","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"It is "}]}}
 {"type":"assistant","timestamp":"2026-01-01T10:00:04.000Z","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"done."}],"usage":{"input_tokens":3}}}
 "#;
+
+const REQUEST: &str = "POST /api/act?id=20261116-000335-42bf&after=12.3.3400 HTTP/1.1\r\nHost: 127.0.0.1:7337\r\n\
+                       Origin: http://127.0.0.1:7337\r\nSec-Fetch-Site: same-origin\r\nCookie: a=b; ralph=0123\r\n\
+                       X-Ralph-Key: 4567\r\nContent-Length: 2\r\n\r\n{}";
 
 /// What may be allocated for an input, beside a few times its size: tables, the screen, the first line.
 const ROOM: usize = 1 << 20;
@@ -168,6 +180,13 @@ proptest! {
     }
 
     #[test]
+    fn lists_of_others_may_be_spoiled(which in 0..IMPORTS.len(), spoils in prop::collection::vec(spoils(), 1..4)) {
+        let whole = IMPORTS[which].as_bytes().to_vec();
+        let bytes = spoils.iter().fold(whole, |bytes, spoil| spoil.on(bytes, CHECK_LIST.as_bytes()));
+        check(target("imports"), &bytes);
+    }
+
+    #[test]
     fn buses_may_be_spoiled(bytes in spoiled(lines_of(&BUS.repeat(3)))) {
         check(target("bus"), &[BUS.as_bytes(), &bytes.0, BUS.as_bytes()].concat());
     }
@@ -175,6 +194,12 @@ proptest! {
     #[test]
     fn transcripts_may_be_spoiled(bytes in spoiled(lines_of(&TRANSCRIPT.repeat(2)))) {
         check(target("transcript"), &[TRANSCRIPT.as_bytes(), &bytes.0].concat());
+    }
+
+    #[test]
+    fn requests_may_be_spoiled(spoils in prop::collection::vec(spoils(), 1..6)) {
+        let bytes = spoils.iter().fold(REQUEST.as_bytes().to_vec(), |bytes, spoil| spoil.on(bytes, b"Host: [::1]\r\n"));
+        check(target("request"), &bytes);
     }
 
     #[test]
@@ -206,6 +231,9 @@ fn what_is_whole_is_understood() {
     target("journal")(journal.as_bytes());
     target("settings")(SETTINGS.as_bytes());
     target("tasks")(TASKS.as_bytes());
+    for list in IMPORTS {
+        target("imports")(list.as_bytes());
+    }
     target("bus")(BUS.as_bytes());
     target("transcript")(TRANSCRIPT.as_bytes());
     let early = jiff::Timestamp::UNIX_EPOCH;

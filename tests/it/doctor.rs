@@ -44,7 +44,7 @@ fn a_healthy_project() {
     let path = env.root().join("bin/claude").display().to_string();
     let output = env.ralph(&["doctor"]).exits(0).prints(&format!("✅ claude 2.1.325 at {path}"));
     let output = output.prints("agent.command = \"claude\"  (.ralph/settings.json:2)").prints("✅ git 2.");
-    let output = output.prints("not installed: codex, amp").prints("A run can begin (0 warnings).");
+    let output = output.prints("not installed: codex, amp").prints("Ready to run.");
     assert!(!output.stdout.contains('❌') && !output.stdout.contains('\u{1b}'), "{}", output.stdout);
     let report = report(&env, 0);
     assert_eq!(report["found"]["agents"][0]["version"], "2.1.325");
@@ -58,7 +58,7 @@ fn a_healthy_project() {
 #[test]
 fn nothing_is_changed_by_looking() {
     let env = Env::new().bare();
-    env.ralph(&["doctor"]).exits(2).prints("ralph init").prints("A run cannot begin: 1 problem");
+    env.ralph(&["doctor"]).exits(2).prints("ralph init").prints("Not ready to run: 1 problem");
     assert_eq!(fs::read_dir(env.project()).expect("a folder").count(), 0);
     assert!(!env.root().join("state").exists());
 }

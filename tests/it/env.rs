@@ -528,6 +528,16 @@ impl Running {
         kill(self.pid(), signal);
     }
 
+    /// What it has printed on standard output so far.
+    pub(crate) fn printed(&self) -> String {
+        fs::read(&self.out).map(|it| lossy(&it)).unwrap_or_default()
+    }
+
+    /// What it has said on standard error so far.
+    pub(crate) fn said(&self) -> String {
+        fs::read(&self.err).map(|it| lossy(&it)).unwrap_or_default()
+    }
+
     /// Waits until it has said this on standard error.
     #[track_caller]
     pub(crate) fn await_saying(&self, text: &str) {

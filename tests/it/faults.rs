@@ -3,6 +3,7 @@
 
 mod damaged_records;
 mod decided;
+mod git_states;
 mod hangs;
 mod in_session;
 mod in_time;
@@ -12,6 +13,7 @@ mod long_runs;
 mod own_output;
 mod power;
 pub(crate) mod presets;
+mod slept;
 mod surroundings;
 mod survivors;
 mod unread;
@@ -27,7 +29,8 @@ use crate::{
 };
 use presets::{
     ASKED, ASKED_IN_PLACE, BLOCKED, BLOCKED_STORY, BUILD, CAPPED, CHEATS, COUNTED, Cut, HOPELESS, JOB,
-    JUDGED, PLAN, PROMPT, Preset, RELAYED, RESTORED, RUN, SESSION, STORIES, TAMPERED, TASK, TYPED, UNREADY,
+    JUDGED, PLAN, PROMPT, Preset, RELAYED, RESTORED, REVIEW, REVIEWED, RUN, SAID, SESSION, STORIES, TAMPERED,
+    TASK, TYPED, UNREADY,
 };
 
 /// How many places are tried at the same time.
@@ -271,6 +274,12 @@ fn whoever_stands_in_survives_a_kill_at_every_event() {
 }
 
 #[test]
+fn no_kill_makes_a_claim_count_that_no_reviewer_approved() {
+    assert_eq!(REVIEWED.unharmed_events(&REVIEWED.env(), "opinion_ended").len(), 3);
+    REVIEWED.check();
+}
+
+#[test]
 fn no_kill_loses_a_finding() {
     CAPPED.check();
 }
@@ -302,6 +311,43 @@ fn no_kill_makes_ralph_forget_that_a_check_was_weakened() {
 }
 
 #[test]
+fn no_kill_loses_a_note_or_has_it_told_twice() {
+    let fresh = SAID.env();
+    let count = SAID.unharmed(&fresh.twin()).1;
+    let places: Vec<String> =
+        (1..=count).flat_map(|event| [event.to_string(), format!("{event}:torn")]).collect();
+    in_parallel(&places, |at| {
+        let env = fresh.twin();
+        killed(&env, SAID.args, at);
+        let output = env.ralph(&["resume"]);
+        // Of a run whose first line is torn nothing is known.
+        if at == "1:torn" {
+            return drop(output.exits(2));
+        }
+        let is_over = *at == count.to_string();
+        assert_eq!(
+            output.code,
+            Some(if is_over { 2 } else { 0 }),
+            "killed at {at}:\n{}",
+            told(&env, &output)
+        );
+        let (mut turns, mut notes) = (Vec::new(), Value::Null);
+        for event in env.journal() {
+            match event["event"].as_str() {
+                Some("turn_started") => notes = event["notes"].clone(),
+                Some("turn_ended") if event["end"]["how"] == "finished" => turns.push(notes.clone()),
+                _ => {}
+            }
+        }
+        let has = |turn: &Value, note: u32| turn.as_array().is_some_and(|notes| notes.contains(&note.into()));
+        let times = |note: u32| turns.iter().filter(|turn| has(turn, note)).count();
+        assert_eq!((times(1), times(3)), (1, 0), "killed at {at}: {turns:?}");
+        let first = turns.iter().position(|turn| has(turn, 2)).expect("it is told");
+        assert!(turns[first..].iter().all(|turn| has(turn, 2)), "killed at {at}: {turns:?}");
+    });
+}
+
+#[test]
 fn plan_survives_a_kill_at_every_event() {
     PLAN.check();
 }
@@ -314,6 +360,11 @@ fn build_survives_a_kill_at_every_event() {
 #[test]
 fn prompt_survives_a_kill_at_every_event() {
     PROMPT.check();
+}
+
+#[test]
+fn review_survives_a_kill_at_every_event() {
+    REVIEW.check();
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod attacks;
 mod candidates;
 mod deaths;
+mod disk;
 mod landing;
 mod limits;
 mod seen;

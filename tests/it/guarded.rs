@@ -222,18 +222,18 @@ fn every_call_that_ran_has_its_judgement() {
 #[test]
 fn a_guarded_agent_needs_no_rules_of_its_own() {
     const SKIP: &str = "--dangerously-skip-permissions";
-    const WARNING: &str = "nothing contains the agent; ralph's guard judges what it does";
+    const WARNING: &str = "the agent is not sandboxed; the guard blocks dangerous commands";
     let env = claude(&[bash("ls")], "").variable("IS_SANDBOX", "1");
     env.run(&[]).exits(0).says(WARNING);
     assert!(env.read("arguments").contains(SKIP));
     let env = claude(&[bash("ls")], "").variable("IS_SANDBOX", "1");
-    env.run(&["--no-guard"]).exits(0).says_not("nothing contains the agent");
+    env.run(&["--no-guard"]).exits(0).says_not("the agent is not sandboxed");
     assert!(!env.read("arguments").contains(SKIP));
     let env = env.settings(json!({"agent": {"permissions": "skip"}}));
     env.run(&["--no-guard"]).exits(0).says("its own permission rules are switched off");
     assert!(env.read("arguments").contains(SKIP));
     let env = env.settings(json!({"agent": {"permissions": "agent"}}));
-    env.run(&[]).exits(0).says_not("nothing contains the agent");
+    env.run(&[]).exits(0).says_not("the agent is not sandboxed");
     assert!(!env.read("arguments").contains(SKIP));
 }
 

@@ -168,7 +168,9 @@ fn the_agent_is_told_of_old_failures_as_it_was_then() {
         let prompt = |run: &Path| fs::read_to_string(run.join("turns").join(turn).join("prompt.md"));
         let told = prompt(&env.newest_run()).expect("a prompt");
         assert!(told.contains("failed with exit code 1"), "{told}");
-        assert_eq!(told, prompt(&fixtures().join(whole)).expect("a prompt"), "{killed}");
+        // One word of it has changed since.
+        let then = prompt(&fixtures().join(whole)).expect("a prompt").replace("Mend what", "Fix what");
+        assert_eq!(told, then, "{killed}");
     }
 }
 

@@ -61,3 +61,128 @@ fn pieces_of_messages_are_found() {
     let call = "format!(\"run {} is `not` running\", x))";
     assert_eq!(pieces(call), Some(vec!["is not running".to_owned()]));
 }
+
+/// All pages of the project, with their paths from its root.
+fn pages(root: &Path) -> Vec<(String, String)> {
+    let mut folders: Vec<_> =
+        ["docs", "docs/design", "packaging", ""].map(|folder| root.join(folder)).to_vec();
+    folders.extend(
+        fs::read_dir(root.join("crates")).expect("the crates").map(|entry| entry.expect("a crate").path()),
+    );
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("a folder"));
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let paths = paths.filter(|path| path.extension().is_some_and(|it| it == "md"));
+    let name = |path: &Path| path.strip_prefix(root).expect("it is in the project").display().to_string();
+    paths.map(|path| (name(&path), fs::read_to_string(&path).expect("a page"))).collect()
+}
+
+/// What a page says outside of examples.
+fn prose(page: &str) -> String {
+    page.split("```").step_by(2).collect()
+}
+
+/// Where the links of a page lead, without those to other sites.
+fn links(page: &str) -> Vec<String> {
+    let targets = page.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    targets.map(|(target, _)| target.to_owned()).filter(|target| !target.contains("://")).collect()
+}
+
+/// The anchors of a page, as sites that show Markdown make them of its headings.
+fn anchors(page: &str) -> Vec<String> {
+    let headings = page
+        .lines()
+        .filter_map(|line| line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#')));
+    let slug = |heading: &str| {
+        let kept = heading
+            .to_lowercase()
+            .chars()
+            .filter(|it| it.is_alphanumeric() || matches!(it, ' ' | '-' | '_'))
+            .collect::<String>();
+        kept.replace(' ', "-")
+    };
+    headings.map(slug).collect()
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project");
+    let pages = pages(&root);
+    assert!(50 < pages.len(), "the pages were not found");
+    let mut broken = Vec::new();
+    for (name, page) in &pages {
+        let folder = root.join(name).parent().expect("a folder").to_owned();
+        for link in links(&prose(page)) {
+            let (path, anchor) =
+                link.split_once('#').map_or((link.as_str(), None), |(path, anchor)| (path, Some(anchor)));
+            let target = if path.is_empty() { root.join(name) } else { folder.join(path) };
+            let text = anchor.map(|anchor| (anchor, fs::read_to_string(&target).unwrap_or_default()));
+            let has_anchor =
+                text.is_none_or(|(anchor, text)| anchors(&prose(&text)).iter().any(|it| it == anchor));
+            if !target.exists() || !has_anchor {
+                broken.push(format!("{name}: {link}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn links_and_anchors_are_found() {
+    let page = "# A page\n## `ralph run`, and more\n[one](a.md#b) [two](https://x.y/z) ```sh\n# no heading\n[no](link)\n``` [three](#c)";
+    assert_eq!(links(&prose(page)), ["a.md#b", "#c"]);
+    assert_eq!(anchors(&prose(page)), ["a-page", "ralph-run-and-more"]);
+}
+
+/// Words that a reader who is in a hurry stumbles over, each with a plainer one.
+const AVOIDED: [(&str, &str); 15] = [
+    ("somebody", "a person, another process"),
+    ("nobody", "no one, no process"),
+    ("whoever", "the person who, the process that"),
+    ("someone outside", "a person"),
+    ("mend", "fix"),
+    ("mends", "fixes"),
+    ("mended", "fixed"),
+    ("go on with", "continue"),
+    ("goes on with", "continues"),
+    ("put right", "restore"),
+    ("puts right", "restores"),
+    ("let go", "allow to stop"),
+    ("take away", "remove"),
+    ("takes away", "removes"),
+    ("taken away", "removed"),
+];
+
+/// The avoided words in a text, each with what to write instead.
+fn avoided(text: &str) -> Vec<String> {
+    let is_mark = |it: char| !it.is_alphanumeric() && !it.is_whitespace();
+    let words = text.to_lowercase().replace(is_mark, " . ");
+    let words = format!(" {} ", words.split_whitespace().collect::<Vec<_>>().join(" "));
+    let found = AVOIDED.iter().filter(|(word, _)| words.contains(&format!(" {word} ")));
+    found.map(|(word, better)| format!("`{word}`: {better}")).collect()
+}
+
+#[test]
+fn people_read_plain_words() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project");
+    let is_for_users =
+        |name: &str| name == "README.md" || (name.starts_with("docs/") && !name.starts_with("docs/design/"));
+    let mut found = Vec::new();
+    for (name, page) in pages(&root).iter().filter(|(name, _)| is_for_users(name)) {
+        // What stands between backticks is what a program says or is told.
+        let prose = prose(page).split('`').step_by(2).collect::<Vec<_>>().join(" ");
+        found.extend(avoided(&prose).into_iter().map(|word| format!("{name}: {word}")));
+    }
+    let mut all = Vec::new();
+    messages(&root.join("crates"), &mut all);
+    found.extend(
+        all.iter().flat_map(|text| avoided(text).into_iter().map(move |word| format!("{text}: {word}"))),
+    );
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn avoided_words_are_found_as_words() {
+    assert_eq!(avoided("Nobody can, amended."), ["`nobody`: no one, no process"]);
+    assert_eq!(avoided("it is put\n right"), ["`put right`: restore"]);
+    assert!(avoided("Fix it.").is_empty());
+}

@@ -81,7 +81,7 @@ fn what_is_the_users_own_in_codex_stays_as_it_was() {
     assert_eq!(left, json!({"hooks": {"Stop": [{"hooks": [mine]}]}}));
     env.ralph(&install).exits(0);
     env.write("mine.json", &format!("{},", env.read("mine.json")));
-    env.ralph(&uninstall).exits(2).says("is no JSON").says("mend it");
+    env.ralph(&uninstall).exits(2).says("is no JSON").says("fix it");
     env.ralph(&["plugin", "show"]).exits(2).says("is no JSON");
 }
 

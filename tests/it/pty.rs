@@ -12,10 +12,13 @@ use std::{
 use rustix::{
     process::{ioctl_tiocsctty, setsid},
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
-    termios::{Winsize, tcsetwinsize},
+    termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize},
 };
 
 use crate::env::{lossy, poll};
+
+/// How high the terminals of tests are.
+pub(crate) const ROWS: u16 = 50;
 
 /// A program whose input, output and controlling terminal is a terminal of the test's own.
 pub(crate) struct Pty {
@@ -83,6 +86,23 @@ impl Pty {
         assert_eq!(status.code(), Some(code), "{}", self.screen());
     }
 
+    /// The number of its process.
+    pub(crate) fn pid(&self) -> i32 {
+        self.child.id().cast_signed()
+    }
+
+    /// Whether what is typed comes line by line, as a shell wants it.
+    pub(crate) fn is_cooked(&self) -> bool {
+        let settings = tcgetattr(&self.keyboard).expect("a terminal");
+        settings.local_modes.contains(LocalModes::ICANON | LocalModes::ECHO)
+    }
+
+    /// Makes the terminal that wide; the program is told.
+    pub(crate) fn resize(&self, columns: u16) {
+        let size = Winsize { ws_row: ROWS, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&self.keyboard, size).expect("its size");
+    }
+
     /// Everything that was shown.
     pub(crate) fn screen(&self) -> String {
         lossy(&self.screen.lock().expect("the screen"))
@@ -107,7 +127,7 @@ fn opened(command: &mut Command, columns: Option<u16>) -> (File, Child) {
     rustix::io::fcntl_setfd(&master, rustix::io::FdFlags::CLOEXEC).expect("a terminal");
     grantpt(&master).and_then(|()| unlockpt(&master)).expect("its other end");
     if let Some(ws_col) = columns {
-        let size = Winsize { ws_row: 50, ws_col, ws_xpixel: 0, ws_ypixel: 0 };
+        let size = Winsize { ws_row: ROWS, ws_col, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&master, size).expect("its size");
     }
     let name = ptsname(&master, Vec::new()).expect("its name").into_string().expect("a path");

@@ -6,7 +6,7 @@ use crate::env::Env;
 
 /// A Codex that is refused at its first call and answers at the second. Its record of the conversation says that the
 /// short window is full and begins anew `resets_at`, a shell expression.
-fn codex(env: Env, home: &str, resets_at: &str) -> Env {
+pub(crate) fn codex(env: Env, home: &str, resets_at: &str) -> Env {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../agents/fixtures");
     let calls = env.root().join("calls");
     let script = format!(

@@ -95,6 +95,19 @@ fn the_manual_has_a_page_per_command() {
 }
 
 #[test]
+fn one_page_has_every_command_and_is_the_one_in_the_documentation() {
+    let env = Env::new();
+    let page = env.ralph(&["man", "--markdown"]).exits(0).stdout;
+    for command in commands(&env) {
+        assert!(page.contains(&format!("\n## `ralph {command}`\n")), "{command}");
+    }
+    let kept =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md")).expect("the page");
+    assert!(kept.contains(&page), "cargo xtask generate");
+    env.ralph(&["man", "--markdown", "--dir", "x"]).exits(2);
+}
+
+#[test]
 fn schemas_are_json() {
     let env = Env::new().turns(serde_json::json!([[done()]]));
     for (of, key) in [("settings", "guardrails"), ("tasks", "userStories"), ("event", "turn_started")] {

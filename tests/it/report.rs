@@ -1,6 +1,6 @@
 //! The report on a run.
 
-mod browser;
+pub(crate) mod browser;
 
 use std::{fs, path::Path};
 

@@ -143,36 +143,52 @@ fn when_all_have_reached_their_limits_ralph_waits_for_the_earliest_and_it_works_
     assert_eq!(env.events("wait_started")[0]["why"], "usage_limit");
 }
 
-/// Refusals as the eight agents printed them: limit, overload, lost login.
-const REFUSALS: [(&str, &str); 14] = [
-    ("claude", "err401"),
-    ("claude", "err429"),
-    ("claude", "err529_forever"),
-    ("codex", "quota"),
-    ("codex", "quota_reset"),
-    ("codex", "sse_quota"),
-    ("codex", "err401"),
-    ("codex", "err429"),
-    ("copilot", "err401"),
-    ("gemini", "err401"),
-    ("qwen", "err401"),
-    ("opencode", "err401"),
-    ("amp", "err500"),
-    ("pi", "err500"),
+/// Refusals as the eight agents printed them: limit, overload, lost login. Where only a lost login was recorded, the same
+/// stream with the status of a limit.
+const REFUSALS: [(&str, &str, &str); 21] = [
+    ("claude", "err401", ""),
+    ("claude", "err429", ""),
+    ("claude", "err529_forever", ""),
+    ("codex", "quota", ""),
+    ("codex", "quota_reset", ""),
+    ("codex", "sse_quota", ""),
+    ("codex", "err401", ""),
+    ("codex", "err429", ""),
+    ("copilot", "err401", ""),
+    ("copilot", "err429", ""),
+    ("gemini", "err401", ""),
+    ("gemini", "err401", "401/429"),
+    ("qwen", "err401", ""),
+    ("qwen", "err401", "401/429"),
+    ("opencode", "err401", ""),
+    ("opencode", "err401", "401/429"),
+    ("amp", "err500", ""),
+    ("amp", "err500", "500/429"),
+    ("amp", "err500", "500/402"),
+    ("pi", "err500", ""),
+    ("pi", "err500", "500/429"),
 ];
 
 #[test]
 fn another_stands_in_for_every_agent_that_is_refused() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../agents/fixtures");
-    for (agent, stream) in REFUSALS {
+    for (agent, stream, other) in REFUSALS {
         let env = Env::new().settings(json!({
             "agents": {"main": {"command": agent}, "other": {"command": "helper"}},
             "roles": {"work": ["main", "other"]},
             "guard": "off",
         }));
-        env.program(agent, &format!("cat >/dev/null; cat {fixtures}/{agent}/{stream}.ndjson; exit 1"));
+        let other = if other.is_empty() { String::new() } else { format!(" | sed s/{other}/g") };
+        env.program(agent, &format!("cat >/dev/null; cat {fixtures}/{agent}/{stream}.ndjson{other}; exit 1"));
         env.program("helper", "cat >/dev/null; echo '<response>DONE</response>'");
         env.run(&[]).exits(0);
-        assert_eq!(workers(&env), ["main", "other"], "{agent} {stream}");
+        assert_eq!(workers(&env), ["main", "other"], "{agent} {stream}{other}");
+        let absent = env.events("turn_started")[1]["because"]["absence"]["absent"].clone();
+        let is_for_a_person = stream.starts_with("err401") && other.is_empty() || other.contains("402");
+        if is_for_a_person {
+            assert_eq!(absent, "refused", "{agent} {stream}{other}");
+        } else if stream.starts_with("err") {
+            assert_eq!(absent, "overloaded", "{agent} {stream}{other}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod cheats;
 mod commands;
 mod early;
+mod import;
 mod recovery;
 mod reviews;
 mod unverified;

@@ -24,6 +24,7 @@ mod story_hook;
 mod stream;
 mod table;
 mod verify;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -85,6 +86,7 @@ pub(crate) fn main(effort: Effort, figures: Figures, only: &[String]) -> Result<
         ("a large repository", repository::measure_large),
         ("5,000 iterations", repository::measure_long),
         ("long runs", long::measure),
+        ("the screen", watch::measure),
     ] {
         if !only.is_empty() && !only.iter().any(|word| what.contains(word.as_str())) {
             continue;

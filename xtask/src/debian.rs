@@ -16,15 +16,18 @@ pub(crate) struct Needed {
     purpose: &'static str,
 }
 
-/// Looks at the report.
+/// Looks at the report and at the page.
 pub(crate) const BROWSER: Needed =
-    Needed { program: "chromium", package: "chromium", purpose: "looks at the report" };
+    Needed { program: "chromium", package: "chromium", purpose: "looks at the report and at the page" };
 /// Makes one kind of sandbox; the others that are tested need only the kernel.
 pub(crate) const BWRAP: Needed =
     Needed { program: "bwrap", package: "bubblewrap", purpose: "makes one kind of sandbox" };
-/// The languages of the projects that are judged in the tests, beside those that ralph itself needs, and what signs receipts.
-pub(crate) const LANGUAGES: [Needed; 6] = [
+/// The languages of the projects that are judged in the tests, beside those that ralph itself needs, and what signs receipts,
+/// reads issues and notifies.
+pub(crate) const LANGUAGES: [Needed; 8] = [
     Needed { program: "ssh-keygen", package: "openssh-client", purpose: "signs receipts" },
+    Needed { program: "gh", package: "gh", purpose: "reads issues of a small GitHub in the tests" },
+    Needed { program: "curl", package: "curl", purpose: "notifies services in the tests" },
     Needed { program: "go", package: "golang-go", purpose: "builds a project that is judged" },
     Needed { program: "pytest-3", package: "python3-pytest", purpose: "runs tests that are attacked" },
     Needed { program: "bundle", package: "bundler", purpose: "tests a project that is judged" },
@@ -41,6 +44,12 @@ pub(crate) const LINTIAN: Needed =
 /// Reads the flake.
 pub(crate) const NIX: Needed =
     Needed { program: "nix-instantiate", package: "nix-bin", purpose: "reads the flake" };
+/// Links static programs for ARM. Zig has no static C library of that kind.
+pub(crate) const ARM_LINKER: Needed = Needed {
+    program: "aarch64-linux-gnu-gcc",
+    package: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+    purpose: "links the ARM program",
+};
 /// Runs programs for ARM.
 pub(crate) const QEMU: Needed = Needed {
     program: "qemu-aarch64-static",
@@ -72,23 +81,29 @@ impl Needed {
         let how = || format!("there is no `{program}`, which {purpose}; as root: apt-get install {package}");
         match missing {
             Missing::Name => bail!(how()),
-            Missing::Install => self.install().with_context(how)?,
+            Missing::Install => install(&package.split(' ').collect::<Vec<_>>()).with_context(how)?,
         }
         Ok(which::which(program)?)
     }
+}
 
-    fn install(&self) -> Result<()> {
-        ensure!(rustix::process::geteuid().is_root(), "only root can install it");
-        let install =
-            ["install", "--yes", "--no-install-recommends"].into_iter().chain(self.package.split(' '));
-        for args in [vec!["update"], install.collect()] {
-            let mut apt = Command::new("apt-get");
-            // Others may be installing something just now.
-            apt.args(["-o", "DPkg::Lock::Timeout=300"]).args(&args).env("DEBIAN_FRONTEND", "noninteractive");
-            apt.stdin(Stdio::null()).stdout(Stdio::null());
-            let status = apt.status().context("cannot start `apt-get`")?;
-            ensure!(status.success(), "`apt-get {}` ended with {status}", args.join(" "));
-        }
-        Ok(())
+/// Installs those that are not there, all at once: most of it is waiting for lists and servers.
+pub(crate) fn install_missing(all: &[&Needed]) -> Result<()> {
+    let lacking = all.iter().filter(|needed| which::which(needed.program).is_err());
+    let packages: Vec<&str> = lacking.flat_map(|needed| needed.package.split(' ')).collect();
+    if packages.is_empty() { Ok(()) } else { install(&packages) }
+}
+
+fn install(packages: &[&str]) -> Result<()> {
+    ensure!(rustix::process::geteuid().is_root(), "only root can install it");
+    let install = ["install", "--yes", "--no-install-recommends"];
+    for args in [vec!["update"], [&install[..], packages].concat()] {
+        let mut apt = Command::new("apt-get");
+        // Others may be installing something just now.
+        apt.args(["-o", "DPkg::Lock::Timeout=300"]).args(&args).env("DEBIAN_FRONTEND", "noninteractive");
+        apt.stdin(Stdio::null()).stdout(Stdio::null());
+        let status = apt.status().context("cannot start `apt-get`")?;
+        ensure!(status.success(), "`apt-get {}` ended with {status}", args.join(" "));
     }
+    Ok(())
 }

@@ -29,17 +29,17 @@ use crate::{
     elf, say,
 };
 use contents::Contents;
-use target::{TARGETS, Target};
+use target::Target;
 
-pub(crate) use target::HOST;
+pub(crate) use target::{ARM_LINKER_VARIABLE, HOST, TARGETS};
 pub(crate) use trial::each as try_each;
 
 const USAGE: &str = "\
 usage: cargo xtask dist [--target TRIPLE]... [--receipt FILE] [--try]
        cargo xtask dist --twice
 
-  --target TRIPLE  package for this target too, or `all`; others than that of this machine are linked by
-                   cargo-zigbuild
+  --target TRIPLE  package for this target too, or `all`; those for a Mac are linked by cargo-zigbuild,
+                   the one for ARM by aarch64-linux-gnu-gcc
   --receipt FILE   put this receipt of what is committed into the tarballs
   --try            then install each package of this machine in a scratch root, and use it
   --twice          build the tarball in two folders, and fail when one byte differs

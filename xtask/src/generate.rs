@@ -79,7 +79,7 @@ fn generated(ralph: &Ralph) -> Result<Vec<(PathBuf, String)>> {
         let name = path.display().to_string();
         let text = fs_err::read_to_string(&path)?;
         let filled = fill(&text, |what| match what.split_once(' ') {
-            Some(("help", command)) => ralph.help(command),
+            Some(("reference", "all")) => ralph.prints(&["man", "--markdown"]),
             Some(("settings", object)) => {
                 tables.push(object.to_owned());
                 settings::table(&schema, object)
@@ -133,14 +133,6 @@ impl Ralph {
         let output = command.output().context("cannot start ralph")?;
         ensure!(output.status.success(), "`ralph {}` ended with {}", args.join(" "), output.status);
         Ok(String::from_utf8(output.stdout)?)
-    }
-
-    /// What a command says about itself, as a block of a page.
-    fn help(&self, command: &str) -> Result<String> {
-        let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
-        let help = self.prints(&words)?;
-        let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
-        Ok(format!("```text\n{}\n```\n", lines.join("\n").trim_end()))
     }
 }
 

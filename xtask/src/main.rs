@@ -11,12 +11,14 @@ mod faults;
 mod generate;
 mod history;
 mod instructions;
+mod macho;
 mod mutants;
 mod picture;
 mod python;
 mod release;
 mod selftest;
 mod templates;
+mod terminal;
 mod walls;
 
 use std::{

@@ -1,15 +1,19 @@
-//! `cargo xtask picture`: runs the demo in a terminal of its own and draws what it shows; takes a picture of a report.
+//! `cargo xtask picture`: runs the demo in a terminal of its own and draws what it shows; draws the screen that
+//! watches it; takes pictures of a report and of the page that `ralph serve` shows.
 //!
 //! Made by hand when the look changes. CI does not compare it: times and ids differ in every run.
 
 mod report;
+mod serve;
 mod svg;
+mod watch;
 
 use std::{
     io::Read,
     num::NonZeroU16,
     path::Path,
     process::{Command, ExitCode},
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, ensure};
@@ -31,24 +35,45 @@ const ROWS: NonZeroU16 = NonZeroU16::new(120).expect("not zero");
 /// What follows repeats what was seen.
 const UNTIL: &str = "What is in the repository now";
 
+/// What was sent to a terminal, each piece with when it came.
+type Recording = Vec<(Duration, Vec<u8>)>;
+
 /// Records the demo and writes the picture.
 pub(crate) fn main() -> Result<ExitCode> {
-    let mut terminal = vt100::Parser::new(ROWS, COLUMNS, 0);
-    terminal.process(b"\x1b[2m$\x1b[m ralph demo\r\n");
-    terminal.process(&record(&release()?)?);
+    let program = release()?;
+    let mut recording: Recording = vec![(Duration::ZERO, b"\x1b[2m$\x1b[m ralph demo\r\n".to_vec())];
+    recording.extend(record(&program)?);
+    let (terminal, times) = played(&recording);
     let screen = terminal.screen();
     let shown = screen.rows(0, COLUMNS.get()).take_while(|row| !row.starts_with(UNTIL)).collect::<Vec<_>>();
     let rows = shown.iter().rposition(|row| !row.trim().is_empty()).map_or(0, |last| last + 1);
     ensure!(shown.len() < usize::from(ROWS.get()), "the demo does not say `{UNTIL}` any more");
     let path = root().join("docs/demo.svg");
-    fs_err::write(&path, svg::draw(screen, u16::try_from(rows)?))?;
+    fs_err::write(&path, svg::draw(screen, u16::try_from(rows)?, &times))?;
     say(&format!("written: {}; now look at it\n", path.display()));
+    watch::take(&program)?;
     report::take()?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// The screen at the end, and when each of its rows came to look as it does then.
+fn played(recording: &Recording) -> (vt100::Parser, Vec<Duration>) {
+    let mut terminal = vt100::Parser::new(ROWS, COLUMNS, 0);
+    let mut rows: Vec<String> = terminal.screen().rows(0, COLUMNS.get()).collect();
+    let mut times = vec![Duration::ZERO; rows.len()];
+    for (at, sent) in recording {
+        terminal.process(sent);
+        for (row, now) in terminal.screen().rows(0, COLUMNS.get()).enumerate() {
+            if rows[row] != now {
+                (rows[row], times[row]) = (now, *at);
+            }
+        }
+    }
+    (terminal, times)
+}
+
 /// What the demo sends to its terminal.
-fn record(program: &Path) -> Result<Vec<u8>> {
+fn record(program: &Path) -> Result<Recording> {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
     rustix::io::fcntl_setfd(&terminal, rustix::io::FdFlags::CLOEXEC)?;
     grantpt(&terminal)?;
@@ -68,13 +93,37 @@ fn record(program: &Path) -> Result<Vec<u8>> {
     let mut child = demo.spawn().context("cannot start the demo")?;
     // The command holds the terminal open too, and the recording ends when nobody does.
     drop(demo);
-    let mut sent = Vec::new();
-    match std::fs::File::from(terminal).read_to_end(&mut sent) {
-        // What Linux says when the other end is closed.
-        Err(error) if error.raw_os_error() == Some(libc::EIO) => {}
-        other => drop(other?),
+    let (mut terminal, began) = (std::fs::File::from(terminal), Instant::now());
+    let (mut sent, mut chunk) = (Recording::new(), vec![0; 16 * 1024]);
+    loop {
+        match terminal.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(length) => sent.push((began.elapsed(), chunk[..length].to_vec())),
+            // What Linux says when the other end is closed.
+            Err(error) if error.raw_os_error() == Some(libc::EIO) => break,
+            Err(error) => return Err(error.into()),
+        }
     }
     let status = child.wait()?;
     ensure!(status.success(), "the demo ended with {status}");
     Ok(sent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_as_old_as_its_last_change() {
+        let piece = |seconds, text: &str| (Duration::from_secs(seconds), text.as_bytes().to_vec());
+        let recording = vec![
+            piece(1, "one\r\nworking"),
+            piece(2, "\r\x1b[Ktwo\r\n"),
+            piece(3, "\x1b[H"),
+            piece(4, "\x07"),
+        ];
+        let (terminal, times) = played(&recording);
+        assert!(terminal.screen().contents().starts_with("one\ntwo"));
+        assert_eq!(times[..3], [Duration::from_secs(1), Duration::from_secs(2), Duration::ZERO]);
+    }
 }

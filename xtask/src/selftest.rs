@@ -62,12 +62,21 @@ pub(crate) fn main(then: Then) -> Result<ExitCode> {
     if then == Then::Figures {
         return figures::main(&program);
     }
-    let mut trials = run(&program, &[])?;
+    run_and(then, &program)
+}
+
+/// Runs the catalogue with this program, and compares.
+pub(crate) fn compare_by(program: &Path) -> Result<ExitCode> {
+    run_and(Then::Compare, program)
+}
+
+fn run_and(then: Then, program: &Path) -> Result<ExitCode> {
+    let mut trials = run(program, &[])?;
     // What reaches out of the repository is what a sandbox is for.
     let far: Vec<String> =
         trials.iter().filter(|it| it.reach != "repository").map(|it| it.id.clone()).collect();
     let only: Vec<&str> = far.iter().flat_map(|id| ["--only", id]).chain(["--sandbox"]).collect();
-    let contained = run(&program, &only)?;
+    let contained = run(program, &only)?;
     trials.extend(contained.into_iter().map(|it| Trial { id: format!("{} in a sandbox", it.id), ..it }));
     let path = root().join("xtask/selftest.json");
     if then == Then::Save {

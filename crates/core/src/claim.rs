@@ -43,6 +43,18 @@ pub enum Claim {
 }
 
 impl Claim {
+    /// The tag that the claim is written in, where it is made in words.
+    pub fn tag(&self) -> Option<&str> {
+        match self {
+            Self::Tag { name, .. } => Some(name),
+            Self::File { .. }
+            | Self::StoriesApproved
+            | Self::PlanSettled
+            | Self::NothingLeft
+            | Self::TurnEnd => None,
+        }
+    }
+
     /// What the agent writes, where it claims in words.
     pub fn marker(&self) -> Option<String> {
         match self {

@@ -135,8 +135,27 @@ pub struct Git {
     pub version: Option<Version>,
     /// The top of the working tree that the project is in.
     pub repository: Option<PathBuf>,
+    /// What git says where it does not take what is there for a repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
+    /// What the user has begun there and not ended, and what ends it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<Unfinished>,
+    /// The variables that lead it to another repository.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub led_elsewhere_by: Vec<&'static str>,
     /// Whether it knows whose commits it makes.
     pub has_identity: bool,
+}
+
+/// Something that was begun in a repository, such as a merge.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Unfinished {
+    /// With its article.
+    pub what: &'static str,
+    /// What ends it well, and what undoes it.
+    pub ends: [&'static str; 2],
 }
 
 /// A folder that is written to.

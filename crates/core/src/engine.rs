@@ -17,6 +17,7 @@ pub mod findings;
 pub mod judgement;
 pub mod memory;
 pub mod outcome;
+mod person_notes;
 mod phase;
 pub mod plan;
 pub mod presets;
@@ -34,13 +35,14 @@ mod tests;
 mod trial;
 mod wait;
 
+pub use person_notes::PersonNote;
 pub use run::Run;
 pub use spent::{AskedTurns, Spent};
 pub use state::{AwaitedQuota, State};
 pub use tally::GateTests;
 pub use wait::Wait;
 
-use crate::stories::Mode;
+use crate::{review::OpinionAbout, stories::Mode};
 use event::{View, Why};
 use outcome::{Exhausted, Outcome};
 use phase::{Judging, Pause, Phase};
@@ -81,6 +83,12 @@ pub enum Action {
     Examine,
     /// Put these files back as they were when the run began; paths are relative to the top of the repository.
     PutBack(Vec<String>),
+    /// Ask a reviewer about what is claimed.
+    AskOpinion(OpinionOrder),
+    /// A reviewer was being asked when ralph died: undo what it changed.
+    AbandonOpinion,
+    /// Do not ask a reviewer what the claimed change fixes, for this reason.
+    ForgoLook(String),
     /// Do what the settings do after a commit.
     Deliver,
     /// Commit what passed the gates. If a commit was announced already, see first whether it was made.
@@ -91,6 +99,8 @@ pub enum Action {
     StartWait(Wait),
     /// Go on waiting until then, in milliseconds since 1970.
     WaitUntil(i64),
+    /// A person paused the run: wait until the person continues it.
+    Hold,
     /// The run is over.
     Finish(Outcome),
 }
@@ -108,6 +118,19 @@ pub struct Order {
     pub story: Option<String>,
     /// Who has it, once that is known.
     pub chosen: Option<Chosen>,
+    /// What a person said that it is told, by number.
+    pub notes: Vec<u32>,
+}
+
+/// A reviewer's turn that is due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpinionOrder {
+    /// What it is asked.
+    pub about: OpinionAbout,
+    /// Which one of the run it will be, from 1.
+    pub number: u32,
+    /// Who has it, once that is known.
+    pub chosen: Option<Chosen>,
 }
 
 /// The next action. Every state has one.
@@ -118,6 +141,7 @@ pub fn decide(plan: &Plan, state: &State) -> Action {
     }
     match &state.phase {
         Phase::InTurn => Action::AbandonTurn,
+        Phase::InOpinion(_) => Action::AbandonOpinion,
         // A turn that came to its end is judged by the gates; any other here, and every one before ralph goes.
         _ if state.unjudged && (state.stop || !matches!(state.phase, Phase::Judging(_))) => {
             Action::JudgeTasks
@@ -132,6 +156,7 @@ pub fn decide(plan: &Plan, state: &State) -> Action {
             Some(trial::JudgeStep::Bring) | None => Action::BringJudge,
         },
         Phase::Restoring(_) => Action::PutBack(state.to_put_back()),
+        Phase::Asking(asking) => ask(plan, state, asking.about),
         Phase::Delivering(_) => Action::Deliver,
         Phase::HandingOver { story, reason } => {
             Action::HandOver { story: story.clone(), reason: reason.clone() }
@@ -165,7 +190,10 @@ fn patience_left(plan: &Plan, state: &State) -> u64 {
 
 fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
     if let Some(limit) = exhausted(plan, state) {
-        return Action::Finish(state.without_answer(limit));
+        return Action::Finish(state.without_answer(plan, limit));
+    }
+    if state.is_pausing() {
+        return Action::Hold;
     }
     let is_absent = |path: &&String| !view.files.contains(path);
     let absent: Vec<String> = plan.awaits.iter().filter(is_absent).cloned().collect();
@@ -173,6 +201,7 @@ fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
         return Action::AwaitFiles(absent);
     }
     let (mode, story) = match (plan.work, &view.stories) {
+        (Work::Prompt, _) if plan.review.is_some() => (Mode::Review, None),
         (Work::Prompt, _) => (Mode::Work, None),
         (Work::Stories, Some(stories)) => match &stories.next {
             Ok(mode) => (*mode, stories.story.clone()),
@@ -195,7 +224,20 @@ fn next_turn(plan: &Plan, state: &State, view: &View) -> Action {
         Some(trial::JudgeStep::Gate(gate)) => return Action::RunInJudge(gate),
         Some(trial::JudgeStep::Examine) | None => {}
     }
-    Action::RunTurn(Order { iteration: state.iteration, attempt: state.attempt, mode, story, chosen: None })
+    let (iteration, attempt, notes) = (state.iteration, state.attempt, state.person.due());
+    Action::RunTurn(Order { iteration, attempt, mode, story, chosen: None, notes })
+}
+
+/// A reviewer is to be asked. Where nothing may be used any more, a review ends the run before it is asked, because nothing
+/// else can pass that guardrail.
+fn ask(plan: &Plan, state: &State, about: OpinionAbout) -> Action {
+    match (exhausted(plan, state), about) {
+        (Some(limit), OpinionAbout::Review { .. }) => Action::Finish(Outcome::Exhausted { limit }),
+        (Some(limit), OpinionAbout::Look) => Action::ForgoLook(limit.forgone()),
+        (None, _) => {
+            Action::AskOpinion(OpinionOrder { about, number: state.opinions.next_number(), chosen: None })
+        }
+    }
 }
 
 /// The limit that a run has reached, if it has.
@@ -216,6 +258,8 @@ fn next_gate(plan: &Plan, judging: Judging) -> Option<usize> {
     let gates = plan.gates.len();
     (judging.next_gate..Round::COUNT * gates)
         .filter(|at| !trial::is_only_for_judge(plan, &plan.gates[at % gates]))
+        // Reviewers are asked last, about what everything else let pass.
+        .filter(|at| !plan.gates[at % gates].check.is_review())
         .find(|&at| match round(plan.gates[at % gates].when, judging) {
             Some(Round::Turn) => at < gates,
             Some(due) => due as usize == at / gates && !judging.has_failed(),

@@ -3,6 +3,7 @@
 pub mod draft;
 pub mod finish;
 pub mod message;
+pub mod notes;
 
 use serde::{Deserialize, Serialize};
 

@@ -5,6 +5,7 @@
 
 pub mod base64;
 pub mod compose;
+mod crew;
 pub mod envelope;
 pub mod landing;
 pub mod policy;

@@ -65,7 +65,7 @@ pub fn of_turn(plan: &Plan, state: &State, turn: &TurnEnded) -> Option<Note> {
         ) => return None,
     };
     let goes_on = match decide(plan, state) {
-        Action::Look | Action::RunTurn(_) | Action::AwaitFiles(_) => true,
+        Action::Look | Action::RunTurn(_) | Action::AwaitFiles(_) | Action::Hold => true,
         Action::StartWait(Wait::For(_, why)) => why == Why::Rest,
         Action::StartWait(Wait::ForQuota { .. })
         | Action::WaitUntil(_)
@@ -80,6 +80,9 @@ pub fn of_turn(plan: &Plan, state: &State, turn: &TurnEnded) -> Option<Note> {
         | Action::TakeBase
         | Action::Examine
         | Action::PutBack(_)
+        | Action::AskOpinion(_)
+        | Action::AbandonOpinion
+        | Action::ForgoLook(_)
         | Action::Deliver
         | Action::Commit
         | Action::Finish(_) => false,
@@ -158,6 +161,9 @@ mod tests {
         let turn = Turn { iteration, attempt: 1, mode: Mode::Work, ..Turn::default() };
         state.apply(plan, &Event::TurnStarted(turn));
         let turn = TurnEnded {
+            review: None,
+            undone: Vec::new(),
+            untold: Vec::new(),
             blocked: None,
             reason: None,
             end,

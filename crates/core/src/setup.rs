@@ -2,6 +2,7 @@
 
 mod agent;
 mod hidden;
+mod issue;
 mod judge;
 mod processes;
 mod scm;
@@ -18,11 +19,13 @@ use serde_json::{Map, Value};
 
 use crate::{
     containment::wanted::Wanted,
+    forge::TOKENS,
     stories::{Budget, Review},
 };
 
 pub use agent::{AgentSetup, Price, PromptVia};
 pub use hidden::HiddenCommands;
+pub use issue::IssueSetup;
 pub use judge::JudgeSetup;
 pub use processes::{Leftovers, Timeouts};
 pub use scm::{Scm, ScmTask};
@@ -32,6 +35,7 @@ pub const PROJECT_DIR: &str = ".ralph";
 
 /// Everything of a run that is not a rule of the loop. Written into the journal with the plan, so that a
 /// resumed run does what the first process would have done, whatever the settings say by then.
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Setup {
     /// The project's folder, absolute.
@@ -43,6 +47,9 @@ pub struct Setup {
     pub agents: BTreeMap<String, AgentSetup>,
     /// What is to be done.
     pub prompt: PromptSource,
+    /// The issue that asks for it, in the words of others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue: Option<IssueSetup>,
     /// What a turn's task is called.
     #[serde(default, skip_serializing_if = "is_default")]
     pub task: TaskFrom,
@@ -97,9 +104,15 @@ pub struct Setup {
     /// How commits are made, when the plan wants them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub scm: Option<Scm>,
-    /// A shell command that is told when the run ends, waits, or needs a person.
+    /// Who is told when the run ends, waits, or needs a person; without the address of a service.
     #[serde(default, skip_serializing_if = "is_default")]
     pub notify: Option<String>,
+    /// Where the user looks at runs, for those who are told.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub notify_link: Option<String>,
+    /// Whether the machine stays awake while turns run.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub keep_awake: bool,
     /// What tokens cost, by the beginning of a model's name, for agents that do not say it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub prices: BTreeMap<String, Price>,
@@ -137,6 +150,7 @@ impl Setup {
             },
             agents: BTreeMap::new(),
             prompt,
+            issue: None,
             task: TaskFrom::Prompt,
             message: MessageFrom::Agent,
             plan_file: None,
@@ -157,6 +171,8 @@ impl Setup {
             judge: JudgeSetup::default(),
             scm: None,
             notify: None,
+            notify_link: None,
+            keep_awake: true,
             prices: BTreeMap::new(),
             timeouts: Timeouts::default(),
             sandbox: Wanted::default(),
@@ -172,11 +188,21 @@ impl Setup {
         name.and_then(|name| self.agents.get(name)).unwrap_or(&self.agent)
     }
 
+    /// Variables with keys of forges, where the run deals with one: no process of the agent's gets them.
+    pub fn withheld(&self) -> &'static [&'static str] {
+        let is_proposed = self.scm.as_ref().is_some_and(Scm::is_proposed);
+        if is_proposed || self.issue.is_some() { &TOKENS } else { &[] }
+    }
+
     /// The task that the run keeps going, if it does.
     pub fn root_task(&self) -> Option<&str> {
         let assignment = self.assignment.as_ref().filter(|it| it.role == Role::Root)?;
         Some(&assignment.task)
     }
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -24,6 +24,7 @@ mod transitions;
 mod tests;
 
 pub use budget::Budget;
+pub use edit::{append, set_passes};
 pub use hand_over::hand_over;
 pub use invariants::past_the_cap;
 pub use judge::{DroppedCriterion, ListJudgement, Rules, StoryTurn, Undone, idle, judge};

@@ -14,6 +14,7 @@ mod given_prompt;
 mod guard;
 mod hook;
 mod init;
+mod issue_flags;
 mod job;
 mod judge;
 mod logs;
@@ -22,19 +23,24 @@ mod man;
 mod modes;
 mod named;
 mod overview;
+mod pause;
 mod persons_command;
 mod plan;
 mod plugin;
+mod pr;
 mod prompt;
 mod reject;
 mod report;
 mod resume;
+mod review;
 mod run;
 mod runs;
 mod safety_args;
 mod sandbox;
+mod say;
 pub(crate) mod schema;
 mod selftest;
+mod serve;
 mod session;
 mod sign;
 mod status;
@@ -43,7 +49,9 @@ mod stories;
 mod task;
 #[cfg(test)]
 mod tests;
+mod typed;
 mod verify;
+mod watch;
 
 use std::{
     ffi::OsString,
@@ -52,7 +60,7 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 use ralph_sys::{
     error::{EXIT_CODES, Error, REFUSED, Result},
     process::guardian,
@@ -101,19 +109,25 @@ enum Command {
     Prompt(prompt::PromptArgs),
     Task(task::TaskArgs),
     Job(job::JobArgs),
+    Review(review::ReviewArgs),
     Bus(bus::BusArgs),
     Stories(stories::StoriesArgs),
     Fleet(fleet::FleetArgs),
     Status(status::StatusArgs),
     Logs(logs::LogsArgs),
+    Watch(watch::WatchArgs),
     Resume(resume::ResumeArgs),
     Accept(accept::AcceptArgs),
     Reject(reject::RejectArgs),
     Stop(stop::StopArgs),
+    Say(say::SayArgs),
+    Pause(pause::PauseArgs),
     Report(report::ReportArgs),
+    Serve(serve::ServeArgs),
     Judge(judge::JudgeArgs),
     Verify(verify::VerifyArgs),
     Sign(sign::SignArgs),
+    Pr(pr::PrArgs),
     Selftest(selftest::SelftestArgs),
     Clean(clean::CleanArgs),
     Session(session::SessionArgs),
@@ -182,8 +196,8 @@ pub fn main() -> ExitCode {
     if let Some(call) = hook::quick(&args) {
         return exit(hook::main(&call));
     }
-    let cli = match read(args) {
-        Ok(cli) => cli,
+    let (cli, is_watched) = match read(args) {
+        Ok(read) => read,
         Err(error) => {
             // Help and version are data; what is wrong with the arguments is talk.
             let is_answer = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
@@ -199,7 +213,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(REFUSED);
         }
     };
-    exit(dispatch(cli))
+    exit(dispatch(cli, is_watched))
 }
 
 fn exit(result: Result<u8>) -> ExitCode {
@@ -214,7 +228,7 @@ fn exit(result: Result<u8>) -> ExitCode {
     }
 }
 
-fn dispatch(cli: Cli) -> Result<u8> {
+fn dispatch(cli: Cli, is_watched: bool) -> Result<u8> {
     if let Command::ScriptedAgent { text, script } = &cli.command {
         return scripted::main(script, *text);
     }
@@ -245,12 +259,16 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Some((project, _)) if works_on_task && cli.project_dir.is_none() => project_dir(Some(project))?,
         Some(_) | None => project_dir(cli.project_dir)?,
     };
+    if is_watched {
+        return watch::own(&project);
+    }
     match cli.command {
         Command::Init(args) => init::main(&args, &project),
         Command::Run(args) => run::main(&args, &project),
         Command::Plan(args) => plan::main(&args, &project),
         Command::Build(args) => build::main(&args, &project),
         Command::Prompt(args) => prompt::main(&args, &project),
+        Command::Review(args) => review::main(&args, &project),
         Command::Task(args) => task::main(&args, &project),
         Command::Job(args) => job::main(&args, &project),
         Command::Bus(args) => bus::main(&args, &project),
@@ -260,14 +278,19 @@ fn dispatch(cli: Cli) -> Result<u8> {
         Command::Plugin(args) => plugin::main(&args, &project),
         Command::Status(args) => status::main(&args, &project),
         Command::Logs(args) => logs::main(&args, &project),
+        Command::Watch(args) => watch::main(&args, &project),
         Command::Resume(args) => resume::main(&args, &project),
         Command::Accept(args) => accept::main(&args, &project),
         Command::Reject(args) => reject::main(&args, &project),
         Command::Stop(args) => stop::main(&args, &project),
+        Command::Say(args) => say::main(&args, &project),
+        Command::Pause(args) => pause::main(&args, &project),
         Command::Report(args) => report::main(&args, &project),
+        Command::Serve(args) => serve::main(&args),
         Command::Judge(args) => judge::main(&args, &project),
         Command::Verify(args) => verify::main(&args, &project),
         Command::Sign(args) => sign::main(&args, &project),
+        Command::Pr(args) => pr::main(&args, &project),
         Command::Selftest(args) => selftest::main(&args, &project),
         Command::Clean(args) => clean::main(&args, &project),
         Command::Doctor(args) => doctor::main(&args, &project),
@@ -290,36 +313,25 @@ fn dispatch(cli: Cli) -> Result<u8> {
     }
 }
 
+/// Whether a loop is to be shown on a screen: it then runs beside this process.
+fn is_watched(typed: &ArgMatches) -> bool {
+    let is_given = matches!(typed.try_get_one::<bool>("watch"), Ok(Some(true)));
+    is_given || typed.subcommand().is_some_and(|(_, typed)| is_watched(typed))
+}
+
 /// What was typed. All that could have been typed is a large tree, which is made once.
-fn read(args: Vec<OsString>) -> std::result::Result<Cli, clap::Error> {
+fn read(args: Vec<OsString>) -> std::result::Result<(Cli, bool), clap::Error> {
     let mut command = Cli::command();
-    let args = with_default_command(&command, args);
+    let args = typed::meant(&command, args);
     if overview::is_wanted(&args) {
         let columns = Width::of(Stream::Out).room().map_or(MAX_HELP_WIDTH, |room| room.min(MAX_HELP_WIDTH));
         command = overview::grouped(command, columns);
     }
     let words = args.clone();
-    let typed = command.try_get_matches_from_mut(args).and_then(|typed| Cli::from_arg_matches(&typed));
+    let typed = command
+        .try_get_matches_from_mut(args)
+        .and_then(|typed| Ok((Cli::from_arg_matches(&typed)?, is_watched(&typed))));
     typed.map_err(|error| overview::with_suggestion(error, &command, &words).format(&mut command))
-}
-
-/// `ralph -p "..."` means `ralph run -p "..."`.
-fn with_default_command(command: &clap::Command, mut args: Vec<OsString>) -> Vec<OsString> {
-    let mut at = 1;
-    while let Some(arg) = args.get(at).map(|arg| arg.to_string_lossy().into_owned()) {
-        match arg.as_str() {
-            "-C" | "--project-dir" => at += 2,
-            "-h" | "--help" | "-v" | "--version" | "help" => return args,
-            _ if arg.starts_with("-C") || arg.starts_with("--project-dir=") => at += 1,
-            // A word that is no command gets clap's suggestion.
-            _ if !arg.starts_with('-') || command.find_subcommand(&arg).is_some() => return args,
-            _ => {
-                args.insert(at, "run".into());
-                return args;
-            }
-        }
-    }
-    args
 }
 
 fn project_dir(given: Option<PathBuf>) -> Result<PathBuf> {
@@ -353,23 +365,6 @@ fn coloured(text: &str) -> String {
             text.to_owned()
         }
     }
-}
-
-/// What a user can type, without the commands that ralph types itself.
-fn visible_command() -> clap::Command {
-    let whole = Cli::command();
-    let mut visible = clap::Command::default()
-        .name("ralph")
-        .version(env!("CARGO_PKG_VERSION"))
-        .disable_version_flag(true)
-        .disable_help_subcommand(true)
-        .after_help(EXIT_CODES)
-        .args(whole.get_arguments().cloned())
-        .subcommands(whole.get_subcommands().filter(|command| !command.is_hide_set()).cloned());
-    if let Some(about) = whole.get_about() {
-        visible = visible.about(about.clone());
-    }
-    visible
 }
 
 /// The text with its lines broken where a terminal would break words.

@@ -10,8 +10,10 @@ mod abandon;
 pub(crate) mod access;
 mod agent;
 pub(crate) mod agent_version;
+mod ask;
 mod assigned;
 mod await_others;
+mod awake;
 mod budget;
 mod checks;
 mod commit;
@@ -31,9 +33,11 @@ mod outside;
 mod plan_tasks;
 mod progress;
 mod prompts;
+mod propose;
 mod quota;
 mod refuse;
 mod relay;
+mod requests;
 mod run_later;
 pub(crate) mod session;
 mod site;
@@ -43,7 +47,9 @@ mod start;
 pub(crate) mod steering;
 pub(crate) mod stories;
 pub(crate) mod superuser;
+mod torn_files;
 mod turn;
+mod untouched;
 mod wait;
 mod work;
 mod work_done;
@@ -66,9 +72,9 @@ use ralph_sys::{error::Result, files::Root, process::Waited};
 
 use crate::{
     journal::tries,
-    project::git::Git,
+    project::{git::Git, own_files, own_output},
     receipt::{self, Issue},
-    report::{Reporter, summary},
+    report::summary,
 };
 use agent::Agent;
 use commit::Committing;
@@ -137,9 +143,8 @@ impl Driver {
 
     /// Runs the loop to its end and returns the exit code.
     pub(crate) fn drive(mut self) -> Result<u8> {
-        if self.site.ledger.reporters.wants_ticks() {
-            self.site.supervisor.ticking();
-        }
+        // What a person asks for is looked at then, whoever shows the time.
+        self.site.supervisor.ticking();
         budget::warn_of_blind_budget(&mut self.site);
         loop {
             // Between operations nobody else takes notice of a signal.
@@ -150,17 +155,24 @@ impl Driver {
                 let project = self.site.setup.project.clone();
                 return Ok(self.finish(&Outcome::Stopped(Stop::ProjectGone { project })));
             }
+            requests::take(&mut self.site.ledger, &self.site.dir);
             self.take_tries();
+            if let Some(news) = own_output::news(&self.site.setup.project) {
+                let _ = own_files::hide(&self.site.setup.project);
+                self.site.ledger.warn(news);
+            }
             if let Some(stories) = &mut self.stories {
                 stories.take_back_unverified(&mut self.site, self.git.as_ref());
             }
             let action = self.site.run().next(Timestamp::now());
             budget::keep_time(&mut self.site, &action);
+            awake::follow(&mut self.site, &action);
             match action {
                 Action::Look => self.look_again(),
                 Action::RunTurn(order) => self.run_turn(order)?,
                 Action::AbandonTurn => {
-                    if !abandon::abandon_turn(&mut self.site, &mut self.containment) {
+                    if !abandon::abandon_turn(&mut self.site, &mut self.containment, self.trees.repository())
+                    {
                         self.distrust_repository();
                     }
                 }
@@ -174,11 +186,15 @@ impl Driver {
                 Action::TakeBase => self.take_base(),
                 Action::Examine => self.examine(),
                 Action::PutBack(files) => self.put_back(&files),
+                Action::AskOpinion(order) => self.ask_opinion(order)?,
+                Action::AbandonOpinion => self.abandon_opinion(),
+                Action::ForgoLook(why) => self.site.ledger.record(Event::LookForgone { why }),
                 Action::Deliver => budget::counting_time(&mut self, Self::deliver),
                 Action::Commit => budget::counting_time(&mut self, Self::commit),
                 Action::AwaitFiles(files) => self.await_files(&files),
                 Action::StartWait(wait) => wait::start(&mut self.site, wait),
                 Action::WaitUntil(until_ms) => wait::go_on(&mut self.site, until_ms),
+                Action::Hold => requests::hold(&mut self.site),
                 Action::Finish(outcome) => return Ok(self.finish(&outcome)),
             }
         }
@@ -213,6 +229,7 @@ impl Driver {
         agent.finish();
         run_later::note(&mut site);
         work_done::count(&mut site, trees.repository());
+        propose::propose(&mut site, trees.repository(), outcome, exit_code);
         site.ledger.record(Event::RunEnded { outcome: outcome.clone(), exit_code });
         // While no other run can move HEAD.
         receipt(&mut site, trees.repository(), key_reachable);

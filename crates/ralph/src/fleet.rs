@@ -6,6 +6,7 @@
 //! journal and git say what is left to do.
 
 mod answer;
+mod at_work;
 mod by_hand;
 mod claim;
 mod coordinator;
@@ -18,6 +19,7 @@ mod own_files;
 pub(crate) mod table;
 mod tail;
 
+pub(crate) use at_work::lanes_at_work;
 pub(crate) use by_hand::{discard, land_by_hand};
 pub(crate) use coordinator::{Coordinator, Opening};
 pub(crate) use dir::FleetDir;

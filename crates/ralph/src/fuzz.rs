@@ -17,10 +17,13 @@ use ralph_core::{
     claim::{Scanner, echo::Echo},
     duration::parse_duration,
     engine::{Action, decide, entry::Entry, event::Event, presets},
+    imports::{self, Grouping, NewList, SourceKind, SpecDocument},
     message, plan_file,
     prompt::{message::commit_message, slug, truncate},
+    review,
     stories::{self, Budget, Mode, Review, Rules, Statistics, StoryTurn, TaskFile},
     template,
+    view::Standing,
 };
 use ralph_guard::{Decision, ToolCall};
 
@@ -30,10 +33,10 @@ use crate::{
         Reporter,
         html::Page,
         human::Human,
-        listing::{Listed, Standing, Style},
+        listing::{Listed, Style},
         style::{Marks, ReportStyle},
     },
-    settings,
+    serve, settings,
     term::{Palette, Width},
 };
 
@@ -45,7 +48,7 @@ pub const AGENTS: [&str; 10] =
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 10] = [
     ("stream", |bytes| {
         for agent in AGENTS {
             stream(agent, bytes);
@@ -54,10 +57,12 @@ pub const TARGETS: [Target; 8] = [
     ("journal", journal),
     ("settings", settings),
     ("tasks", tasks),
+    ("imports", imports),
     ("bus", bus),
     ("transcript", transcript),
     ("guard", guard),
     ("text", text),
+    ("request", request),
 ];
 
 /// Reads the stream of an agent as a turn does, and shows it. How it is cut into pieces makes no difference.
@@ -181,6 +186,29 @@ pub fn tasks(bytes: &[u8]) {
     let _ = Statistics::of(list, 3).lines();
 }
 
+/// Reads task lists of other tools. What is read becomes a list that ralph reads without a problem, ticking ticks only boxes that
+/// are there, and changes nothing a second time.
+pub fn imports(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let _ = SourceKind::of("tasks.md", &["proposal.md"], &text);
+    let _ = imports::requirements(SpecDocument { file: "spec.md", text: &text });
+    for (_, kind) in SourceKind::NAMES {
+        for grouping in [Grouping::Task, Grouping::Section] {
+            let Ok(imported) = imports::read(kind, &text, grouping) else { continue };
+            let new = NewList { project: "p", branch: "b", verify_commands: &[], file: "tasks.md" };
+            let list = imports::compose(&imported, &new);
+            assert_eq!(stories::read(&list).problems, [], "{list}");
+            let again = imports::add(&list, &imported, "tasks.md");
+            assert!(again.ids.is_empty() && again.text == list, "{list}");
+            let tasks: Vec<String> = imported.stories.into_iter().flat_map(|story| story.tasks).collect();
+            let ticked = imports::tick(kind, &text, &tasks).expect("it was read");
+            assert_eq!(ticked.missing, [""; 0], "{text}");
+            let again = imports::tick(kind, &ticked.text, &tasks).expect("it was read");
+            assert_eq!((again.text, again.ticked.len()), (ticked.text, 0), "{text}");
+        }
+    }
+}
+
 /// Reads a message bus. What is found in it can be posted again.
 pub fn bus(bytes: &[u8]) {
     let parsed = message::parse(bytes);
@@ -235,7 +263,8 @@ pub fn text(bytes: &[u8]) {
         agents_md::test_command(&text),
     );
     let filled = template::fill(&text, &[("MODE", "x".to_owned()), ("ITERATION", "${MODE}".to_owned())]);
-    let _ = (commit_message(&text), slug(&text), filled);
+    let _ =
+        (commit_message(&text), slug(&text), filled, review::verdict(&text, &text), review::look(&text, ""));
     let limit = bytes.len() / 2;
     assert!(truncate(&text, limit).chars().count() <= limit + "... [truncated]".len() + 1);
     if let Ok(duration) = parse_duration(&text) {
@@ -246,4 +275,16 @@ pub fn text(bytes: &[u8]) {
 /// As narrow as it gets.
 fn narrow() -> ReportStyle {
     ReportStyle { width: Width::Fixed(20), live: true, verbose: true, ..ReportStyle::of_a_file() }
+}
+
+/// Reads the head of a request to the page, and decides about it. How it arrives makes no difference.
+pub fn request(bytes: &[u8]) {
+    let whole = serve::read_head(bytes);
+    if let Some(length) = whole {
+        assert_eq!(
+            serve::read_head(&bytes[..length]),
+            Some(length),
+            "what follows the head is no part of it"
+        );
+    }
 }

@@ -87,6 +87,7 @@ pub(crate) fn check(
         | Check::CleanTree
         | Check::StoriesDone
         | Check::PlanSettled
+        | Check::Review { .. }
         | Check::Work { .. } => return None,
     };
     let (contained, was_failing) = (place.sandbox.as_ref().map(|it| it.level()), place.was_failing);
@@ -228,6 +229,7 @@ fn spec(command: &str, place: &GatePlace<'_>, log: io::Result<File>) -> io::Resu
         .env("TERM", "dumb")
         // What lies in the user's site-packages is no part of the project.
         .env("PYTHONNOUSERSITE", "1")
+        .envs(place.setup.withheld().iter().map(|name| (name.into(), None)))
         .envs(guardrail_env.iter().map(|(name, value)| (name.into(), Some(value.into()))))
         .envs(in_judge)
         .without("CLAUDECODE")

@@ -5,7 +5,7 @@
 
 use std::{env, io, os::unix::fs::DirBuilderExt, path::PathBuf};
 
-use ralph_core::setup::HiddenCommands;
+use ralph_core::{notify::NotifyTarget, setup::HiddenCommands};
 use ralph_sys::{
     error::{Context, Error, Result},
     files,
@@ -58,6 +58,15 @@ pub(crate) fn name(command: &str) -> String {
 /// The commands with their names.
 pub(crate) fn commands(hidden: &[String]) -> HiddenCommands {
     HiddenCommands::new(hidden.iter().map(|command| (name(command), command.clone())))
+}
+
+/// What the address stands under that a run tells, and that is not recorded.
+pub(crate) const NOTIFY: &str = "notify";
+
+/// The setting `notify`, where it has an address that is not recorded.
+pub(crate) fn notify_address(notify: Option<&str>) -> Option<(String, String)> {
+    let notify = notify.filter(|notify| NotifyTarget::recorded(notify) != notify.trim())?;
+    Some((NOTIFY.to_owned(), notify.to_owned()))
 }
 
 /// Keeps the commands of a run for the process that resumes it.

@@ -6,12 +6,14 @@
 //! Each line carries the number of the chain ([`ralph_core::engine::chain`]); who acts on a journal reads it by [`fold`], which
 //! refuses a damaged one.
 
+mod brief;
 #[cfg(debug_assertions)]
 pub(crate) mod crash_point;
 pub(crate) mod hook_notes;
 pub(crate) mod kept_stream;
 pub(crate) mod local_time;
 pub(crate) mod repair;
+pub(crate) mod requests;
 pub(crate) mod run_dir;
 pub(crate) mod tries;
 
@@ -24,6 +26,7 @@ use std::{
 };
 
 use jiff::Timestamp;
+use memchr::memchr;
 use ralph_core::engine::{
     Run,
     chain::{Chain, ChainReader, Link},
@@ -38,6 +41,7 @@ use ralph_sys::{
     process::is_alive,
 };
 
+use brief::Brief;
 use run_dir::RunDir;
 
 /// The writing end.
@@ -50,6 +54,9 @@ pub(crate) struct Journal {
     #[cfg(debug_assertions)]
     death: crash_point::CrashPoint,
 }
+
+/// As much of a journal as is read at once.
+const BUFFER_LEN: usize = 256 * 1024;
 
 /// A guardian that goes gives up its locks one after the other.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -196,7 +203,7 @@ pub(crate) fn process(run: &RunDir) -> Option<u32> {
 
 /// Reads a journal from a position on; returns where the last whole line ended.
 pub(crate) fn read_from(path: &Path, position: u64, each: &mut dyn FnMut(Entry)) -> Result<u64> {
-    let mut reader = BufReader::new(fs_err::File::open(path)?);
+    let mut reader = reader(path)?;
     reader.seek(SeekFrom::Start(position))?;
     Ok(read_lines(&mut reader, position, each)?)
 }
@@ -221,14 +228,37 @@ pub(crate) fn each_line(
     mut position: u64,
     each: &mut dyn FnMut(&[u8]),
 ) -> io::Result<u64> {
-    let mut line = Vec::new();
+    // The beginning of a line whose end is not in the buffer.
+    let mut begun = Vec::new();
     loop {
-        line.clear();
-        let length = reader.read_until(b'\n', &mut line)?;
-        let Some(whole) = line.strip_suffix(b"\n") else { return Ok(position) };
-        position += length as u64;
-        each(whole);
+        let buffer = match reader.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            buffer => buffer?,
+        };
+        if buffer.is_empty() {
+            return Ok(position);
+        }
+        let (mut rest, length) = (buffer, buffer.len());
+        while let Some(end) = memchr(b'\n', rest) {
+            if begun.is_empty() {
+                each(&rest[..end]);
+            } else {
+                begun.extend_from_slice(&rest[..end]);
+                each(&begun);
+                position += (begun.len() - end) as u64;
+                begun.clear();
+            }
+            position += end as u64 + 1;
+            rest = &rest[end + 1..];
+        }
+        begun.extend_from_slice(rest);
+        reader.consume(length);
     }
+}
+
+/// A journal to be read from its beginning: long ones have megabytes.
+pub(crate) fn reader(path: &Path) -> Result<BufReader<fs_err::File>> {
+    Ok(BufReader::with_capacity(BUFFER_LEN, fs_err::File::open(path)?))
 }
 
 /// The first event of a journal, without reading the rest. Nothing if it is damaged.
@@ -255,8 +285,8 @@ pub(crate) fn end(path: &Path) -> Option<(Timestamp, Outcome, u8)> {
             Entry { at, event: Event::RunEnded { outcome, exit_code } } => {
                 return Some((at, outcome, exit_code));
             }
-            // A person has looked since.
-            Entry { event: Event::Accepted { .. }, .. } => whole = before,
+            // A person has looked since, or proposed it.
+            Entry { event: Event::Accepted { .. } | Event::PullRequest(_), .. } => whole = before,
             _ => return None,
         }
     }
@@ -272,19 +302,52 @@ pub(crate) struct Folded {
 
 /// Reads a whole journal and folds it. One that is damaged is refused: half of a rule can be another rule.
 pub(crate) fn fold(path: &Path) -> Result<Folded> {
-    fold_watched(path, &mut |_| {}).map(|(folded, _)| folded)
+    let mut entries = Vec::new();
+    let (run, reader) = fold_each(path, &mut |_| {}, &mut |entry| entries.push(entry))?;
+    Ok(Folded { run, entries, unchained: reader.unchained })
 }
 
-/// Does so, shows each line without its end to whoever wants more of it, and says what the chain is like.
-pub(crate) fn fold_watched(path: &Path, watch: &mut dyn FnMut(&[u8])) -> Result<(Folded, ChainReader)> {
-    let mut entries = Vec::new();
-    let mut reader = ChainReader::default();
-    let end = each_line(&mut BufReader::new(fs_err::File::open(path)?), 0, &mut |line| {
-        reader.take(line);
-        watch(line);
-        entries.extend(Entry::of_line(line));
+/// The same, of which no more is kept than says how the run stands; each entry is shown to whoever wants more of it.
+pub(crate) fn fold_brief(path: &Path, watch: &mut dyn FnMut(&Entry)) -> Result<Folded> {
+    fold_brief_lines(path, &mut |_| {}, watch).map(|(folded, _)| folded)
+}
+
+/// The same for who wants the lines, too; with what the chain is like.
+pub(crate) fn fold_brief_lines(
+    path: &Path,
+    line: &mut dyn FnMut(&[u8]),
+    watch: &mut dyn FnMut(&Entry),
+) -> Result<(Folded, ChainReader)> {
+    let mut brief = Brief::default();
+    let (run, reader) = fold_each(path, line, &mut |entry| {
+        watch(&entry);
+        brief.push(entry);
     })?;
-    if let Some(first) = reader.broken.first() {
+    let folded = Folded { run, entries: brief.entries(), unchained: reader.unchained };
+    Ok((folded, reader))
+}
+
+/// Reads a whole journal, hands on each line without its end and each entry, and says what the chain is like. Nothing that
+/// was handed on is believed where this fails.
+pub(crate) fn fold_each(
+    path: &Path,
+    line: &mut dyn FnMut(&[u8]),
+    each: &mut dyn FnMut(Entry),
+) -> Result<(Run, ChainReader)> {
+    let mut chain = ChainReader::default();
+    let mut run: Option<Option<Run>> = None;
+    let end = each_line(&mut reader(path)?, 0, &mut |bytes| {
+        chain.take(bytes);
+        line(bytes);
+        let Some(entry) = Entry::of_line(bytes) else { return };
+        match &mut run {
+            None => run = Some(Run::begin(&entry)),
+            Some(Some(run)) => run.apply(&entry),
+            Some(None) => {}
+        }
+        each(entry);
+    })?;
+    if let Some(first) = chain.broken.first() {
         return Err(damaged(path, *first));
     }
     if end == 0 {
@@ -293,15 +356,15 @@ pub(crate) fn fold_watched(path: &Path, watch: &mut dyn FnMut(&[u8])) -> Result<
         )
         .hint("start it again"));
     }
-    let folded = fold_entries(&path.display().to_string(), entries)?;
-    Ok((Folded { unchained: reader.unchained, ..folded }, reader))
+    let run = run.flatten().ok_or_else(|| no_beginning(&path.display().to_string()))?;
+    Ok((run, chain))
 }
 
 /// What is the matter with a journal that is damaged.
 pub(crate) fn damage(path: &Path) -> Result<Option<Error>> {
-    let mut reader = ChainReader::default();
-    each_line(&mut BufReader::new(fs_err::File::open(path)?), 0, &mut |line| _ = reader.take(line))?;
-    Ok(reader.broken.first().map(|line| damaged(path, *line)))
+    let mut chain = ChainReader::default();
+    each_line(&mut reader(path)?, 0, &mut |line| _ = chain.take(line))?;
+    Ok(chain.broken.first().map(|line| damaged(path, *line)))
 }
 
 /// What is said about a journal of which this line is not as it was written.
@@ -316,9 +379,12 @@ pub(crate) fn damaged(path: &Path, line: u64) -> Error {
 
 /// Folds what was read from the journal of this name.
 pub(crate) fn fold_entries(name: &str, entries: Vec<Entry>) -> Result<Folded> {
-    let run = Run::fold(&entries)
-        .ok_or_else(|| Error::new(format!("{name} does not begin with the start of a run")))?;
+    let run = Run::fold(&entries).ok_or_else(|| no_beginning(name))?;
     Ok(Folded { run, entries, unchained: 0 })
+}
+
+fn no_beginning(name: &str) -> Error {
+    Error::new(format!("{name} does not begin with the start of a run"))
 }
 
 #[cfg(test)]

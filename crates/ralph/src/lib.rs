@@ -7,6 +7,7 @@
 mod cli;
 mod driver;
 mod fleet;
+mod forge;
 #[doc(hidden)]
 pub mod fuzz;
 mod gates;
@@ -14,15 +15,18 @@ mod hidden;
 mod hooks;
 mod journal;
 mod judge;
+mod live;
 mod outside;
 mod project;
 mod receipt;
 mod report;
 mod scripted;
 mod selftest;
+mod serve;
 mod settings;
 mod tasks;
 mod term;
+mod watch;
 mod workspace;
 
 pub use cli::main;

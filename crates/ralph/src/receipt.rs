@@ -36,6 +36,7 @@ use crate::{
     journal::{self, Folded, run_dir::RunDir},
     project::git::{Change, Git},
 };
+pub(crate) use facts::SeenJournal;
 use repository::Commits;
 use signing::SigningKey;
 
@@ -50,6 +51,15 @@ pub(crate) struct Issue<'a> {
     pub(crate) key_reachable: Option<bool>,
 }
 
+/// What a process has seen of the record of its run.
+#[derive(Clone, Default)]
+pub(crate) struct Seen {
+    /// What the receipt will say of it.
+    pub(crate) fold: ReceiptFold,
+    /// The journal, as it was when the process began.
+    pub(crate) journal: SeenJournal,
+}
+
 /// Makes the receipt of a run that has ended. Returns what a person should know: why it is not signed, or not noted.
 pub(crate) fn issue(supervisor: &mut Supervisor, dir: &RunDir, issue: &Issue<'_>) -> Result<Vec<String>> {
     let (Folded { run, entries, .. }, journal) = facts::read_journal(&dir.journal())?;
@@ -62,10 +72,23 @@ pub(crate) fn issue_live(
     dir: &RunDir,
     issue: &Issue<'_>,
     run: &Run,
-    seen: ReceiptFold,
+    seen: Seen,
 ) -> Result<Vec<String>> {
-    let journal = facts::whole_journal(&dir.journal())?;
-    make(supervisor, dir, issue, (run, seen, journal))
+    let journal = facts::whole_journal(&dir.journal(), seen.journal)?;
+    make(supervisor, dir, issue, (run, seen.fold, journal))
+}
+
+/// What the receipt of a run will say that is about to end, or that has ended.
+pub(crate) fn foreseen(
+    supervisor: &mut Supervisor,
+    dir: &RunDir,
+    repository: &Git,
+    run: &Run,
+    seen: Seen,
+) -> Result<Statement> {
+    let journal = facts::whole_journal(&dir.journal(), seen.journal)?;
+    let issue = Issue { repository: Some(repository), key_reachable: Some(true) };
+    Ok(compose(run, seen.fold, facts::gather(supervisor, dir, run, &issue, None, journal)?))
 }
 
 fn make(

@@ -40,10 +40,6 @@ pub(crate) trait Reporter {
     }
     /// It is this late: reporters have no clock of their own, so that a record is shown as it was.
     fn moment(&mut self, _at: Timestamp) {}
-    /// Whether it shows something that changes by itself, and so wants to be flushed now and then.
-    fn wants_ticks(&self) -> bool {
-        false
-    }
     /// Everything so far should be visible now.
     fn flush(&mut self) {}
     /// What it could not do, said once, for the run to record.
@@ -78,9 +74,6 @@ impl Reporter for Vec<Box<dyn Reporter>> {
         for reporter in self.iter_mut() {
             reporter.moment(at);
         }
-    }
-    fn wants_ticks(&self) -> bool {
-        self.iter().any(|reporter| reporter.wants_ticks())
     }
     fn flush(&mut self) {
         for reporter in self.iter_mut() {

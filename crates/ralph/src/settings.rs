@@ -12,6 +12,7 @@ mod limits;
 mod load;
 mod loops;
 mod read;
+mod reviews;
 mod roles;
 mod sandbox;
 mod schema;
@@ -41,12 +42,14 @@ pub(crate) use load::{
 pub(crate) use loops::{BuildSettings, FleetSettings, PlanSettings, StoriesSettings, TaskSettings};
 #[cfg(test)]
 pub(crate) use read::{keys, renamed};
+pub(crate) use reviews::ReviewOf;
 pub(crate) use roles::{NamedAgent, RolesSettings, TypedAgents};
 pub(crate) use sandbox::SandboxSettings;
 pub(crate) use schema::schema;
 pub(crate) use verify::{JudgeSettings, VerifySettings};
 
 /// Everything that settings decide.
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(default)]
@@ -116,10 +119,15 @@ pub(crate) struct Settings {
     pub(crate) stories: StoriesSettings,
     /// How `ralph fleet` works.
     pub(crate) fleet: FleetSettings,
-    /// A shell command that is run when a run ends, waits for a usage limit, or needs a person, with the event as JSON
-    /// on its standard input.
+    /// Who is told when a run ends, waits for a usage limit, or needs a person: `desktop`, `ntfy:TOPIC`, `slack:URL`,
+    /// `webhook:URL` (a URL may be `$NAME`, a variable), or a shell command, with the event as JSON on its standard input.
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) notify: Option<String>,
+    /// The address where you look at runs, such as that of `ralph serve`: it is in what `notify` tells.
+    #[schemars(regex(pattern = r"^\s*https?://\S+\s*$"))]
+    pub(crate) notify_link: Option<String>,
+    /// Keep the machine awake while turns run, where it can be without a password.
+    pub(crate) keep_awake: bool,
     /// How `ralph task` keeps an agent going.
     pub(crate) task: TaskSettings,
     /// What contains the agent and what it starts: a level, or an object.
@@ -168,6 +176,8 @@ impl Default for Settings {
             stories: StoriesSettings::default(),
             fleet: FleetSettings::default(),
             notify: None,
+            notify_link: None,
+            keep_awake: true,
             task: TaskSettings::default(),
             sandbox: SandboxSettings::default(),
             verify: VerifySettings::default(),
@@ -196,7 +206,7 @@ impl Settings {
             runs_where: RunsWhere::Judge,
             ..Gate::new(Check::Hidden { name: hidden::name(command) }, when)
         });
-        self.guardrails.iter().map(gate).chain(hidden).collect()
+        self.commands().map(gate).chain(hidden).chain(self.reviews()).collect()
     }
 }
 
@@ -237,29 +247,45 @@ pub(crate) struct AgentSettings {
     /// How the prompt reaches an agent that ralph does not know.
     #[schemars(schema_with = "schema::prompt_via")]
     pub(crate) prompt_via: PromptVia,
-    /// Who decides what the agent may do: its own rules (`agent`), or not they (`skip`). Without it `skip` where a sandbox or
+    /// `agent`: the agent's own permission rules; `skip`: no permission prompts. Without it `skip` where a sandbox or
     /// the guard protects the run, else `agent`.
     #[schemars(schema_with = "schema::permissions")]
     pub(crate) permissions: Option<Permissions>,
 }
 
-/// A command that judges the work.
+/// A command that judges the work, or an agent that reviews it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("anyOf" = schema::guardrail_forms()))]
 pub(crate) struct Guardrail {
     /// What the shell runs. Any exit code but 0 is a failure.
-    #[schemars(regex(pattern = r"\S"))]
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[schemars(default, regex(pattern = r"\S"))]
     pub(crate) command: String,
+    /// Instead of a command: the agent that must approve what is claimed, by its name in `agents`, or `review` for those who
+    /// have that role. What it asks for goes back to the agent that works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"\S"))]
+    pub(crate) review: Option<String>,
+    /// What a review is about: a `claim`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(default, schema_with = "schema::review_of")]
+    pub(crate) of: Option<ReviewOf>,
+    /// How often a review may ask for changes; at the last time a person decides. Without it, 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub(crate) rounds: Option<u32>,
     /// Where the failure goes in the next prompt: after it, before it, in its place.
     #[schemars(default, schema_with = "schema::fail_action")]
     pub(crate) fail_action: FailAction,
     /// What the agent is told when this guardrail fails.
     pub(crate) hint: Option<String>,
     /// Where it runs: in the working tree and in the judge (`both`), only in the `judge`, only in the `project`.
-    #[serde(rename = "where")]
+    #[serde(rename = "where", skip_serializing_if = "RunsWhere::is_both")]
     #[schemars(default, schema_with = "schema::runs_where")]
     pub(crate) runs_where: RunsWhere,
     /// Whether it may run more than once for the same files. `false` for what deploys, or costs money each time.
+    #[serde(skip_serializing_if = "Clone::clone")]
     #[schemars(default = "yes")]
     pub(crate) repeat: bool,
     /// Whether it runs tests, or only reads the code (`lint`). Without it, what the command looks like.
@@ -276,6 +302,9 @@ impl Default for Guardrail {
     fn default() -> Self {
         Self {
             command: String::new(),
+            review: None,
+            of: None,
+            rounds: None,
             fail_action: FailAction::default(),
             hint: None,
             runs_where: RunsWhere::default(),

@@ -1,6 +1,7 @@
 //! What the terminal can show: colour, emoji, width.
 
 pub(crate) mod fit;
+pub(crate) mod full_screen;
 pub(crate) mod wrap;
 
 use std::{
@@ -31,12 +32,7 @@ pub(crate) struct Palette {
 impl Palette {
     /// The styles for a stream.
     pub(crate) fn of(when: ColorWhen, stream: &impl anstream::stream::RawStream) -> Self {
-        let colored = match when {
-            ColorWhen::Always => true,
-            ColorWhen::Never => false,
-            ColorWhen::Auto => anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never,
-        };
-        if !colored {
+        if !when.is_on(stream) {
             return Self::default();
         }
         Self {
@@ -170,6 +166,15 @@ impl ColorWhen {
     /// Every choice with the name that settings use.
     pub(crate) const NAMES: [(&str, Self); 3] =
         [("auto", Self::Auto), ("always", Self::Always), ("never", Self::Never)];
+
+    /// Whether there is colour on a stream.
+    pub(crate) fn is_on(self, stream: &impl anstream::stream::RawStream) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -46,6 +46,7 @@ pub(crate) use base::{Blob, FileDiff, MadeChange};
 use checkout::remove;
 use crash_point::crash_point;
 pub(crate) use landing::{Merge, Merged};
+pub(crate) use lane::LaneLeft;
 pub(crate) use prepare::{PrepareEnd, Prepared, StepCall, StepEnd};
 use record::WorkspaceRecord;
 pub(crate) use source::Source;
@@ -221,7 +222,7 @@ impl Workspace {
             let call = settings.iter().fold(self.store.call_in(&tree), call::GitCall::setting);
             call.args(["read-tree", "-u", "--reset", &commit]).must(supervisor, "cannot check out")?;
             self.record.commit = Some(commit);
-            self.record.store = Some(self.store_seal()?);
+            self.seal()?;
         }
         self.record.keep = Some(kept::sealed(&tree, &self.keep)?);
         self.record.write(&self.folder)

@@ -79,7 +79,8 @@ fn bring_up_loopback() -> io::Result<()> {
     // SAFETY: all zeros are a valid request.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
-        *to = from.cast_signed();
+        // Characters of C have a sign on some processors, and ASCII fits into both.
+        *to = libc::c_char::try_from(*from).unwrap_or_default();
     }
     request.ifr_ifru.ifru_flags = i16::try_from(libc::IFF_UP | libc::IFF_RUNNING).unwrap_or_default();
     // SAFETY: the request outlives the call, and names an interface with its flags.

@@ -12,11 +12,13 @@ use std::{
 };
 
 use ralph_core::containment::{
-    limits::{Reached, SandboxLimits},
+    limits::Reached,
     policy::{Access, Policy},
 };
 use ralph_sys::error::{Error, Result};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+
+use super::group;
 
 /// How often it is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -35,18 +37,27 @@ pub(super) fn check(policy: &Policy) -> Result<()> {
     }
 }
 
-/// Watches the process inside and all that come of it, until this process ends.
-pub(super) fn watch(inside: Pid, policy: &Policy) {
+/// Has all that come of the process inside stay below this one, whoever of them lets go of its parent.
+pub(super) fn hold_family() {
+    // Where the kernel refuses it, those that let go are missed, and all others are not.
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+/// Watches the process inside and all that come of it, until this process ends. What the kernel keeps of the memory is in the
+/// `events` of a control group.
+pub(super) fn watch(inside: Pid, policy: &Policy, events: Option<PathBuf>) {
     let (limits, places) = (policy.limits, places(policy));
-    if limits.memory.is_none() && limits.free_disk.is_none() {
-        return;
-    }
     let look = move || {
         loop {
-            let family = if limits.memory.is_some() { family(inside) } else { Vec::new() };
-            let memory = family.iter().map(|pid| memory_of(*pid)).sum();
-            if let Some(reached) = limits.reached(memory, free(&places)) {
-                return end(inside, limits, reached);
+            let family = family();
+            reap(&family, inside);
+            let memory = family.iter().map(|process| memory_of(process.pid)).sum();
+            let events = events.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
+            let killed = events.filter(|events| group::has_ended_some(events));
+            let most = killed.and(limits.memory).map(Reached::Memory);
+            if let Some(reached) = most.or_else(|| limits.reached(memory, free(&places))) {
+                let _ = writeln!(std::io::stderr(), "ralph: {}", limits.explained(reached));
+                return end(Some(inside));
             }
             thread::sleep(POLL_INTERVAL);
         }
@@ -55,23 +66,34 @@ pub(super) fn watch(inside: Pid, policy: &Policy) {
     let _ = thread::Builder::new().name("keeper".to_owned()).spawn(look);
 }
 
-fn end(inside: Pid, limits: SandboxLimits, reached: Reached) {
-    let _ = writeln!(std::io::stderr(), "ralph: {}", limits.explained(reached));
+/// Ends all that are below this process, the one inside last: with it this process ends.
+pub(super) fn end(inside: Option<Pid>) {
     // Who is stopped starts nobody: otherwise one that begins meanwhile would stay.
     let mut stopped: BTreeSet<i32> = BTreeSet::new();
     loop {
-        let new: Vec<i32> = family(inside).into_iter().filter(|pid| !stopped.contains(pid)).collect();
+        let alive = family().into_iter().filter(|process| process.state != ZOMBIE);
+        let new: Vec<i32> = alive.map(|process| process.pid).filter(|pid| !stopped.contains(pid)).collect();
         if new.is_empty() {
             break;
         }
         signal(&new, Signal::STOP);
         stopped.extend(new);
     }
-    // The one that this process waits for comes last: with it this process ends.
-    let first = inside.as_raw_nonzero().get();
-    stopped.remove(&first);
+    let first = inside.map(|inside| inside.as_raw_nonzero().get());
+    stopped.retain(|pid| Some(*pid) != first);
     signal(&stopped.into_iter().collect::<Vec<_>>(), Signal::KILL);
-    signal(&[first], Signal::KILL);
+    signal(first.as_slice(), Signal::KILL);
+}
+
+/// Takes the ends of those that let go of their parents: no one else asks for them, and they count as processes until then.
+fn reap(family: &[Process], inside: Pid) {
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let is_ours = |process: &&Process| process.parent == own && process.state == ZOMBIE;
+    for pid in family.iter().filter(is_ours).filter_map(|process| Pid::from_raw(process.pid)) {
+        if pid != inside {
+            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+    }
 }
 
 fn signal(processes: &[i32], signal: Signal) {
@@ -96,28 +118,41 @@ fn free(places: &[PathBuf]) -> Option<u64> {
     places.iter().filter_map(of).min()
 }
 
-/// The process and all that come of it, as long as those between are alive.
-fn family(first: Pid) -> Vec<i32> {
-    let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+/// What `/proc` calls a process that has ended and that no one has asked for.
+const ZOMBIE: char = 'Z';
+
+/// A process below this one.
+struct Process {
+    pid: i32,
+    parent: i32,
+    state: char,
+}
+
+/// All that come of this process.
+fn family() -> Vec<Process> {
+    let mut children: BTreeMap<i32, Vec<Process>> = BTreeMap::new();
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        if let Some(parent) = parent(&entry.path()) {
-            children.entry(parent).or_default().push(pid);
+        if let Some(process) = process(pid, &entry.path()) {
+            children.entry(process.parent).or_default().push(process);
         }
     }
-    let mut family = vec![first.as_raw_nonzero().get()];
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let mut family: Vec<Process> = children.remove(&own).unwrap_or_default();
     let mut at = 0;
-    while let Some(pid) = family.get(at) {
-        family.extend(children.get(pid).into_iter().flatten());
+    while let Some(process) = family.get(at) {
+        let of = children.remove(&process.pid);
+        family.extend(of.into_iter().flatten());
         at += 1;
     }
     family
 }
 
-/// The second field after the name, which may have anything in it.
-fn parent(process: &Path) -> Option<i32> {
-    let stat = std::fs::read_to_string(process.join("stat")).ok()?;
-    stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
+/// The first two fields after the name, which may have anything in it.
+fn process(pid: i32, folder: &Path) -> Option<Process> {
+    let stat = std::fs::read_to_string(folder.join("stat")).ok()?;
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    Some(Process { pid, state: fields.next()?.chars().next()?, parent: fields.next()?.parse().ok()? })
 }
 
 /// The memory that a process has for itself.

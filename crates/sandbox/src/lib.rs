@@ -17,6 +17,8 @@ mod embedded;
 mod environment;
 mod exec;
 mod git_rules;
+#[cfg(target_os = "linux")]
+mod group;
 mod home;
 #[cfg(target_os = "linux")]
 mod inside;

@@ -8,7 +8,9 @@ use ralph_sys::error::{Context, Error, Result};
 use rustix::process::{Pid, WaitOptions, waitpid};
 
 use super::{
-    bwrap, embedded, keeper, landlock,
+    bwrap, embedded,
+    group::Group,
+    keeper, landlock,
     link::{Link, Message},
     own_process::{let_go_of_input, pass_signals_by},
     proxy,
@@ -18,19 +20,37 @@ use super::{
 pub fn run(level: Level, policy: &Path, log: Option<&Path>, command: &[OsString]) -> Result<u8> {
     let text = fs_err::read_to_string(policy)?;
     let rules: Policy = serde_json::from_str(&text).context("the sandbox has no rules")?;
-    bounds_processes(level, &rules)?;
     keeper::check(&rules)?;
+    let group = Group::join(&rules);
+    let ended = run_in(level, (policy, &rules), group.as_ref(), log, command);
+    if let Some(group) = group {
+        group.leave();
+    }
+    ended.map(end_like)
+}
+
+fn run_in(
+    level: Level,
+    (policy, rules): (&Path, &Policy),
+    group: Option<&Group>,
+    log: Option<&Path>,
+    command: &[OsString],
+) -> Result<i32> {
+    if !group.is_some_and(|group| group.bounds_processes) {
+        bounds_processes(level, rules)?;
+    }
+    keeper::hold_family();
     pass_signals_by()?;
     let (ours, theirs) = Link::pair()?;
     let started = match level {
-        Level::Embedded => embedded::start(&rules, command, theirs),
-        Level::Bwrap => bwrap::start(&rules, policy, command, theirs),
-        Level::Landlock => landlock::start(&rules, command, theirs),
+        Level::Embedded => embedded::start(rules, command, theirs),
+        Level::Bwrap => bwrap::start(rules, policy, command, theirs),
+        Level::Landlock => landlock::start(rules, command, theirs),
         Level::Seatbelt | Level::Sbx | Level::Docker | Level::None => Err("it has no inside".to_owned()),
     };
     let pid = started.map_err(|error| not_set_up(&error))?;
     let_go_of_input();
-    keeper::watch(pid, &rules);
+    keeper::watch(pid, rules, group.map(Group::events));
     let mut status = None;
     let log = log.map(|path| File::options().create(true).append(true).open(path)).transpose()?;
     let mut log = Some(proxy::Log::new(log));
@@ -48,7 +68,9 @@ pub fn run(level: Level, policy: &Path, log: Option<&Path>, command: &[OsString]
         }
     }
     let ended = wait(pid);
-    Ok(end_like(status.or(ended).unwrap_or_default()))
+    // Where nothing else ends them.
+    keeper::end(None);
+    Ok(status.or(ended).unwrap_or_default())
 }
 
 /// A limit that a person has set and that nobody would keep is an error. The kernel does not count the processes of the

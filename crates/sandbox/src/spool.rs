@@ -47,7 +47,7 @@ pub fn ask(request: &JobRequest) -> Result<String> {
 }
 
 fn unheard() -> Error {
-    Error::new("nobody outside of this sandbox starts runs for this turn").hint(
+    Error::new("no ralph outside of this sandbox starts runs for this turn").hint(
         "do this part yourself, or leave it to the next turn: ralph bus post --type INFO --body \"...\"",
     )
 }

@@ -2,7 +2,10 @@
 
 use std::{ffi::OsString, path::Path, time::Duration};
 
-use crate::process::{Captured, Spec};
+use crate::{
+    process::{Captured, Spec},
+    watch::Cause,
+};
 
 /// A call that takes longer waits for somebody who is not there.
 const CALL_TIMEOUT: Duration = Duration::from_mins(30);
@@ -47,7 +50,9 @@ pub fn succeeded(captured: &Captured) -> bool {
 
 /// What a failed call printed, or how it ended if it printed nothing.
 pub fn refusal(captured: &Captured) -> String {
-    let said = [text(&captured.out), text(&captured.err)].join("\n").trim().to_owned();
+    let was_late = matches!(captured.ended.cause, Some(Cause::Timeout | Cause::Until));
+    let late = if was_late { "it took too long and was ended" } else { "" };
+    let said = [&text(&captured.out), &text(&captured.err), late].join("\n").trim().to_owned();
     match (&captured.ended.status, said.is_empty()) {
         (_, false) => said,
         (Some(status), true) => status.to_string(),

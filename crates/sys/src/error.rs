@@ -11,10 +11,10 @@ Exit codes:
   0    complete; also: plan and build at the iteration limit
   1    a limit was reached without completion: iterations, time, cost, tokens
   2    configuration, usage or prerequisite error; nothing was run
-  3    gates kept failing beyond the retries
+  3    guardrails kept failing beyond the retries
   4    the agent kept failing beyond the retries
   5    git or another SCM command failed beyond the retries
-  6    stopped, waiting for something outside
+  6    stopped: a person has to do something first
   7    done as far as the checks go, with findings: look, then ralph accept or reject
   130  interrupted by SIGINT or SIGTERM";
 

@@ -3,10 +3,10 @@
 //! Theory of operation: every process gets its own session and no terminal. Threads block on one thing each
 //! (a process's output and end, the signals of ralph itself) and send to one channel; [`Supervisor`]
 //! owns the other end, and [`Watch`] decides what to do. After each process ralph looks for what it left
-//! behind; what a system offers for that is its `backend`. If ralph itself is killed, the [`guardian`] ends what
-//! is left.
+//! behind; a system's `backend` knows how. If ralph itself is killed, the [`guardian`] ends what is left.
 
 mod aside;
+mod awake;
 mod backend;
 mod beside;
 mod captured;
@@ -17,6 +17,7 @@ pub mod guardian;
 mod launch;
 pub mod mark;
 mod other_processes;
+pub mod outliving;
 mod printed_into;
 mod spawn;
 mod spec;
@@ -39,10 +40,10 @@ use guardian::Guardian;
 pub use aside::Aside;
 pub use beside::{Beside, Crew};
 pub use captured::Captured;
-pub use other_processes::{ask_to_stop, at_once, end_at_once, foreground};
+pub use other_processes::{ask_to_stop, at_once, beginning_at_once, end_at_once, foreground};
 #[cfg(debug_assertions)]
 pub use other_processes::{die, stand_still};
-pub use printed_into::printed_into;
+pub use printed_into::{PrintedInto, printed_into};
 pub use spec::{Filter, Leftovers, Sink, Spec};
 pub use table::{ancestry, is_alive, is_at_work, is_same_process, lock_holder, start_time, variable};
 
@@ -130,6 +131,7 @@ pub struct Supervisor {
     next_tick: Option<Instant>,
     /// When everything that may wait for others has to end.
     ends: Ends,
+    is_awake: bool,
 }
 
 /// How often there is a tick.
@@ -155,6 +157,7 @@ impl Supervisor {
             on_start: Box::new(|_| {}),
             next_tick: None,
             ends: Ends::default(),
+            is_awake: false,
         })
     }
 
@@ -175,7 +178,7 @@ impl Supervisor {
         self.guardian = Some(guardian);
     }
 
-    /// From now on processes end by then; not those that [wait for no one](Spec::waits_for_no_one).
+    /// From now on processes end by then; those that [wait for no one](Spec::waits_for_no_one) have some more time.
     pub fn end_within(&mut self, left: Option<Duration>, until: Option<SystemTime>) {
         self.ends = Ends { at: left.map(|left| Instant::now() + left), until };
     }
@@ -229,7 +232,7 @@ impl Supervisor {
             Some(guardian) => spec.of_run(guardian.mark()),
             None => spec,
         };
-        let limits = if spec.is_free { spec.limits } else { self.ends.within(spec.limits, started) };
+        let limits = self.ends.limits(&spec, self.is_ending(), started);
         let (first_signal, leftovers) = (spec.first_signal, spec.leftovers);
         let mut child = spawn::spawn(&mut *self.backend, spec, more, self.serial, &self.sender)?;
         if let Some(guardian) = &mut self.guardian {
@@ -362,9 +365,7 @@ impl Supervisor {
         };
         let now = Instant::now();
         watch.clock(now, SystemTime::now());
-        if self.is_tick(now) {
-            listener(ProcessEvent::Tick);
-        }
+        let is_enough = self.is_tick(now) && listener(ProcessEvent::Tick) == Control::Enough;
         match message {
             Some(Message::Output { serial, stream, bytes }) if serial == self.serial => {
                 watch.output(now);
@@ -394,6 +395,6 @@ impl Supervisor {
             // A leftover of an earlier process, or nothing at all.
             Some(Message::Output { .. } | Message::Closed { .. } | Message::Exited { .. }) | None => {}
         }
-        watch.tick(now)
+        if is_enough { watch.enough(now) } else { watch.tick(now) }
     }
 }

@@ -84,13 +84,19 @@ impl Interrupts {
     }
 }
 
-/// Undoes what a parent may have done to signals that ralph cannot do without: a parent that ignores the end of its
-/// children has the kernel forget how ralph's ended. And a file that may not grow is an error, not the end of ralph.
+/// What a mask must not take from the owner of a new file.
+const OWNERS_RIGHTS: libc::mode_t = 0o700;
+
+/// Undoes what a parent may have done to what ralph cannot do without: a parent that ignores the end of its children has the
+/// kernel forget how ralph's ended. A file that may not grow is an error, not the end of ralph. And what ralph makes is its own.
 pub fn forget_inherited() {
     // SAFETY: no handler is set, and no other thread runs yet.
     unsafe {
         libc::signal(libc::SIGCHLD, libc::SIG_DFL);
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        // Folders that their own owner cannot enter would stop this run, and every later one.
+        let mask = libc::umask(OWNERS_RIGHTS);
+        libc::umask(mask & !OWNERS_RIGHTS);
     }
 }
 

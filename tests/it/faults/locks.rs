@@ -10,7 +10,7 @@ use std::{
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::{killed, surroundings::await_event};
+use super::killed;
 use crate::{
     contained::works,
     env::{Env, done, kill, poll, say, touch, write},
@@ -70,7 +70,7 @@ fn somebody_elses_git_is_waited_for() {
     touch(&env.path(".git/go"));
     touch(&env.path(".git/index.lock"));
     let ralph = env.start(&["run", "-p", "x", "--retries", "0"]);
-    await_event(&env, "commit_started");
+    ralph.await_saying("index.lock is gone");
     fs::remove_file(env.path(".git/index.lock")).expect("a lock");
     ralph.wait().exits(0);
     assert_eq!(env.commits_made(), ["Add a file", "first"]);

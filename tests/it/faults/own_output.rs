@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use crate::env::{Env, Output, RALPH, done, say, write};
+use crate::{
+    env::{Env, Output, RALPH, done, poll, say, skip, write},
+    pty,
+};
 
 /// Runs ralph in a shell, with its output where the redirection leads.
 fn redirected(env: &Env, args: &str, redirection: &str) -> Output {
@@ -10,11 +13,15 @@ fn redirected(env: &Env, args: &str, redirection: &str) -> Output {
     env.start_command(env.command("bash").args(["-o", "pipefail", "-c", &line])).wait()
 }
 
-const REDIRECTIONS: [&str; 4] = [
+/// Some are slow: the program that writes the log is not there yet when ralph begins.
+const REDIRECTIONS: [&str; 7] = [
     ">run.log 2>&1",
     "2>&1 | tee run.log",
+    "2>run.log",
     "--output json >run.log",
     "2>&1 | cat | tee -a 'odd [name] *.log'",
+    "> >(tee run.log) 2>&1",
+    "2>&1 | { until test -e .ralph/prompt_001.txt; do sleep 0.01; done; exec tee run.log; }",
 ];
 
 #[test]
@@ -41,6 +48,63 @@ fn work_is_committed_without_the_log() {
     }
 }
 
+/// Runs ralph in a terminal that a program records.
+fn in_a_terminal(env: &Env, line: &str) -> Option<i32> {
+    let mut command = env.command("bash");
+    command.args(["-c", line]).env("TERM", "xterm").env("RALPH", RALPH).env("SHELL", "/bin/sh");
+    let mut command = pty::unwatched(&mut command);
+    let status = poll("the end", || command.1.try_wait().expect("a child"));
+    status.code()
+}
+
+#[test]
+fn what_records_a_terminal_is_recognised_too() {
+    for (line, log) in [
+        ("nohup \"$RALPH\" run -p x --max-iterations 4 </dev/null", "nohup.out"),
+        ("script -efqc \"'$RALPH' run -p x --max-iterations 4\" typescript >/dev/null", "typescript"),
+    ] {
+        let env = Env::new().with_git().commits().turns(json!([[say("Hm.")]]));
+        let before = env.git(&["log", "--oneline"]);
+        if in_a_terminal(&env, &format!("{line} || exit $?")) == Some(127) {
+            skip(&format!("there is no program for `{line}`"));
+            continue;
+        }
+        assert_eq!(env.git(&["log", "--oneline"]), before, "{line}");
+        assert!(env.read(log).contains("Maximum iterations reached"), "{line}");
+        assert_eq!(env.git(&["status", "--porcelain", "--", log]), "", "{line}");
+        assert!(env.read(log).contains("there is no progress"), "{line}");
+    }
+}
+
+#[test]
+fn an_idle_agent_is_noticed_and_a_resume_knows_its_log_too() {
+    let idle = |redirection: &str| {
+        let env = Env::new().with_git().commits().turns(json!([[say("Hm.")]]));
+        redirected(&env, "run -p x --max-iterations 2", redirection).exits(1);
+        let output = redirected(&env, "resume --max-iterations 9", redirection);
+        assert_eq!(env.commits_made(), ["first"], "{redirection}");
+        (output.code, env.events("turn_ended").len())
+    };
+    let expected = idle("");
+    assert!(expected.1 < 9, "{expected:?}");
+    for redirection in REDIRECTIONS {
+        assert_eq!(idle(redirection), expected, "{redirection}");
+    }
+}
+
+#[test]
+fn a_log_does_not_make_the_tree_of_stories_unclean() {
+    let preset = &super::presets::STORIES;
+    for redirection in [">run.log 2>&1", "2>&1 | tee run.log"] {
+        let env = preset.env();
+        let expected = env.twin();
+        let expected = (expected.ralph(preset.args).code, expected.events("turn_ended").len());
+        let output = redirected(&env, &shell_words::join(preset.args), redirection);
+        assert_eq!((output.code, env.events("turn_ended").len()), expected, "{redirection}");
+        assert!(!env.git(&["log", "--name-only", "--format="]).contains("run.log"), "{redirection}");
+    }
+}
+
 #[test]
 fn a_log_that_git_knows_is_left_out_too() {
     let env = Env::new().with_git().commits().turns(json!([[say("Hm.")]]));
@@ -61,6 +125,8 @@ fn an_idle_planner_is_noticed() {
     std::fs::write(env.path("specs/one.md"), "# One\n").expect("written");
     env.git(&["add", "specs"]);
     env.git(&["commit", "-q", "-m", "specs"]);
-    let expected = env.ralph(&["plan", "3"]).code;
-    redirected(&env, "plan 3", ">plan.log 2>&1").exits(expected.expect("a code"));
+    env.ralph(&["plan", "3"]).exits(4);
+    for redirection in REDIRECTIONS {
+        redirected(&env, "plan 3", redirection).exits(4);
+    }
 }

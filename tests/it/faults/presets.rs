@@ -188,6 +188,37 @@ pub(super) const RELAYED: Preset = Preset {
     cut: Cut::IsRepeated,
 };
 
+/// A reviewer asks for changes and does some itself, which are undone; then it approves, and says that the task is fixed.
+pub(super) const REVIEWED: Preset = Preset {
+    prepare: |env| {
+        env.commits().settings(json!({
+            "agents": {"main": {"command": "worker"}, "second": {"command": "worker"}},
+            "roles": {"work": ["main"], "review": ["second"]},
+            "guardrails": [{"command": "test -e part-1"}, {"review": "second", "of": "claim"}],
+            "verify": {"look": "always"},
+        }))
+    },
+    args: &["run", "-p", "Do it."],
+    agent: r#"
+        case "$RALPH_ROLE" in
+            message) echo "Do part $RALPH_ITERATION"; exit ;;
+            review)
+                case "$prompt" in *"<look>"*) echo '<look>{"fixes": "task", "reason": "it does"}</look>'; exit ;; esac
+                if [ "$RALPH_ITERATION" = 1 ]; then
+                    echo bad >part-1; echo bad >added; git add -A; git commit --quiet -m bad
+                    echo '<review>{"verdict": "reject", "comments": ["one more part"]}</review>'
+                else
+                    echo '<review>{"verdict": "approve", "summary": "both parts are there"}</review>'
+                fi
+                exit ;;
+        esac
+        echo "$RALPH_ITERATION" >"part-$RALPH_ITERATION"; echo "<response>DONE</response>""#,
+    kind: Agent::Worker,
+    code: 0,
+    outcome: "done",
+    cut: Cut::IsRepeated,
+};
+
 /// The agent changes the settings that it is judged by: whenever ralph dies, its guardrail stays what it was.
 pub(crate) const TAMPERED: Preset = Preset {
     prepare: |env| env.guardrails(&["test -e fixed"]),
@@ -264,6 +295,28 @@ pub(crate) const PROMPT: Preset = Preset {
     },
     args: &["prompt", "ask.md"],
     agent: "echo seen >notes.md; echo Well.",
+    kind: Agent::Worker,
+    code: 0,
+    outcome: "done",
+    cut: Cut::IsRepeated,
+};
+
+/// A reviewer that forgets its verdict once, and touches what it was to judge.
+pub(crate) const REVIEW: Preset = Preset {
+    prepare: |env| {
+        env.write("kept.txt", "as it was\n");
+        env.commit_all();
+        env.write("new.txt", "a line to judge\n");
+        env.commit_all();
+        env.settings(json!({"retryDelay": "10ms"}))
+    },
+    args: &["review", "HEAD~1"],
+    agent: r#"
+        echo touched >kept.txt
+        case "$prompt" in
+            *"had no verdict"*) echo '<review>{"verdict": "approve", "summary": "does it"}</review>' ;;
+            *) echo "I like it." ;;
+        esac"#,
     kind: Agent::Worker,
     code: 0,
     outcome: "done",
@@ -450,6 +503,37 @@ pub(crate) const COUNTED: Preset = Preset {
             2*"1 of 2 tasks of implementation_plan.md is open"*"- Show sums"*) echo told >told; echo Well. ;;
         esac"#,
     ..BUILD
+};
+
+/// A person says something while the first turn claims that all is done, takes one note back, and pauses and continues the run.
+pub(crate) const SAID: Preset = Preset {
+    prepare: |env| env.commits().guardrails(&["true"]),
+    args: &["run", "-p", "Do it."],
+    agent: r#"
+        case "$prompt" in *"commit message"*) echo "Do part $RALPH_ITERATION"; exit;; esac
+        requests=$(echo "$RALPH_STATE_DIR"/*/runs/"$RALPH_RUN_ID")/requests
+        leave() { test -e "$requests/$1.json" || { echo "$2" >"$requests/$1.new"; mv "$requests/$1.new" "$requests/$1.json"; }; }
+        echo "$RALPH_ITERATION" >"part-$RALPH_ITERATION"
+        if test "$RALPH_ITERATION" = 1; then
+            mkdir -p "$requests"
+            leave 1 '{"say": {"text": "Mind the docs."}}'
+            leave 2 '{"say": {"text": "Mind the gap.", "keep": true}}'
+            leave 3 '{"say": {"text": "Never mind."}}'
+            leave 4 '{"withdraw": {"note": 3}}'
+            leave 5 '"pause"'
+            leave 6 '"go_on"'
+        fi
+        case "$prompt" in
+            *"Never mind."*) echo wrong >"wrong-$RALPH_ITERATION" ;;
+            *"Mind the docs."*"Mind the gap."*) echo both >"told-$RALPH_ITERATION" ;;
+            *"Mind the gap."*) echo one >"told-$RALPH_ITERATION"; echo "<response>DONE</response>"; exit ;;
+            *) echo "<response>DONE</response>"; exit ;;
+        esac
+        echo Well."#,
+    kind: Agent::Worker,
+    code: 0,
+    outcome: "done",
+    cut: Cut::IsRepeated,
 };
 
 /// The agent types a command that is for a person.

@@ -144,6 +144,24 @@ fn a_run_in_a_lane_that_is_killed_at_any_event_is_continued() {
     });
 }
 
+#[test]
+fn a_run_that_is_killed_between_its_end_and_its_receipt_lands_with_one() {
+    let whole = world(&["A"]);
+    whole.ralph(&["fleet"]).exits(0);
+    let events = whole.journal();
+    assert_eq!(events.last().expect("an event")["event"], "run_ended");
+    let env = world(&["A"]);
+    let killed = env.root().join("killed");
+    let place = format!("{} {}", events.len(), killed.display());
+    start(&env, "RALPH_TEST_KILL_AT", &place).wait().exits(0).says("died on A; it is continued");
+    assert!(killed.exists(), "nobody came to the end");
+    assert_eq!(env.journal().len(), events.len(), "nothing was recorded after the end");
+    // Who lands needs the receipt of the run: the lane made it.
+    is_finished(&env, &["A"]);
+    assert!(env.runs()[0].join("receipt.json").exists());
+    assert_eq!(recorded(&env, "A"), 1);
+}
+
 const WAITS: &str =
     "touch \"$FLEET_RECORD.begun\"; until test -e \"$FLEET_RECORD.go\"; do sleep 0.01; done; echo A >A.txt\n";
 

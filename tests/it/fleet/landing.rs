@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{
     after, candidates::prompts, commit, every_commit_passes, landed, no_refs_left, project, recorded,
-    repository, status,
+    repository, status, steps,
 };
 use crate::stories::{stories, story};
 
@@ -95,16 +95,26 @@ fn a_conflict_goes_back_to_a_lane_and_lands() {
 
 #[test]
 fn what_is_green_alone_and_red_together_lands_once_and_is_fixed() {
-    // Each adds a file; two of them are one too many, and a third says that it is allowed.
-    let work = |name: &str| {
-        format!("if ls part-* >/dev/null 2>&1; then touch allowed; fi\necho {name} >part-{name}\n")
+    // Each adds a file, and waits until the other has begun; two of them are one too many. Only who is told what the
+    // guardrail printed on the merged tree does something about it.
+    let work = |name: &str, other: &str| {
+        format!(
+            "touch \"$FLEET_RECORD.{name}\"; until test -e \"$FLEET_RECORD.{other}\"; do sleep 0.01; done\n\
+             if grep -q 'too many parts' ralph/tasks.json; then touch allowed; fi\necho {name} >part-{name}\n"
+        )
     };
-    let (one, two) = (work("A"), work("B"));
+    let (one, two) = (work("A", "B"), work("B", "A"));
     let check =
         "test $(ls part-* 2>/dev/null | wc -l) -lt 2 || test -e allowed || { echo too many parts; exit 3; }";
     let env = project(&[(story("A"), &one), (story("B"), &two)], check);
     env.ralph(&["fleet", "--lanes", "2"]).exits(0).says("fails on the merged tree");
     assert_eq!(landed(&env).len(), 2);
+    // One lands, the other is sent back once.
+    let all = steps(&env);
+    let place = |step: &str| all.iter().position(|it| it.ends_with(step)).expect("a step");
+    assert!(place("merged") < place("refused"), "{all:?}");
+    assert_eq!(all.iter().filter(|it| it.ends_with("refused")).count(), 1, "{all:?}");
+    assert_eq!(recorded(&env, "A") + recorded(&env, "B"), 3);
     every_commit_passes(&env, check);
     assert!(env.path("allowed").exists() && env.path("part-A").exists() && env.path("part-B").exists());
     env.nothing_left();

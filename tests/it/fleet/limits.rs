@@ -18,7 +18,8 @@ if test -z "$later"; then
 fi
 git add -A && git commit --quiet -m "work on $story""#;
 
-fn priced(stories: &[(Value, &str)], cost: &str) -> Env {
+/// Such a project, in which every turn costs this much.
+pub(super) fn priced(stories: &[(Value, &str)], cost: &str) -> Env {
     project(stories, "sh check.sh").agent("claude", &claude(STORY, cost)).settings(json!({"guard": "off"}))
 }
 

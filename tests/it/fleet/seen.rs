@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{journal, journal_path, landed, project, recorded, status};
+use super::{candidates::prompts, journal, journal_path, landed, project, recorded, status};
 use crate::{
     env::{Env, poll},
     receipts::{key_of, make_key, sign_with},
@@ -72,6 +72,21 @@ fn events_are_printed_and_the_id_of_a_fleet_is_good_for_what_that_of_a_run_is() 
     let said = env.ralph(&["fleet", "--quiet"]).exits(0);
     assert_eq!(said.stderr, "fleet | Complete: everything has landed\n");
     assert_eq!(said.stdout, "");
+}
+
+#[test]
+fn lanes_are_contained_unless_the_settings_say_otherwise() {
+    let env = prompts("exit 1");
+    let level = |env: &Env| {
+        env.ralph(&["fleet", "run", "Do it.", "--max-iterations", "1", "--retries", "0"]).exits(6);
+        journal(env)[0]["settings"]["sandbox"]["level"].clone()
+    };
+    assert_eq!(level(&env), "none");
+    let settings = std::fs::read_to_string(env.path(".ralph/settings.json")).expect("settings");
+    let mut settings: Value = serde_json::from_str(&settings).expect("JSON");
+    settings.as_object_mut().expect("an object").remove("sandbox").expect("one that was set");
+    env.write(".ralph/settings.json", &settings.to_string());
+    assert_eq!(level(&env), "auto");
 }
 
 #[test]

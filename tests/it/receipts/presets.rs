@@ -7,15 +7,16 @@ use serde_json::{Value, json};
 use super::statement_of;
 use crate::{
     env::{Env, done, say, shell},
-    faults::presets::{BUILD, JOB, PLAN, PROMPT, Preset, RUN, SESSION, STORIES, TASK},
+    faults::presets::{BUILD, JOB, PLAN, PROMPT, Preset, REVIEW, RUN, SESSION, STORIES, TASK},
 };
 
 /// Every kind of loop, and whether there are commits of it.
-const LOOPS: [(&str, &Preset, bool); 8] = [
+const LOOPS: [(&str, &Preset, bool); 9] = [
     ("run", &RUN, true),
     ("plan", &PLAN, true),
     ("build", &BUILD, true),
     ("prompt", &PROMPT, true),
+    ("review", &REVIEW, false),
     ("task", &TASK, false),
     ("job", &JOB, false),
     ("stories", &STORIES, true),

@@ -37,7 +37,7 @@ struct Shown {
 }
 
 /// The browser of the machine. Where `CI=true` there must be one.
-fn browser() -> Option<PathBuf> {
+pub(crate) fn browser() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").expect("a path");
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let found =

@@ -32,6 +32,8 @@ fn bound(settings: Value) -> Env {
 
 /// Holds half a gigabyte until somebody ends it: without a line's end, the last line is all of it.
 const HOLD: &str = "head -c 500000000 /dev/zero | { tail -n 1; sleep 600; } | head -c 1 >held; sleep 600";
+/// The same, by one that has let go of its parent.
+const HOLD_APART: &str = "setsid sh -c 'head -c 500000000 /dev/zero | { tail -n 1; sleep 600; } | head -c 1 >held &' & wait; sleep 600";
 /// The same, and ends by itself.
 const TOUCH: &str = "head -c 500000000 /dev/zero | tail -n 1 | wc -c";
 
@@ -46,6 +48,27 @@ fn memory_is_bounded() {
         output.says("everything inside was ended:").says("at most 200 MB (sandbox.maxMemory)");
         env.nothing_left();
         exec(&bound(json!({"maxMemory": 0})), user, level, TOUCH).exits(0).prints("500000000");
+    }
+}
+
+#[test]
+fn who_lets_go_of_its_parent_is_counted_as_well() {
+    for level in LEVELS.into_iter().filter(|level| works(level)) {
+        let env = bound(json!({"maxMemory": "200MB"}));
+        let output = exec(&env, As::Me, level, HOLD_APART);
+        assert_ne!(output.code, Some(0), "{level} {output:?}");
+        output.says("at most 200 MB (sandbox.maxMemory)");
+        env.nothing_left();
+    }
+}
+
+#[test]
+fn who_lets_go_of_its_parent_ends_with_the_command() {
+    for level in LEVELS.into_iter().filter(|level| works(level)) {
+        let env = bound(json!({}));
+        let command = "setsid sh -c 'sleep 600 & echo begun >begun' & while ! [ -e begun ]; do :; done";
+        exec(&env, As::Me, level, command).exits(0);
+        env.nothing_left();
     }
 }
 
@@ -97,7 +120,15 @@ fn a_number_of_processes_that_nobody_keeps_to_is_an_error() {
     }
     let env = bound(json!({"maxProcesses": 100}));
     for level in LEVELS.into_iter().filter(|level| works(level)) {
-        exec(&env, As::Me, level, "touch begun").exits(2).says("`sandbox.maxProcesses`");
+        let output = exec(&env, As::Me, level, "touch begun");
+        if output.code == Some(0) {
+            // A control group keeps it.
+            fs::remove_file(env.path("begun")).expect("it began");
+            let many = "i=0; while [ $i -lt 150 ]; do sleep 9 & i=$((i+1)); done";
+            assert_ne!(exec(&env, As::Me, level, many).code, Some(0), "{level}");
+            continue;
+        }
+        output.exits(2).says("`sandbox.maxProcesses`");
         assert!(!env.path("begun").exists(), "{level}");
     }
 }

@@ -40,14 +40,21 @@ pub(super) fn measure(place: &Place, effort: Effort, table: &mut Table) -> Resul
         3.0,
     );
     table.time("  a lane that is used again, until the agent works", large.reused, MAX_REUSE);
+    table.ratio(
+        "  the first landing, which clones the judge, against the same",
+        large.clone,
+        large.first,
+        3.0,
+    );
     table.time("  landing, beside the guardrails", large.landing, MAX_LARGE_LANDING);
     let small = lane(place, effort.rounds(8), SMALL)?;
     table.time("landing, 100 files, beside the guardrails", small.landing, MAX_LANDING);
     table.note(format!(
-        "lanes, 100 files: git clone {}, a new lane {}, one that is used again {}",
+        "lanes, 100 files: git clone {}, a new lane {}, one that is used again {}, the first landing {}",
         seconds(small.clone),
         seconds(small.fresh),
-        seconds(small.reused)
+        seconds(small.reused),
+        seconds(small.first)
     ));
     Ok(())
 }
@@ -57,6 +64,8 @@ struct LaneTimes {
     clone: f64,
     fresh: f64,
     reused: f64,
+    /// Landings that make the judge, and those that find it.
+    first: f64,
     landing: f64,
 }
 
@@ -70,7 +79,8 @@ fn lane(place: &Place, rounds: usize, files: usize) -> Result<LaneTimes> {
         begun.display()
     );
     let agent = program(place, "agent", &script)?;
-    let (mut clones, mut fresh, mut reused, mut landings) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut clones, mut fresh, mut reused) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut first, mut landings) = (Vec::new(), Vec::new());
     for round in 0..rounds {
         let copy = place.current(&format!("copy-{round}"));
         let words = ["clone", "--quiet", "--no-hardlinks", "."];
@@ -83,16 +93,20 @@ fn lane(place: &Place, rounds: usize, files: usize) -> Result<LaneTimes> {
             let events = events(place)?;
             let nanoseconds: f64 = fs_err::read_to_string(&begun)?.trim().parse()?;
             let took = nanoseconds / 1e9 - at(&events, "claimed")?;
+            let landing = at(&events, "merged")? - at(&events, "done")?;
             if is_fresh {
                 fresh.push(took);
+                first.push(landing);
             } else {
                 reused.push(took);
+                landings.push(landing);
             }
-            landings.push(at(&events, "merged")? - at(&events, "done")?);
         }
         for project in fs_err::read_dir(place.current("state"))?.flatten() {
-            // The next one begins without a lane.
-            let _ = fs_err::remove_dir_all(project.path().join("lanes"));
+            // The next one begins without a lane and without a judge.
+            for name in ["lanes", "judge"] {
+                let _ = fs_err::remove_dir_all(project.path().join(name));
+            }
         }
     }
     let middle = |values: Vec<f64>| median(values.into_iter());
@@ -100,6 +114,7 @@ fn lane(place: &Place, rounds: usize, files: usize) -> Result<LaneTimes> {
         clone: middle(clones),
         fresh: middle(fresh),
         reused: middle(reused),
+        first: middle(first),
         landing: middle(landings),
     })
 }
@@ -200,12 +215,30 @@ pub(super) fn measure_stories(place: &Place, _effort: Effort, table: &mut Table)
     let mut fleet = place.ralph()?;
     fleet.args(["fleet", "--lanes", "4", "--sandbox", "none", "--no-baseline", "--output", "json"]);
     let whole = clock::run(fleet.args(["--guardrail", "true", "--agent"]).arg(&agent), 0)?;
-    table.ratio("ten stories, a diamond, 4 lanes: against what they must take", bound, whole.seconds, 1.3);
+    let judged = landing_guardrails(place, work.len())?;
+    let took = whole.seconds - judged;
+    table.ratio("ten stories, a diamond, 4 lanes: against what they must take", bound, took, 1.3);
     table.note(format!(
-        "ten stories of {sum} s in all, the longest way {critical} s: {} with the guardrails of ten landings",
-        seconds(whole.seconds)
+        "ten stories of {sum} s in all, the longest way {critical} s: {}, of which the guardrails of ten landings took {}",
+        seconds(whole.seconds),
+        seconds(judged)
     ));
     Ok(())
+}
+
+/// What the guardrails of the last landings took, by their receipts.
+fn landing_guardrails(place: &Place, landings: usize) -> Result<f64> {
+    let mut sum = 0.0;
+    for number in 0..landings {
+        // No one has signed them.
+        clock::run(place.ralph()?.args(["verify", &format!("HEAD~{number}"), "--json"]), 2)?;
+        let said: Value = serde_json::from_str(&fs_err::read_to_string(place.current("stdout"))?)?;
+        let guardrails = said["statement"]["predicate"]["guardrails"].as_array().context("guardrails")?;
+        let ms = guardrails.iter().filter_map(|it| it["inJudge"]["ms"].as_f64()).sum::<f64>();
+        ensure!(!guardrails.is_empty(), "a landing without a guardrail");
+        sum += ms / 1e3;
+    }
+    Ok(sum)
 }
 
 /// A program of the shell.

@@ -3,6 +3,7 @@
 use std::{fmt::Write, path::PathBuf, time::Duration};
 
 use anyhow::{Context, Result, ensure};
+use ralph_core::engine::chain::{self, Chain};
 use serde_json::Value;
 
 use super::{
@@ -36,8 +37,9 @@ pub(super) fn measure(place: &Place, effort: Effort, table: &mut Table) -> Resul
     table.note(format!("status of a journal of {size:.1} MB, {note}"));
 
     let again = || -> Result<Sample> {
-        // Each resume goes on from the same place.
+        // Each resume goes on from the same place, and from a record that the disk has, as a run leaves it.
         fs_err::write(&journal, &record)?;
+        fs_err::File::open(&journal)?.sync_all()?;
         let limit = (ITERATIONS + 1).to_string();
         clock::run(place.ralph()?.args(["resume", "--max-iterations", &limit]), 1)
     };
@@ -73,7 +75,7 @@ pub(crate) fn lengthen(place: &Place, iterations: u32) -> Result<PathBuf> {
         );
     };
     let text = fs_err::read_to_string(&journal)?;
-    // Lines that stand elsewhere than they were written break the chain; without it a record is read as one of version 0.1.
+    // Lines that stand elsewhere than they were written break the chain: it is made anew.
     let lines: Vec<String> = text.lines().map(unchained).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let [start, rest @ ..] = &lines[..] else { anyhow::bail!("the journal is too short") };
@@ -102,11 +104,18 @@ pub(crate) fn lengthen(place: &Place, iterations: u32) -> Result<PathBuf> {
     for line in end {
         let _ = writeln!(long, "{line}");
     }
-    fs_err::write(&journal, long)?;
+    let mut chain = Chain::default();
+    let mut chained = Vec::with_capacity(2 * long.len());
+    for line in long.lines() {
+        let mut line = line.as_bytes().to_vec();
+        chain.close(&mut line);
+        chained.extend(line);
+        chained.push(b'\n');
+    }
+    fs_err::write(&journal, chained)?;
     Ok(journal)
 }
 
-/// The line without the number that chains it to the one before it, which is its last field.
 fn unchained(line: &str) -> String {
-    line.rfind(",\"chain\":\"").map_or_else(|| line.to_owned(), |at| format!("{}}}", &line[..at]))
+    String::from_utf8_lossy(&chain::unchained(line.as_bytes())).into_owned()
 }

@@ -5,55 +5,64 @@
 
 use std::{
     env,
+    path::PathBuf,
     process::{Command, Stdio},
 };
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::steps::{CARGO_DENY, Done, Step, When, have, or_without, packages, run};
+use super::steps::{Done, Step, When, have, or_without, packages, run};
+use crate::dist::ARM_LINKER_VARIABLE;
 use crate::{
-    cargo::{cargo, root, target_dir},
-    debian::{Missing, QEMU},
-    elf,
+    cargo::{Tool, cargo, root, target_dir},
+    debian::{ARM_LINKER, Missing, QEMU},
+    elf, macho,
     python::ZIGBUILD,
     say,
 };
 
-const MACS: [&str; 2] = ["aarch64-apple-darwin", "x86_64-apple-darwin"];
+const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
+const MAC: &str = "aarch64-apple-darwin";
+const INTEL_MAC: &str = "x86_64-apple-darwin";
 const ARM: &str = "aarch64-unknown-linux-gnu";
-/// How a program for a Mac begins.
-const MACH_O: [u8; 4] = [0xcf, 0xfa, 0xed, 0xfe];
 /// The crates whose tests an emulator runs soon enough: what decides, and what judges.
 const EMULATED: [&str; 4] = ["ralph-core", "ralph-guard", "ralph-agents", "ralph-checks"];
 
-pub(super) const STEPS: [Step; 6] = [
+pub(super) const STEPS: [Step; 7] = [
     Step {
         name: "packages",
         repeat: "cargo xtask dist --try",
-        when: When::Platforms,
-        cold_seconds: 38,
+        when: When::Both,
+        cold_seconds: 40,
         check: packages,
     },
     Step {
         name: "mac",
-        repeat: "cargo clippy --all-targets --locked --target aarch64-apple-darwin --target x86_64-apple-darwin -- -D warnings",
-        when: When::Platforms,
-        cold_seconds: 150,
-        check: mac,
-    },
-    Step {
-        name: "link",
-        repeat: "cargo zigbuild --package ralph --locked --target aarch64-apple-darwin --target x86_64-apple-darwin",
-        when: When::Platforms,
-        cold_seconds: 180,
-        check: link,
+        repeat: "cargo xtask ci --platforms",
+        when: When::Both,
+        cold_seconds: 140,
+        check: |missing| mac(MAC, missing),
     },
     Step {
         name: "arm",
+        repeat: "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc cargo build --locked --target aarch64-unknown-linux-gnu",
+        when: When::Both,
+        cold_seconds: 60,
+        check: arm,
+    },
+    Step {
+        name: "intel mac",
         repeat: "cargo xtask ci --platforms",
         when: When::Platforms,
-        cold_seconds: 200,
-        check: arm,
+        cold_seconds: 120,
+        check: |missing| mac(INTEL_MAC, missing),
+    },
+    Step {
+        name: "emulated",
+        repeat: "cargo xtask ci --platforms",
+        when: When::Platforms,
+        cold_seconds: 140,
+        check: emulated,
     },
     Step {
         name: "oldest",
@@ -64,56 +73,63 @@ pub(super) const STEPS: [Step; 6] = [
     },
     Step {
         name: "advisories",
-        repeat: "cargo deny check advisories",
+        repeat: "cargo deny check",
         when: When::Platforms,
-        cold_seconds: 20,
+        cold_seconds: 130,
         check: |_| advisories(),
     },
 ];
 
-fn mac(missing: Missing) -> Result<Done> {
-    or_else_skip(targets(&MACS, missing), || {
-        let mut clippy = cargo();
-        clippy
-            .args(["clippy", "--all-targets", "--locked"])
-            .args(MACS.map(|target| format!("--target={target}")));
-        run(clippy.args(["--", "-D", "warnings"]))
-    })
-}
-
-fn link(missing: Missing) -> Result<Done> {
-    or_else_skip(targets(&MACS, missing).and_then(|()| linker(missing)), || {
-        let mut build = zigbuild("zigbuild")?;
-        build.args(["--package", "ralph"]).args(MACS.map(|target| format!("--target={target}")));
-        run(&mut build)?;
-        for target in MACS {
-            let program = target_dir().join(target).join("debug/ralph");
-            let bytes = fs_err::read(&program)?;
-            ensure!(bytes.starts_with(&MACH_O), "{} is no program for a Mac", program.display());
-            say(&format!("{}: {} bytes\n", program.display(), bytes.len()));
-        }
+/// Lints everything for a Mac, tests included, and links the program.
+fn mac(target: &'static str, missing: Missing) -> Result<Done> {
+    or_else_skip(targets(&[target], missing).and_then(|()| linker(missing)), || {
+        let target_flag = format!("--target={target}");
+        let lints = ["--", "-D", "warnings"];
+        run(cargo().args(["clippy", "--all-targets", "--locked", &target_flag]).args(lints))?;
+        run(zigbuild("zigbuild")?.args(["--package", "ralph", &target_flag]))?;
+        let program = target_dir().join(target).join("debug/ralph");
+        let bytes = fs_err::read(&program)?;
+        macho::ensure_starts(&bytes, target).with_context(|| program.display().to_string())?;
+        say(&format!("{}: {} bytes\n", program.display(), bytes.len()));
         Ok(Done::All)
     })
 }
 
 fn arm(missing: Missing) -> Result<Done> {
-    or_else_skip(targets(&[ARM], missing).and_then(|()| linker(missing)), || {
-        run(zigbuild("zigbuild")?.args(["--package", "ralph"]).arg(format!("--target={ARM}")))?;
-        let program = target_dir().join(ARM).join("debug/ralph");
+    or_else_skip(targets(&[ARM], missing).and_then(|()| ARM_LINKER.find(missing).map(drop)), || {
+        run(for_arm("build").args(["--package", "ralph"]))?;
+        let program = arm_program();
         ensure!(elf::is_static(&fs_err::read(&program)?)?, "{} needs a dynamic loader", program.display());
-        let emulator = have(&QEMU, missing)?;
-        if matches!(emulator, Done::Without(_)) {
-            return Ok(emulator);
-        }
-        run(Command::new("qemu-aarch64-static").arg(&program).arg("--version"))?;
-        let mut test = zigbuild("test")?;
-        test.args(["--lib", &format!("--target={ARM}")]);
-        test.args(EMULATED.map(|name| format!("--package={name}")));
-        // Properties are tried often enough by the machines that are quick.
-        test.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64-static")
-            .env("PROPTEST_CASES", "16");
-        run(&mut test)
+        Ok(Done::All)
     })
+}
+
+fn arm_program() -> PathBuf {
+    target_dir().join(ARM).join("debug/ralph")
+}
+
+/// Cargo, with this command of it, for ARM.
+fn for_arm(command: &str) -> Command {
+    let mut cargo = cargo();
+    cargo
+        .args([command, "--locked", &format!("--target={ARM}")])
+        .env(ARM_LINKER_VARIABLE, "aarch64-linux-gnu-gcc");
+    cargo
+}
+
+/// Runs the ARM program, and tests, in an emulator.
+fn emulated(missing: Missing) -> Result<Done> {
+    match arm(missing)?.and(have(&QEMU, missing)?) {
+        Done::All => {}
+        skipped @ Done::Without(_) => return Ok(skipped),
+    }
+    run(Command::new("qemu-aarch64-static").arg(arm_program()).arg("--version"))?;
+    let mut test = for_arm("test");
+    test.arg("--lib").args(EMULATED.map(|name| format!("--package={name}")));
+    // Properties are tried often enough by the machines that are quick.
+    test.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64-static")
+        .env("PROPTEST_CASES", "16");
+    run(&mut test)
 }
 
 /// The oldest Rust that is promised builds ralph.
@@ -134,9 +150,11 @@ fn oldest(missing: Missing) -> Result<()> {
     run(check.args([&format!("+{toolchain}"), "check", "--locked"])).map(drop)
 }
 
-/// Known holes in what ralph is made of. The list of them is fetched; where it cannot be, the check is skipped by name.
+/// What may be part of ralph, as `cargo deny` reads it, and known holes in it. The list of them is fetched; where it cannot be, the check is skipped by name.
 fn advisories() -> Result<Done> {
-    let mut deny = Command::new(CARGO_DENY.find()?);
+    let deny = CARGO_DENY.find()?;
+    run(Command::new(&deny).args(["check", "licenses", "bans", "sources"]).current_dir(root()))?;
+    let mut deny = Command::new(deny);
     let output = deny.args(["check", "advisories"]).current_dir(root()).stdin(Stdio::null()).output()?;
     let said = String::from_utf8_lossy(&output.stderr);
     if output.status.success() {
@@ -154,6 +172,11 @@ fn or_else_skip(ready: Result<()>, check: impl FnOnce() -> Result<Done>) -> Resu
         Done::All => check(),
         skipped @ Done::Without(_) => Ok(skipped),
     }
+}
+
+/// Has the libraries of all targets ready.
+pub(super) fn install_targets(missing: Missing) -> Result<()> {
+    targets(&[MAC, ARM], missing)
 }
 
 /// Whether the library of these targets is there.

@@ -10,10 +10,10 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{memory::Memory, test};
+use super::{dependencies, memory::Memory, space, test};
 use crate::{
     agents,
-    cargo::{self, Tool, cargo, release, root},
+    cargo::{self, cargo},
     debian::{BROWSER, BWRAP, LANGUAGES, LINTIAN, Missing, NIX, Needed, RUBY, VALGRIND},
     dist, elf,
     generate::{self, Stale},
@@ -22,7 +22,6 @@ use crate::{
     say, selftest,
 };
 
-pub(super) const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
 /// How long the demo may take: seconds on any machine that is used, and time enough on one that is ten times slower.
 const DEMO_TIMEOUT: Duration = Duration::from_mins(2);
 
@@ -45,6 +44,8 @@ pub(super) enum When {
     Whole,
     /// Only in a run for other machines.
     Platforms,
+    /// In a whole run, and in one for other machines.
+    Both,
     /// Only in a quick run, for something of the whole one that takes longer.
     Quick,
 }
@@ -86,7 +87,7 @@ const QUICK: [&str; 7] = [
 /// What depends on how processes are watched, with the backend of other systems.
 const PORTABLE: [&str; 4] = ["processes::", "signals::", "loop_and_claims::", "resume::"];
 
-pub(super) const STEPS: [Step; 18] = [
+pub(super) const STEPS: [Step; 17] = [
     Step {
         name: "format",
         repeat: "cargo fmt --all --check",
@@ -115,21 +116,21 @@ pub(super) const STEPS: [Step; 18] = [
         name: "sandboxes",
         repeat: "apt-get install --yes bubblewrap",
         when: When::Whole,
-        cold_seconds: 5,
+        cold_seconds: 1,
         check: |missing| have(&BWRAP, missing),
     },
     Step {
         name: "browser",
         repeat: "apt-get install --yes chromium",
         when: When::Whole,
-        cold_seconds: 40,
+        cold_seconds: 10,
         check: |missing| have(&BROWSER, missing),
     },
     Step {
         name: "languages",
-        repeat: "apt-get install --yes openssh-client golang-go python3-pytest bundler default-jdk-headless maven libsurefire-java",
+        repeat: "apt-get install --yes openssh-client gh curl golang-go python3-pytest bundler default-jdk-headless maven libsurefire-java",
         when: When::Whole,
-        cold_seconds: 60,
+        cold_seconds: 1,
         check: |missing| {
             let all = LANGUAGES.iter().map(|language| have(language, missing));
             all.reduce(|first, second| first.and_then(|first| second.map(|second| first.and(second))))
@@ -140,7 +141,7 @@ pub(super) const STEPS: [Step; 18] = [
         name: "agents",
         repeat: "cargo xtask agents --install-only",
         when: When::Whole,
-        cold_seconds: 30,
+        cold_seconds: 10,
         check: |_| agents::install_usual().map(|()| Done::All),
     },
     Step {
@@ -188,25 +189,25 @@ pub(super) const STEPS: [Step; 18] = [
         name: "dependencies",
         repeat: "cargo deny check licenses bans sources",
         when: When::Whole,
-        cold_seconds: 120,
-        check: |_| {
-            let mut deny = Command::new(CARGO_DENY.find()?);
-            run(deny.args(["check", "licenses", "bans", "sources"]).current_dir(root()))
-        },
+        cold_seconds: 1,
+        check: |_| dependencies::check().map(|()| Done::All),
     },
     Step {
         name: "build",
-        repeat: "cargo build --release --locked",
+        repeat: "cargo build --profile dist --locked",
         when: When::Whole,
-        cold_seconds: 110,
-        check: |_| release().map(|_| Done::All),
+        cold_seconds: 200,
+        check: |_| {
+            space::make_room()?;
+            static_program(&cargo::dist()?)
+        },
     },
     Step {
         name: "demo",
-        repeat: "cargo run --release --locked -- demo",
+        repeat: "cargo run --profile dist --locked -- demo",
         when: When::Whole,
         cold_seconds: 5,
-        check: |_| demo(&release()?),
+        check: |_| demo(&cargo::dist()?),
     },
     Step {
         name: "selftest",
@@ -214,13 +215,6 @@ pub(super) const STEPS: [Step; 18] = [
         when: When::Whole,
         cold_seconds: 100,
         check: |_| selftest(),
-    },
-    Step {
-        name: "dist",
-        repeat: "cargo build --profile dist --locked",
-        when: When::Whole,
-        cold_seconds: 200,
-        check: |_| static_program(&cargo::dist()?),
     },
     Step {
         name: "instructions",
@@ -276,7 +270,7 @@ fn instructions(missing: Missing) -> Result<Done> {
 }
 
 fn selftest() -> Result<Done> {
-    let code = selftest::main(selftest::Then::Compare)?;
+    let code = selftest::compare_by(&cargo::dist()?)?;
     ensure!(
         code == ExitCode::SUCCESS,
         "a cheat comes further than it did, or honest work less far; if it must: `cargo xtask selftest --save`"

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    cargo::{flags_for_dist, root, target_dir},
+    cargo::{cargo, flags_for_dist, root, target_dir},
     python::ZIGBUILD,
 };
 
@@ -20,6 +20,9 @@ pub(crate) struct Target {
     /// What Debian calls the processor.
     pub(super) debian: Option<&'static str>,
 }
+
+/// Tells cargo which program links for ARM.
+pub(crate) const ARM_LINKER_VARIABLE: &str = "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER";
 
 /// Whatever this program was built for.
 pub(crate) const HOST: &str = if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
@@ -75,13 +78,15 @@ impl Target {
         self.npm.0 == "linux"
     }
 
-    /// Builds ralph as it is shipped, linked by zig.
+    /// Builds ralph as it is shipped: linked by zig for a Mac, by the compiler of Debian for another Linux.
     pub(crate) fn build(&self) -> Result<PathBuf> {
-        let mut command = ZIGBUILD.command()?;
-        command.args(["zigbuild", "--package", "ralph", "--profile", "dist", "--locked", "--target"]);
+        let mut command = if self.is_linux() { cargo() } else { ZIGBUILD.command()? };
+        command.arg(if self.is_linux() { "build" } else { "zigbuild" });
+        command.args(["--package", "ralph", "--profile", "dist", "--locked", "--target"]);
         command.arg(self.triple).args(flags_for_dist(self.triple, root())).current_dir(root());
-        let status = command.status().context("cannot start `cargo-zigbuild`")?;
-        ensure!(status.success(), "`cargo zigbuild --target {}` ended with {status}", self.triple);
+        command.env(ARM_LINKER_VARIABLE, "aarch64-linux-gnu-gcc");
+        let status = command.status().context("cannot start cargo")?;
+        ensure!(status.success(), "`cargo build --target {}` ended with {status}", self.triple);
         Ok(target_dir().join(self.triple).join("dist/ralph"))
     }
 }

@@ -68,5 +68,5 @@ pub(super) fn take() -> Result<()> {
     let page = format!("file://{}", page.display());
     call(&browser, &[&flags[..], &quiet[..], &[&profile, &picture, &page]].concat())?;
     say(&format!("written: {}; now look at it\n", path.display()));
-    Ok(())
+    super::serve::take(&ralph, folder.path())
 }

@@ -3,7 +3,7 @@
 //! Every run of equal cells has its own place and length, every other character a place of its own, and ralph's marks
 //! are drawn, so that the columns hold and nothing is missing whatever fonts the reader has.
 
-use std::fmt::Write;
+use std::{fmt::Write, time::Duration};
 
 use vt100::{Cell, Color, Screen};
 
@@ -30,8 +30,12 @@ const MARKS: [(&str, &str); 4] = [
     ("⎿", "<path d=\"M4-14v12h5\" fill=\"none\" stroke=\"#7f8794\"/>"),
 ];
 
-/// Draws the first rows of a screen.
-pub(super) fn draw(screen: &Screen, rows: u16) -> String {
+/// Rows come one after the other, once; then the picture stands. A reader who wants nothing to move has all of it at once.
+const MOTION: &str = "<style>g.row{animation:come 1ms backwards}@keyframes come{from{visibility:hidden}}\
+                      @media(prefers-reduced-motion:reduce){g.row{animation:none}}</style>";
+
+/// Draws the first rows of a screen, each from its time on; one without a time is there from the beginning.
+pub(super) fn draw(screen: &Screen, rows: u16, times: &[Duration]) -> String {
     let (_, columns) = screen.size();
     let (width, height) = (
         f32::from(columns.get()).mul_add(CELL.0, 2.0 * MARGIN),
@@ -39,14 +43,25 @@ pub(super) fn draw(screen: &Screen, rows: u16) -> String {
     );
     let mut text = String::new();
     for row in 0..rows {
-        for run in runs(screen, row) {
-            // A string takes everything that is written into it.
-            let _ = writeln!(text, "{}", run.draw(row));
-        }
+        let drawn: Vec<String> = runs(screen, row).iter().map(|run| format!("{}\n", run.draw(row))).collect();
+        let time = times.get(usize::from(row)).filter(|time| !time.is_zero() && !drawn.is_empty());
+        // A string takes everything that is written into it.
+        let _ = match time {
+            Some(time) => {
+                let seconds = time.as_secs_f32();
+                write!(
+                    text,
+                    "<g class=\"row\" style=\"animation-delay:{seconds:.2}s\">\n{}</g>\n",
+                    drawn.concat()
+                )
+            }
+            None => write!(text, "{}", drawn.concat()),
+        };
     }
+    let motion = if times.is_empty() { "" } else { MOTION };
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
-         role=\"img\" aria-label=\"ralph demo in a terminal\">\n\
+         role=\"img\" aria-label=\"ralph demo in a terminal\">{motion}\n\
          <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"{BACKGROUND}\"/>\n\
          <g font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace\" \
          font-size=\"{SIZE}\" fill=\"{FOREGROUND}\" xml:space=\"preserve\">\n{text}</g>\n</svg>\n"
@@ -147,7 +162,7 @@ mod tests {
     fn check(sent: &str, expected: &[&str]) {
         let mut terminal = vt100::Parser::new(NonZeroU16::MIN, NonZeroU16::new(20).expect("not zero"), 0);
         terminal.process(sent.as_bytes());
-        let drawn = draw(terminal.screen(), 1);
+        let drawn = draw(terminal.screen(), 1, &[]);
         let lines: Vec<&str> = drawn.lines().filter(|line| line.starts_with("<text")).collect();
         assert_eq!(lines, expected, "{sent:?}");
     }
@@ -168,5 +183,23 @@ mod tests {
             "\x1b[31mred\x1b[m",
             &[&format!("<text x=\"16.0\" y=\"30.0\" {} fill=\"#f07178\">red</text>", fit("25.2"))],
         );
+    }
+
+    #[test]
+    fn a_row_comes_at_its_time() {
+        let mut terminal = vt100::Parser::new(
+            NonZeroU16::new(3).expect("not zero"),
+            NonZeroU16::new(9).expect("not zero"),
+            0,
+        );
+        terminal.process(b"a\r\nb");
+        let drawn = draw(
+            terminal.screen(),
+            3,
+            &[Duration::ZERO, Duration::from_millis(1500), Duration::from_secs(2)],
+        );
+        assert_eq!(drawn.matches("class=\"row\"").count(), 1, "{drawn}");
+        assert!(drawn.contains("animation-delay:1.50s") && drawn.contains("@keyframes"), "{drawn}");
+        assert!(!draw(terminal.screen(), 3, &[]).contains("style"));
     }
 }

@@ -13,14 +13,7 @@ const NO_REASON: &str = "it gives no reason";
 
 /// How it is written in a loop that waits for these claims, with a place for the reason.
 pub fn marker(claims: &[Claim]) -> String {
-    let name = claims.iter().find_map(|claim| match claim {
-        Claim::Tag { name, .. } => Some(name.as_str()),
-        Claim::File { .. }
-        | Claim::StoriesApproved
-        | Claim::PlanSettled
-        | Claim::NothingLeft
-        | Claim::TurnEnd => None,
-    });
+    let name = claims.iter().find_map(Claim::tag);
     let name = name.unwrap_or("response");
     format!("<{name}>{WORD}: reason</{name}>")
 }

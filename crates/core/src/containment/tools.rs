@@ -223,6 +223,29 @@ mod tests {
     }
 
     #[test]
+    fn every_tool_gets_what_it_needs() {
+        let expected: [(&str, &[&str], Option<&str>, Made); 12] = [
+            ("cargo", &["registry/index"], Some("bin"), Made::Always),
+            ("rustup", &["settings.toml"], None, Made::IfThere),
+            ("go", &[], Some("bin"), Made::Always),
+            ("nvm", &["alias"], None, Made::IfThere),
+            ("pyenv", &["version"], Some("shims"), Made::IfThere),
+            ("asdf", &["shims"], Some("shims"), Made::IfThere),
+            ("mise", &[], Some("shims"), Made::Always),
+            ("mise-state", &[], None, Made::Always),
+            ("uv-python", &[], None, Made::Always),
+            ("uv-tools", &[], None, Made::Always),
+            ("uv-bin", &[], Some(""), Made::Always),
+            ("python", &[], Some("bin"), Made::Always),
+        ];
+        for (tool, (name, copied, programs, made)) in TOOLS.iter().zip(expected) {
+            assert_eq!((tool.name, tool.copied, tool.programs, tool.made), (name, copied, programs, made));
+            // Without a variable nothing leads the tool to its folder; without links everything is downloaded again.
+            assert!(!tool.variable.is_empty() && !tool.usual.is_empty() && !tool.linked.is_empty(), "{name}");
+        }
+    }
+
+    #[test]
     fn go_asks_the_user_s_modules_first() {
         let file = "GOFLAGS=-mod=mod\nGOPROXY=https://go.example.com\n";
         assert_eq!(go_setting(file, "GOPROXY"), Some("https://go.example.com"));

@@ -3,7 +3,7 @@
 use ralph_agents::AGENTS;
 use ralph_agents::versions::Version;
 
-use super::{Agent, Fact, Findings, Git, Group, Login, Place, Severity};
+use super::{Agent, Fact, Findings, Group, Login, Place, Severity, Unfinished};
 
 /// The oldest git that has every option ralph calls it with: `rm --pathspec-from-file` came last.
 const OLDEST_GIT: &str = "2.26";
@@ -192,13 +192,13 @@ fn git(findings: &Findings) -> Vec<Fact> {
         );
         facts.push(here(level, text).fix("$EDITOR .ralph/settings.json"));
     }
-    let Some(Git { version, repository, has_identity }) = &findings.git else {
+    let Some(found) = &findings.git else {
         if !wants_git {
             facts.push(here(Severity::Note, "git is not installed; nothing can be committed".to_owned()));
         }
         return facts;
     };
-    facts.push(match version {
+    facts.push(match &found.version {
         Some(version) if is_old(version) => {
             here(bad, format!("git {version} is too old to commit with; {OLDEST_GIT} is needed"))
                 .fix("git --version  # after an update with your package manager")
@@ -206,19 +206,42 @@ fn git(findings: &Findings) -> Vec<Fact> {
         Some(version) => here(Severity::Good, format!("git {version}")),
         None => here(Severity::Warning, "git does not say its version".to_owned()).fix("git --version"),
     });
-    let Some(repository) = repository else {
-        facts.push(here(bad, "the project is not in a repository".to_owned()).fix("git init"));
+    if !found.led_elsewhere_by.is_empty() {
+        let (names, unset) = (found.led_elsewhere_by.join(", "), found.led_elsewhere_by.join(" "));
+        let text = format!("the environment leads git to another repository: {names}");
+        // Whatever a run does, it refuses this.
+        facts.push(here(Severity::Problem, text).fix(format!("unset {unset}")));
+    }
+    let Some(repository) = &found.repository else {
+        facts.push(match &found.refusal {
+            Some(refusal) => {
+                let (said, remedy) = in_short(refusal);
+                here(bad, format!("git does not work here: {said}")).fix(remedy)
+            }
+            None => here(bad, "the project is not in a repository".to_owned()).fix("git init"),
+        });
         return facts;
     };
     facts.push(here(Severity::Good, format!("the repository is {}", repository.display())));
-    facts.push(if *has_identity {
-        here(Severity::Good, "git knows whose commits it makes".to_owned())
+    if let Some(Unfinished { what, ends: [end, undo] }) = &found.unfinished {
+        let text = format!("{what} is in progress; a commit would become part of it");
+        let fact = here(bad, text).fix(*end);
+        facts.push(if end == undo { fact } else { fact.fix(format!("{undo}  # to undo it")) });
+    }
+    facts.push(if found.has_identity {
+        here(Severity::Good, "git user.name and user.email are set".to_owned())
     } else {
         here(bad, "git does not know who you are, so it could not commit".to_owned())
             .fix("git config user.name \"Your Name\"")
             .fix("git config user.email you@example.com")
     });
     facts
+}
+
+/// The first thing that git says, and what it wants to be typed: where it names that, on a line of its own.
+fn in_short(refusal: &str) -> (&str, &str) {
+    let remedy = refusal.lines().find_map(|line| line.strip_prefix('\t').filter(|it| it.starts_with("git ")));
+    (refusal.lines().next().unwrap_or_default(), remedy.unwrap_or("git status"))
 }
 
 fn is_git(command: &str) -> bool {

@@ -1,29 +1,81 @@
-//! Who has the turn that is due, or what follows where nobody can have it.
-//!
-//! Pure: the moment comes in as an argument. What is known of the agents is folded from the record, so a resumed run
-//! chooses as the first process would have done.
+//! Who performs what was decided: pure, the moment comes in as an argument.
 
-use super::{Action, State, Wait, outcome::Outcome, patience_left, plan::Plan, roles::TurnOf, stop::Stop};
+use super::{
+    Action, State, Wait,
+    outcome::Outcome,
+    patience_left,
+    plan::{Check, Plan},
+    roles::TurnOf,
+    stop::Stop,
+};
+use crate::review::OpinionAbout;
 
 /// The action with who performs it, or the wait or the end where nobody can. `now` is in milliseconds since 1970.
 pub(super) fn assign(plan: &Plan, state: &State, action: Action, now: i64) -> Action {
-    let Action::RunTurn(mut order) = action else { return action };
-    let (role, crew) = (order.mode.into(), &state.crew);
-    match crew.choose(&plan.roles, role, now) {
-        None => Action::RunTurn(order),
-        Some(TurnOf::Agent(chosen)) => {
-            order.chosen = Some(chosen);
-            Action::RunTurn(order)
-        }
-        Some(TurnOf::NotBefore(back_ms)) => match patience_left(plan, state) {
-            0 => Action::Finish(Outcome::Stopped(Stop::Quota { message: crew.excuses(&plan.roles, role) })),
-            at_most_ms => {
-                let resets_at = back_ms.saturating_add(999) / 1000;
-                Action::StartWait(Wait::ForQuota { resets_at, at_least_ms: 0, at_most_ms })
+    match action {
+        Action::RunTurn(mut order) => {
+            let names = plan.roles.order(order.mode.into(), state.crew.step());
+            match state.crew.choose(&plan.roles, order.mode.into(), now) {
+                None => Action::RunTurn(order),
+                Some(TurnOf::Agent(chosen)) => {
+                    order.chosen = Some(chosen);
+                    Action::RunTurn(order)
+                }
+                Some(TurnOf::NotBefore(back_ms)) => wait(plan, state, &names, back_ms),
+                Some(TurnOf::Nobody) => nobody(plan, state, &names),
             }
-        },
-        Some(TurnOf::Nobody) => {
-            Action::Finish(Outcome::Stopped(Stop::NobodyLeft { message: crew.excuses(&plan.roles, role) }))
         }
+        Action::AskOpinion(mut order) => {
+            let names = plan.reviewers(order.about);
+            match (state.crew.choose_of(&plan.roles, &names, now), order.about) {
+                (Some(TurnOf::Agent(agent)), _) => {
+                    order.chosen = Some(agent);
+                    Action::AskOpinion(order)
+                }
+                (None, OpinionAbout::Review { .. }) => Action::AskOpinion(order),
+                (None, OpinionAbout::Look) => Action::ForgoLook("no agent has the role review".to_owned()),
+                (Some(TurnOf::NotBefore(_) | TurnOf::Nobody), OpinionAbout::Look) => {
+                    Action::ForgoLook(state.crew.excuses_of(&plan.roles, &names))
+                }
+                (Some(TurnOf::NotBefore(back_ms)), OpinionAbout::Review { .. }) => {
+                    wait(plan, state, &names, back_ms)
+                }
+                (Some(TurnOf::Nobody), OpinionAbout::Review { .. }) => nobody(plan, state, &names),
+            }
+        }
+        other => other,
+    }
+}
+
+/// Waits for who is back first, as long as the run may wait.
+fn wait(plan: &Plan, state: &State, names: &[&str], back_ms: i64) -> Action {
+    match patience_left(plan, state) {
+        0 => {
+            let message = state.crew.excuses_of(&plan.roles, names);
+            Action::Finish(Outcome::Stopped(Stop::Quota { message }))
+        }
+        at_most_ms => {
+            let resets_at = back_ms.saturating_add(999) / 1000;
+            Action::StartWait(Wait::ForQuota { resets_at, at_least_ms: 0, at_most_ms })
+        }
+    }
+}
+
+fn nobody(plan: &Plan, state: &State, names: &[&str]) -> Action {
+    let message = state.crew.excuses_of(&plan.roles, names);
+    Action::Finish(Outcome::Stopped(Stop::NobodyLeft { message }))
+}
+
+impl Plan {
+    /// Who is asked about a claim, in the order in which they stand in for each other.
+    pub(super) fn reviewers(&self, about: OpinionAbout) -> Vec<&str> {
+        let names = match about {
+            OpinionAbout::Review { gate } => match self.gates.get(gate).map(|gate| &gate.check) {
+                Some(Check::Review { by, .. }) => Some(by),
+                Some(_) | None => None,
+            },
+            OpinionAbout::Look => Some(&self.roles.review),
+        };
+        names.into_iter().flatten().map(String::as_str).collect()
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{
     budget,
-    event::{Turn, TurnEnded},
+    event::Turn,
     roles::{Absence, AgentRole, Because, Chosen, ESCALATE_AFTER, MAIN, Roles, TurnOf},
 };
 use ralph_agents::{Failure, FailureKind, Usage};
@@ -39,6 +39,8 @@ pub struct Crew {
     members: BTreeMap<String, CrewMember>,
     /// Who has, or had last, a turn.
     worker: Option<String>,
+    /// Who is being asked about a claim.
+    reviewer: Option<String>,
     /// Red iterations in a row since the ladder was climbed last.
     red: u32,
     step: usize,
@@ -47,9 +49,19 @@ pub struct Crew {
 }
 
 impl Crew {
-    /// Who has, or had last, a turn.
+    /// Who has, or had last, a turn; who is asked about it while that lasts.
     pub fn worker(&self) -> &str {
-        self.worker.as_deref().unwrap_or(MAIN)
+        self.reviewer.as_deref().or(self.worker.as_deref()).unwrap_or(MAIN)
+    }
+
+    /// Somebody is asked about a claim.
+    pub(super) fn opinion_started(&mut self, reviewer: Option<&str>) {
+        self.reviewer = reviewer.map(str::to_owned);
+    }
+
+    /// It has answered, or not. Returns who it was.
+    pub(super) fn opinion_ended(&mut self) -> Option<String> {
+        self.reviewer.take()
     }
 
     /// Everybody who has had a turn, by name.
@@ -71,11 +83,12 @@ impl Crew {
         self.worker.clone_from(&turn.agent);
     }
 
-    pub(super) fn turn_ended(&mut self, turn: &TurnEnded) {
+    /// Counts a turn of the worker.
+    pub(super) fn take_turn(&mut self, usage: Usage, ms: u64) {
         let member = self.members.entry(self.worker().to_owned()).or_default();
         member.turns = member.turns.saturating_add(1);
-        member.usage.add(turn.usage);
-        member.ms = member.ms.saturating_add(turn.ms);
+        member.usage.add(usage);
+        member.ms = member.ms.saturating_add(ms);
     }
 
     /// Counts what an agent used beside its turns.
@@ -144,21 +157,28 @@ impl Crew {
     /// Who has the next turn of a role at this moment, in milliseconds since 1970; nothing where the run's only agent has no
     /// name.
     pub fn choose(&self, roles: &Roles, role: AgentRole, now: i64) -> Option<TurnOf> {
-        let order = roles.order(role, self.step);
+        let is_stronger = |agent: &str| {
+            role.climbs() && roles.escalate.get(self.step.wrapping_sub(1)).is_some_and(|it| it == agent)
+        };
+        let choice = self.choose_of(roles, &roles.order(role, self.step), now)?;
+        Some(match choice {
+            TurnOf::Agent(Chosen { agent, because: None }) if is_stronger(&agent) => {
+                let step = u32::try_from(self.step).unwrap_or(u32::MAX);
+                TurnOf::Agent(Chosen { agent, because: Some(Because::Escalated { step }) })
+            }
+            TurnOf::Agent(_) | TurnOf::NotBefore(_) | TurnOf::Nobody => choice,
+        })
+    }
+
+    /// The first of these who can have a turn at this moment.
+    pub(super) fn choose_of(&self, roles: &Roles, order: &[&str], now: i64) -> Option<TurnOf> {
         let first = *order.first()?;
         let Some(agent) = order.iter().find(|name| self.absence_at(roles, name, now).is_none()) else {
             let back = order.iter().filter_map(|name| self.absence_at(roles, name, now)?.back_ms()).min();
             return Some(back.map_or(TurnOf::Nobody, TurnOf::NotBefore));
         };
-        let is_stronger =
-            role.climbs() && roles.escalate.get(self.step.wrapping_sub(1)).is_some_and(|it| it == agent);
-        let because = match self.absence_at(roles, first, now) {
-            Some(absence) => Some(Because::StandsIn { for_agent: first.to_owned(), absence }),
-            None if is_stronger => {
-                Some(Because::Escalated { step: u32::try_from(self.step).unwrap_or(u32::MAX) })
-            }
-            None => None,
-        };
+        let absence = self.absence_at(roles, first, now);
+        let because = absence.map(|absence| Because::StandsIn { for_agent: first.to_owned(), absence });
         Some(TurnOf::Agent(Chosen { agent: (*agent).to_owned(), because }))
     }
 
@@ -182,7 +202,11 @@ impl Crew {
 
     /// What is the matter with everybody of a role, in words.
     pub(super) fn excuses(&self, roles: &Roles, role: AgentRole) -> String {
-        let order = roles.order(role, self.step);
+        self.excuses_of(roles, &roles.order(role, self.step))
+    }
+
+    /// What is the matter with all of these, in words.
+    pub(super) fn excuses_of(&self, roles: &Roles, order: &[&str]) -> String {
         // Nobody is back at the beginning of time.
         let words = order.iter().filter_map(|name| {
             let absence = self.absence_at(roles, name, i64::MIN)?;

@@ -6,12 +6,18 @@
 
 use ralph_agents::QuotaWindow;
 
-use super::{Action, State, outcome::Exhausted, plan::Plan};
+use super::{
+    Action, State,
+    outcome::{Exhausted, Outcome},
+    plan::Plan,
+};
+use crate::review::OpinionAbout;
 
 /// The action, or the end of the run where that would begin something too late. `now` is in milliseconds since 1970.
 pub(super) fn keep_to(plan: &Plan, state: &State, action: Action, now: i64) -> Action {
     let begins_at = match &action {
-        Action::RunTurn(_) | Action::RunBaseline(_) | Action::AwaitFiles(_) => now,
+        Action::AskOpinion(order) => return keep_opinion_to(plan, order.about, action, now),
+        Action::RunTurn(_) | Action::RunBaseline(_) | Action::AwaitFiles(_) | Action::Hold => now,
         // After a wait there is a turn. One that comes too late is not waited for.
         Action::StartWait(wait) => wait.until(now, 0).0,
         Action::WaitUntil(until_ms) => now.max(*until_ms),
@@ -24,6 +30,8 @@ pub(super) fn keep_to(plan: &Plan, state: &State, action: Action, now: i64) -> A
         | Action::TakeBase
         | Action::Examine
         | Action::PutBack(_)
+        | Action::AbandonOpinion
+        | Action::ForgoLook(_)
         | Action::Deliver
         | Action::PutAside(_)
         | Action::HandOver { .. }
@@ -31,8 +39,19 @@ pub(super) fn keep_to(plan: &Plan, state: &State, action: Action, now: i64) -> A
         | Action::Finish(_) => return action,
     };
     match closed(plan, state, begins_at) {
-        Some(limit) => Action::Finish(state.without_answer(limit)),
+        Some(limit) => Action::Finish(state.without_answer(plan, limit)),
         None => action,
+    }
+}
+
+/// The same for a reviewer. Whose quota is known is who worked, so only the end of the run counts.
+fn keep_opinion_to(plan: &Plan, about: OpinionAbout, action: Action, now: i64) -> Action {
+    if plan.limits.until_ms.is_none_or(|until| now < until) {
+        return action;
+    }
+    match about {
+        OpinionAbout::Review { .. } => Action::Finish(Outcome::Exhausted { limit: Exhausted::Until }),
+        OpinionAbout::Look => Action::ForgoLook(Exhausted::Until.forgone()),
     }
 }
 

@@ -82,11 +82,13 @@ impl Plan {
         let mut when = otherwise;
         let mut kept = Vec::new();
         for gate in std::mem::take(&mut self.gates) {
-            let is_one = |it: &&Gate| matches!(it.check, Check::Command { .. }) && it.check == gate.check;
+            let is_one = |it: &&Gate| {
+                matches!(it.check, Check::Command { .. } | Check::Review { .. }) && it.check == gate.check
+            };
             match wanted.iter().position(is_one) {
                 Some(at) => {
                     wanted.remove(at);
-                    if place.is_none() {
+                    if place.is_none() && !gate.check.is_review() {
                         (place, when) = (Some(kept.len()), gate.when);
                     }
                 }
@@ -94,7 +96,12 @@ impl Plan {
             }
         }
         let place = place.unwrap_or(kept.len());
-        kept.splice(place..place, now.iter().map(|gate| Gate { when, ..gate.clone() }));
+        // A review has a time of its own.
+        let timed = |gate: &Gate| Gate {
+            when: if gate.check.is_review() { gate.when } else { when },
+            ..gate.clone()
+        };
+        kept.splice(place..place, now.iter().map(timed));
         self.gates = kept;
     }
 

@@ -1,6 +1,7 @@
 //! One line of the journal: an event and its moment, as bytes and back.
 
 mod moment;
+mod plain;
 mod shown;
 
 use std::sync::LazyLock;
@@ -54,9 +55,12 @@ impl Entry {
         let (name, rest) = rest.split_at(memchr(b'"', rest.as_bytes())?);
         let event = match name {
             "gate_started" => Event::GateStarted { gate: only_gate(rest)? },
-            "turn_started" => Event::TurnStarted(members(line, rest)?),
-            "turn_ended" => Event::TurnEnded(members(line, rest)?),
-            "gate_ended" => Event::GateEnded(members(line, rest)?),
+            "turn_started" => Event::TurnStarted(plain::turn(rest).or_else(|| members(line, rest))?),
+            "turn_ended" => Event::TurnEnded(match plain::turn_end(rest) {
+                Some(ended) => Box::new(ended),
+                None => members(line, rest)?,
+            }),
+            "gate_ended" => Event::GateEnded(plain::passed_gate(rest).or_else(|| members(line, rest))?),
             _ => return None,
         };
         Some(Self { at: moment::read(at)?, event })

@@ -5,9 +5,14 @@ mod child_run;
 mod examined;
 mod gate_ended;
 mod judge;
+mod kept_files;
+mod note_said;
+mod opinion;
 mod outside;
+mod pull_request;
 mod tasks_judged;
 mod topic;
+mod turn;
 mod turn_end;
 mod turn_ended;
 mod view;
@@ -18,10 +23,15 @@ pub use child_run::ChildRun;
 pub use examined::{Examined, PutBack};
 pub use gate_ended::GateEnded;
 pub use judge::{JudgeFailure, JudgeGateEnded, JudgeReady, PreparedStep};
+pub use kept_files::KeptFiles;
+pub use note_said::NoteSaid;
+pub use opinion::{OpinionEnded, OpinionStarted};
 pub use outside::{Moment, OutsideLooked};
+pub use pull_request::{HowProposed, PullRequestMade};
 pub use tasks_judged::TasksJudged;
 pub use topic::Topic;
-pub use turn_end::TurnEnd;
+pub use turn::Turn;
+pub use turn_end::{CUT_OFF, TurnEnd};
 pub use turn_ended::TurnEnded;
 pub use view::{PlanView, StoryView, Tree, View};
 pub use work_counted::WorkCounted;
@@ -33,18 +43,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Order,
     commit::CommitEnd,
     edits::EditsTaken,
     judgement::Judgement,
     outcome::Outcome,
     plan::{Limits, Plan},
-    roles::Because,
 };
 use crate::{
     containment::{contact::Contact, level::Level, run_later::LaterFile},
     setup::Setup,
-    stories::{Mode, Statistics},
+    stories::Statistics,
     verify::finding::Finding,
 };
 
@@ -156,6 +164,15 @@ pub enum Event {
     Examined(Box<Examined>),
     /// Files that judge were put back as they were when the run began.
     PutBack(PutBack),
+    /// A reviewer is about to be asked about what is claimed.
+    OpinionStarted(Box<OpinionStarted>),
+    /// What it said.
+    OpinionEnded(Box<OpinionEnded>),
+    /// A reviewer is not asked what the claimed change fixes.
+    LookForgone {
+        /// Why not.
+        why: String,
+    },
     /// What the settings do after a commit was done, because the judge agreed.
     Delivered,
     /// A file said that the task is done, the gates said otherwise, and the file was put aside.
@@ -216,6 +233,27 @@ pub enum Event {
     },
     /// Somebody asked ralph to stop.
     StopRequested,
+    /// A person said something that the next turn is told.
+    NoteSaid(NoteSaid),
+    /// A person took back what was said.
+    NoteWithdrawn {
+        /// Which.
+        note: u32,
+        /// Which request of a person it was.
+        request: u64,
+    },
+    /// A person wants no turn to begin.
+    PauseRequested {
+        /// Which request of a person it was.
+        request: u64,
+    },
+    /// The run waits for a person to continue it.
+    PauseStarted,
+    /// A person continues the run.
+    PauseEnded {
+        /// Which request of a person it was.
+        request: u64,
+    },
     /// The run is contained.
     Sandboxed {
         /// How.
@@ -253,6 +291,8 @@ pub enum Event {
     ReviewsCounted(Statistics),
     /// The run is about to end: what it has done to the files.
     WorkCounted(WorkCounted),
+    /// What the run did is proposed to others.
+    PullRequest(PullRequestMade),
     /// Something was done to the judgement: a person must look before the run counts as complete.
     Found {
         /// What.
@@ -318,48 +358,6 @@ pub struct RunStarted {
     pub plan: Plan,
     /// What the rules are applied to.
     pub setup: Setup,
-}
-
-/// One process of the agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Turn {
-    /// What the user counts, from 1.
-    pub iteration: u32,
-    /// Tries of the same iteration, from 1.
-    pub attempt: u32,
-    /// What kind of work it is.
-    pub mode: Mode,
-    /// Where HEAD was before the turn, when ralph commits.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub head: Option<String>,
-    /// What it is about, where the loop knows.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub task: Option<String>,
-    /// The specification it belongs to.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub spec: Option<String>,
-    /// The story that was selected for it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub story: Option<String>,
-    /// A hash of the task list before the turn; the list itself is in the folder of the turn.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub tasks: Option<String>,
-    /// The files before it, where there is git and a rule asks for them.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub tree: Option<Tree>,
-    /// Who has it, by name.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub agent: Option<String>,
-    /// Why somebody else than the first of its role.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub because: Option<Because>,
-}
-
-impl From<Order> for Turn {
-    fn from(Order { iteration, attempt, mode, story, chosen }: Order) -> Self {
-        let (agent, because) = chosen.map_or((None, None), |it| (Some(it.agent), it.because));
-        Self { iteration, attempt, mode, story, agent, because, ..Self::default() }
-    }
 }
 
 /// Why ralph waits.

@@ -75,6 +75,11 @@ impl Found {
         }
     }
 
+    /// Forgets what reviewers said about an earlier claim.
+    pub(super) fn forget_opinions(&mut self) {
+        self.all.retain(|finding| !finding.is_opinion());
+    }
+
     fn withholds(&self, finding: &Finding) -> bool {
         !(self.is_report && finding.is_of_claim())
     }
@@ -160,6 +165,7 @@ impl State {
         if !self.is_done_with_findings() {
             return;
         }
+        self.opinions.forget_rounds();
         let text = format!("A person looked at the work and sent it back:\n{why}");
         self.send_back(Feedback::appended(text));
     }

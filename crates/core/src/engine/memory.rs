@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::{
     commit::{ChangeCause, CommitEnd},
     entry::Entry,
-    event::{Event, Moment, Topic, Turn, TurnEnded, Why, WorkCounted},
+    event::{Event, Moment, OpinionStarted, PullRequestMade, Topic, Turn, TurnEnded, Why, WorkCounted},
 };
 use crate::{setup::Setup, stories::Statistics, verify::outside::OutsideSeen};
 
@@ -24,6 +24,8 @@ pub struct Memory {
     pub began: Timestamp,
     /// The current or the last turn.
     pub turn: Option<LastTurn>,
+    /// A reviewer that is being asked.
+    pub opinion: Option<LastOpinion>,
     /// Where HEAD was before the first turn.
     pub first_head: Option<String>,
     /// The commit that is being made.
@@ -48,6 +50,8 @@ pub struct Memory {
     pub reviews: Option<Statistics>,
     /// What it had done to the files when it ended last.
     pub work: Option<WorkCounted>,
+    /// What it proposed to others.
+    pub pull_request: Option<PullRequestMade>,
     /// What there was outside of the project: claims are compared with it.
     pub outside: Option<OutsideSeen>,
     /// The same as the last process that ended by itself left it.
@@ -65,6 +69,15 @@ pub struct LastTurn {
     pub turn: Turn,
     /// Whether the agent said in it that the work is done.
     pub claimed: bool,
+}
+
+/// A reviewer that is being asked, as it was started.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LastOpinion {
+    /// When that began.
+    pub began: Timestamp,
+    /// What it is asked.
+    pub started: OpinionStarted,
 }
 
 /// A commit that was announced and not reported yet.
@@ -112,6 +125,10 @@ impl Memory {
             Event::RunStarted(_) | Event::RunResumed { .. } => (self.began, self.work) = (entry.at, None),
             Event::TurnStarted(turn) => self.turn_started(turn, entry.at),
             Event::TurnEnded(ended) => self.turn_ended(setup, ended),
+            Event::OpinionStarted(started) => {
+                self.opinion = Some(LastOpinion { began: entry.at, started: OpinionStarted::clone(started) });
+            }
+            Event::OpinionEnded(_) => self.opinion = None,
             Event::CommitStarted { head, message, boot } => {
                 let (head, message, boot) = (head.clone(), message.clone(), boot.clone());
                 self.announced = Some(Announced { at: entry.at, head, message, boot });
@@ -134,6 +151,7 @@ impl Memory {
             Event::FilesLeft { commit } => self.files_left = Some(commit.clone()),
             Event::BaseMoved(_) => self.files_left = None,
             Event::WorkCounted(work) => self.work = Some(work.clone()),
+            Event::PullRequest(made) => self.pull_request = Some(made.clone()),
             Event::Examined(examined) => self.checks_diff.clone_from(&examined.diff),
             Event::Looked(_)
             | Event::TasksJudged(_)
@@ -154,11 +172,17 @@ impl Memory {
             | Event::BiteEnded(_)
             | Event::TimeSpent { .. }
             | Event::PutBack(_)
+            | Event::LookForgone { .. }
             | Event::Delivered
             | Event::ClaimPutAside { .. }
             | Event::ChildrenOutlived { .. }
             | Event::StoryHandedOver { .. }
             | Event::StopRequested
+            | Event::NoteSaid(_)
+            | Event::NoteWithdrawn { .. }
+            | Event::PauseRequested { .. }
+            | Event::PauseStarted
+            | Event::PauseEnded { .. }
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
             | Event::RunsLater { .. }

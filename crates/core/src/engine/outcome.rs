@@ -84,6 +84,11 @@ impl Exhausted {
         }
     }
 
+    /// Why a reviewer is not asked when it is reached.
+    pub(super) fn forgone(self) -> String {
+        format!("the run is at its limit of {}", self.name())
+    }
+
     /// The flag that raises it, with a value that leaves room.
     pub fn raised(self, plan: &Plan, spent: &Spent) -> String {
         let limits = &plan.limits;

@@ -7,7 +7,7 @@ use super::{
     seen::{claiming_file, standing_claim},
     trial::Trial,
 };
-use crate::stories::Mode;
+use crate::{review::OpinionAbout, stories::Mode};
 
 /// Where in an iteration the run is.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,10 @@ pub(super) enum Phase {
     Trying(Trial),
     /// Files that judge are to be put back before the claim is judged again.
     Restoring(Judging),
+    /// A reviewer is to be asked about what is claimed.
+    Asking(Asking),
+    /// It is being asked.
+    InOpinion(Asking),
     /// The judge agreed: what the settings do after a commit is due.
     Delivering(Judging),
     /// A wait is due.
@@ -63,6 +67,15 @@ pub(super) struct Judging {
     pub(super) verdict: Verdict,
     /// There is a commit whose delivery waits for the judge.
     pub(super) delivers: bool,
+}
+
+/// A claim that a reviewer is asked about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Asking {
+    pub(super) judging: Judging,
+    pub(super) about: OpinionAbout,
+    /// Answers that could not be read.
+    pub(super) unheard: u32,
 }
 
 /// What the gates have said so far.

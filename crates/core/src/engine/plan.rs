@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::roles::Roles;
 use crate::{
     claim::Claim,
-    verify::rules::{Bite, CheckoutWhen, OnFinding},
+    review::ReviewRange,
+    verify::rules::{Bite, CheckoutWhen, LookWhen, OnFinding, OnLook},
 };
 
 /// The resolved rules of one run. They are written into the journal when the run starts and never change
@@ -68,12 +69,21 @@ pub struct Plan {
     /// Whether new tests are tried on the code that the run began with.
     #[serde(skip_serializing_if = "Bite::is_off", default)]
     pub bite: Bite,
+    /// When a reviewer is asked whether a claimed change fixes the task or only its checks.
+    #[serde(skip_serializing_if = "LookWhen::is_off", default = "LookWhen::off")]
+    pub look: LookWhen,
+    /// What follows when it does not say that it fixes the task.
+    #[serde(skip_serializing_if = "OnLook::is_report", default)]
+    pub on_look: OnLook,
     /// The branch that the work is for, where ralph commits.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<String>,
     /// Who does what; nothing where one agent without a name does everything.
     #[serde(skip_serializing_if = "Roles::is_empty", default)]
     pub roles: Roles,
+    /// The change that the one turn of the run judges and must not touch; nothing where turns work.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub review: Option<ReviewRange>,
 }
 
 impl Plan {
@@ -95,7 +105,13 @@ impl Plan {
 
     /// Whether anything but the agent's own words and files says that the work is done.
     pub fn is_guarded(&self) -> bool {
-        self.gates.iter().any(|gate| gate.check.is_command())
+        self.gates.iter().any(|gate| gate.check.is_command() || gate.check.is_review())
+    }
+
+    /// Whether a reviewer can keep a claim from being complete.
+    pub(super) fn is_withheld_by_reviewers(&self) -> bool {
+        let is_looked_at = !self.look.is_off() && !self.on_look.is_report();
+        is_looked_at || self.gates.iter().any(|gate| gate.check.is_review())
     }
 
     /// How many checks people call guardrails: what the loop counts itself is none.
@@ -174,6 +190,15 @@ pub enum Check {
     StoriesDone,
     /// No task of the plan file is open.
     PlanSettled,
+    /// A fresh reviewer approves what is claimed.
+    Review {
+        /// What people call it.
+        name: String,
+        /// Who is asked, by name: an order in which they stand in for each other.
+        by: Vec<String>,
+        /// How often it may ask for changes. The last time is a finding.
+        rounds: u32,
+    },
     /// The agent has done something since the run began.
     Work {
         /// At least this many tool calls; where nobody counts them, a changed tree.
@@ -188,7 +213,7 @@ impl Check {
     pub fn name(&self) -> &str {
         match self {
             Self::Command { command } => command,
-            Self::Hidden { name } => name,
+            Self::Hidden { name } | Self::Review { name, .. } => name,
             Self::ChildrenEnded { .. } => "child runs have ended",
             Self::TaskRules => "task rules",
             Self::CleanTree => "clean tree",
@@ -203,11 +228,17 @@ impl Check {
         matches!(self, Self::Command { .. } | Self::Hidden { .. })
     }
 
+    /// Whether a reviewer is asked.
+    pub fn is_review(&self) -> bool {
+        matches!(self, Self::Review { .. })
+    }
+
     /// Whether it judges the work, rather than wait for something.
     pub fn judges(&self) -> bool {
         match self {
             Self::Command { .. }
             | Self::Hidden { .. }
+            | Self::Review { .. }
             | Self::Work { .. }
             | Self::TaskRules
             | Self::CleanTree

@@ -8,7 +8,8 @@ use crate::claim::{
     Claim,
     Matching::{Exact, ExactInLastMessage, FirstIgnoringCase},
 };
-use crate::verify::rules::{Bite, CheckoutWhen, OnFinding};
+use crate::review::ReviewRange;
+use crate::verify::rules::{Bite, CheckoutWhen, LookWhen, OnFinding, OnLook};
 
 /// Three retries are four attempts.
 pub const RETRIES: u32 = 3;
@@ -49,8 +50,11 @@ pub fn run(completion_response: &str, gates: Vec<Gate>) -> Plan {
         checkout: CheckoutWhen::Never,
         on_finding: OnFinding::Ask,
         bite: Bite::Off,
+        look: LookWhen::Off,
+        on_look: OnLook::Report,
         branch: None,
         roles: Roles::default(),
+        review: None,
     }
 }
 
@@ -95,6 +99,18 @@ pub fn prompt() -> Plan {
         baseline: false,
         stuck_after: None,
         ..plan()
+    }
+}
+
+/// One turn that judges a change and must not touch it.
+pub fn review(range: ReviewRange) -> Plan {
+    Plan {
+        preset: "review".to_owned(),
+        claims: vec![],
+        commit: CommitRule::Never,
+        failures: FailureRules { agent: RETRY, ..prompt().failures },
+        review: Some(range),
+        ..prompt()
     }
 }
 

@@ -52,6 +52,7 @@ impl Run {
         }
         self.state.crew.at_ms = entry.at.as_millisecond();
         self.state.apply(&self.plan, &entry.event);
+        self.listen_first(entry.at.as_millisecond());
         self.memory.apply(&self.started.setup, entry);
     }
 
@@ -64,11 +65,19 @@ impl Run {
 
     /// The run of a whole record; nothing if that does not begin with its start.
     pub fn fold(entries: &[Entry]) -> Option<Self> {
-        let Some(Entry { event: Event::RunStarted(started), .. }) = entries.first() else { return None };
-        let mut run = Self::new(RunStarted::clone(started));
-        for entry in entries {
+        let (first, others) = entries.split_first()?;
+        let mut run = Self::begin(first)?;
+        for entry in others {
             run.apply(entry);
         }
+        Some(run)
+    }
+
+    /// The run of which this is the first entry; nothing if that is not its start.
+    pub fn begin(first: &Entry) -> Option<Self> {
+        let Event::RunStarted(started) = &first.event else { return None };
+        let mut run = Self::new(RunStarted::clone(started));
+        run.apply(first);
         Some(run)
     }
 }

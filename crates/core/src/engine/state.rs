@@ -5,7 +5,10 @@ mod counts;
 mod examined;
 mod failed;
 mod judged;
+mod opinions;
 mod quota;
+mod resumed;
+mod reviewed;
 mod sent_back;
 mod submission;
 mod tried;
@@ -13,6 +16,7 @@ mod tried;
 use blocked::Blocks;
 use counts::Counts;
 use failed::unsafe_end;
+use opinions::Opinions;
 pub use quota::AwaitedQuota;
 use ralph_agents::QuotaWindow;
 use submission::{Addressed, Submission};
@@ -21,10 +25,11 @@ use super::{
     Spent,
     baseline::Baseline,
     crew::Crew,
-    event::{Event, TurnEnd, TurnEnded, View, Why},
+    event::{Event, Turn, TurnEnd, TurnEnded, View, Why},
     findings::Found,
     outcome::Outcome,
-    phase::{Judging, Pause, PendingWork, Phase, Said},
+    person_notes::PersonNotes,
+    phase::{Judging, Pause, Phase, Said},
     plan::Plan,
     seen::{marked_as_paused, misplaced, paused, standing_claim},
     stop::Stop,
@@ -74,6 +79,10 @@ pub struct State {
     pub(super) ended: Option<Outcome>,
     pub(super) found: Found,
     pub(super) crew: Crew,
+    pub(super) person: PersonNotes,
+    /// Reviews in a row without a verdict.
+    unheard: u32,
+    pub(super) opinions: Opinions,
 }
 
 impl Default for State {
@@ -104,6 +113,9 @@ impl Default for State {
             ended: None,
             found: Found::default(),
             crew: Crew::default(),
+            person: PersonNotes::default(),
+            unheard: 0,
+            opinions: Opinions::default(),
         }
     }
 }
@@ -130,6 +142,7 @@ impl State {
             | Event::Warned { .. }
             | Event::ReviewsCounted(_)
             | Event::WorkCounted(_)
+            | Event::PullRequest(_)
             | Event::FilesChanged { .. }
             | Event::ChildrenOutlived { .. }
             | Event::Unknown => {}
@@ -142,20 +155,13 @@ impl State {
             Event::Rejected { why } => self.rejected(why),
             Event::RunResumed { .. } => self.resumed(),
             Event::StopRequested => self.stop = true,
+            Event::NoteSaid(_)
+            | Event::NoteWithdrawn { .. }
+            | Event::PauseRequested { .. }
+            | Event::PauseStarted
+            | Event::PauseEnded { .. } => self.person.take(event),
             Event::Looked(view) => self.looked(plan, view),
-            Event::TurnStarted(turn) => {
-                (self.iteration, self.attempt, self.mode) = (turn.iteration, turn.attempt, turn.mode);
-                (self.unjudged, self.broken, self.put_aside) = (plan.judges_tasks(), None, None);
-                self.story.clone_from(&turn.story);
-                self.submission = Submission::of_turn(plan, turn.mode);
-                self.phase = Phase::InTurn;
-                self.baseline.close();
-                self.counts.turn_started();
-                self.progress.turn_started(turn);
-                self.spent.begin_turn(turn.iteration);
-                self.turn_of(turn);
-                self.question_begins();
-            }
+            Event::TurnStarted(turn) => self.turn_started(plan, turn),
             Event::TurnEnded(turn) => self.turn_ended(plan, turn),
             Event::TasksJudged(judged) => self.tasks_judged(judged),
             Event::BaselineEnded(gate) => {
@@ -182,6 +188,9 @@ impl State {
             Event::TimeSpent { ms } => self.spent.take_time(*ms),
             Event::Examined(examined) => self.examined(plan, examined),
             Event::PutBack(put_back) => self.put_back(plan, put_back),
+            Event::OpinionStarted(started) => self.opinion_started(started),
+            Event::OpinionEnded(ended) => self.opinion_ended(plan, ended),
+            Event::LookForgone { why } => self.look_forgone(plan, why),
             Event::Delivered => self.delivered(plan),
             Event::GateEnded(gate) => self.gate_ended(plan, gate),
             Event::ClaimPutAside { file, to } => self.claim_put_aside(file, to.as_deref()),
@@ -194,6 +203,7 @@ impl State {
             Event::CommitStarted { .. } => self.commit_started(plan),
             Event::CommitEnded(end) => self.commit_ended(plan, end),
             Event::WaitStarted { until_ms, why } => {
+                self.opinion_waits();
                 self.phase = Phase::Waiting { until_ms: *until_ms, why: *why };
             }
             Event::WaitEnded { ms } => self.wait_ended(*ms),
@@ -233,6 +243,8 @@ impl State {
                 | Phase::Committing(_)
                 | Phase::Trying(_)
                 | Phase::Restoring(_)
+                | Phase::Asking(_)
+                | Phase::InOpinion(_)
                 | Phase::Delivering(_)
         )
     }
@@ -272,43 +284,6 @@ impl State {
         self.ended.as_ref()
     }
 
-    fn resumed(&mut self) {
-        let has_ended = self.ended.take().is_some();
-        (self.stop, self.limited_turns) = (false, 0);
-        self.crew.looked_at();
-        self.judge_is_gone();
-        self.forget_quota(has_ended);
-        match &mut self.phase {
-            // Killed between the verdict and its record: nobody has seen it yet.
-            Phase::Over(_) if !has_ended => {}
-            Phase::Over(outcome) if !outcome.is_final() => {
-                (self.phase, self.attempt) = (Phase::Idle, 1);
-                // Somebody has looked at it.
-                self.progress = Progress::default();
-                self.blocks.looked_at();
-            }
-            // What was seen then may be different by now: a person has perhaps done what was missing.
-            Phase::Looked(_) => self.phase = Phase::Idle,
-            Phase::Judging(judging) if judging.work == PendingWork::None => self.phase = Phase::Idle,
-            // Nobody knows what happened to the files meanwhile: every gate decides again.
-            Phase::Judging(judging) => {
-                *judging = judging.afresh();
-                self.feedback.clear();
-                self.verify_again();
-            }
-            Phase::Idle
-            | Phase::InTurn
-            | Phase::Committing(_)
-            | Phase::Trying(_)
-            | Phase::Restoring(_)
-            | Phase::Delivering(_)
-            | Phase::HandingOver { .. }
-            | Phase::Pausing(_)
-            | Phase::Waiting { .. }
-            | Phase::Over(_) => {}
-        }
-    }
-
     fn looked(&mut self, plan: &Plan, view: &View) {
         self.counts.looked(view);
         if let Some(need) = plan.needs.iter().find(|need| !view.files.contains(&need.path)) {
@@ -326,9 +301,26 @@ impl State {
         }
     }
 
+    fn turn_started(&mut self, plan: &Plan, turn: &Turn) {
+        (self.iteration, self.attempt, self.mode) = (turn.iteration, turn.attempt, turn.mode);
+        (self.unjudged, self.broken, self.put_aside) = (plan.judges_tasks(), None, None);
+        self.story.clone_from(&turn.story);
+        self.submission = Submission::of_turn(plan, turn.mode);
+        self.phase = Phase::InTurn;
+        self.opinions.turn_started();
+        self.baseline.close();
+        self.counts.turn_started();
+        self.progress.turn_started(turn);
+        self.spent.begin_turn(turn.iteration);
+        self.turn_of(turn);
+        self.person.turn_started(turn);
+        self.question_begins();
+    }
+
     fn turn_ended(&mut self, plan: &Plan, turn: &TurnEnded) {
         self.spent.take_turn(turn);
-        self.crew.turn_ended(turn);
+        self.crew.take_turn(turn.usage, turn.ms);
+        self.person.turn_ended(self.iteration, turn);
         self.question_ends(turn);
         self.take_quota(turn);
         self.refuted = false;
@@ -358,6 +350,9 @@ impl State {
         if let Some(stop) = paused(plan, turn).filter(|_| !is_done) {
             self.phase = Phase::Over(Outcome::Stopped(stop));
             return;
+        }
+        if plan.review.is_some() && turn.end == TurnEnd::Finished {
+            return self.reviewed(turn);
         }
         match &turn.end {
             TurnEnd::Failed(failure) => self.turn_failed(plan, turn, failure),

@@ -7,6 +7,7 @@ mod limits;
 mod loops;
 mod memory;
 mod modes;
+mod opinions;
 mod outcome;
 mod plan_rules;
 mod preset_table;
@@ -76,6 +77,9 @@ fn limited(iterations: u32, mut plan: Plan) -> Plan {
 
 fn ended(end: TurnEnd, line: &str) -> Event {
     Event::TurnEnded(Box::new(TurnEnded {
+        review: None,
+        undone: Vec::new(),
+        untold: Vec::new(),
         end,
         claimed: line.contains(DONE),
         blocked: line.contains("stumped").then(|| "no key".to_owned()),
@@ -232,6 +236,7 @@ fn commit_end(line: &str) -> CommitEnd {
 /// A script line answers the action it starts with: `look`, `turn`, `gate`, `commit`. Lines are used in order
 /// per kind; the last one of a kind repeats. `^C` in a line asks to stop before its answer.
 #[track_caller]
+#[expect(clippy::too_many_lines, reason = "one arm for each thing that is done")]
 fn check(plan: &Plan, script: &[&str], expected: &str) {
     let mut state = State::default();
     let mut transcript = Vec::new();
@@ -251,7 +256,10 @@ fn check(plan: &Plan, script: &[&str], expected: &str) {
                 assert_eq!(transcript.join(" "), expected);
                 return;
             }
-            Action::AbandonTurn => unreachable!("only on resume"),
+            Action::AbandonTurn | Action::AbandonOpinion | Action::Hold => {
+                unreachable!("only on resume, and where a person pauses it")
+            }
+            Action::AskOpinion(_) | Action::ForgoLook(_) => unreachable!("no script has a reviewer"),
             Action::Look => (String::new(), Event::Looked(view(&answer("look")))),
             Action::AwaitFiles(files) => {
                 transcript.push(format!("({})", files.join(" ")));

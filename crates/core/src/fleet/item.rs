@@ -109,6 +109,27 @@ impl Item {
     pub fn is_merged(&self) -> bool {
         matches!(self.phase, ItemPhase::Merged { .. })
     }
+
+    /// Where it is, in a word, and what is to say about it.
+    pub fn words(&self) -> (&'static str, String) {
+        match &self.phase {
+            ItemPhase::Unknown => ("open", String::new()),
+            ItemPhase::Waiting => ("waiting", self.sent_back()),
+            ItemPhase::Held(lease) => ("working", format!("in {}{}", lease.worker, self.sent_back())),
+            ItemPhase::Offered(..) => ("landing", String::new()),
+            ItemPhase::Failed { why } => ("failed", why.clone()),
+            ItemPhase::Refused => ("refused", self.refusal.as_ref().map(Refusal::line).unwrap_or_default()),
+            ItemPhase::Merged { commit } => ("landed", commit.chars().take(10).collect()),
+            ItemPhase::Cancelled => ("cancelled", String::new()),
+        }
+    }
+
+    fn sent_back(&self) -> String {
+        match self.refusals {
+            0 => String::new(),
+            times => format!(" (sent back {times} times)"),
+        }
+    }
 }
 
 impl Lease {

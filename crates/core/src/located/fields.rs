@@ -244,6 +244,11 @@ impl<'n> Fields<'n, '_> {
         self.member(key).is_some_and(|member| member.value.string().is_some())
     }
 
+    /// Returns whether the key is there, with any value.
+    pub fn is_there(&mut self, key: &'static str) -> bool {
+        self.member(key).is_some()
+    }
+
     /// Notes a problem of a key, or of the object where the key is not there.
     pub fn problem(&mut self, key: &'static str, text: impl Into<String>) {
         let position = self.member(key).map_or(self.position, |member| self.at(member));

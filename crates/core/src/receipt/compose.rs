@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::{
+    crew::{Part, who_worked},
     private::Private,
     sha256,
     statement::{
-        Acceptance, AgentFacts, ContainmentFacts, GuardrailFacts, GuardrailSource, JournalFacts,
-        PREDICATE_TYPE, Predicate, ProtectedFacts, Remark, Revision, RunEnding, RunFacts, STATEMENT_TYPE,
-        SpentFacts, Statement, Subject, TestCounts, ToolFacts,
+        Acceptance, ContainmentFacts, GuardrailFacts, GuardrailSource, JournalFacts, PREDICATE_TYPE,
+        Predicate, ProtectedFacts, Remark, Revision, RunEnding, RunFacts, STATEMENT_TYPE, SpentFacts,
+        Statement, Subject, TestCounts, ToolFacts,
     },
 };
 use crate::{
@@ -21,8 +22,10 @@ use crate::{
         event::{Event, GateEnded},
         outcome::Outcome,
         plan::{Check, Gate},
+        roles::MAIN,
     },
     gate_failure::GateExit,
+    review::{Opinion, OpinionAbout},
     setup::Guard,
     verify::{rules::Repeats, tested::Tested},
 };
@@ -42,8 +45,10 @@ pub struct Facts {
     pub protected: Option<ProtectedFacts>,
     /// The SHA-256 of hidden guardrails, by the name that stands for each.
     pub hidden: BTreeMap<String, String>,
-    /// The agent's program.
+    /// The program of who works first.
     pub agent: String,
+    /// The programs of all agents, where there are several, by what the settings call them.
+    pub agents: BTreeMap<String, String>,
     /// Whether processes of the run could reach the key that signs.
     pub key_reachable: bool,
     /// What makes the receipt.
@@ -57,7 +62,7 @@ pub struct Facts {
 /// Makes the statement of a run that has ended, from all of its record.
 pub fn compose(run: &Run, seen: ReceiptFold, facts: Facts) -> Statement {
     let Facts { base, result, is_committed, uncommitted, protected, hidden, agent, .. } = facts;
-    let Facts { key_reachable, tools, journal, private, .. } = facts;
+    let Facts { agents, key_reachable, tools, journal, private, .. } = facts;
     let subject = subjects(result.as_ref(), is_committed, &journal);
     let Run { started, plan, state, .. } = run;
     let spent = state.spent();
@@ -83,10 +88,15 @@ pub fn compose(run: &Run, seen: ReceiptFold, facts: Facts) -> Statement {
             plan: sha256(&plan_bytes),
             guardrails: (0..plan.gates.len())
                 .filter(|gate| plan.gates[*gate].check.judges())
-                .map(|gate| seen.guardrail(gate, &plan.gates[gate], &hidden))
+                .map(|gate| seen.guardrail(gate, &plan.gates[gate], &hidden, state.opinions()))
                 .collect(),
             protected,
             findings: state.findings().iter().map(|it| remark(it, "finding", it.line())).collect(),
+            opinions: state
+                .opinions()
+                .iter()
+                .map(|it| Remark { kind: it.kind().to_owned(), text: it.line() })
+                .collect(),
             accepted: seen.accepted.filter(|_| state.is_accepted()),
             caveats: state
                 .caveats(plan)
@@ -104,7 +114,7 @@ pub fn compose(run: &Run, seen: ReceiptFold, facts: Facts) -> Statement {
                 hosts_refused: seen.hosts_refused,
                 key_reachable,
             },
-            agents: vec![AgentFacts { name: agent, models: seen.models, roles: seen.roles }],
+            agents: who_worked(seen.crew, &agent, &agents),
             spent: SpentFacts {
                 iterations: spent.begun,
                 turns: spent.turns,
@@ -165,8 +175,10 @@ pub struct ReceiptFold {
     guarded: u64,
     hosts: BTreeSet<String>,
     hosts_refused: BTreeSet<String>,
-    models: BTreeSet<String>,
-    roles: BTreeSet<String>,
+    /// What each agent did, by name.
+    crew: BTreeMap<String, Part>,
+    /// Who has the turn, or is asked.
+    acting: String,
 }
 
 impl Default for ReceiptFold {
@@ -185,8 +197,8 @@ impl Default for ReceiptFold {
             guarded: 0,
             hosts: BTreeSet::new(),
             hosts_refused: BTreeSet::new(),
-            models: BTreeSet::new(),
-            roles: BTreeSet::new(),
+            crew: BTreeMap::new(),
+            acting: MAIN.to_owned(),
         }
     }
 }
@@ -195,15 +207,28 @@ impl ReceiptFold {
     /// What this much of a record says.
     pub fn of(entries: &[Entry]) -> Self {
         let mut seen = Self::default();
+        for entry in entries {
+            seen.take_but_gates(entry);
+        }
+        seen.take_last_gates(entries);
+        seen
+    }
+
+    /// Takes in what was recorded next, but not what was checked: in a long record most of that is forgotten again.
+    pub fn take_but_gates(&mut self, entry: &Entry) {
+        if !matches!(entry.event, Event::GateEnded(_) | Event::JudgeGateEnded(_)) {
+            self.take(entry);
+        }
+    }
+
+    /// Takes in what was checked since the last turn, after all the rest.
+    pub fn take_last_gates(&mut self, entries: &[Entry]) {
         let is_turn = |entry: &Entry| matches!(entry.event, Event::TurnStarted(_));
         let last_turn = entries.iter().rposition(is_turn).unwrap_or(0);
-        for (at, entry) in entries.iter().enumerate() {
-            // What was checked before the last turn is forgotten there.
-            if last_turn <= at || !matches!(entry.event, Event::GateEnded(_) | Event::JudgeGateEnded(_)) {
-                seen.take(entry);
-            }
+        let is_gate = |it: &&Entry| matches!(it.event, Event::GateEnded(_) | Event::JudgeGateEnded(_));
+        for entry in entries.iter().skip(last_turn).filter(is_gate) {
+            self.take(entry);
         }
-        seen
     }
 
     /// Takes in what was recorded next.
@@ -216,13 +241,23 @@ impl ReceiptFold {
                 // What was checked before a turn says nothing about what it left.
                 self.in_project.clear();
                 self.in_judge.clear();
-                self.roles.insert(turn.mode.name().to_owned());
+                self.acts(turn.agent.as_deref(), turn.mode.name());
             }
             Event::TurnEnded(ended) => {
                 self.turns += 1;
                 self.guarded += u64::from(ended.hooks.is_some());
-                self.models.extend(ended.model.clone());
+                self.part().models.extend(ended.model.clone());
             }
+            Event::OpinionStarted(started) => {
+                self.acts(
+                    started.agent.as_deref(),
+                    match started.about {
+                        OpinionAbout::Review { .. } => "review",
+                        OpinionAbout::Look => "look",
+                    },
+                );
+            }
+            Event::OpinionEnded(ended) => self.part().models.extend(ended.model.clone()),
             Event::BaselineEnded(ended) => {
                 self.before.extend(ended.tests.clone().map(|tests| (ended.gate, tests)));
             }
@@ -251,7 +286,30 @@ impl ReceiptFold {
         }
     }
 
-    fn guardrail(&self, index: usize, gate: &Gate, hidden: &BTreeMap<String, String>) -> GuardrailFacts {
+    fn acts(&mut self, agent: Option<&str>, role: &str) {
+        agent.unwrap_or(MAIN).clone_into(&mut self.acting);
+        self.part().roles.insert(role.to_owned());
+    }
+
+    fn part(&mut self) -> &mut Part {
+        self.crew.entry(self.acting.clone()).or_default()
+    }
+
+    fn guardrail(
+        &self,
+        index: usize,
+        gate: &Gate,
+        hidden: &BTreeMap<String, String>,
+        opinions: &[Opinion],
+    ) -> GuardrailFacts {
+        let asked = OpinionAbout::Review { gate: index };
+        let reviewed = opinions.iter().rfind(|it| it.about == asked).map(|it| RunEnding {
+            passed: it.is_approval(),
+            exit_code: None,
+            ms: it.ms,
+            output_sha256: None,
+            tests: None,
+        });
         let (kind, command, sha256) = match &gate.check {
             Check::Command { command } => {
                 (GuardrailSource::Command, Some(command.clone()), Some(sha256(command.as_bytes())))
@@ -263,13 +321,14 @@ impl ReceiptFold {
             | Check::StoriesDone
             | Check::PlanSettled
             | Check::Work { .. } => (GuardrailSource::Rule, Some(gate.check.name().to_owned()), None),
+            Check::Review { name, .. } => (GuardrailSource::Review, Some(name.clone()), None),
         };
         GuardrailFacts {
             kind,
             command,
             sha256,
             once: gate.repeats == Repeats::No,
-            in_project: self.in_project.get(&index).map(ending),
+            in_project: self.in_project.get(&index).map(ending).or(reviewed),
             in_judge: self.in_judge.get(&index).map(ending),
             tests_before: self.before.get(&index).map(|tests| TestCounts::from(tests.total())),
         }

@@ -3,7 +3,7 @@
 
 use super::{
     compose::subjects,
-    statement::{GuardrailFacts, GuardrailSource, ProtectedFacts, Remark, Revision, Statement},
+    statement::{GuardrailFacts, ProtectedFacts, Remark, Revision, Statement},
 };
 
 /// What a lane says about the place where its own guardrails ran. The merged tree is judged elsewhere.
@@ -30,7 +30,7 @@ pub fn landed(mut statement: Statement, landing: LandingFacts) -> Statement {
     statement.subject = subjects(Some(&result), true, &statement.predicate.journal);
     let predicate = &mut statement.predicate;
     // What ralph checked in the lane itself is about the lane's work, and stays.
-    predicate.guardrails.retain(|it| it.kind == GuardrailSource::Rule);
+    predicate.guardrails.retain(|it| !it.kind.is_command());
     predicate.guardrails.extend(guardrails);
     predicate.caveats.retain(|it| it.kind != IN_PLACE);
     for caveat in caveats {

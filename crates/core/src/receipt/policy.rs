@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     sha256,
-    statement::{GuardrailFacts, GuardrailSource, Statement},
+    statement::{GuardrailFacts, Statement},
     verdict::{VerdictItem, VerdictTopic},
 };
 
@@ -59,7 +59,7 @@ impl ReceiptPolicy {
             demand(those.any(GuardrailFacts::passed), format!("`{command}` did not pass in the run"));
         }
         if self.clean_clone {
-            let commands = predicate.guardrails.iter().filter(|it| it.kind != GuardrailSource::Rule);
+            let commands = predicate.guardrails.iter().filter(|it| it.kind.is_command());
             let in_place: Vec<String> = commands
                 .filter(|it| !it.in_judge.as_ref().is_some_and(|ending| ending.passed))
                 .map(|it| format!("`{}`", it.name()))

@@ -32,13 +32,16 @@ impl Private {
         let predicate = &mut statement.predicate;
         let clean = |text: &mut String| *text = self.scrubbed(text);
         predicate.guardrails.iter_mut().filter_map(|it| it.command.as_mut()).for_each(clean);
-        predicate.findings.iter_mut().chain(&mut predicate.caveats).for_each(|it| clean(&mut it.text));
+        let remarks =
+            predicate.findings.iter_mut().chain(&mut predicate.opinions).chain(&mut predicate.caveats);
+        remarks.for_each(|it| clean(&mut it.text));
         predicate.accepted.iter_mut().filter_map(|it| it.why.as_mut()).for_each(clean);
         for hosts in [&mut predicate.containment.hosts, &mut predicate.containment.hosts_refused] {
             *hosts = hosts.iter().map(|host| self.scrubbed(host)).collect();
         }
         for agent in &mut predicate.agents {
             clean(&mut agent.name);
+            agent.agent.iter_mut().for_each(clean);
             agent.models = agent.models.iter().map(|model| self.scrubbed(model)).collect();
         }
         predicate.tools.git.iter_mut().for_each(clean);
@@ -159,5 +162,11 @@ mod tests {
         check("5 / 3, a/b, // x", "5 / 3, a/b, // x");
         check("TOKEN=sk-1234567890 short s3cret", "TOKEN=<value> short <value>");
         check("ann annotates; kestrels fly on kestrel.", "<user> annotates; kestrels fly on <host>.");
+    }
+
+    #[test]
+    fn a_root_that_is_a_home_is_no_private_folder() {
+        let private = Private { home: "/".to_owned(), project: "/".to_owned(), ..Private::default() };
+        assert_eq!(private.scrubbed("/usr/bin/make /"), "<path> /");
     }
 }

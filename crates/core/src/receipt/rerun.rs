@@ -63,7 +63,7 @@ pub fn plan(
     for guardrail in statement.predicate.guardrails.iter().filter(|it| !is_trusted(it)) {
         let name = guardrail.name();
         match (guardrail.kind, &guardrail.command) {
-            (GuardrailSource::Rule, _) => {}
+            (GuardrailSource::Rule | GuardrailSource::Review, _) => {}
             _ if guardrail.once => {
                 items.push(unknown(format!("`{name}` may run only once, so it was not run again")));
             }

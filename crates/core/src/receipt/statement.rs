@@ -66,6 +66,9 @@ pub struct Predicate {
     /// A person looked at the findings and accepts the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Acceptance>,
+    /// What reviewers said about what was claimed last: `review`, `look`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opinions: Vec<Remark>,
     /// What weakens the judgement and is not the agent's doing.
     pub caveats: Vec<Remark>,
     /// What kept the agent from doing harm.
@@ -146,6 +149,18 @@ pub enum GuardrailSource {
     Hidden,
     /// What ralph checks itself.
     Rule,
+    /// A reviewer's verdict.
+    Review,
+}
+
+impl GuardrailSource {
+    /// Whether it is a command, which others can run.
+    pub fn is_command(self) -> bool {
+        match self {
+            Self::Command | Self::Hidden => true,
+            Self::Rule | Self::Review => false,
+        }
+    }
 }
 
 /// How a guardrail ended at one place.
@@ -198,7 +213,7 @@ pub struct ProtectedFacts {
     pub result: String,
 }
 
-/// A finding or a caveat.
+/// A finding, an opinion or a caveat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Remark {
@@ -246,6 +261,9 @@ pub struct ContainmentFacts {
 pub struct AgentFacts {
     /// Its program.
     pub name: String,
+    /// What the settings call it, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// The models that answered, where it says so.
     pub models: BTreeSet<String>,
     /// What it was started for.

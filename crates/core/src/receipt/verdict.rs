@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::statement::{GuardrailSource, Statement};
+use super::statement::{GuardrailFacts, GuardrailSource, Statement};
 
 /// What follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -192,9 +192,16 @@ pub fn work(statement: &Statement) -> Vec<VerdictItem> {
             format!("the run is not done: it ended as `{}`", run.outcome),
         )
     };
-    let failed: Vec<String> =
-        predicate.guardrails.iter().filter(|it| !it.passed()).map(|it| format!("`{}`", it.name())).collect();
-    let commands = predicate.guardrails.iter().filter(|it| it.kind != GuardrailSource::Rule).count();
+    // That a reviewer did not approve is a finding, too, and a person may have accepted it.
+    let is_accepted =
+        |it: &&GuardrailFacts| it.kind == GuardrailSource::Review && predicate.accepted.is_some();
+    let failed: Vec<String> = predicate
+        .guardrails
+        .iter()
+        .filter(|it| !it.passed() && !is_accepted(it))
+        .map(|it| format!("`{}`", it.name()))
+        .collect();
+    let commands = predicate.guardrails.iter().filter(|it| it.kind.is_command()).count();
     let guardrails = if !failed.is_empty() {
         VerdictItem::broken(VerdictTopic::Guardrails, format!("not passed: {}", failed.join(", ")))
     } else if commands == 0 {

@@ -14,6 +14,13 @@ impl HiddenCommands {
         Self(commands.into_iter().collect())
     }
 
+    /// The same with one more.
+    #[must_use]
+    pub fn with(mut self, pair: Option<(String, String)>) -> Self {
+        self.0.extend(pair);
+        self
+    }
+
     /// What the shell runs for a name.
     pub fn command(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)

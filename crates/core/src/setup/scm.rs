@@ -10,10 +10,30 @@ pub struct Scm {
     #[serde(default = "git")]
     #[schemars(regex(pattern = r"\S"))]
     pub command: String,
-    /// What it does, in order, after all guardrails have passed: `["commit", "push"]`.
+    /// What it does, in order, after all guardrails have passed: `["branch", "commit", "push", "pr"]`.
     #[serde(default)]
     #[schemars(with = "Vec<String>", inner(regex(pattern = r"\S")))]
     pub tasks: Vec<ScmTask>,
+    /// How the task `branch` names a branch: with `{name}`, `{issue}`, `{preset}` and `{date}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"\S"))]
+    pub branch: Option<String>,
+    /// The branch that pull requests are for; without it, the one that the remote calls its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"\S"))]
+    pub base: Option<String>,
+}
+
+impl Scm {
+    /// Git, with these tasks.
+    pub fn git(tasks: Vec<ScmTask>) -> Self {
+        Self { command: git(), tasks, branch: None, base: None }
+    }
+
+    /// Whether the work goes to others from a branch of its own.
+    pub fn is_proposed(&self) -> bool {
+        self.tasks.iter().any(|task| matches!(task, ScmTask::Branch | ScmTask::PullRequest))
+    }
 }
 
 fn git() -> String {
@@ -26,6 +46,10 @@ fn git() -> String {
 pub enum ScmTask {
     /// Ralph commits what the iteration changed, with a message.
     Commit,
+    /// Ralph makes a branch before the first turn, unless one is checked out that is not what others build on.
+    Branch,
+    /// Ralph makes a pull request when the run has ended, or changes the one that there is.
+    PullRequest,
     /// Ralph pushes the receipts of commits when the run has ended.
     Notes,
     /// Any other command of the program, with its arguments.
@@ -37,6 +61,8 @@ impl ScmTask {
     pub fn words(&self) -> &str {
         match self {
             Self::Commit => COMMIT,
+            Self::Branch => BRANCH,
+            Self::PullRequest => PULL_REQUEST,
             Self::Notes => NOTES,
             Self::Command(words) => words,
         }
@@ -59,12 +85,16 @@ impl ScmTask {
 }
 
 const COMMIT: &str = "commit";
+const BRANCH: &str = "branch";
+const PULL_REQUEST: &str = "pr";
 const NOTES: &str = "notes";
 
 impl From<String> for ScmTask {
     fn from(words: String) -> Self {
         match words.as_str() {
             COMMIT => Self::Commit,
+            BRANCH => Self::Branch,
+            PULL_REQUEST => Self::PullRequest,
             NOTES => Self::Notes,
             _ => Self::Command(words),
         }
@@ -92,6 +122,8 @@ mod tests {
         }
         check("commit", &ScmTask::Commit, "commit", true);
         check("commit -s", &ScmTask::Command("commit -s".to_owned()), "commit", true);
+        check("branch", &ScmTask::Branch, "branch", false);
+        check("pr", &ScmTask::PullRequest, "pr", false);
         check("notes", &ScmTask::Notes, "notes", false);
         check("push origin", &ScmTask::Command("push origin".to_owned()), "push", false);
     }

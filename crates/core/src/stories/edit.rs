@@ -5,6 +5,16 @@ use crate::located::{node::Node, text::parse};
 /// A key of the array of stories.
 pub(super) const STORIES: &str = "userStories";
 
+/// Adds a story as the last one.
+pub fn append(text: &str, story: &str) -> String {
+    insert(text, usize::MAX, story)
+}
+
+/// Says that the story at this place is done, in the list of another tool.
+pub fn set_passes(text: &str, index: usize) -> String {
+    set_in_story(text, index, "passes", "true")
+}
+
 /// Sets a key of the whole list.
 pub(super) fn set_in_list(text: &str, key: &str, value: &str) -> String {
     match parse(text, 0) {

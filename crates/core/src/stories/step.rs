@@ -47,7 +47,7 @@ pub fn take_step(
         return refuse(format!("there is no story `{id}`"), &format!("{meant}there are: {}", ids.join(", ")));
     };
     if mode.is_some() && story.kind == Kind::Human {
-        return refuse(format!("{id} is for a person"), "leave it to somebody outside of the loop");
+        return refuse(format!("{id} is for a person"), "leave it to a person outside of the loop");
     }
     let notes = note.map_or_else(|| story.notes.clone(), |note| joined(&story.notes, note));
     let was = ReviewFields::of(story);
@@ -171,7 +171,7 @@ fn why_illegal(story: &Story, step: &Step, mode: Option<Mode>) -> Refused {
             ("waits for a review", format!("review it: ralph stories approve {id}, or request-changes {id}"))
         }
         Some(Status::ChangesRequested) => {
-            ("was sent back by its review", format!("mend it, then: ralph stories submit {id}"))
+            ("was sent back by its review", format!("fix it, then: ralph stories submit {id}"))
         }
         Some(Status::Approved) => {
             ("is approved already", "add a new story for what is left to do".to_owned())

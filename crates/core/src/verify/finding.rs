@@ -51,6 +51,28 @@ pub enum Finding {
         /// The command.
         command: String,
     },
+    /// A reviewer asked for changes as often as the settings let it; it did not approve what was claimed.
+    NotApproved {
+        /// Who.
+        by: String,
+        /// How often.
+        rounds: u32,
+        /// What it said last.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        summary: Option<String>,
+    },
+    /// A guardrail asks a reviewer, and nobody gave a verdict on what was claimed.
+    NotReviewed {
+        /// The guardrail.
+        review: String,
+        /// Why not.
+        why: String,
+    },
+    /// A reviewer does not say that what was claimed fixes the task, and the settings want it to.
+    NotTheTask {
+        /// What was said, or why nothing was.
+        said: String,
+    },
     /// Checks were weakened, or those that the run began with fail on the new code.
     ChecksChanged {
         /// Which.
@@ -102,6 +124,13 @@ impl Finding {
             Self::PersonsCommand { command } => {
                 format!("a process of the run typed `ralph {command}`, which is for a person; it was refused")
             }
+            Self::NotApproved { by, rounds, summary } => {
+                let times = if *rounds == 1 { "once".to_owned() } else { format!("{rounds} times") };
+                let said = summary.as_ref().map(|said| format!(": {said}")).unwrap_or_default();
+                format!("the reviewer {by} asked for changes {times} and has not approved{said}")
+            }
+            Self::NotReviewed { review, why } => format!("`{review}` has no verdict: {why}"),
+            Self::NotTheTask { said } => said.clone(),
             Self::ChecksChanged { files, commands } => {
                 let what = format!("checks changed: {}", of_files(files));
                 match &commands[..] {
@@ -140,8 +169,18 @@ impl Finding {
             | Self::ChecksChanged { .. }
             | Self::RunnerChanged { .. }
             | Self::OnlyChecksChanged { .. } => true,
-            Self::ApprovedAtCap { .. } | Self::JudgeDisagrees { .. } | Self::PersonsCommand { .. } => false,
+            Self::ApprovedAtCap { .. }
+            | Self::JudgeDisagrees { .. }
+            | Self::PersonsCommand { .. }
+            | Self::NotApproved { .. }
+            | Self::NotReviewed { .. }
+            | Self::NotTheTask { .. } => false,
         }
+    }
+
+    /// Whether a reviewer's opinion on a claim is what is found: another claim has others.
+    pub fn is_opinion(&self) -> bool {
+        matches!(self, Self::NotApproved { .. } | Self::NotReviewed { .. } | Self::NotTheTask { .. })
     }
 
     /// What makes it the same finding when it is found again, whatever the details are then.
@@ -161,6 +200,9 @@ impl Finding {
                 format!("program_changed\n{}", names.join("\n"))
             }
             Self::PersonsCommand { command } => format!("persons_command\n{command}"),
+            Self::NotApproved { by, .. } => format!("not_approved\n{by}"),
+            Self::NotReviewed { review, .. } => format!("not_reviewed\n{review}"),
+            Self::NotTheTask { .. } => "not_the_task".to_owned(),
             Self::ChecksChanged { .. } => format!("checks_changed\n{files}"),
             Self::RunnerChanged { .. } => format!("runner_changed\n{files}"),
             Self::OnlyChecksChanged { .. } => format!("only_checks_changed\n{files}"),
@@ -178,6 +220,9 @@ impl Finding {
             | Self::FewerTests { .. }
             | Self::StartUpChanged { .. }
             | Self::ProgramChanged { .. }
+            | Self::NotApproved { .. }
+            | Self::NotReviewed { .. }
+            | Self::NotTheTask { .. }
             | Self::PersonsCommand { .. } => &[],
         }
     }
@@ -233,6 +278,19 @@ mod tests {
                 Finding::PersonsCommand { command: "accept".to_owned() },
                 "a process of the run typed `ralph accept`, which is for a person; it was refused",
             ),
+            (
+                Finding::NotApproved { by: "b".to_owned(), rounds: 1, summary: None },
+                "the reviewer b asked for changes once and has not approved",
+            ),
+            (
+                Finding::NotApproved { by: "b".to_owned(), rounds: 3, summary: Some("no".to_owned()) },
+                "the reviewer b asked for changes 3 times and has not approved: no",
+            ),
+            (
+                Finding::NotReviewed { review: "review by b".to_owned(), why: "it is silent".to_owned() },
+                "`review by b` has no verdict: it is silent",
+            ),
+            (Finding::NotTheTask { said: "look: b".to_owned() }, "look: b"),
             (changed(&[]), "checks changed: tests/a.py (test) was changed"),
             (
                 changed(&["pytest"]),
@@ -282,8 +340,10 @@ mod tests {
             (Finding::ApprovedAtCap { story: "US-1".to_owned(), cap: 3 }, false),
             (Finding::JudgeDisagrees { command: command() }, false),
             (Finding::PersonsCommand { command: command() }, false),
+            (Finding::NotTheTask { said: command() }, false),
         ] {
             assert_eq!(finding.is_of_claim(), expected, "{finding:?}");
+            assert_eq!(finding.is_opinion(), matches!(finding, Finding::NotTheTask { .. }));
         }
     }
 }

@@ -85,6 +85,56 @@ impl Bite {
     pub const NAMES: [(&str, Self); 2] = [("off", Self::Off), ("on", Self::On)];
 }
 
+/// When a reviewer is asked whether a claimed change fixes the task or only its checks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum LookWhen {
+    /// At a claim with a finding.
+    #[default]
+    Finding,
+    /// At every claim.
+    Always,
+    /// Never.
+    Off,
+}
+
+impl LookWhen {
+    /// What runs without a reviewer have, and those of versions that never asked.
+    pub fn off() -> Self {
+        Self::Off
+    }
+
+    /// Whether it need not be recorded.
+    pub fn is_off(&self) -> bool {
+        *self == Self::Off
+    }
+
+    /// Every choice with the name that settings use.
+    pub const NAMES: [(&str, Self); 3] =
+        [("finding", Self::Finding), ("always", Self::Always), ("off", Self::Off)];
+}
+
+/// What follows when the reviewer does not say that a claimed change fixes the task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum OnLook {
+    /// It is a line for people.
+    #[default]
+    Report,
+    /// It is a finding: a person must look.
+    Withhold,
+}
+
+impl OnLook {
+    /// Whether it need not be recorded.
+    pub fn is_report(&self) -> bool {
+        *self == Self::Report
+    }
+
+    /// Every choice with the name that settings use.
+    pub const NAMES: [(&str, Self); 2] = [("report", Self::Report), ("withhold", Self::Withhold)];
+}
+
 /// Which files are checks, and which of them may change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -270,6 +320,10 @@ mod tests {
             assert_eq!(choice.is_ask(), name == "ask", "{name}");
         }
         assert!(Bite::default().is_off() && !Bite::On.is_off());
+        for (name, choice) in LookWhen::NAMES {
+            assert_eq!(choice.is_off(), name == "off", "{name}");
+        }
+        assert!(LookWhen::off().is_off() && OnLook::default().is_report() && !OnLook::Withhold.is_report());
     }
 
     #[test]
@@ -327,6 +381,8 @@ mod tests {
         check(&CheckoutWhen::NAMES);
         check(&OnFinding::NAMES);
         check(&Bite::NAMES);
+        check(&LookWhen::NAMES);
+        check(&OnLook::NAMES);
         check(&SeenAt::NAMES);
         check(&RunsWhere::NAMES);
         check(&GuardrailKind::NAMES);

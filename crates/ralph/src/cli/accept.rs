@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use ralph_core::{
     engine::{Run, entry::Entry, event::Event},
-    setup::Setup,
+    setup::ScmTask,
 };
 use ralph_sys::{
     error::{Error, Result},
@@ -49,6 +49,13 @@ pub(super) fn main(args: &AcceptArgs, project: &Path) -> Result<u8> {
     for failure in postponed(&run)? {
         warn(&failure);
     }
+    if run.started.setup.scm.as_ref().is_some_and(|scm| scm.tasks.contains(&ScmTask::PullRequest)) {
+        let accepted = Event::Accepted { why: args.message.clone() };
+        match super::pr::propose(&dir, Some(accepted)) {
+            Ok(made) => super::pr::record(&mut journal, made)?,
+            Err(error) => warn(&format!("there is no pull request: {error}")),
+        }
+    }
     journal.append(&Entry { at: journal::now(), event: Event::Accepted { why: args.message.clone() } })?;
     let mut supervisor = Supervisor::new()?;
     let repository = Git::find(&mut supervisor, &run.started.setup.project).ok().flatten();
@@ -86,9 +93,11 @@ pub(super) fn with_findings(dir: &RunDir) -> Result<(Journal, Run)> {
 
 /// Does what the settings do after a commit and what waited for a person; returns what failed.
 fn postponed(run: &Run) -> Result<Vec<String>> {
-    let Setup { scm, project, .. } = &run.started.setup;
-    let Some(scm) = scm.as_ref().filter(|_| 0 < run.state.spent().commits) else { return Ok(Vec::new()) };
+    let setup = &run.started.setup;
+    let Some(scm) = setup.scm.as_ref().filter(|_| 0 < run.state.spent().commits) else {
+        return Ok(Vec::new());
+    };
     let mut supervisor = Supervisor::new()?;
     let tasks = scm.tasks.iter().filter(|task| task.follows_commit());
-    Ok(tasks.filter_map(|task| task_failure(&mut supervisor, scm, project, task.words())).collect())
+    Ok(tasks.filter_map(|task| task_failure(&mut supervisor, scm, setup, task.words())).collect())
 }

@@ -7,22 +7,25 @@ use std::{
 };
 
 use clap::Args;
-use ralph_core::{doctor::bytes, duration::parse_typed_duration, setup::PROJECT_DIR};
+use ralph_core::{
+    doctor::bytes, duration::parse_typed_duration, fleet::FleetOutcome, setup::PROJECT_DIR, view::Standing,
+};
 use ralph_sys::error::Result;
 
 use super::print_lines;
 use crate::{
+    fleet::{FileLedger, FleetDir},
     journal::{self, run_dir::RunDir},
     project::iteration_files,
-    report::{listing::Standing, summary::count},
+    report::summary::count,
     workspace::place::Judge,
 };
 
 /// Remove the records of runs that ended long ago
 ///
-/// Running loops are left alone, and so are runs that can be resumed, unless --resumable is given. Judges that were not
-/// used for as long are removed as well; the next one begins with empty caches. So are prompts and logs of iterations in
-/// the project's `.ralph` folder, unless a loop is running there.
+/// Running loops are left alone, and so are runs that can be resumed, unless --resumable is given. Judges and lanes of
+/// fleets that were not used for as long are removed as well; the next one begins with empty caches. So are prompts and
+/// logs of iterations in the project's `.ralph` folder, unless a loop is running there.
 ///
 /// Example: ralph clean --older-than 7d
 #[derive(Args, Debug)]
@@ -51,21 +54,27 @@ pub(super) fn main(args: &CleanArgs, project: &Path) -> Result<u8> {
     let older: Vec<RunDir> = runs.into_iter().filter(|run| is_older(run, args.older_than)).collect();
     let (kept, removed): (Vec<_>, Vec<_>) =
         older.into_iter().partition(|run| !args.resumable && can_be_resumed(run));
-    let judges = Judge::all((!args.all).then_some(project))?;
-    let mut freed: Vec<&Judge> = judges.iter().filter(|judge| judge.is_older(args.older_than)).collect();
+    let scope = (!args.all).then_some(project);
+    let is_old = |judge: &Judge| judge.is_older(args.older_than);
+    let mut judges: Vec<Judge> = Judge::all(scope)?.into_iter().filter(is_old).collect();
+    let is_free = |lane: &Judge| is_old(lane) && (args.resumable || !is_needed(lane));
+    let mut lanes: Vec<Judge> = Judge::lanes(scope)?.into_iter().filter(is_free).collect();
     if args.dry_run {
-        freed.retain(|judge| !judge.is_used());
+        judges.retain(|judge| !judge.is_used());
+        lanes.retain(|lane| !lane.is_used());
     } else {
         removed.iter().try_for_each(RunDir::remove)?;
-        freed = remove_free(&freed)?;
+        (judges, lanes) = (remove_free(judges)?, remove_free(lanes)?);
     }
     let left = if runs_now { Vec::new() } else { iteration_files::older(project, args.older_than) };
     if !args.dry_run {
         iteration_files::remove(project, &left);
     }
     let verb = if args.dry_run { "would be removed" } else { "removed" };
-    let judges = sizes(&freed).map(|freed| format!(" and {freed}")).unwrap_or_default();
-    let mut said = format!("{}{judges} {verb}\n", count(removed.len() as u64, "run"));
+    let freed = [sizes(&judges, "judge"), sizes(&lanes, "lane")].into_iter().flatten();
+    let freed: Vec<String> = freed.map(|freed| format!(" and {freed}")).collect();
+    let freed = freed.concat();
+    let mut said = format!("{}{freed} {verb}\n", count(removed.len() as u64, "run"));
     if !left.is_empty() {
         let left = count(left.len() as u64, "file");
         let _ = writeln!(said, "{left} of iterations in {PROJECT_DIR} {verb}");
@@ -88,21 +97,28 @@ fn can_be_resumed(run: &RunDir) -> bool {
     !in_session && !is_over
 }
 
-/// Removes the judges that nobody uses, and returns them.
-fn remove_free<'a>(judges: &[&'a Judge]) -> Result<Vec<&'a Judge>> {
+/// Whether the newest fleet of a lane's project can be resumed: it goes on in its lanes.
+fn is_needed(lane: &Judge) -> bool {
+    let fleet = lane.project.as_ref().and_then(|project| FleetDir::newest(project).ok());
+    let state = fleet.and_then(|fleet| FileLedger::look(&fleet).ok());
+    state.is_some_and(|state| state.outcome != Some(FleetOutcome::Done))
+}
+
+/// Removes those that no one uses, and returns them.
+fn remove_free(places: Vec<Judge>) -> Result<Vec<Judge>> {
     let mut removed = Vec::new();
-    for judge in judges {
-        if judge.remove()? {
-            removed.push(*judge);
+    for place in places {
+        if place.remove()? {
+            removed.push(place);
         }
     }
     Ok(removed)
 }
 
-/// How many judges, and what they take on the disk.
-fn sizes(judges: &[&Judge]) -> Option<String> {
-    let disk = judges.iter().map(|judge| judge.disk).sum();
-    (!judges.is_empty()).then(|| format!("{} ({})", count(judges.len() as u64, "judge"), bytes(disk)))
+/// How many of these there are, and what they take on the disk.
+fn sizes(places: &[Judge], noun: &str) -> Option<String> {
+    let disk = places.iter().map(|place| place.disk).sum();
+    (!places.is_empty()).then(|| format!("{} ({})", count(places.len() as u64, noun), bytes(disk)))
 }
 
 /// Removes those runs that ended longer ago than this; returns how many.

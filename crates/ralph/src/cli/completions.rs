@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::Shell;
 use ralph_sys::error::Result;
 
-use super::{print, visible_command};
+use super::{overview::visible_command, print};
 
 /// Print a script that lets a shell complete ralph's commands and flags
 ///

@@ -21,7 +21,7 @@ use crate::scripted;
 
 /// Watch the whole loop on a scripted agent: no key, no network, a throw-away repository
 ///
-/// The agent says that it is done when it is not. A guardrail finds out, the agent is told, mends it, and
+/// The agent says that it is done when it is not. A guardrail finds out, ralph tells the agent, the agent fixes it, and
 /// only then the work is committed and the run complete.
 ///
 /// Example: ralph demo --keep
@@ -96,7 +96,7 @@ fn prepare(folder: &Path, repository: &Path) -> Result<()> {
         "guardrails": [{
             "command": "sh test.sh",
             "failAction": "APPEND",
-            "hint": "Mend greet.sh; leave test.sh as it is.",
+            "hint": "Fix greet.sh; leave test.sh as it is.",
         }],
         "scm": {"command": "git", "tasks": ["commit"]},
     });

@@ -95,9 +95,10 @@ fn selftest(json: bool, marks: Marks, palette: Palette) -> Result<u8> {
 }
 
 fn verdict(problems: usize, warnings: usize) -> String {
-    let warnings = count(warnings as u64, "warning");
-    match problems {
-        0 => format!("A run can begin ({warnings})."),
-        _ => format!("A run cannot begin: {}, {warnings}.", count(problems as u64, "problem")),
+    let told = count(warnings as u64, "warning");
+    match (problems, warnings) {
+        (0, 0) => "Ready to run.".to_owned(),
+        (0, _) => format!("Ready to run, with {told}."),
+        _ => format!("Not ready to run: {}, {told}.", count(problems as u64, "problem")),
     }
 }

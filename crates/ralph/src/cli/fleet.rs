@@ -17,7 +17,6 @@ use serde::Serialize;
 use super::{display::settings_of, loop_args::LoopArgs, persons_command::refuse_inside_run, print_lines};
 use crate::{
     fleet::{Coordinator, FileLedger, FleetDir, Opening, discard, land_by_hand},
-    journal,
     settings::flags::{DisplayFlags, GuardrailFlags, IterationFlags, dollars, is_unset},
 };
 
@@ -107,7 +106,7 @@ struct FleetStopArgs {
     now: bool,
 }
 
-/// Go on with a fleet that was stopped or killed
+/// Continue a fleet that was stopped or killed
 ///
 /// Runs in lanes continue where they were. What failed is tried again.
 ///
@@ -174,15 +173,11 @@ pub(super) fn main(args: &FleetArgs, project: &Path) -> Result<u8> {
 fn stop(args: &FleetStopArgs, project: &Path) -> Result<u8> {
     let dir = FleetDir::newest(project)?;
     let state = FileLedger::look(&dir)?;
-    if !is_running(&dir, state.pid) {
+    if !dir.is_running(state.pid) {
         return Err(Error::new(format!("fleet {} is not running", dir.id())));
     }
     process::ask_to_stop(state.pid, args.now)?;
     let when = if args.now { "now" } else { "after the running turns" };
     print_lines(&format!("asked fleet {} to stop {when}\n", dir.id()))?;
     Ok(0)
-}
-
-fn is_running(dir: &FleetDir, pid: u32) -> bool {
-    journal::is_running(&dir.journal()) && process::is_alive(pid.cast_signed())
 }

@@ -19,6 +19,8 @@ use ralph_sys::{
 };
 use tempfile::NamedTempFile;
 
+use super::issue_flags::IssueFlags;
+
 /// Standard input, as an argument.
 const STDIN: &str = "-";
 
@@ -47,6 +49,9 @@ pub(super) struct GivenPrompt {
 
     #[command(flatten)]
     flags: PromptFlags,
+
+    #[command(flatten)]
+    pub(super) issue: IssueFlags,
 }
 
 /// A prompt, and what it was written in.
@@ -57,8 +62,8 @@ pub(super) struct Given {
 
 impl Given {
     /// The same error; what the user wrote in an editor is kept, and the error says where.
-    pub(super) fn keep(self, error: Error) -> Error {
-        match self.draft.and_then(|draft| draft.keep().ok()) {
+    pub(super) fn keep(&mut self, error: Error) -> Error {
+        match self.draft.take().and_then(|draft| draft.keep().ok()) {
             Some((_, path)) => error.hint(format!("your prompt is kept: ralph run -f {}", path.display())),
             None => error,
         }
@@ -80,6 +85,7 @@ impl GivenPrompt {
                     .hint(format!("to have the agent do what it says: ralph run -f {words}")))
             }
             Some(words) => Ok(text(words.clone())),
+            None if self.issue.is_given() => Ok(text(self.issue.request())),
             None if io::stdin().is_terminal() => from_editor(),
             None => Ok(text(from_stdin()?)),
         }

@@ -196,7 +196,7 @@ fn guardrails(
     let named = |command: &String| Guardrail { command: command.clone(), ..Guardrail::default() };
     let mut guardrails: Vec<Guardrail> = args.guardrail.iter().map(named).collect();
     if guardrails.is_empty() {
-        guardrails.clone_from(&settings.guardrails);
+        guardrails = settings.commands().cloned().collect();
     }
     if guardrails.is_empty() {
         let read = |name: &&str| Some(((*name).to_owned(), files::read_text(&project.join(name)).ok()?));

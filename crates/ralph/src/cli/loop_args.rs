@@ -12,7 +12,9 @@ use ralph_core::{
     },
     duration::millis,
     engine::plan::Plan,
+    notify::NotifyTarget,
     setup::{AgentSetup, Guard, Invocation, LockScope, MessageFrom, PromptSource, Setup, TaskFrom, Timeouts},
+    verify::rules::LookWhen,
 };
 use ralph_sys::error::{Error, Result};
 use serde_json::{Map, Value, json};
@@ -57,6 +59,10 @@ pub(super) struct LoopArgs {
     /// Show the first prompt, the guardrails, the sandbox, the budget and what ends the loop; start and write nothing
     #[arg(long)]
     dry_run: bool,
+
+    /// Run the loop in the background and show it on a screen, as `ralph watch` does; leaving the screen leaves the loop
+    #[arg(long, conflicts_with = "dry_run")]
+    watch: bool,
 }
 
 impl LoopArgs {
@@ -211,6 +217,8 @@ pub(super) fn tune_at(mut plan: Plan, settings: &Settings, now: Timestamp) -> Pl
     plan.checkout = settings.verify.checkout;
     plan.on_finding = settings.verify.on_finding;
     plan.bite = settings.verify.bite;
+    plan.look = if settings.roles.review.is_empty() { LookWhen::Off } else { settings.verify.look };
+    plan.on_look = settings.verify.on_look;
     plan.stuck_after = plan.stuck_after.and(settings.limits.stuck_after);
     plan.failures = plan.failures.with_retries(settings.retries);
     plan.failures.retry_delay_ms = millis(settings.retry_delay);
@@ -252,7 +260,8 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
         permissions: agent.permissions.unwrap_or_else(|| permissions(settings.guard, agent, &sandbox)),
     };
     let named = settings.plan_roles();
-    let is_used = |name: &str| named.names().any(|it| it == name);
+    let is_used =
+        |name: &str| named.names().any(|it| it == name) || settings.all_reviewers().any(|it| it == name);
     let agents = settings.agents.iter().filter(|(name, _)| is_used(name));
     let agents = agents.map(|(name, named)| (name.clone(), of_agent(&named.agent))).collect();
     Setup {
@@ -260,6 +269,7 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
         agent: of_agent(&settings.agent),
         agents,
         prompt,
+        issue: None,
         task: TaskFrom::Prompt,
         message: MessageFrom::Agent,
         plan_file: None,
@@ -275,10 +285,12 @@ pub(super) fn setup_with(loaded: &Loaded, prompt: PromptSource, project: &Path, 
         output_truncate_chars: settings.output_truncate_chars,
         prompt_tail: settings.prompt.tail,
         guardrail_env: settings.guardrail_env.clone(),
-        hidden: hidden::commands(&settings.hidden),
+        hidden: hidden::commands(&settings.hidden).with(hidden::notify_address(settings.notify.as_deref())),
         judge: settings.judge_setup(),
         scm: settings.scm.clone(),
-        notify: settings.notify.clone(),
+        notify: settings.notify.as_deref().map(NotifyTarget::recorded),
+        notify_link: settings.notify_link.clone(),
+        keep_awake: settings.keep_awake,
         prices: settings.prices.clone(),
         timeouts: Timeouts {
             iteration_timeout_ms: settings.limits.iteration_timeout.map(millis),
@@ -303,6 +315,9 @@ fn redacted(settings: &Settings) -> Value {
             variables.values_mut().for_each(|value| *value = json!("***"));
         }
     };
+    if let Some(notify) = settings["notify"].as_str() {
+        settings["notify"] = json!(NotifyTarget::recorded(notify));
+    }
     hide(&mut settings["agent"]);
     if let Some(agents) = settings["agents"].as_object_mut() {
         agents.values_mut().for_each(hide);

@@ -1,4 +1,6 @@
-//! `ralph man`: the manual, for `man`.
+//! `ralph man`: the manual, for `man` and as one page of Markdown.
+
+mod reference;
 
 use std::path::PathBuf;
 
@@ -6,7 +8,7 @@ use clap::Args;
 use clap_mangen::Man;
 use ralph_sys::error::Result;
 
-use super::{print, visible_command};
+use super::{overview::visible_command, print};
 
 /// Print the manual page of ralph, or write one page per command
 ///
@@ -16,6 +18,10 @@ pub(super) struct ManArgs {
     /// Write the pages of ralph and of every command into this folder
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+
+    /// Print all commands on one page of Markdown
+    #[arg(long, conflicts_with = "dir")]
+    markdown: bool,
 }
 
 /// Prints the page, or writes all of them.
@@ -23,6 +29,10 @@ pub(super) fn main(args: &ManArgs) -> Result<u8> {
     if let Some(dir) = &args.dir {
         fs_err::create_dir_all(dir)?;
         clap_mangen::generate_to(visible_command(), dir)?;
+        return Ok(0);
+    }
+    if args.markdown {
+        print(&reference::reference(&visible_command()))?;
         return Ok(0);
     }
     let mut page = Vec::new();

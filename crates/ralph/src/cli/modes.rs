@@ -172,5 +172,5 @@ pub(super) fn template(
 fn git_of(settings: &Settings) -> Scm {
     let commits = |scm: &Scm| scm.tasks.iter().any(ScmTask::commits);
     let wanted = settings.scm.as_ref().filter(|scm| is_git(&scm.command) && commits(scm));
-    wanted.cloned().unwrap_or_else(|| Scm { command: "git".to_owned(), tasks: vec![ScmTask::Commit] })
+    wanted.cloned().unwrap_or_else(|| Scm::git(vec![ScmTask::Commit]))
 }

@@ -3,10 +3,13 @@
 use std::{ffi::OsString, fmt::Write};
 
 use clap::{
-    Command, Error,
+    Command, CommandFactory, Error,
     error::{ContextKind, ContextValue},
 };
 
+use ralph_sys::error::EXIT_CODES;
+
+use super::Cli;
 use crate::term::wrap::wrap;
 
 /// The commands by what they are for.
@@ -14,11 +17,11 @@ const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Daily",
         &[
-            "init", "run", "status", "logs", "stop", "resume", "report", "accept", "reject", "judge",
-            "verify", "sign", "selftest", "doctor", "demo", "clean",
+            "init", "run", "status", "watch", "logs", "say", "pause", "stop", "resume", "report", "serve",
+            "accept", "reject", "judge", "verify", "sign", "pr", "selftest", "doctor", "demo", "clean",
         ],
     ),
-    ("Other loops", &["plan", "build", "prompt", "stories", "fleet", "task"]),
+    ("Other loops", &["plan", "build", "prompt", "stories", "fleet", "task", "review"]),
     ("Inside an agent", &["session", "plugin", "job", "bus"]),
     ("Plumbing", &["sandbox", "guard", "hook", "schema", "completions", "man"]),
 ];
@@ -39,6 +42,23 @@ pub(super) fn is_wanted(args: &[OsString]) -> bool {
         [word] => ["-h", "--help", "help"].contains(&&**word),
         [..] => false,
     }
+}
+
+/// What a user can type, without the commands that ralph types itself.
+pub(super) fn visible_command() -> Command {
+    let whole = Cli::command();
+    let mut visible = Command::default()
+        .name("ralph")
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_version_flag(true)
+        .disable_help_subcommand(true)
+        .after_help(EXIT_CODES)
+        .args(whole.get_arguments().cloned())
+        .subcommands(whole.get_subcommands().filter(|command| !command.is_hide_set()).cloned());
+    if let Some(about) = whole.get_about() {
+        visible = visible.about(about.clone());
+    }
+    visible
 }
 
 /// The command with its subcommands in groups, at most so wide. Only for whoever wants to read them: it takes a while.
@@ -85,7 +105,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::cli::visible_command;
 
     #[test]
     fn every_command_has_its_place() {

@@ -7,7 +7,10 @@ use std::{
 };
 
 use clap::Args;
-use ralph_core::engine::{commit::CommitEnd, event::Event};
+use ralph_core::{
+    engine::{commit::CommitEnd, event::Event},
+    view::Standing,
+};
 use ralph_sys::{
     error::{Context, Error, Result},
     files,
@@ -20,7 +23,7 @@ use crate::{
     journal::{self, Folded, local_time, run_dir::RunDir},
     project::git::{FileChange, Git},
     receipt,
-    report::{html::Page, listing::Standing},
+    report::html::Page,
 };
 
 /// Write a report on a run: one HTML page that needs nothing else

@@ -14,7 +14,7 @@ use ralph_core::{
 };
 use ralph_sys::error::Result;
 
-use super::{display::settings_of, persons_command::refuse_inside_run, runs};
+use super::{display::settings_of, pause, persons_command::refuse_inside_run, runs};
 use crate::{
     driver::Resume,
     journal::{local_time::zone, run_dir::RunDir},
@@ -22,7 +22,7 @@ use crate::{
 };
 use revise::{Reread, revise};
 
-/// Go on with a run that was killed, interrupted, or reached a limit
+/// Continue a run that was killed, interrupted, or reached a limit
 ///
 /// The run keeps all it has counted. What you changed while no turn ran (settings, prd.md, prompt.md, verify commands)
 /// applies from here on, with a line for each change; what the agent changed does not. Limits may be raised: they are
@@ -37,7 +37,7 @@ pub(super) struct ResumeArgs {
     #[command(flatten)]
     count: IterationFlags,
 
-    /// Ask for each file that is not what the run goes by whether to use it, whoever changed it
+    /// Ask for each file that is not what the run goes by whether to use it, no matter who changed it
     #[arg(long)]
     reread: bool,
 
@@ -46,6 +46,13 @@ pub(super) struct ResumeArgs {
 
     #[command(flatten)]
     look: DisplayFlags,
+}
+
+impl ResumeArgs {
+    /// Whether more is asked for than to continue.
+    fn asks_for_more(&self) -> bool {
+        self.reread || self.count != IterationFlags::default() || self.budget != BudgetFlags::default()
+    }
 }
 
 /// Goes on with the run.
@@ -57,6 +64,10 @@ pub(super) fn main(args: &ResumeArgs, project: &Path) -> Result<u8> {
         Some(id) => runs::by_id(id)?,
         None => runs::newest(project)?,
     };
+    if pause::is_pausing(&run)? {
+        refuse_inside_run("resume")?;
+        return pause::go_on(&run, args.asks_for_more());
+    }
     let (count, budget) = (args.count.clone(), args.budget.clone());
     // Checked when it was typed.
     let until = budget.until.as_deref().and_then(|text| Until::parse(text).ok());

@@ -68,11 +68,12 @@ struct RunFlags {
 pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
     // What is wrong with the settings is said before anybody writes a prompt.
     let loaded = args.common.load(project, layer(&args.own))?;
-    let given = args.prompt.read()?;
+    let mut given = args.prompt.read()?;
     let reporters = args.common.reporters(&loaded, project)?;
     let plan = args.common.limit(plan(&loaded.settings));
     let warnings = endless_prompt(&given.source, &plan).into_iter().collect();
-    let setup = setup(&loaded, given.source.clone(), project);
+    let mut setup = setup(&loaded, given.source.clone(), project);
+    args.prompt.issue.read_into(&mut setup).map_err(|error| given.keep(error))?;
     let start = Start { plan, setup, run: None, drafts: Vec::new(), reporters, warnings, settled: None };
     if args.common.is_dry_run() {
         return args.common.show(&start);

@@ -7,14 +7,13 @@ use std::{
 };
 
 use clap::Args;
-use jiff::Timestamp;
+use jiff::{Timestamp, tz::TimeZone};
 use ralph_agents::AgentEvent;
 use ralph_core::{
     doctor::bytes,
-    engine::{Run, event::Event, plan::Check},
-    prompt::message::first_line,
-    setup::PromptSource,
+    engine::{Run, memory::LastTurn, plan::Check},
     verify::tested::Tested,
+    view::{Activity, Standing},
 };
 use ralph_sys::{
     error::{Error, Result},
@@ -22,15 +21,16 @@ use ralph_sys::{
 };
 use serde_json::{Value, json};
 
-use super::{display::settings_of, fleet::seen, print, print_lines, runs, session::bound_to};
+use super::{display::settings_of, fleet::seen, print, print_lines, runs, say::said, session::bound_to};
 use crate::{
     fleet::FleetDir,
     journal::{
         self, Folded,
         run_dir::{AGENT_STREAM, RunDir},
     },
+    live::asked,
     report::{
-        listing::{Listed, Standing, Style},
+        listing::{Listed, Style},
         style::Marks,
         summary::{self, count},
         who,
@@ -102,7 +102,7 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
     for run in &runs[..shown] {
         let id = run.id();
         // A run whose journal is damaged is shown as such, not hidden.
-        match journal::fold(&run.journal()) {
+        match journal::fold_brief(&run.journal(), &mut |_| {}) {
             Ok(folded) if args.json => drop(writeln!(out, "{}", json_of(&listed(run, &id, &folded), run))),
             Ok(folded) => out.push_str(&listed(run, &id, &folded).text(&style)),
             Err(error) if args.json => {
@@ -131,7 +131,7 @@ pub(super) fn main(args: &StatusArgs, project: &Path) -> Result<u8> {
 
 /// What a run that has ended exited with, or would by what a person decided since.
 fn exit_code(run: &RunDir) -> Result<u8> {
-    let Run { plan, state, .. } = journal::fold(&run.journal())?.run;
+    let Run { plan, state, .. } = journal::fold_brief(&run.journal(), &mut |_| {})?.run;
     match state.outcome() {
         Some(outcome) if journal::process(run).is_none() => Ok(state.exit_code(&plan, outcome)),
         Some(_) | None => Err(Error::new(format!("run {} has not ended", run.id()))
@@ -139,39 +139,28 @@ fn exit_code(run: &RunDir) -> Result<u8> {
     }
 }
 
-/// What the judges of all projects take on the disk.
+/// What the judges and the lanes of all projects take on the disk.
 fn judges() -> Result<String> {
-    let judges = Judge::all(None)?;
-    let disk = judges.iter().map(|judge| judge.disk).sum();
-    Ok(match judges.len() as u64 {
-        0 => String::new(),
-        number => {
-            format!(
-                "{}, {} on the disk; to remove those not in use: ralph clean --all --older-than 0\n",
-                count(number, "judge"),
-                bytes(disk)
-            )
-        }
-    })
+    let (judges, lanes) = (Judge::all(None)?, Judge::lanes(None)?);
+    let disk = judges.iter().chain(&lanes).map(|it| it.disk).sum();
+    let counts = [(judges.len(), "judge"), (lanes.len(), "lane")];
+    let counts = counts.into_iter().filter(|(number, _)| 0 < *number);
+    let counts: Vec<String> = counts.map(|(number, noun)| count(number as u64, noun)).collect();
+    if counts.is_empty() {
+        return Ok(String::new());
+    }
+    Ok(format!(
+        "{}, {} on the disk; to remove those not in use: ralph clean --all --older-than 0\n",
+        counts.join(" and "),
+        bytes(disk)
+    ))
 }
 
 fn listed<'a>(run: &'a RunDir, id: &'a str, folded: &'a Folded) -> Listed<'a> {
     let has_process = journal::process(run).is_some();
     let standing = Standing::of(has_process || bound_to(run).is_some(), &folded.run.state);
     let doing = has_process.then(|| doing(run, folded)).flatten();
-    Listed { id, folded, standing, asked: asked(run, folded), doing, now: Timestamp::now() }
-}
-
-/// The first line of what was asked. A loop with a template asks for another task in each turn.
-fn asked(run: &RunDir, folded: &Folded) -> Option<String> {
-    let Run { started, memory, .. } = &folded.run;
-    let text = match &started.setup.prompt {
-        PromptSource::Text(text) => text.clone(),
-        // As it was then.
-        PromptSource::File(_) => files::read_text(&run.turn(1, 1).join("prompt.md")).ok()?,
-        PromptSource::Template(_) => memory.turn.as_ref()?.turn.task.clone()?,
-    };
-    text.lines().any(|line| !line.trim().is_empty()).then(|| first_line(&text))
+    Listed { id, folded, standing, asked: asked(run, &folded.run), doing, now: Timestamp::now() }
 }
 
 /// The same facts for scripts.
@@ -222,12 +211,14 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
         "findings": state.findings(),
         "reason": state.reason(),
         "notes": state.notes(),
+        "said": state.person_notes().iter().map(said::json_of).collect::<Vec<_>>(),
         "askedTurns": {
             "turns": state.spent().asked.turns,
             "inVain": state.asked_in_vain(),
             "costUsd": state.spent().asked.usage.cost_usd,
             "tokens": state.spent().asked.usage.tokens(),
         },
+        "opinions": summary::opinions(state),
         "caveats": summary::caveats(&listed.folded.run),
         "next": next.collect::<Vec<_>>(),
         "folder": run.path(),
@@ -236,96 +227,23 @@ fn json_of(listed: &Listed<'_>, run: &RunDir) -> Value {
 
 /// What a running run was last seen doing.
 fn doing(run: &RunDir, folded: &Folded) -> Option<String> {
-    let events = folded.entries.iter().rev().map(|entry| &entry.event);
-    let last = events.into_iter().find(|event| !is_aside(event))?;
-    match last {
-        Event::TurnStarted(turn) => {
+    let activity = folded.entries.iter().rev().find_map(|entry| Activity::after(&entry.event))?;
+    match (activity, &folded.run.memory.turn) {
+        (Activity::Turn, Some(LastTurn { turn, .. })) => {
             let command = &folded.run.started.setup.agent_named(turn.agent.as_deref()).command;
             last_act(&run.turn(turn.iteration, turn.attempt).join(AGENT_STREAM), command)
                 .or_else(|| Some("the agent has said nothing yet".to_owned()))
         }
-        Event::JudgeStarted { .. } => Some("bringing the judge to what is claimed".to_owned()),
-        Event::JudgeGateStarted { gate } => Some(format!(
-            "running guardrail in a clean clone: {}",
-            folded.run.plan.gates.get(*gate)?.check.name()
-        )),
-        Event::ExamineStarted => Some("comparing the checks with those that the run began with".to_owned()),
-        Event::OldCheckStarted { gate } => Some(format!(
-            "running guardrail with the checks that the run began with: {}",
-            folded.run.plan.gates.get(*gate)?.check.name()
-        )),
-        Event::BiteStarted { gate } => Some(format!(
-            "running guardrail with the new tests and the code that the run began with: {}",
-            folded.run.plan.gates.get(*gate)?.check.name()
-        )),
-        Event::BaselineStarted { gate } | Event::GateStarted { gate } => {
-            let check = &folded.run.plan.gates.get(*gate)?.check;
-            let what = if check.judges() { "running guardrail:" } else { "waiting until" };
-            Some(format!("{what} {}", check.name()))
+        (Activity::Opinion, _) => {
+            let started = &folded.run.memory.opinion.as_ref()?.started;
+            let command = &folded.run.started.setup.agent_named(started.agent.as_deref()).command;
+            let who = started.agent.as_deref().unwrap_or("a reviewer");
+            let act = last_act(&run.opinion(started.number).join(AGENT_STREAM), command);
+            let act = act.map(|act| format!(": {act}")).unwrap_or_default();
+            Some(format!("{who} judges the claim{act}"))
         }
-        Event::BaselineEnded(_) => Some("running the guardrails before the first iteration".to_owned()),
-        Event::TurnEnded(_)
-        | Event::GateEnded(_)
-        | Event::JudgeReady(_)
-        | Event::JudgeFailed { .. }
-        | Event::JudgeGateEnded(_)
-        | Event::OldCheckEnded(_)
-        | Event::BiteEnded(_)
-        | Event::TimeSpent { .. }
-        | Event::Examined(_)
-        | Event::PutBack(_)
-        | Event::ClaimPutAside { .. }
-        | Event::ChildrenOutlived { .. }
-        | Event::StoryHandedOver { .. }
-        | Event::TasksJudged(_) => Some("checking the work".to_owned()),
-        Event::MessageAsked { .. } | Event::CommitStarted { .. } => Some("committing".to_owned()),
-        Event::WaitStarted { until_ms, .. } => {
-            let until = Timestamp::from_millisecond(*until_ms).ok()?;
-            let until = until.to_zoned(jiff::tz::TimeZone::system());
-            Some(format!("waiting until {}", until.strftime("%H:%M:%S")))
-        }
-        Event::RunStarted(_)
-        | Event::RunResumed { .. }
-        | Event::Looked(_)
-        | Event::CommitEnded(_)
-        | Event::BaseTaken { .. }
-        | Event::FilesLeft { .. }
-        | Event::BaseMoved(_)
-        | Event::Delivered
-        | Event::OutsideLooked(_)
-        | Event::WaitEnded { .. }
-        | Event::StopRequested
-        | Event::Sandboxed { .. }
-        | Event::Contacted { .. }
-        | Event::RunsLater { .. }
-        | Event::ToolCallsJudged { .. }
-        | Event::Warned { .. }
-        | Event::EditsTaken(_)
-        | Event::Found { .. }
-        | Event::RecordRepaired { .. }
-        | Event::Accepted { .. }
-        | Event::Rejected { .. }
-        | Event::FilesChanged { .. }
-        | Event::ReviewsCounted(_)
-        | Event::WorkCounted(_)
-        | Event::RunEnded { .. }
-        | Event::Unknown => None,
+        (activity, _) => activity.words(&folded.run.plan, &TimeZone::system()),
     }
-}
-
-/// Whether an event says nothing about what the run is doing.
-fn is_aside(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::Warned { .. }
-            | Event::StopRequested
-            | Event::Sandboxed { .. }
-            | Event::Contacted { .. }
-            | Event::RunsLater { .. }
-            | Event::ToolCallsJudged { .. }
-            | Event::FilesChanged { .. }
-            | Event::Found { .. }
-    )
 }
 
 /// The last thing in the stream of an agent that says what it does.

@@ -38,7 +38,7 @@ pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
     };
     if let Some(conversation) = bound_to(&run) {
         cancel(&Store::of(&conversation)?, &run, "cancelled by the user");
-        print_lines(&format!("cancelled run {}; the agent is let go when it next stops\n", run.id()))?;
+        print_lines(&format!("cancelled run {}; the agent may end when it next stops\n", run.id()))?;
         return Ok(0);
     }
     let pid = journal::process(&run).ok_or_else(|| Error::new(format!("run {} is not running", run.id())))?;

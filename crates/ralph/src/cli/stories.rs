@@ -2,6 +2,7 @@
 
 mod archive;
 mod check;
+mod import;
 mod init;
 mod list;
 mod place;
@@ -17,7 +18,7 @@ use ralph_sys::error::Result;
 
 /// Work through the stories of ralph/tasks.json, each reviewed in a fresh context
 ///
-/// Ralph selects a story and what is to be done with it: implement it, review it, or mend what the review found.
+/// Ralph selects a story and what is to be done with it: implement it, review it, or fix what the review found.
 /// Each is a turn of its own, with fresh context. After every turn ralph checks the task list against the one from
 /// before it: what the turn may not do is undone, and the next turn is told. Only a review can approve a story. The
 /// loop is complete when every story is approved, everything is committed and the verify commands pass.
@@ -37,6 +38,7 @@ pub(super) struct StoriesArgs {
 enum Command {
     Run(Box<run::StoriesRunArgs>),
     Init(init::StoriesInitArgs),
+    Import(import::ImportArgs),
     List(list::StoryListArgs),
     Check(check::CheckArgs),
     Submit(step::SubmitArgs),
@@ -64,6 +66,7 @@ pub(super) fn main(args: &StoriesArgs, project: &Path) -> Result<u8> {
         None => run::main(&args.run, project),
         Some(Command::Run(args)) => run::main(args, project),
         Some(Command::Init(args)) => init::main(args, project),
+        Some(Command::Import(args)) => import::main(args, project),
         Some(Command::List(args)) => list::main(args, project),
         Some(Command::Check(args)) => check::main(args, project),
         Some(Command::Submit(args)) => args.main(project),

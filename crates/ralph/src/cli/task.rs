@@ -17,7 +17,7 @@ use ralph_sys::error::Result;
 /// is started again and again, whatever it says or exits with, until it writes the file DONE there. It can
 /// start children (`ralph job`) and talk to them and to you (`ralph bus`).
 ///
-/// Example: ralph task run --task greeter -p "Make greet.sh greet whoever it is told to."
+/// Example: ralph task run --task greeter -p "Make greet.sh greet the name it is given."
 #[derive(Args, Debug)]
 pub(super) struct TaskArgs {
     #[command(subcommand)]

@@ -25,7 +25,7 @@ fn what_a_caller_inside_cannot_hand_over_is_known() {
     let shared = flags(&LoopFlags::augment_args(Command::new("x")));
     let own: BTreeSet<String> = flags(job).difference(&shared).cloned().collect();
     let (of_job, outside) = (
-        ["as", "detach", "dry-run", "hidden-guardrail", "of", "prompt", "prompt-file", "task"],
+        ["as", "detach", "dry-run", "hidden-guardrail", "of", "prompt", "prompt-file", "task", "watch"],
         ["config", "no-guard", "no-sandbox", "sandbox", "tests-may-change"],
     );
     let expected = of_job.into_iter().chain(outside).map(str::to_owned).collect();
@@ -34,9 +34,10 @@ fn what_a_caller_inside_cannot_hand_over_is_known() {
 }
 
 /// Flags that several commands write for themselves, because they say something else in each.
-const OWN_MEANING: [(&str, &str); 16] = [
+const OWN_MEANING: [(&str, &str); 19] = [
     ("agent", "what works in a loop, what init offers, or where a plugin goes"),
     ("all", "of all projects: to be shown, or to be removed"),
+    ("as", "the run that goes on, or the kind of a file that is imported"),
     ("dry-run", "what a loop would do, or what would be removed"),
     ("explain", "why a command is judged so, or what judges a project"),
     ("file", "what is written, or what would be read"),
@@ -44,9 +45,11 @@ const OWN_MEANING: [(&str, &str); 16] = [
     ("force", "replace what is there, or kill at once"),
     ("guardrail", "one more of a loop, or the only ones of a judgement"),
     ("json", "each command says what it prints"),
+    ("keep", "the folder of a trial, or a note for every turn"),
+    ("list", "the entries of the bench, or what was said"),
     ("max-cost", "of a run, or of a fleet that is resumed"),
     ("max-time", "of a run, or of all tries on a copy of the project"),
-    ("now", "ends a run, or every lane of a fleet"),
+    ("now", "ends a run, every lane of a fleet, or a turn"),
     ("project", "a bus, or where a plugin goes"),
     ("session-id", "whose loop is started, ended or shown"),
     ("task", "a new one, the caller's, or one whose bus it is"),

@@ -41,6 +41,19 @@ pub(super) enum Purpose {
     Work,
     /// The words of a commit.
     Message,
+    /// What another agent made of a claim.
+    Opinion,
+}
+
+impl Purpose {
+    /// What a process is told of it.
+    fn role(self) -> Option<&'static str> {
+        match self {
+            Self::Work => None,
+            Self::Message => Some("message"),
+            Self::Opinion => Some("review"),
+        }
+    }
 }
 
 /// How the agent is to be called for one turn.
@@ -91,13 +104,15 @@ impl Agent {
         let Setup { agent, timeouts, .. } = &site.setup;
         let adapter = site.adapter();
         let by_argument = agent.prompt_via == PromptVia::Argument;
+        let hooks = self.hooks_for(call.purpose);
         let request = Request {
             flags: &agent.flags,
             output: call.output,
             permissions: agent.permissions,
             prompt: by_argument.then_some(call.prompt),
-            hooks: self.hooks.as_ref(),
-            resume: site.run().memory.conversation.as_deref(),
+            hooks: hooks.as_ref(),
+            // A reviewer has a conversation of its own.
+            resume: site.run().memory.conversation.as_deref().filter(|_| call.purpose != Purpose::Opinion),
             streams_input: call.streams_input,
             // A process of several turns is measured turn by turn.
             budget_usd: cost_left(site.run()).filter(|_| !call.streams_input),
@@ -118,6 +133,12 @@ impl Agent {
         if by_argument { spec } else { spec.input(call.prompt) }
     }
 
+    /// A reviewer is not held when it stops: it has nothing to commit.
+    fn hooks_for(&self, purpose: Purpose) -> Option<Hooks> {
+        let hooks = self.hooks.clone()?;
+        Some(Hooks { on_stop: hooks.on_stop && purpose != Purpose::Opinion, ..hooks })
+    }
+
     fn environment(&self, site: &Site, call: &Call<'_>) -> Vec<(OsString, Option<OsString>)> {
         let plan = &site.run().plan;
         let set = |name: &str, value: String| (OsString::from(name), Some(OsString::from(value)));
@@ -128,12 +149,13 @@ impl Agent {
             // A Claude Code inside a Claude Code refuses to start.
             (OsString::from("CLAUDECODE"), None),
             // A loop that a turn for a message starts does its own work.
-            (OsString::from(ROLE), (call.purpose == Purpose::Message).then(|| "message".into())),
+            (OsString::from(ROLE), call.purpose.role().map(OsString::from)),
         ];
         if self.hooks.is_some() {
             env.extend(hooking::environment(&site.setup, call.spool));
         }
         env.extend(assigned::environment(site));
+        env.extend(site.setup.withheld().iter().map(|name| (OsString::from(name), None)));
         env.extend(site.setup.agent.env.iter().map(|(name, value)| set(name, value.clone())));
         env
     }

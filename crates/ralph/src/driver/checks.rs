@@ -70,7 +70,10 @@ impl Driver {
         let Self { site, git, stories, containment, .. } = self;
         let (git, stories) = (git.as_ref(), stories.as_mut());
         let failure = match site.run().plan.gates[index].check {
-            Check::Command { .. } | Check::Hidden { .. } | Check::ChildrenEnded { .. } => return None,
+            Check::Command { .. }
+            | Check::Hidden { .. }
+            | Check::Review { .. }
+            | Check::ChildrenEnded { .. } => return None,
             Check::Work { tool_calls, otherwise } => {
                 let is_enough = u64::from(tool_calls) <= site.run().state.spent().tools;
                 let failure = work::judge(&mut site.ledger, is_enough, otherwise);

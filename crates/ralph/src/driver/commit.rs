@@ -6,7 +6,6 @@ mod message;
 use std::{
     ffi::OsString,
     io,
-    path::Path,
     time::{Duration, Instant},
 };
 
@@ -16,7 +15,7 @@ use ralph_core::{
         event::Event,
     },
     prompt::truncate,
-    setup::{Scm, ScmTask},
+    setup::{Scm, ScmTask, Setup},
 };
 use ralph_sys::{
     boot,
@@ -26,7 +25,9 @@ use ralph_sys::{
 };
 
 use super::{agent::Agent, containment::Containment, prompts::Prompts, site::Site};
+use crate::forge;
 use crate::project::git::{self, Change, Git, locks::lock_in};
+use message::Worded;
 
 /// How much of an answer or of a refusal is looked at.
 const MAX_ANSWER_LEN: usize = 64 * 1024;
@@ -69,8 +70,8 @@ impl Committing<'_> {
                 }
                 continue;
             }
-            if *task == ScmTask::Notes {
-                // There is a receipt when the run has ended.
+            if matches!(task, ScmTask::Notes | ScmTask::Branch | ScmTask::PullRequest) {
+                // A branch is made before the run, and there is a receipt when it has ended.
                 continue;
             }
             // A machine that cannot run git for the moment is a commit to try again, not the end of the run.
@@ -123,10 +124,11 @@ impl Committing<'_> {
             // Announced by a ralph that died, and not made: nobody knows what happened to the files meanwhile.
             return Ok(CommitEnd::Changed { cause: Some(ChangeCause::RalphDied) });
         }
-        let message = self.message()?;
+        let Worded { message, was_asked } = self.message()?;
         // What is committed is what passed the gates, whatever the agent did while it was asked.
-        if git::since(&self.site.setup.dirty, git.changes(&mut self.site.supervisor)?) != changes
-            || git.head(&mut self.site.supervisor)? != head
+        if was_asked
+            && (git::since(&self.site.setup.dirty, git.changes(&mut self.site.supervisor)?) != changes
+                || git.head(&mut self.site.supervisor)? != head)
         {
             self.site.ledger.warn(CHANGED.to_owned());
             return Ok(CommitEnd::Changed { cause: Some(ChangeCause::AgentAsked) });
@@ -169,8 +171,13 @@ impl Committing<'_> {
         let mut is_named = false;
         loop {
             let Self { site, containment, .. } = &mut *self;
+            let limit = call_timeout(&site.setup);
             // Hooks and filters of the repository may be the agent's work.
-            let mut contain = |spec| containment.wrap(spec);
+            let withheld = site.setup.withheld();
+            let mut contain = |spec: Spec| {
+                let spec = withheld.iter().fold(spec, |spec, name| spec.without(*name));
+                containment.wrap(spec.within(limit))
+            };
             let committed = git.commit(&mut site.supervisor, changes, message, &mut contain)?;
             let Some(lock) = committed.as_ref().err().and_then(|refusal| lock_in(refusal)) else {
                 return Ok(committed);
@@ -202,7 +209,7 @@ impl Committing<'_> {
         if succeeded(&status) && status.out.trim_ascii().is_empty() {
             return Ok(CommitEnd::Nothing);
         }
-        let message = self.message()?;
+        let message = self.message()?.message;
         self.site.ledger.record(Event::CommitStarted {
             head: None,
             message: message.clone(),
@@ -217,8 +224,14 @@ impl Committing<'_> {
     }
 
     fn task_spec(&self, scm: &Scm, args: Vec<OsString>) -> Spec {
-        unattended(scm.command.clone().into(), &self.site.setup.project, args)
+        let Setup { project, .. } = &self.site.setup;
+        unattended(scm.command.clone().into(), project, args).within(call_timeout(&self.site.setup))
     }
+}
+
+/// How long a call may take that runs hooks, signs or waits for another machine: as long as a guardrail.
+fn call_timeout(setup: &Setup) -> Option<Duration> {
+    setup.timeouts.gate_timeout_ms.map(Duration::from_millis)
 }
 
 /// A task that is not a commit, unless it waits for a person. A failure is shown; the loop goes on.
@@ -227,7 +240,7 @@ pub(super) fn run_task(site: &mut Site, scm: &Scm, task: &str) {
         return site.ledger.warn(format!("{} {task} waits for `ralph accept`", scm.command));
     }
     let Site { supervisor, setup, ledger, .. } = site;
-    if let Some(failure) = task_failure(supervisor, scm, &setup.project, task) {
+    if let Some(failure) = task_failure(supervisor, scm, setup, task) {
         ledger.warn(failure);
     }
 }
@@ -236,7 +249,7 @@ pub(super) fn run_task(site: &mut Site, scm: &Scm, task: &str) {
 pub(crate) fn task_failure(
     supervisor: &mut Supervisor,
     scm: &Scm,
-    project: &Path,
+    setup: &Setup,
     task: &str,
 ) -> Option<String> {
     let words = shell_words::split(task).unwrap_or_else(|_| vec![task.to_owned()]);
@@ -244,13 +257,19 @@ pub(crate) fn task_failure(
     if git::is_git(&scm.command) && args.first().is_some_and(|verb| verb == "push") {
         // What runs before a push must not be what the agent wrote.
         args.push("--no-verify".into());
+        if args.len() == 2 && scm.is_proposed() {
+            // A branch that ralph made is not there yet.
+            let remote =
+                forge::remote_name(supervisor, &setup.project).unwrap_or_else(|| "origin".to_owned());
+            args.extend(["--set-upstream".into(), remote.into(), "HEAD".into()]);
+        }
     }
-    let failure =
-        match supervisor.capture(unattended(scm.command.clone().into(), project, args), MAX_ANSWER_LEN) {
-            Ok(captured) if succeeded(&captured) => return None,
-            Ok(captured) => refusal(&captured),
-            Err(error) => error.to_string(),
-        };
+    let call = unattended(scm.command.clone().into(), &setup.project, args).within(call_timeout(setup));
+    let failure = match supervisor.capture(call, MAX_ANSWER_LEN) {
+        Ok(captured) if succeeded(&captured) => return None,
+        Ok(captured) => refusal(&captured),
+        Err(error) => error.to_string(),
+    };
     Some(format!("{} {task} failed: {failure}", scm.command))
 }
 

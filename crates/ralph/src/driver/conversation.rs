@@ -15,12 +15,12 @@ use ralph_agents::{
 use ralph_core::duration::millis;
 use ralph_core::{
     engine::{
-        Action,
-        event::{Event, GateEnded, TurnEnd},
+        Action, Run,
+        event::{Event, GateEnded, Turn, TurnEnd},
         plan::Check,
     },
     key_mask::masked,
-    prompt::Feedback,
+    prompt::{Feedback, notes::with_notes},
     session::{contract, reminder},
     setup::{InSession, PromptSource, Setup},
 };
@@ -46,10 +46,10 @@ use crate::{
 };
 
 /// What the agent is told in a run that lives in a conversation; nothing in other runs.
-pub(super) fn next_message(site: &Site) -> Option<String> {
+pub(super) fn next_message(site: &Site, turn: &Turn) -> Option<String> {
     let session = site.setup.session.as_ref()?;
     let is_new = site.run().memory.conversation.is_none();
-    Some(message(&site.ledger, &site.setup, session, site.adapter(), is_new))
+    Some(message(&site.ledger, &site.setup, session, site.adapter(), (is_new, &turn.notes)))
 }
 
 /// The first message of a process that takes several; nothing if it takes one.
@@ -88,10 +88,11 @@ pub(super) fn converse(
             talk.ledger.reporters.flush();
             keep_to_budget(talk.ledger, talk.setup, listener, heard)
         }
-        ProcessEvent::StopRequested | ProcessEvent::Tick => {
+        ProcessEvent::StopRequested => {
             talk.ledger.notice(&happening);
             Control::Something
         }
+        ProcessEvent::Tick => listener.time_passed(talk.ledger, talk.dir),
     });
     listener.finish(&mut |event| site.ledger.reporters.agent(event));
     ended
@@ -153,6 +154,7 @@ impl Talk<'_> {
             leftovers: Vec::new(),
             last_lines: Vec::new(),
             tally: Tally { session, ..tally },
+            review: None,
         };
         let noticed = Noticed {
             tampered: self.sandbox.and_then(tampered),
@@ -182,7 +184,7 @@ impl Talk<'_> {
                 }
                 Action::RunTurn(order) => {
                     let session = self.setup.session.as_ref()?;
-                    let text = message(self.ledger, self.setup, session, self.adapter, false);
+                    let text = message(self.ledger, self.setup, session, self.adapter, (false, &order.notes));
                     let line = self.adapter.next_message(&text)?;
                     let folder = self.dir.turn(order.iteration, order.attempt);
                     // Before the turn is on record: what stands in it from then on is this turn's.
@@ -207,7 +209,7 @@ fn message(
     setup: &Setup,
     session: &InSession,
     adapter: &dyn Adapter,
-    is_new: bool,
+    (is_new, notes): (bool, &[u32]),
 ) -> String {
     let task = match &setup.prompt {
         PromptSource::Text(task) => task,
@@ -220,5 +222,6 @@ fn message(
         let feedback: Vec<Feedback> = ledger.run().state.feedback().iter().map(harmless).collect();
         reminder(&ledger.run().plan, session, task, &feedback)
     };
-    adapter.deliverable(text)
+    let Run { plan, state, .. } = ledger.run();
+    adapter.deliverable(with_notes(text, &state.note_texts(notes), &plan.claims))
 }

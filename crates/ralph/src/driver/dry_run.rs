@@ -9,7 +9,7 @@ use ralph_core::{
         finish::{paragraph, told_how_to_finish},
     },
     session::contract,
-    setup::{PromptSource, Setup},
+    setup::{IssueSetup, PromptSource, Setup},
     stories::Mode,
     template::fill,
 };
@@ -40,7 +40,14 @@ impl Start {
             return Ok(adapter.deliverable(contract(plan, &own)));
         }
         let limit = plan.limits.max_iterations;
-        let order = Order { iteration: 1, attempt: 1, mode: Mode::Work, story: None, chosen: None };
+        let order = Order {
+            iteration: 1,
+            attempt: 1,
+            mode: Mode::Work,
+            story: None,
+            chosen: None,
+            notes: Vec::new(),
+        };
         let (task, spec) = prompts::task_of(setup, |path| files::read(path, MAX_TEXT_LEN).ok());
         let turn = Turn { task, spec, ..order.into() };
         let of_story = setup.stories.as_ref().and_then(|stories| first_turn(&setup.project, stories, limit));
@@ -54,7 +61,7 @@ impl Start {
             PromptSource::Template(_) => fill(&own, &prompts::variables(plan, setup, variables, &turn)),
             PromptSource::Text(_) | PromptSource::File(_) => own.clone(),
         };
-        let base = assignment + &base;
+        let base = assignment + &IssueSetup::behind(setup.issue.as_ref(), base);
         let base = match &setup.assignment {
             Some(assignment) => {
                 let is_continued = assignment.previous.is_some();

@@ -13,6 +13,7 @@ use ralph_core::{
         judgement::Judgement,
         outcome::Exhausted,
     },
+    review::{ReviewVerdict, verdict},
     setup::Setup,
 };
 use ralph_sys::{process::Ended, watch::Cause};
@@ -43,6 +44,8 @@ pub(super) struct Over {
     /// What it said last to people, if it failed.
     pub(super) last_lines: Vec<String>,
     pub(super) tally: Tally,
+    /// What a reviewer says about the change that it was asked about.
+    pub(super) review: Option<ReviewVerdict>,
 }
 
 /// What ralph noticed of a turn beside that.
@@ -58,6 +61,8 @@ pub(super) struct Noticed {
     pub(super) tree: Option<Tree>,
     /// The branch that it left checked out, where that is not the run's.
     pub(super) branch: Option<String>,
+    /// Files that it changed though it must not.
+    pub(super) undone: Vec<String>,
 }
 
 impl Over {
@@ -80,8 +85,10 @@ impl Over {
 
     /// The turn as it is recorded, after the tool calls that the guard judged in it.
     pub(super) fn recorded(self, noticed: Noticed) -> (Vec<Judgement>, TurnEnded) {
-        let Self { end, claimed, blocked, reason, code, ms, usage, leftovers, last_lines, tally, .. } = self;
-        let Noticed { tampered, hooks, view, tree, branch } = noticed;
+        let Self {
+            end, claimed, blocked, reason, code, ms, usage, leftovers, last_lines, tally, review, ..
+        } = self;
+        let Noticed { tampered, hooks, view, tree, branch, undone } = noticed;
         let Settled { report, calls, unguarded } = hooks.unwrap_or_default();
         let end = match (tampered, unguarded, end) {
             // What the sandbox found is worse than anything else.
@@ -113,6 +120,9 @@ impl Over {
             branch,
             model: tally.model,
             quota: tally.limit.map(|limit| limit.windows).unwrap_or_default(),
+            review,
+            undone,
+            untold: Vec::new(),
         };
         (calls, ended)
     }
@@ -146,23 +156,29 @@ pub(super) fn over(site: &Site, ended: io::Result<Ended>, listener: Listener, po
         usage,
         leftovers,
         last_lines,
+        review: listener.words.as_deref().and_then(|words| verdict(words, &listener.question)),
         tally: listener.tally,
     }
 }
 
 fn turn_end(site: &Site, ended: &Ended, listener: &Listener, posts: &Posts) -> TurnEnd {
+    let is_finished = || {
+        // It may have come to its end while it was told to.
+        let has_exited = ended.status.is_some_and(|status| status.success());
+        (listener.has_result || has_exited)
+            && conclude(listener.structured, Exit::Code(0), &listener.tally).is_ok()
+    };
     let over = match ended.cause {
+        Some(Cause::Enough) if listener.over.is_none() && listener.is_cut_short => {
+            return if is_finished() { TurnEnd::Finished } else { TurnEnd::Interrupted };
+        }
         Some(Cause::Enough) => listener.over,
         Some(Cause::Until) => Some(Exhausted::Until),
         Some(Cause::Timeout) if is_time_of_run(site, ended.took) => Some(Exhausted::MaxTime),
         _ => None,
     };
     if let Some(limit) = over {
-        // It may have come to its end while it was told to.
-        let has_exited = ended.status.is_some_and(|status| status.success());
-        let is_finished = (listener.has_result || has_exited)
-            && conclude(listener.structured, Exit::Code(0), &listener.tally).is_ok();
-        return if is_finished { TurnEnd::Finished } else { TurnEnd::OverBudget { limit } };
+        return if is_finished() { TurnEnd::Finished } else { TurnEnd::OverBudget { limit } };
     }
     let Some(exit) = exit(ended, &site.setup) else { return TurnEnd::Interrupted };
     if matches!((exit, site.run().plan.pause_code), (Exit::Code(code), Some(pause)) if code == pause) {

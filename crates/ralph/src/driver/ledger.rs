@@ -10,7 +10,6 @@ use ralph_core::{
         event::{Event, RunStarted, Topic},
         judgement::Judgement,
     },
-    receipt::compose::ReceiptFold,
     verify::finding::Finding,
 };
 use ralph_sys::process::ProcessEvent;
@@ -18,6 +17,7 @@ use ralph_sys::process::ProcessEvent;
 use super::steering;
 use crate::{
     journal::{self, Journal},
+    receipt::Seen,
     report::Reporter,
 };
 
@@ -27,7 +27,7 @@ pub(super) struct Ledger {
     pub(super) journal: Journal,
     pub(super) reporters: Vec<Box<dyn Reporter>>,
     /// What the receipt will say; nothing where only the record has all of it.
-    seen: Option<ReceiptFold>,
+    seen: Option<Seen>,
     /// The journal could not be written, and that was said.
     disk_warned: bool,
 }
@@ -46,7 +46,7 @@ impl Ledger {
     /// Begins the record of a run.
     pub(super) fn begin(started: RunStarted, journal: Journal, reporters: Vec<Box<dyn Reporter>>) -> Self {
         let event = Event::RunStarted(Box::new(started.clone()));
-        let mut ledger = Self::resume(Run::new(started), journal, reporters).seen(ReceiptFold::default());
+        let mut ledger = Self::resume(Run::new(started), journal, reporters).seen(Seen::default());
         ledger.record(event);
         ledger
     }
@@ -57,12 +57,12 @@ impl Ledger {
     }
 
     /// The same, by a process that has read the whole record.
-    pub(super) fn seen(self, seen: ReceiptFold) -> Self {
+    pub(super) fn seen(self, seen: Seen) -> Self {
         Self { seen: Some(seen), ..self }
     }
 
     /// The run and what its receipt says; nothing where only the record has all of it.
-    pub(super) fn for_receipt(&self) -> Option<(&Run, ReceiptFold)> {
+    pub(super) fn for_receipt(&self) -> Option<(&Run, Seen)> {
         self.seen.clone().map(|seen| (&self.run, seen))
     }
 
@@ -102,7 +102,7 @@ impl Ledger {
         }
         self.run.apply(&entry);
         if let Some(seen) = &mut self.seen {
-            seen.take(&entry);
+            seen.fold.take(&entry);
         }
         self.reporters.event(&self.run, &entry);
         if written.is_err() {

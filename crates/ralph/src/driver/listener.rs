@@ -12,7 +12,15 @@ use ralph_core::{
 };
 use ralph_sys::process::Control;
 
-use super::last_lines::LastLines;
+use super::{
+    last_lines::LastLines,
+    ledger::Ledger,
+    requests::{self, Wish},
+};
+use crate::journal::run_dir::RunDir;
+
+/// As much of an answer is kept, in bytes.
+const MAX_WORDS_LEN: usize = 256 * 1024;
 
 /// Takes in what an agent prints during a turn.
 pub(super) struct Listener {
@@ -25,12 +33,18 @@ pub(super) struct Listener {
     pub(super) scanner: Scanner,
     /// For agents that do not mark which words are theirs.
     echo: Option<Echo>,
+    /// The end of its own words, where they are an answer.
+    pub(super) words: Option<String>,
+    /// What they answer.
+    pub(super) question: String,
     /// The end of what it said to people: on standard error, or as text among its events.
     last_lines: LastLines,
     /// Its last result was heard before the stream ended, and nothing was used after it.
     pub(super) has_result: bool,
     /// The budget that the turn has used up.
     pub(super) over: Option<Exhausted>,
+    /// A person wants to be heard first: the turn has to end.
+    pub(super) is_cut_short: bool,
 }
 
 impl Listener {
@@ -43,10 +57,19 @@ impl Listener {
             tally: Tally::default(),
             scanner: Scanner::new(claims),
             echo: (!adapter.is_structured()).then(|| Echo::of(prompt)),
+            words: None,
+            question: String::new(),
             last_lines: LastLines::default(),
             has_result: false,
             over: None,
+            is_cut_short: false,
         }
+    }
+
+    /// Keeps the agent's own words: they answer this.
+    pub(super) fn answering(mut self, question: &str) -> Self {
+        (self.words, self.question) = (Some(String::new()), question.to_owned());
+        self
     }
 
     /// Takes the next bytes of standard error and shows the lines that they complete.
@@ -58,9 +81,9 @@ impl Listener {
     /// Takes the next bytes of standard output and shows the events in them.
     pub(super) fn on_output(&mut self, bytes: &[u8], show: &mut dyn FnMut(&AgentEvent)) -> Control {
         let mut heard = Control::Something;
-        let Self { parser, adapter, hooked, tally, scanner, echo, last_lines, .. } = self;
+        let Self { parser, adapter, hooked, tally, scanner, echo, words, last_lines, .. } = self;
         parser.push(bytes, &mut |event| {
-            take(tally, scanner, echo, &event);
+            take(tally, scanner, echo, words, &event);
             last_lines.take(&event);
             tally.hooked_tools.extend(passed_hook(*adapter, hooked, &event));
             if matches!(event, AgentEvent::Result(_)) {
@@ -72,6 +95,13 @@ impl Listener {
         if has_begun { heard } else { Control::Noise }
     }
 
+    /// Time has passed: a person may have asked for something.
+    pub(super) fn time_passed(&mut self, ledger: &mut Ledger, dir: &RunDir) -> Control {
+        ledger.tick();
+        self.is_cut_short |= requests::take(ledger, dir) == Wish::HearNow;
+        if self.is_cut_short { Control::Enough } else { Control::Something }
+    }
+
     /// Begins to count anew: another turn of the same process.
     pub(super) fn renew(&mut self, claims: &[Claim]) -> Tally {
         self.scanner = Scanner::new(claims);
@@ -81,14 +111,16 @@ impl Listener {
     /// The stream has ended.
     pub(super) fn finish(&mut self, show: &mut dyn FnMut(&AgentEvent)) {
         self.has_result = 0 < self.tally.results && !is_metered(&self.running());
-        let Self { parser, tally, scanner, echo, last_lines, .. } = self;
+        let Self { parser, tally, scanner, echo, words, last_lines, .. } = self;
         parser.finish(&mut |event| {
             last_lines.take(&event);
-            take(tally, scanner, echo, &event);
+            take(tally, scanner, echo, words, &event);
             show(&event);
         });
         if let Some(echo) = echo {
-            scanner.push(&echo.finish(), true);
+            let rest = echo.finish();
+            hear(words, &rest, true);
+            scanner.push(&rest, true);
         }
     }
 
@@ -127,16 +159,39 @@ fn passed_hook(
     }
 }
 
+/// Keeps the end of what an agent says, where that is an answer.
+fn hear(words: &mut Option<String>, text: &str, joins: bool) {
+    let Some(words) = words else { return };
+    if !joins {
+        words.push('\n');
+    }
+    words.push_str(text);
+    if 2 * MAX_WORDS_LEN < words.len() {
+        words.drain(..words.floor_char_boundary(words.len() - MAX_WORDS_LEN));
+    }
+}
+
 /// Only the agent's own words can claim anything.
-fn take(tally: &mut Tally, scanner: &mut Scanner, echo: &mut Option<Echo>, event: &AgentEvent) {
+fn take(
+    tally: &mut Tally,
+    scanner: &mut Scanner,
+    echo: &mut Option<Echo>,
+    words: &mut Option<String>,
+    event: &AgentEvent,
+) {
     tally.take(event);
     match event {
-        AgentEvent::Text { text, joins } => match echo {
-            Some(echo) => scanner.push(&echo.strip(text), *joins),
-            None => scanner.push(text, *joins),
-        },
+        AgentEvent::Text { text, joins } => {
+            let own = match echo {
+                Some(echo) => echo.strip(text),
+                None => text.clone(),
+            };
+            hear(words, &own, *joins);
+            scanner.push(&own, *joins);
+        }
         AgentEvent::Result(result) => {
             if let Some(text) = &result.text {
+                hear(words, text, false);
                 scanner.push(text, false);
             }
         }

@@ -4,14 +4,15 @@ use std::{cell::OnceCell, path::Path};
 
 use jiff::Zoned;
 use ralph_core::{
-    engine::{event::Turn, plan::Plan},
+    engine::{Run, event::Turn, plan::Plan},
     key_mask::masked,
     plan_file::next_task,
     prompt::{
         Count, Feedback, compose,
         finish::{paragraph, told_how_to_finish},
+        notes::with_notes,
     },
-    setup::{PROJECT_DIR, PlanFile, PromptSource, Setup, TaskFrom},
+    setup::{IssueSetup, PROJECT_DIR, PlanFile, PromptSource, Setup, TaskFrom},
     template::fill,
 };
 use ralph_sys::{
@@ -43,7 +44,7 @@ impl Prompts {
         turn: &Turn,
     ) -> Result<String> {
         let adapter = site.adapter();
-        if let Some(message) = conversation::next_message(site) {
+        if let Some(message) = conversation::next_message(site, turn) {
             return Ok(message);
         }
         let own = self.base(site, containment)?;
@@ -54,6 +55,7 @@ impl Prompts {
             }
             PromptSource::Text(_) | PromptSource::File(_) => own.clone(),
         };
+        let base = IssueSetup::behind(site.setup.issue.as_ref(), base);
         let limit = site.run().plan.limits.max_iterations;
         let base = match stories.and_then(|stories| stories.assignment(turn, limit)) {
             Some(assignment) => adapter.harmless(&assignment) + &base,
@@ -70,7 +72,9 @@ impl Prompts {
             .setup
             .include_iteration_count_in_prompt
             .then_some(Count { iteration: turn.iteration, of: limit });
-        let (prompt, plan) = (compose(&base, &feedback, count), &site.run().plan);
+        let Run { plan, state, .. } = site.run();
+        let prompt = compose(&base, &feedback, count);
+        let prompt = with_notes(prompt, &state.note_texts(&turn.notes), &plan.claims);
         let finish = self.finish.get_or_init(|| paragraph(plan.done_when.as_deref(), &plan.claims));
         let prompt = told_how_to_finish(prompt, &own, finish.as_deref(), &plan.claims);
         Ok(adapter.deliverable(prompt))

@@ -11,15 +11,17 @@ use std::{
 };
 
 use jiff::Timestamp;
+use ralph_agents::{Failure, FailureKind};
 use ralph_core::{
     engine::{
         Action, Run,
         commit::CommitEnd,
-        event::{Event, RunStarted, Turn, TurnEnd, TurnEnded, View, Why},
+        event::{Event, OpinionEnded, OpinionStarted, RunStarted, Turn, TurnEnd, TurnEnded, View, Why},
         judgement::Judgement,
         outcome::Outcome,
         plan::Plan,
     },
+    prompt::notes::with_notes,
     session::{reminder, status},
     setup::{InSession, PromptSource, Setup},
 };
@@ -28,9 +30,13 @@ use ralph_sys::{
     process::Supervisor,
 };
 
-use super::{judge::RunJudge, ledger::Ledger, work_done};
+use super::{judge::RunJudge, ledger::Ledger, requests, work_done};
 use crate::{
-    journal::{self, Journal, run_dir::RunDir, tries},
+    journal::{
+        self, Journal,
+        run_dir::{RunDir, record},
+        tries,
+    },
     project::git::Git,
     receipt::{self, Issue},
 };
@@ -51,6 +57,14 @@ pub(crate) struct Stopped {
     pub(crate) is_counted: bool,
     /// What the guard thought of the calls of this turn.
     pub(crate) calls: Vec<Judgement>,
+}
+
+/// There is one once the answer that begins the current turn is on its way to the agent.
+const TOLD: &str = "told";
+
+/// Takes note that the agent is told what the current turn begins with.
+pub(crate) fn told(run: &RunDir) {
+    let _ = record(&run.path().join(TOLD), b"");
 }
 
 /// What the agent may do now.
@@ -214,6 +228,8 @@ impl SessionLoop {
         let before = self.ledger.run().state.spent().tools;
         let took = Timestamp::now().duration_since(self.since).as_millis();
         self.ledger.record_judgements(stopped.calls);
+        requests::take(&mut self.ledger, &self.run);
+        let untold = self.untold();
         self.ledger.take_tries(tries::found(&self.run, Some(&self.run.path().join("spool"))));
         self.ledger.record(Event::TurnEnded(Box::new(TurnEnded {
             claimed: stopped.claimed,
@@ -221,6 +237,7 @@ impl SessionLoop {
             ms: u64::try_from(took).unwrap_or(0),
             tools: stopped.tools.saturating_sub(before),
             session: self.session.id.clone(),
+            untold,
             ..TurnEnded::new(stopped.end)
         })));
         self.advance()
@@ -243,9 +260,12 @@ impl SessionLoop {
                 Action::RunTurn(order) => {
                     let feedback = self.ledger.run().state.feedback().to_vec();
                     let turn = Turn { head: self.head.clone(), ..order.into() };
+                    let notes = turn.notes.clone();
+                    let _ = fs_err::remove_file(self.run.path().join(TOLD));
                     self.ledger.record(Event::TurnStarted(turn));
-                    let text = reminder(&self.ledger.run().plan, &self.session, self.task(), &feedback);
-                    return Ok(Verdict::GoOn(text));
+                    let Run { plan, state, .. } = self.ledger.run();
+                    let text = reminder(plan, &self.session, self.task(), &feedback);
+                    return Ok(Verdict::GoOn(with_notes(text, &state.note_texts(&notes), &plan.claims)));
                 }
                 Action::Finish(outcome) => {
                     let Run { plan, state, .. } = self.ledger.run();
@@ -281,6 +301,9 @@ impl SessionLoop {
                 Action::TakeBase => self.take_base(),
                 Action::Examine => self.examine(),
                 Action::PutBack(files) => self.put_back(&files),
+                Action::AskOpinion(order) => self.refuse_opinion(order.into()),
+                Action::AbandonOpinion => self.end_opinion(TurnEnd::Abandoned),
+                Action::ForgoLook(why) => self.ledger.record(Event::LookForgone { why }),
                 Action::Deliver => self.ledger.record(Event::Delivered),
                 Action::Commit => self.ledger.record(Event::CommitEnded(CommitEnd::NotWanted)),
                 // The conversation has waited already.
@@ -289,7 +312,28 @@ impl SessionLoop {
                     self.ledger.record(Event::WaitStarted { until_ms, why: Why::Retry });
                 }
                 Action::WaitUntil(_) => self.ledger.record(Event::WaitEnded { ms: 0 }),
+                // The user is in the conversation, and pauses it there.
+                Action::Hold => {
+                    let request = self.ledger.run().state.requests_taken();
+                    self.ledger.record(Event::PauseEnded { request });
+                }
             }
+        }
+    }
+
+    /// No reviewer is started from a hook: its agent would wait for it. A person has to look instead.
+    fn refuse_opinion(&mut self, started: OpinionStarted) {
+        let about = started.about;
+        self.ledger.record(Event::OpinionStarted(Box::new(started)));
+        let message = "nobody is asked inside a conversation; use `ralph review`".to_owned();
+        let end = TurnEnd::Failed(Failure { kind: FailureKind::Transient, message });
+        self.ledger.record(Event::OpinionEnded(Box::new(OpinionEnded::new(about, end))));
+    }
+
+    fn end_opinion(&mut self, end: TurnEnd) {
+        if let Some(last) = &self.ledger.run().memory.opinion {
+            let ended = OpinionEnded::new(last.started.about, end);
+            self.ledger.record(Event::OpinionEnded(Box::new(ended)));
         }
     }
 
@@ -313,6 +357,12 @@ impl SessionLoop {
         if let Some(own) = own {
             own.release();
         }
+    }
+
+    /// What the agent was to be told in this turn, where the hook was killed before it could answer.
+    fn untold(&self) -> Vec<u32> {
+        let notes = self.ledger.run().memory.turn.as_ref().map(|last| last.turn.notes.clone());
+        notes.filter(|_| !self.run.path().join(TOLD).exists()).unwrap_or_default()
     }
 
     fn task(&self) -> &str {

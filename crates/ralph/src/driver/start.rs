@@ -1,5 +1,6 @@
 //! Everything that must be right before the first turn: a run that cannot work is refused before it begins.
 
+mod branch;
 mod drafts;
 mod preflight;
 mod programs;
@@ -26,13 +27,14 @@ use super::{
 };
 use crate::{
     hidden,
-    journal::{self, Journal, run_dir::RunDir},
+    journal::{self, Folded, Journal, run_dir::RunDir},
     project::{own_files, own_output},
-    receipt,
+    receipt::{self, Seen, SeenJournal},
     report::{Reporter, session_log::SessionLog, style::ReportStyle},
     tasks::reporter::TaskReporter,
 };
 
+use jiff::Timestamp;
 use ralph_core::{
     containment::{level::Choice, wanted::Wanted},
     engine::{
@@ -44,7 +46,7 @@ use ralph_core::{
     },
     receipt::compose::ReceiptFold,
     setup::{JudgeSetup, PROJECT_DIR, Setup, StoriesSetup},
-    verify::rules::CheckoutWhen,
+    verify::rules::{CheckoutWhen, LookWhen},
 };
 use ralph_sandbox::self_test;
 use ralph_sys::{
@@ -116,14 +118,16 @@ impl Start {
         check_prompt(&setup.prompt, &drafts)?;
         let mut preflight = Preflight::take(&plan, &setup)?;
         refuse_unfinished(&plan, preflight.git.as_ref())?;
-        let refused = preflight.repository_refused.take();
+        let plan = with_reviewers(plan, &preflight)?;
+        let refused = preflight.repository_refused.clone();
         let earlier = RunDir::of_project(&setup.project).unwrap_or_default();
-        let ended = survivors::end(&setup, &earlier);
+        let ended = survivors::end(&earlier);
         if let Some(last) = earlier.last() {
             receipt::catch_up(&mut preflight.supervisor, last);
         }
         let level = self_test::choose(&mut preflight.supervisor, &setup.sandbox)?;
         write_absent(&setup.project, &drafts)?;
+        branch::make(&mut preflight, &plan, &setup)?;
         let dirty = preflight.dirty()?;
         let (plan, in_place) = preflight.take_judge(plan, &setup)?;
         let run = run.map_or_else(|| RunDir::create(&setup.project), Ok)?;
@@ -163,7 +167,7 @@ impl Start {
             .into_iter()
             .chain(ended)
             .chain(refused)
-            .chain(own_output::warning(&setup.project))
+            .chain(own_output::news(&setup.project))
             .chain(odd_rules)
             .chain(held_back)
             .chain(access::obstacles(&setup))
@@ -192,11 +196,10 @@ impl Resume {
         let decided = rejected.map(|why| Event::Rejected { why });
         let size = |run: &RunDir| run.journal().metadata().map(|it| it.len()).ok();
         let seen = size(&run);
-        let folded = journal::fold(&run.journal())?;
+        let (folded, mut seen_by_receipt) = read(&run)?;
         tell_of_end(&folded, &run);
         make_receipt_good(&run)?;
-        let unchained = folded.unchained;
-        let mut seen_by_receipt = ReceiptFold::of(&folded.entries);
+        let (unchained, mut since) = (folded.unchained, last_event(&folded));
         let mut known = folded.run;
         refuse_final(&with(&known, decided.as_ref()), &run)?;
         refuse_conversation(&known, &run)?;
@@ -205,20 +208,23 @@ impl Resume {
         let mut limits = may_go_on(&next, &raise, &run)?;
         let setup = next.started.setup.clone();
         let mut preflight = Preflight::take(&next.plan, &setup)?;
+        refuse_unfinished(&next.plan, preflight.git.as_ref())?;
         if next.plan.checkout != CheckoutWhen::Never {
             preflight.take_judge(next.plan.clone(), &setup)?;
         }
         let journal = Journal::open(&run.journal())?;
         // Another process may have written until now; only what was read under the lock counts.
         if size(&run) != seen {
-            let folded = journal::fold(&run.journal())?;
-            (known, seen_by_receipt) = (folded.run, ReceiptFold::of(&folded.entries));
+            let (folded, seen) = read(&run)?;
+            since = last_event(&folded);
+            (known, seen_by_receipt) = (folded.run, seen);
             revised = revise(&known, &run)?;
             next = revised.applied_to(&with(&known, decided.as_ref()));
             limits = may_go_on(&next, &raise, &run)?;
         }
         // In case the guardian was killed too.
         survivors::end_processes(&run, setup.leftovers.are_kept());
+        let ended = survivors::end(&RunDir::of_project(&setup.project).unwrap_or_default());
         self_test::choose(&mut preflight.supervisor, &setup.sandbox)?;
         let _ = own_files::hide(&setup.project);
         preflight.register(&setup, &run)?;
@@ -240,7 +246,7 @@ impl Resume {
                 "an older ralph began the record of this run: damage to its first lines cannot be noticed";
             ledger.warn_once(Topic::Unchained, text.to_owned());
         }
-        for warning in revised.warnings {
+        for warning in revised.warnings.into_iter().chain(ended).chain(own_output::news(&setup.project)) {
             ledger.warn(warning);
         }
         let stories = StoryKeeper::resume(ledger.run(), &run)?;
@@ -248,9 +254,38 @@ impl Resume {
         driver.site.setup.hidden = hidden::kept(&driver.site.dir);
         outside::resume(&mut driver.site);
         driver.remove_stale_locks();
+        driver.restore_torn_files(since);
         driver.take_over_files();
         Ok(driver)
     }
+}
+
+/// Refuses a review where there is nothing that a reviewer could be shown; without a repository nobody is asked to look either.
+fn with_reviewers(plan: Plan, preflight: &Preflight) -> Result<Plan> {
+    if preflight.repository.is_some() {
+        return Ok(plan);
+    }
+    match plan.gates.iter().find(|gate| gate.check.is_review()) {
+        Some(gate) => Err(Error::new(format!(
+            "`{}` is not possible: the project is not in a git repository",
+            gate.check.name()
+        ))
+        .hint("`git init` makes it one; or remove the review from \"guardrails\"")),
+        None => Ok(Plan { look: LookWhen::Off, ..plan }),
+    }
+}
+
+/// A run by its record, and what its receipt will say of it.
+fn read(run: &RunDir) -> Result<(Folded, Seen)> {
+    let mut fold = ReceiptFold::default();
+    let (folded, journal) = SeenJournal::read(&run.journal(), &mut |entry| fold.take_but_gates(entry))?;
+    fold.take_last_gates(&folded.entries);
+    Ok((folded, Seen { fold, journal }))
+}
+
+/// When the last process of a run said something for the last time.
+fn last_event(folded: &Folded) -> Option<Timestamp> {
+    folded.entries.last().map(|entry| entry.at)
 }
 
 /// Makes the receipt of a run that ended and was killed before it could, also where there is nothing to resume.

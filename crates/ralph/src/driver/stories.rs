@@ -345,7 +345,7 @@ impl StoryKeeper {
         self.now = Seen::There(findings.file.clone());
         let Some(git) = git.filter(|_| !site.supervisor.is_ending()) else { return };
         if let Err(error) = findings.commit(&mut site.supervisor, git, &site.setup.dirty) {
-            site.ledger.warn(format!("what ralph has put right could not be committed: {error}"));
+            site.ledger.warn(format!("what ralph has restored could not be committed: {error}"));
         }
     }
 

@@ -25,6 +25,7 @@ use super::{
     progress::{Trees, warn_of_standstill},
     prompts, quota,
     site::Site,
+    untouched,
 };
 use crate::{
     journal::{
@@ -45,6 +46,8 @@ impl Driver {
             return Ok(());
         }
         let began_on = self.trees.repository().and_then(Git::checked_out);
+        let keeps = untouched::keep(&mut self.site, self.trees.repository(), &turn);
+        let turn = Turn { keeps, ..turn };
         let Self { site, agent, prompts, containment, stories, .. } = self;
         warn_of_standstill(site, &turn);
         let prompt = prompts.of_turn(site, containment, stories.as_ref(), &turn)?;
@@ -77,6 +80,9 @@ impl Driver {
             site.ledger.reporters.detail(&format!("Prompt: {}", beginning(&prompt)));
         }
         let mut listener = Listener::new(site.adapter(), &site.run().plan.claims, &prompt);
+        if site.run().plan.review.is_some() {
+            listener = listener.answering(&prompt);
+        }
         let spec = containment.wrap(spec);
         let hooked = agent.hooked(site, &folder, containment.is_there());
         let ended = spec.and_then(|spec| match first {
@@ -103,13 +109,14 @@ impl Driver {
                 None => over,
             };
             let hooks = hooked.map(|hooked| hooked.settle(&over.tally));
+            let undone = untouched::put_back(&mut self.site, self.trees.repository(), &folder);
             let view = self.site.run().plan.looks().then(|| self.observe());
             let tree = self.trees.now(&mut self.site);
             let branch = self.strayed_to();
             self.warn_of_other_branch(began_on);
             let is_claimed = view.as_ref().is_some_and(|view| self.site.run().plan.is_claimed_by_file(view));
             let over = over.by_file(is_claimed);
-            let (calls, ended) = over.recorded(Noticed { tampered, hooks, view, tree, branch });
+            let (calls, ended) = over.recorded(Noticed { tampered, hooks, view, tree, branch, undone });
             self.site.ledger.record_judgements(calls);
             self.site.ledger.record(Event::TurnEnded(Box::new(ended.clone())));
             warn_of_missing_figures(&mut self.site.ledger, &ended);
@@ -163,8 +170,8 @@ impl Driver {
 }
 
 /// Runs the agent to its end.
-fn listen(site: &mut Site, spec: Spec, listener: &mut Listener) -> io::Result<Ended> {
-    let Site { supervisor, ledger, setup, .. } = site;
+pub(super) fn listen(site: &mut Site, spec: Spec, listener: &mut Listener) -> io::Result<Ended> {
+    let Site { supervisor, ledger, setup, dir } = site;
     let mut attend = |happening: ProcessEvent<'_>| match happening {
         ProcessEvent::Output(Stream::Err, bytes) => {
             ledger.reporters.moment(Timestamp::now());
@@ -176,10 +183,11 @@ fn listen(site: &mut Site, spec: Spec, listener: &mut Listener) -> io::Result<En
             ledger.reporters.flush();
             keep_to_budget(ledger, setup, listener, heard)
         }
-        ProcessEvent::StopRequested | ProcessEvent::Tick => {
+        ProcessEvent::StopRequested => {
             ledger.notice(&happening);
             Control::Something
         }
+        ProcessEvent::Tick => listener.time_passed(ledger, dir),
     };
     let ended = supervisor.run(spec, &mut attend);
     listener.finish(&mut |event| ledger.reporters.agent(event));
@@ -188,7 +196,7 @@ fn listen(site: &mut Site, spec: Spec, listener: &mut Listener) -> io::Result<En
 
 /// Where an agent prints its words: no other process can open the way of a stream of events. Who prints plain text may
 /// have scripts that open theirs, by `/dev/stdout`.
-fn heard_by(adapter: &dyn Adapter, copy: Option<File>) -> Sink {
+pub(super) fn heard_by(adapter: &dyn Adapter, copy: Option<File>) -> Sink {
     let copy = copy.map(KeptStream::boxed);
     if adapter.is_structured() { Sink::Socket { copy } } else { Sink::Pipe { copy } }
 }

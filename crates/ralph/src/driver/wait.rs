@@ -1,8 +1,9 @@
 //! Waits: for a rest, before a retry, until a quota is back.
 
+mod wall_clock;
+
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use ralph_core::{
     duration::millis,
     engine::{
@@ -15,6 +16,7 @@ use ralph_sys::{hash::fnv, process::Waited};
 
 use super::{
     notify::{NotifyReason, notify},
+    requests,
     site::Site,
 };
 
@@ -24,7 +26,7 @@ const MAX_SLEEP: Duration = Duration::from_secs(5);
 /// Begins to wait.
 pub(super) fn start(site: &mut Site, wait: Wait) {
     let chance = fnv(site.dir.id().as_bytes());
-    let (until_ms, why) = wait.until(Timestamp::now().as_millisecond(), chance);
+    let (until_ms, why) = wait.until(wall_clock::now().as_millisecond(), chance);
     site.ledger.record(Event::WaitStarted { until_ms, why });
     if why == Why::UsageLimit {
         notify(site, NotifyReason::Waiting, "the usage limit is reached", None);
@@ -33,8 +35,8 @@ pub(super) fn start(site: &mut Site, wait: Wait) {
 
 /// Waits until then, or until somebody asks to stop.
 pub(super) fn go_on(site: &mut Site, until_ms: i64) {
-    let Site { supervisor, ledger, .. } = site;
-    let by_the_wall = || left_at(until_ms, Timestamp::now());
+    let Site { supervisor, ledger, dir, .. } = site;
+    let by_the_wall = || left_at(until_ms, wall_clock::now());
     let planned = ledger.run().memory.waiting.as_ref().map_or(Duration::MAX, Waiting::planned);
     let (started, longest) = (Instant::now(), by_the_wall().min(planned));
     loop {
@@ -49,6 +51,7 @@ pub(super) fn go_on(site: &mut Site, until_ms: i64) {
             return ledger.stop_requested();
         }
         ledger.tick();
+        requests::take(ledger, dir);
     }
 }
 

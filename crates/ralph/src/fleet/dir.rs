@@ -8,9 +8,18 @@ use std::{
 use ralph_sys::{
     error::{Context, Error, Result},
     paths::{project_dir, state_dir},
+    process::is_alive,
 };
+use serde_json::json;
 
-use crate::journal::run_dir::{JOURNAL, RunDir, new_id};
+use crate::{
+    journal::{
+        self,
+        run_dir::{JOURNAL, RunDir, new_id},
+    },
+    settings,
+    workspace::{Wishes, place::LANES},
+};
 
 /// The folder of one fleet.
 #[derive(Clone, Debug)]
@@ -47,10 +56,20 @@ impl FleetDir {
         Ok(fleets_in(&project_dir(project)?))
     }
 
+    /// The fleets of all projects of this user, oldest first.
+    pub(crate) fn all() -> Result<Vec<Self>> {
+        let projects = fs_err::read_dir(state_dir()?).into_iter().flatten().flatten();
+        Ok(projects.flat_map(|project| fleets_in(&project.path())).collect())
+    }
+
+    /// Whether the process of this number works on it: the guardian of one that was killed holds the lock for a while.
+    pub(crate) fn is_running(&self, pid: u32) -> bool {
+        journal::is_running(&self.journal()) && is_alive(pid.cast_signed())
+    }
+
     /// The fleet with this id, or with the only id that begins so, of any project. Nothing if a run is meant.
     pub(crate) fn by_id(id: &str) -> Option<Self> {
-        let projects = fs_err::read_dir(state_dir().ok()?).into_iter().flatten().flatten();
-        let fleets = projects.flat_map(|project| fleets_in(&project.path()));
+        let fleets = Self::all().ok()?.into_iter();
         let mut fleets: Vec<Self> = fleets.filter(|fleet| fleet.id().starts_with(id)).collect();
         if let Some(exact) = fleets.iter().position(|fleet| fleet.id() == id) {
             return Some(fleets.swap_remove(exact));
@@ -72,6 +91,13 @@ impl FleetDir {
         self.path.join(JOURNAL)
     }
 
+    /// What the settings of the fleet say about clones.
+    pub(super) fn wishes(&self, project: &Path) -> Result<Wishes> {
+        let file = self.path.join("settings.json");
+        let loaded = settings::load(project, Some(&file), json!({})).map_err(Error::new)?;
+        Ok((&loaded.settings.judge_setup()).into())
+    }
+
     /// What a lane answers, or the lander, under this lease.
     pub(super) fn answer(&self, kind: &str, lease: u64) -> PathBuf {
         self.path.join("answers").join(format!("{kind}-{lease}.json"))
@@ -90,7 +116,7 @@ impl FleetDir {
     /// The folder of a lane. It is the same for all fleets of the project.
     pub(crate) fn lane(&self, lane: &str) -> PathBuf {
         let project = self.path.parent().and_then(Path::parent).unwrap_or(&self.path);
-        project.join("lanes").join(lane)
+        project.join(LANES).join(lane)
     }
 }
 

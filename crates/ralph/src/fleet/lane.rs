@@ -39,9 +39,9 @@ use crate::{
         self,
         run_dir::{RunDir, record},
     },
-    receipt, report, settings,
+    receipt, report,
     workspace::{
-        MadeChange, Merge, Merged, Source, StepCall, StepEnd, Wishes, Workspace,
+        LaneLeft, MadeChange, Merge, Merged, Source, StepCall, StepEnd, Wishes, Workspace,
         target::{CANDIDATES, TargetBranch, UNFINISHED},
     },
 };
@@ -82,7 +82,7 @@ pub(crate) fn main(call: &LaneCall) -> Result<u8> {
         .ok_or_else(|| Error::new("the project is not in a git repository any more"))?;
     let target = TargetBranch::new(&source, &started.target);
     let folder = dir.lane(&call.lane);
-    let workspace = take(&mut supervisor, started, &folder, &source, &wishes(&dir, started)?)?;
+    let workspace = take(&mut supervisor, started, &folder, &source, &dir.wishes(&started.project)?)?;
     let lock = workspace.lock().try_clone()?.into();
     let mark = Mark::new(&format!("{}-{}", call.lane, dir.id()), &folder);
     supervisor.guarded(Guardian::start(mark, &[lock]).context("cannot start the guardian")?);
@@ -121,13 +121,6 @@ pub(crate) fn main(call: &LaneCall) -> Result<u8> {
 /// anything. The request may come a moment later.
 pub(super) fn is_asked_to_stop(supervisor: &mut Supervisor) -> bool {
     supervisor.wait(Instant::now() + STOP_TIMEOUT, &mut || {}) == Waited::StopRequested
-}
-
-/// What the settings of the fleet say about clones.
-pub(super) fn wishes(dir: &FleetDir, started: &FleetStarted) -> Result<Wishes> {
-    let file = dir.path().join("settings.json");
-    let loaded = settings::load(&started.project, Some(&file), json!({})).map_err(Error::new)?;
-    Ok((&loaded.settings.judge_setup()).into())
 }
 
 fn take(
@@ -210,7 +203,9 @@ impl Lane<'_> {
         // It may have been killed before it had a receipt; what lands has one.
         let run = claim.run(&project).inspect(|run| receipt::catch_up(&mut self.supervisor, run));
         let answer = self.hand_in(&claim, code, run.as_ref())?;
-        Ok(LaneAnswer { disk: self.workspace.end_lane(&mut self.supervisor)?, ..answer })
+        let is_over = matches!(answer.step, ItemStep::Done(_));
+        let left = if is_over { LaneLeft::HandedIn } else { LaneLeft::Unfinished };
+        Ok(LaneAnswer { disk: self.workspace.end_lane(&mut self.supervisor, left)?, ..answer })
     }
 
     /// Brings the lane to what it begins with. `Err` says why the item cannot be worked on.

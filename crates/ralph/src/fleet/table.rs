@@ -6,13 +6,13 @@ use ralph_core::fleet::{FleetOutcome, FleetState};
 use serde_json::{Value, json};
 
 use super::FleetDir;
-use crate::{report::fleet::standing, workspace::place::disk};
+use crate::workspace::place::disk;
 
 /// What is known of a fleet.
 pub(crate) fn json(dir: &FleetDir, state: &FleetState, is_running: bool) -> Value {
     let items = state.started.plan.items.iter().map(|planned| {
         let item = state.item(&planned.id);
-        let (phase, detail) = standing(&item);
+        let (phase, detail) = item.words();
         json!({
             "id": planned.id, "title": planned.title, "phase": phase, "detail": detail, "after": planned.after,
             "lane": item.held().map(|lease| lease.worker.clone()), "refusals": item.refusals,
@@ -42,7 +42,7 @@ pub(crate) fn text(dir: &FleetDir, state: &FleetState, is_running: bool) -> Stri
     let width = state.started.plan.items.iter().map(|item| item.id.chars().count()).max().unwrap_or_default();
     for planned in &state.started.plan.items {
         let item = state.item(&planned.id);
-        let (phase, detail) = standing(&item);
+        let (phase, detail) = item.words();
         let _ = writeln!(text, "  {:width$}  {phase:9}  {detail}", planned.id);
     }
     for lane in known["lanes"].as_array().into_iter().flatten() {

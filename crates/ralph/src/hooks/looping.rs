@@ -16,7 +16,7 @@ use super::{
     transcripts,
 };
 use crate::{
-    driver::session::{SessionLoop, Stopped, Verdict},
+    driver::session::{SessionLoop, Stopped, Verdict, told},
     journal::{hook_notes, run_dir::RunDir},
 };
 
@@ -66,6 +66,7 @@ fn judge(input: &Input<'_>, store: &Store, run: &RunDir, deadline: Instant) -> R
     let verdict = session.stop(stopped, deadline)?;
     Ok(match verdict {
         Verdict::GoOn(text) => {
+            told(run);
             let found = if claimed { "the promise was refused" } else { "no promise" };
             let caution = input.host().caution().map(|caution| format!("\n\n{caution}")).unwrap_or_default();
             Answer::block_stop(&format!("{text}{caution}"))

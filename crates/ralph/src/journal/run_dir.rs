@@ -119,6 +119,11 @@ impl RunDir {
     pub(crate) fn turn(&self, iteration: u32, attempt: u32) -> PathBuf {
         self.path.join(format!("turns/{iteration:04}.{attempt}"))
     }
+
+    /// The folder of a reviewer's turn about a claim.
+    pub(crate) fn opinion(&self, number: u32) -> PathBuf {
+        self.path.join(format!("opinions/{number:04}"))
+    }
 }
 
 /// What the agent printed, in a turn's folder.
@@ -203,6 +208,12 @@ mod tests {
             assert_eq!(id, expected);
             assert!(last.is_none_or(|last| last < id.as_str()));
         }
+    }
+
+    #[test]
+    fn runs_that_begin_in_the_same_moment_have_different_ids() {
+        let ids: std::collections::BTreeSet<String> = (0..8).map(|_| new_id()).collect();
+        assert_eq!(ids.len(), 8, "{ids:?}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod commit;
 mod exclude;
+mod kept;
 mod listed;
 pub(crate) mod locks;
 mod quick;
@@ -23,9 +24,11 @@ use ralph_sys::{
     process::{Captured, Spec, Supervisor},
 };
 
+use super::own_output;
 use listed::since_commit;
 
 pub(crate) use exclude::{OWN_FILES, exclude_own_files};
+pub(crate) use kept::RestoredFiles;
 pub(crate) use unfinished::Unfinished;
 
 /// Everything git prints that ralph looks at fits in here, except the list of changes.
@@ -261,6 +264,16 @@ impl Git {
         Ok(self.paths_in(&captured.out))
     }
 
+    /// What a file of HEAD has when it is checked out; nothing if it has none of that name.
+    pub(crate) fn committed(&self, supervisor: &mut Supervisor, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        let mut object = OsString::from("HEAD:");
+        object.push(path);
+        let words = ["cat-file".into(), "--filters".into(), object];
+        let captured =
+            supervisor.capture(self.here(looking_git(&self.top, words.to_vec())), MAX_CHANGES_LEN)?;
+        Ok(succeeded(&captured).then_some(captured.out))
+    }
+
     /// Everything that is not as HEAD has it, new files included, ralph's own files not.
     pub(crate) fn changes(&self, supervisor: &mut Supervisor) -> io::Result<Vec<Change>> {
         let captured = supervisor.capture(self.spec(&STATUS), MAX_CHANGES_LEN)?;
@@ -272,6 +285,7 @@ impl Git {
 
     /// The changes that git lists.
     fn changes_in(&self, listed: &[u8]) -> Vec<Change> {
+        own_output::look_again();
         let entries = listed.split(|byte| *byte == 0).filter(|entry| 3 < entry.len());
         // Staged as new and gone again is as HEAD has it.
         let entries = entries.filter(|entry| !entry.starts_with(b"AD "));
@@ -316,6 +330,16 @@ impl Git {
             None => spec,
         }
     }
+}
+
+/// Variables that lead git to another repository than the project's.
+const ELSEWHERE: [&str; 5] =
+    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"];
+
+/// Those of them that are set.
+pub(crate) fn led_elsewhere() -> Vec<&'static str> {
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    ELSEWHERE.into_iter().filter(is_set).collect()
 }
 
 /// Whether this is how git is called.

@@ -2,13 +2,13 @@
 
 use std::{
     env,
-    io::{self, BufReader, Read},
+    io::{self, Read, Seek, SeekFrom},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
 use ralph_core::{
-    engine::{Run, chain::ChainReader, event::WorkCounted, plan::CommitRule},
+    engine::{Run, chain::ChainReader, entry::Entry, event::WorkCounted, plan::CommitRule},
     receipt::{
         compose::Facts,
         hex,
@@ -16,7 +16,7 @@ use ralph_core::{
         sha256,
         statement::{JournalFacts, Revision, Statement, ToolFacts},
     },
-    setup::Setup,
+    setup::{AgentSetup, Setup},
 };
 use ralph_sys::{
     error::{Error, Result},
@@ -72,9 +72,9 @@ pub(super) fn gather(
     }
     let git = commits.and_then(|_| Git::version(supervisor, &started.setup.project).ok());
     let pairs = hidden::kept(dir);
-    let hidden = pairs.pairs().iter().map(|(name, command)| (name.clone(), sha256(command.as_bytes())));
-    let agent = ralph_agents::adapter(&started.setup.agent.command).name();
-    let program = Path::new(&started.setup.agent.command).file_name().unwrap_or_default().to_string_lossy();
+    let guardrails = pairs.pairs().iter().filter(|(name, _)| *name != hidden::NOTIFY);
+    let hidden = guardrails.map(|(name, command)| (name.clone(), sha256(command.as_bytes())));
+    let agents = started.setup.agents.iter();
     Ok(Facts {
         base: work.base,
         result: work.result,
@@ -82,7 +82,8 @@ pub(super) fn gather(
         uncommitted: work.uncommitted,
         protected,
         hidden: hidden.collect(),
-        agent: if agent == "text" { program.into_owned() } else { agent.to_owned() },
+        agent: program_of(&started.setup.agent),
+        agents: agents.map(|(name, agent)| (name.clone(), program_of(agent))).collect(),
         key_reachable: issue
             .key_reachable
             .unwrap_or_else(|| said.is_none_or(|it| it.containment.key_reachable)),
@@ -98,6 +99,15 @@ pub(super) fn gather(
         journal,
         private: private(&started.setup),
     })
+}
+
+/// What receipts call an agent: what ralph knows it by, or its program.
+fn program_of(agent: &AgentSetup) -> String {
+    let known = ralph_agents::adapter(&agent.command).name();
+    if known != "text" {
+        return known.to_owned();
+    }
+    Path::new(&agent.command).file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// What a run did to its repository.
@@ -136,35 +146,65 @@ fn work(supervisor: &mut Supervisor, run: &Run, git: &Git) -> Result<Work> {
 
 /// A run by its journal, and what that is like.
 pub(super) fn read_journal(path: &Path) -> Result<(Folded, JournalFacts)> {
-    let mut hash = Sha256::new();
-    let (folded, reader) = journal::fold_watched(path, &mut |line| hash_line(&mut hash, line))?;
-    Ok((folded, of_chain(&reader, hash)))
+    let (mut hash, mut entries) = (Sha256::new(), Vec::new());
+    let (run, reader) =
+        journal::fold_each(path, &mut |line| hash_line(&mut hash, line), &mut |entry| entries.push(entry))?;
+    Ok((Folded { run, entries, unchained: reader.unchained }, of_chain(&reader, hash)))
 }
 
-/// What a journal is like that this process has written; nothing of it is believed if another one has changed it.
-pub(super) fn whole_journal(path: &Path) -> Result<JournalFacts> {
-    let (reader, hash) = hash_lines(path, u64::MAX)?;
-    match reader.broken.first() {
+/// A journal as far as it was read: a process that resumes a run reads all of it once, and at the end what it appended.
+#[derive(Clone, Default)]
+pub(crate) struct SeenJournal {
+    reader: ChainReader,
+    hash: Sha256,
+    /// Where the next line begins.
+    end: u64,
+}
+
+impl SeenJournal {
+    /// Reads all of it, for who continues the run.
+    pub(crate) fn read(path: &Path, watch: &mut dyn FnMut(&Entry)) -> Result<(Folded, Self)> {
+        let (mut hash, mut end) = (Sha256::new(), 0);
+        let mut take = |line: &[u8]| {
+            hash_line(&mut hash, line);
+            end += line.len() as u64 + 1;
+        };
+        let (folded, reader) = journal::fold_brief_lines(path, &mut take, watch)?;
+        Ok((folded, Self { reader, hash, end }))
+    }
+
+    /// Reads what comes after that, up to a line.
+    fn go_on(mut self, path: &Path, lines: u64) -> Result<Self> {
+        let mut file = journal::reader(path)?;
+        file.seek(SeekFrom::Start(self.end))?;
+        let Self { reader, hash, end } = &mut self;
+        *end = journal::each_line(&mut file, *end, &mut |line| {
+            if reader.lines < lines {
+                reader.take(line);
+                hash_line(hash, line);
+            }
+        })?;
+        Ok(self)
+    }
+
+    fn facts(self) -> JournalFacts {
+        of_chain(&self.reader, self.hash)
+    }
+}
+
+/// What a journal is like that this process has written, after what it has read; nothing of it is believed if another one has
+/// changed it.
+pub(super) fn whole_journal(path: &Path, seen: SeenJournal) -> Result<JournalFacts> {
+    let seen = seen.go_on(path, u64::MAX)?;
+    match seen.reader.broken.first() {
         Some(line) => Err(journal::damaged(path, *line)),
-        None => Ok(of_chain(&reader, hash)),
+        None => Ok(seen.facts()),
     }
 }
 
 /// What a journal is like up to a line.
 pub(super) fn journal_facts(path: &Path, lines: u64) -> Result<JournalFacts> {
-    let (reader, hash) = hash_lines(path, lines)?;
-    Ok(of_chain(&reader, hash))
-}
-
-fn hash_lines(path: &Path, lines: u64) -> Result<(ChainReader, Sha256)> {
-    let (mut reader, mut hash) = (ChainReader::default(), Sha256::new());
-    journal::each_line(&mut BufReader::new(fs_err::File::open(path)?), 0, &mut |line| {
-        if reader.lines < lines {
-            reader.take(line);
-            hash_line(&mut hash, line);
-        }
-    })?;
-    Ok((reader, hash))
+    Ok(SeenJournal::default().go_on(path, lines)?.facts())
 }
 
 fn hash_line(hash: &mut Sha256, line: &[u8]) {

@@ -69,9 +69,9 @@ pub(crate) fn rerun(
     let (trusted, items) = trusted(supervisor, &commits, request, &statement, &commit)?;
     verified.items.extend(items);
     let mut commands = request.policy.map(|policy| policy.guardrails.clone()).unwrap_or_default();
-    commands.extend(trusted.guardrails.iter().map(|it| it.command.clone()));
+    commands.extend(trusted.commands().map(|it| it.command.clone()));
     let once: BTreeSet<String> =
-        trusted.guardrails.iter().filter(|it| !it.repeat).map(|it| it.command.clone()).collect();
+        trusted.commands().filter(|it| !it.repeat).map(|it| it.command.clone()).collect();
     let (planned, items) = rerun::plan(&statement, &commands, &once);
     verified.items.extend(items);
     if planned.is_empty() {

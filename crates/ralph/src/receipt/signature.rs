@@ -47,7 +47,7 @@ pub(super) fn check(
     let nobody = |item| Vouched { item, signer: None, key: None };
     if envelope.signatures.is_empty() {
         let item = VerdictItem::unknown(VerdictTopic::Signature, "no one has signed it".to_owned())
-            .hint("whoever ran it can: ralph sign RUN");
+            .hint("the person who ran it can: ralph sign RUN");
         return Ok(nobody(item));
     }
     if MAX_SIGNATURES < envelope.signatures.len() {

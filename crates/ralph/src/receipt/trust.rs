@@ -30,7 +30,7 @@ pub(crate) fn read(
     let real = fs_err::canonicalize(&place)?;
     if let Some(inside) = inside(commits, &real) {
         return Err(Error::new(format!(
-            "`{given}` is in the working tree: whoever made the commit can have written it"
+            "`{given}` is in the working tree: the author of the commit can have written it"
         ))
         .hint(format!("name the branch that you trust: origin/main:{}", inside.display())));
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use jiff::{Timestamp, tz::TimeZone};
 use ralph_core::{
-    fleet::{FleetEntry, FleetEvent, FleetOutcome, FleetStarted, Item, ItemPhase, ItemStep, Refusal},
+    fleet::{FleetEntry, FleetEvent, FleetOutcome, FleetStarted, ItemStep},
     key_mask::masked_bytes,
 };
 
@@ -160,27 +160,6 @@ pub(crate) fn ended(outcome: &FleetOutcome) -> String {
         }
         FleetOutcome::Stopped { reasons } => format!("Stopped for a person: {}", reasons.join("; ")),
         FleetOutcome::Interrupted => "Interrupted; continue with: ralph fleet resume".to_owned(),
-    }
-}
-
-/// Where an item is, in a word, and what is to say about it.
-pub(crate) fn standing(item: &Item) -> (&'static str, String) {
-    match &item.phase {
-        ItemPhase::Unknown => ("open", String::new()),
-        ItemPhase::Waiting => ("waiting", sent_back(item)),
-        ItemPhase::Held(lease) => ("working", format!("in {}{}", lease.worker, sent_back(item))),
-        ItemPhase::Offered(..) => ("landing", String::new()),
-        ItemPhase::Failed { why } => ("failed", why.clone()),
-        ItemPhase::Refused => ("refused", item.refusal.as_ref().map(Refusal::line).unwrap_or_default()),
-        ItemPhase::Merged { commit } => ("landed", commit[..commit.len().min(10)].to_owned()),
-        ItemPhase::Cancelled => ("cancelled", String::new()),
-    }
-}
-
-fn sent_back(item: &Item) -> String {
-    match item.refusals {
-        0 => String::new(),
-        times => format!(" (sent back {times} times)"),
     }
 }
 

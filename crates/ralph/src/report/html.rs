@@ -17,8 +17,8 @@ use ralph_core::{
     receipt::envelope::Envelope,
 };
 
-use super::listing::Standing;
 use crate::{journal::Folded, project::git::FileChange};
+use ralph_core::view::Standing;
 use recap::Recap;
 
 const STYLE: &str = include_str!("html/style.css");

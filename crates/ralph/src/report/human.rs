@@ -5,6 +5,8 @@ mod examined;
 mod gates;
 mod guard;
 mod live;
+mod opinions;
+mod person;
 mod sandbox;
 mod stories;
 mod stream;
@@ -12,7 +14,7 @@ mod tools;
 mod verbose;
 
 #[cfg(test)]
-pub(super) mod tests;
+pub(crate) mod tests;
 
 use std::{io::Write, time::Duration};
 
@@ -123,6 +125,7 @@ impl Human {
 }
 
 impl Reporter for Human {
+    #[expect(clippy::too_many_lines, reason = "one arm for each thing that happens")]
     fn event(&mut self, run: &Run, entry: &Entry) {
         let Run { plan, state, memory, .. } = run;
         self.screen.moment(entry.at);
@@ -164,6 +167,9 @@ impl Reporter for Human {
             Event::JudgeGateEnded(ended) => self.judge_gate_ended(run, ended),
             Event::Examined(examined) => self.examined(run, examined),
             Event::PutBack(put_back) => self.put_back(put_back),
+            Event::OpinionStarted(started) => self.opinion_started(run, started),
+            Event::OpinionEnded(ended) => self.opinion_ended(ended),
+            Event::LookForgone { why } => self.look_forgone(why),
             Event::TasksJudged(judged) => self.tasks_judged(judged),
             Event::BaselineEnded(ended) => {
                 if let Some(gate) = plan.gates.get(ended.gate) {
@@ -173,6 +179,11 @@ impl Reporter for Human {
             Event::CommitEnded(end) => self.committed(run, end),
             Event::WaitStarted { until_ms, why } => self.wait_started(left_at(*until_ms, entry.at), *why),
             Event::StopRequested => self.alert(&format!("{warn}Received signal, shutting down...{warn:#} The running operation finishes; a second signal ends it.")),
+            Event::NoteSaid(said) => self.note_said(said),
+            Event::NoteWithdrawn { note, .. } => self.line(&format!("{quiet}Note {note} is withdrawn.{quiet:#}")),
+            Event::PauseRequested { .. } => self.pause_requested(run),
+            Event::PauseStarted => self.pause_started(run),
+            Event::PauseEnded { .. } => self.line("The run continues."),
             Event::Warned { text, .. } => self.warning(text),
             Event::Sandboxed { level, uncovered, withheld } => self.sandboxed(*level, uncovered, withheld),
             Event::Contacted { hosts } => self.contacted(hosts),
@@ -190,6 +201,7 @@ impl Reporter for Human {
             Event::BaseMoved(moved) => self.base_moved(moved),
             Event::Found { findings } => self.found(findings),
             Event::RecordRepaired { lost, lines } => self.warning(&summary::repaired(lost.len(), *lines)),
+            Event::PullRequest(made) => self.line(&printable(&made.line())),
             Event::Accepted { why } => self.accepted(why.as_deref()),
             Event::Rejected { why } => self.line(&format!("A person sent the work back: {}", printable(why))),
             Event::Looked(_)
@@ -280,10 +292,6 @@ impl Reporter for Human {
     fn moment(&mut self, at: Timestamp) {
         self.screen.moment(at);
         self.still_waiting(at);
-    }
-
-    fn wants_ticks(&self) -> bool {
-        self.look.live
     }
 
     fn flush(&mut self) {

@@ -7,13 +7,13 @@ use ralph_core::{
     containment::{contact::Contact, level::Level},
     duration::millis,
     engine::{
-        Run, State,
+        Run,
         entry::Entry,
         event::{Event, GateEnded},
         judgement::Judgement,
-        outcome::Outcome,
     },
     gate_failure::GateExit,
+    view::Standing,
 };
 
 use super::{screen::between, style::Marks, summary, who};
@@ -25,104 +25,6 @@ use crate::{
         wrap::wrap,
     },
 };
-
-/// How a run stands, in a word that scripts may rely on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
-    Running,
-    Killed,
-    Complete,
-    /// Complete as far as the checks go; a person must look.
-    Findings,
-    Limit,
-    Stopped,
-    Interrupted,
-    Unready,
-    GaveUp,
-}
-
-impl Standing {
-    /// How a run stands.
-    pub(crate) fn of(is_running: bool, state: &State) -> Self {
-        match state.outcome() {
-            _ if is_running => Self::Running,
-            Some(Outcome::Done) if state.needs_person() => Self::Findings,
-            None => Self::Killed,
-            Some(Outcome::Done) => Self::Complete,
-            Some(Outcome::Exhausted { .. }) => Self::Limit,
-            Some(Outcome::Stopped(_)) => Self::Stopped,
-            Some(Outcome::Interrupted) => Self::Interrupted,
-            Some(Outcome::Unready { .. }) => Self::Unready,
-            Some(Outcome::GaveUp { .. }) => Self::GaveUp,
-        }
-    }
-
-    /// The word.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Killed => "killed",
-            Self::Complete => "complete",
-            Self::Findings => "findings",
-            Self::Limit => "limit",
-            Self::Stopped => "stopped",
-            Self::Interrupted => "interrupted",
-            Self::Unready => "unready",
-            Self::GaveUp => "gave up",
-        }
-    }
-
-    /// Whether something is left to do with it: to go on, or to decide on what was found.
-    pub(crate) fn can_go_on(self) -> bool {
-        match self {
-            Self::Running | Self::Complete | Self::Unready => false,
-            Self::Findings
-            | Self::Killed
-            | Self::Limit
-            | Self::Stopped
-            | Self::Interrupted
-            | Self::GaveUp => true,
-        }
-    }
-
-    /// What can be typed next, each with what it is for.
-    pub(crate) fn commands(self, id: &str, folded: &Folded) -> Vec<(&'static str, String)> {
-        let setup = &folded.run.started.setup;
-        let in_session = setup.session.as_ref().is_some_and(|session| session.id.is_some());
-        match (self, setup.root_task()) {
-            // A loop inside a conversation is started again there.
-            (_, _) if in_session && self != Self::Running => Vec::new(),
-            // What the agent waits for stands in the way of a plain resume.
-            (Self::Stopped, Some(task)) if folded.run.state.outcome().is_some_and(Outcome::is_wait) => {
-                vec![("continue with", format!("ralph task resume {task}"))]
-            }
-            (_, _) => self.plain_commands(id, folded),
-        }
-    }
-
-    fn plain_commands(self, id: &str, folded: &Folded) -> Vec<(&'static str, String)> {
-        // At a limit, a plain resume would end at once.
-        let raise = match folded.run.state.outcome() {
-            Some(Outcome::Exhausted { limit }) => {
-                format!(" {}", limit.raised(&folded.run.plan, folded.run.state.spent()))
-            }
-            _ => String::new(),
-        };
-        match self {
-            Self::Running => {
-                vec![("watch it", format!("ralph logs -f {id}")), ("end it", format!("ralph stop {id}"))]
-            }
-            Self::Findings => vec![
-                ("take it as it is", format!("ralph accept {id}")),
-                ("send it back", format!("ralph reject {id} \"why\"")),
-            ],
-            Self::Complete | Self::Unready => Vec::new(),
-            Self::Killed | Self::Limit | Self::Stopped | Self::Interrupted | Self::GaveUp => {
-                vec![("continue with", format!("ralph resume {id}{raise}"))]
-            }
-        }
-    }
-}
 
 /// One run, with what its record alone does not say.
 pub(crate) struct Listed<'a> {
@@ -152,7 +54,8 @@ impl Listed<'_> {
         let (mark, color) = match self.standing {
             Standing::Running => (marks.running, accent),
             Standing::Complete => (marks.good, good),
-            Standing::Killed
+            Standing::Paused
+            | Standing::Killed
             | Standing::Findings
             | Standing::Limit
             | Standing::Stopped
@@ -176,7 +79,7 @@ impl Listed<'_> {
 
     /// What can be typed next, each with what it is for.
     pub(crate) fn commands(&self) -> Vec<(&'static str, String)> {
-        self.standing.commands(self.id, self.folded)
+        self.standing.commands(self.id, &self.folded.run)
     }
 
     fn facts(&self) -> Vec<String> {
@@ -190,8 +93,8 @@ impl Listed<'_> {
         let last = entries.iter().rev().find(is_work);
         let since = last.map_or(Duration::ZERO, |entry| between(entry.at, self.now));
         let worked = Duration::from_millis(state.spent().ms);
-        let is_running = self.standing == Standing::Running;
-        let worked = if is_running { worked + since } else { worked };
+        let is_running = matches!(self.standing, Standing::Running | Standing::Paused);
+        let worked = if self.standing == Standing::Running { worked + since } else { worked };
         facts.push(summary::time(millis(worked)));
         facts.extend(summary::cost(&state.spent().usage));
         if 0 < state.spent().commits {
@@ -219,6 +122,7 @@ impl Listed<'_> {
             lines.push("Needs attention:".to_owned());
             lines.extend(findings.iter().flat_map(|line| whole(&format!("- {line}"))));
         }
+        lines.extend(summary::opinions(state).iter().flat_map(|line| whole(line)));
         let widest = room.saturating_sub("guardrails: x failed (was ended),".len()).clamp(12, 60);
         let gates: Vec<String> = self
             .gates()
@@ -246,6 +150,7 @@ impl Listed<'_> {
         lines.extend(summary::work(&self.folded.run.memory));
         lines.extend(self.containment().into_iter().flat_map(|line| whole(&line)));
         lines.extend(self.refusals().into_iter().flat_map(|line| whole(&line)));
+        lines.extend(summary::person_notes(state).iter().map(|line| fitted(line)));
         lines.extend(self.doing.as_deref().map(fitted));
         if style.with_project {
             // A path is for copying, so it stays whole.

@@ -7,21 +7,63 @@ use ralph_core::{
     claim::Claim,
     duration::format_duration,
     engine::{
-        AwaitedQuota, GateTests, Run, State,
+        AwaitedQuota, GateTests, PersonNote, Run, State,
         event::ChildRun,
         memory::Memory,
         outcome::{Exhausted, Outcome},
         plan::{Cause, Plan},
         stop::Stop,
     },
+    review::Opinion,
     setup::Setup,
     verify::{caveat::Caveat, finding::Finding},
 };
 
-use crate::journal::local_time;
+use crate::{journal::local_time, term::fit::one_line};
 
 /// As many files are named in a line.
 const MAX_FILES_NAMED: usize = 5;
+
+/// The longest part of a note that a line shows, in characters.
+const MAX_NOTE_SHOWN: usize = 60;
+
+/// What a person said and no turn was told, a line each.
+pub(crate) fn person_notes(state: &State) -> Vec<String> {
+    let untold = state.person_notes().iter().filter(|note| note.is_untold());
+    untold
+        .map(|note| format!("Not told to the agent yet: note {}, \"{}\"", note.number, beginning(&note.text)))
+        .collect()
+}
+
+/// What becomes of a note.
+pub(crate) fn note_state(note: &PersonNote) -> String {
+    match (note.withdrawn, note.told, note.keep) {
+        (true, ..) => "withdrawn".to_owned(),
+        (false, None, false) => "for the next turn".to_owned(),
+        (false, None, true) => "for every turn from the next on".to_owned(),
+        (false, Some(iteration), false) => format!("told in iteration {iteration}"),
+        (false, Some(iteration), true) => format!("for every turn, last told in iteration {iteration}"),
+    }
+}
+
+/// `note 1`, `notes 1 and 3`.
+pub(crate) fn numbered(notes: &[u32]) -> String {
+    let numbers: Vec<String> = notes.iter().map(ToString::to_string).collect();
+    match numbers.as_slice() {
+        [only] => format!("note {only}"),
+        [others @ .., last] => format!("notes {} and {last}", others.join(", ")),
+        [] => String::new(),
+    }
+}
+
+/// The beginning of a note, in one line.
+pub(crate) fn beginning(text: &str) -> String {
+    let text = one_line(text);
+    match text.char_indices().nth(MAX_NOTE_SHOWN) {
+        Some((end, _)) => format!("{}...", text[..end].trim_end()),
+        None => text.into_owned(),
+    }
+}
 
 /// How a run ended, in one line without a full stop.
 pub(crate) fn outcome(outcome: &Outcome, plan: &Plan, state: &State) -> String {
@@ -30,6 +72,7 @@ pub(crate) fn outcome(outcome: &Outcome, plan: &Plan, state: &State) -> String {
             let findings = count(state.findings().len() as u64, "finding");
             format!("Done as far as the checks go, with {findings}: a person must look")
         }
+        Outcome::Done if plan.review.is_some() => "Approved by the reviewer".to_owned(),
         Outcome::Done => format!("Complete: {}", done(plan, state)),
         // For some loops that is an end like any other: then it says, too, what it is worth.
         Outcome::Exhausted { limit: Exhausted::MaxIterations } => {
@@ -52,6 +95,9 @@ pub(crate) fn outcome(outcome: &Outcome, plan: &Plan, state: &State) -> String {
         Outcome::Stopped(stop) => format!("Stopped: {}", stop.reason()),
         Outcome::Interrupted => "Interrupted".to_owned(),
         Outcome::Unready { reason } => reason.clone(),
+        Outcome::GaveUp { cause: Cause::Gate, reason } if plan.review.is_some() => {
+            format!("Changes requested: {reason}")
+        }
         Outcome::GaveUp { cause, reason } => {
             let what = match cause {
                 Cause::Agent => "the agent kept failing",
@@ -160,6 +206,11 @@ pub(crate) fn findings(state: &State) -> Vec<String> {
 /// What else was seen at the last claim.
 pub(crate) fn notes(state: &State) -> Vec<String> {
     state.notes().iter().map(ToString::to_string).collect()
+}
+
+/// What reviewers said about the last claim.
+pub(crate) fn opinions(state: &State) -> Vec<String> {
+    state.opinions().iter().map(Opinion::line).collect()
 }
 
 fn gates(plan: &Plan) -> String {

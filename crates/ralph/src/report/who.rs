@@ -5,7 +5,7 @@ use std::path::Path;
 use ralph_core::{
     engine::{
         crew::{Crew, CrewMember},
-        event::Turn,
+        event::{OpinionStarted, Turn},
         roles::{Absence, Because},
     },
     setup::{AgentSetup, Setup},
@@ -31,9 +31,15 @@ pub(crate) fn of_turn(setup: &Setup, turn: &Turn) -> Option<String> {
     Some(named(name, setup.agent_named(Some(name))))
 }
 
+/// Who is asked about a claim, where that is known.
+pub(crate) fn reviewer(setup: &Setup, started: &OpinionStarted) -> String {
+    let name = started.agent.as_ref();
+    name.map_or_else(|| "a reviewer".to_owned(), |name| named(name, setup.agent_named(Some(name))))
+}
+
 /// Why it is not the first of its role, in words.
-pub(crate) fn because(turn: &Turn) -> Option<String> {
-    Some(match turn.because.as_ref()? {
+pub(crate) fn because(because: Option<&Because>) -> Option<String> {
+    Some(match because? {
         Because::StandsIn { for_agent, absence } => {
             let until = absence.back_ms().map(|ms| format!(" until {}", local_time::shown(ms)));
             let until = until.filter(|_| matches!(absence, Absence::Limited { .. })).unwrap_or_default();

@@ -113,7 +113,7 @@ pub(crate) struct LimitFlags {
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     start_timeout: Option<Duration>,
 
-    /// End a guardrail after this time [default: 30m]
+    /// End a guardrail after this time, and a commit or push with its hooks [default: 30m]
     #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     gate_timeout: Option<Duration>,

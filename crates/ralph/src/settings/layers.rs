@@ -83,8 +83,12 @@ impl Sources {
             let path = member_path(path, key);
             if value.is_object() {
                 self.collect(value, &path, origins);
-            } else {
-                origins.insert(path, self.origin(*position));
+                continue;
+            }
+            origins.insert(path.clone(), self.origin(*position));
+            // Messages name the keys of objects in a list, too.
+            for (index, item) in value.items().iter().enumerate() {
+                self.collect(item, &format!("{path}[{index}]"), origins);
             }
         }
     }

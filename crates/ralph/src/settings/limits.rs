@@ -25,7 +25,7 @@ pub(crate) struct Limits {
     #[serde(serialize_with = "seconds_or_off")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) start_timeout: Option<Duration>,
-    /// How long one guardrail may take.
+    /// How long one guardrail may take, or one call of git that commits or pushes, with its hooks.
     #[serde(serialize_with = "seconds_or_off")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) gate_timeout: Option<Duration>,

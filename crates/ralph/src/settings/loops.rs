@@ -39,7 +39,7 @@ pub(crate) struct StoriesSettings {
     /// How often a story is reviewed; after that ralph approves it and keeps the concerns.
     #[schemars(range(min = 1))]
     pub(crate) review_cap: u32,
-    /// Do not review: whoever implements a story says that it is done.
+    /// Do not review: the agent that implements a story says that it is done.
     pub(crate) skip_review: bool,
     /// Run the verify commands after every turn that changes code, and not only at the end.
     pub(crate) verify_each_turn: bool,

@@ -12,14 +12,14 @@ use ralph_core::setup::Price;
 use ralph_core::setup::ScmTask;
 
 use super::value::{
-    boolean, choice, command, dollar_limit, duration, filled, percent_limit, positive, price, string,
-    time_limit, until, whole, whole_limit, words, wrong_type,
+    boolean, choice, command, dollar_limit, duration, filled, link, notify, percent_limit, positive, price,
+    string, time_limit, until, whole, whole_limit, words, wrong_type,
 };
 use super::{
     AgentSettings, BuildSettings, Contract, FleetSettings, Guardrail, Leftovers, Limits, OnBlocked, Output,
     PlanSettings, PromptVia, Scm, Settings, StoriesSettings, TaskSettings,
 };
-use super::{roles, sandbox, verify};
+use super::{reviews, roles, sandbox, verify};
 use crate::term::ColorWhen;
 
 pub(super) const PERMISSIONS: [(&str, Permissions); 2] =
@@ -110,7 +110,9 @@ fn read_settings(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     fields.object("build", |fields| read_build(fields, &mut settings.build));
     fields.object("stories", |fields| read_stories(fields, &mut settings.stories));
     fields.object("fleet", |fields| read_fleet(fields, &mut settings.fleet));
-    settings.notify = fields.take("notify", command);
+    settings.notify = fields.take("notify", notify);
+    settings.notify_link = fields.take("notifyLink", link);
+    fields.set("keepAwake", &mut settings.keep_awake, boolean);
     fields.object("task", |fields| read_task(fields, &mut settings.task));
     sandbox::read(fields, &mut settings.sandbox);
     fields.object("verify", |fields| verify::read(fields, &mut settings.verify));
@@ -152,7 +154,9 @@ fn read_price(name: &str, value: &Node) -> Result<Price, String> {
 }
 
 fn read_guardrail(fields: &mut Fields<'_, '_>) -> Guardrail {
-    fields.require("command");
+    if !fields.is_there("review") {
+        fields.require("command");
+    }
     let mut guardrail = Guardrail {
         command: fields.take("command", command).unwrap_or_default(),
         fail_action: fields.take("failAction", |node| choice(node, &FailAction::NAMES)).unwrap_or_default(),
@@ -162,6 +166,7 @@ fn read_guardrail(fields: &mut Fields<'_, '_>) -> Guardrail {
         ..Guardrail::default()
     };
     verify::read_guardrail(fields, &mut guardrail);
+    reviews::read_review(fields, &mut guardrail);
     guardrail
 }
 
@@ -176,6 +181,8 @@ fn read_scm(fields: &mut Fields<'_, '_>) -> Scm {
         tasks: fields
             .each("tasks", |node| filled(node, "a task such as commit").map(ScmTask::from))
             .unwrap_or_default(),
+        branch: fields.take("branch", |node| filled(node, "a name such as ralph/{name}")),
+        base: fields.take("base", |node| filled(node, "a branch such as main")),
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct RolesSettings {
     /// Who reviews. Without it, who works.
     #[schemars(schema_with = "super::schema::names")]
     pub(crate) review: Vec<String>,
-    /// Who mends what a review found. Without it, who works.
+    /// Who fixes what a review found. Without it, who works.
     #[schemars(schema_with = "super::schema::names")]
     pub(crate) fix: Vec<String>,
     /// Who words commit messages. Without it, who did the work.
@@ -97,7 +97,7 @@ pub(super) fn read(fields: &mut Fields<'_, '_>, settings: &mut Settings) {
     });
 }
 
-fn a_name(node: &Node) -> Result<String, String> {
+pub(super) fn a_name(node: &Node) -> Result<String, String> {
     filled(node, "the name of an agent")
 }
 
@@ -189,6 +189,7 @@ impl Settings {
                 ));
             }
         }
+        problems.extend(self.unknown_reviewers(origins));
         if !problems.is_empty() {
             return Err(problems);
         }

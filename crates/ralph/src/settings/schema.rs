@@ -8,13 +8,14 @@ use std::borrow::Cow;
 use ralph_core::{
     containment::{level::Choice, wanted::GatesRun},
     located::fields::EXTENSION,
-    verify::rules::{Bite, CheckoutWhen, GuardrailKind, OnFinding, RunsWhere, SeenAt},
+    verify::rules::{Bite, CheckoutWhen, GuardrailKind, LookWhen, OnFinding, OnLook, RunsWhere, SeenAt},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Contract, FailAction, Guard, Leftovers, NamedAgent, OnBlocked, PromptVia, SandboxSettings, Settings,
+    Contract, FailAction, Guard, Leftovers, NamedAgent, OnBlocked, PromptVia, ReviewOf, SandboxSettings,
+    Settings,
     read::{PERMISSIONS, RENAMED},
 };
 use crate::term::ColorWhen;
@@ -188,6 +189,33 @@ pub(super) fn on_finding(_: &mut SchemaGenerator) -> Schema {
 
 pub(super) fn bite(_: &mut SchemaGenerator) -> Schema {
     choice(&Bite::NAMES)
+}
+
+/// A guardrail is a command or a review, and has only the keys of what it is.
+pub(super) fn guardrail_forms() -> Value {
+    let without = |keys: &[&str]| -> Value {
+        keys.iter().map(|key| ((*key).to_owned(), json!({"type": "null"}))).collect::<Map<_, _>>().into()
+    };
+    let form = |key: &str, mut properties: Value| {
+        properties[key] = json!({"type": "string"});
+        json!({"required": [key], "properties": properties})
+    };
+    json!([
+        form("command", without(&["review", "of", "rounds"])),
+        form("review", without(&["command", "where", "repeat", "kind", "junit"])),
+    ])
+}
+
+pub(super) fn look(_: &mut SchemaGenerator) -> Schema {
+    choice(&LookWhen::NAMES)
+}
+
+pub(super) fn on_look(_: &mut SchemaGenerator) -> Schema {
+    choice(&OnLook::NAMES)
+}
+
+pub(super) fn review_of(_: &mut SchemaGenerator) -> Schema {
+    choice(&ReviewOf::NAMES)
 }
 
 pub(super) fn seen_at(_: &mut SchemaGenerator) -> Schema {

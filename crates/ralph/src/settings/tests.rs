@@ -82,6 +82,37 @@ fn a_whole_example_is_read() {
 }
 
 #[test]
+fn a_review_is_a_guardrail_and_survives_being_written() {
+    let read = |guardrails: serde_json::Value| {
+        load_json(&json!({
+            "agent": {"command": "claude"},
+            "agents": {"b": {"command": "codex"}, "c": {"command": "codex"}},
+            "roles": {"review": ["c", "b"]},
+            "guardrails": guardrails,
+        }))
+    };
+    let settings = read(json!([
+        {"review": "b", "of": "claim", "rounds": 2, "hint": "Be brief."}, {"command": "make"}, {"review": "review"},
+    ]));
+    // Lanes of a fleet read what is written here.
+    let again = read(json!(settings.guardrails));
+    for settings in [settings, again] {
+        let gates = settings.gates(When::EveryTurn);
+        let names: Vec<&str> = gates.iter().map(|gate| gate.check.name()).collect();
+        assert_eq!(names, ["make", "review by b", "review by review"]);
+        let times: Vec<When> = gates.iter().map(|gate| gate.when).collect();
+        assert_eq!(times, [When::EveryTurn, When::Claimed, When::Claimed]);
+        let by = |gate: &Gate| match &gate.check {
+            Check::Review { by, rounds, .. } => (by.join(" "), *rounds),
+            _ => (String::new(), 0),
+        };
+        assert_eq!([by(&gates[1]), by(&gates[2])], [("b".to_owned(), 2), ("c b".to_owned(), 3)]);
+        assert_eq!(gates[1].hint.as_deref(), Some("Be brief."));
+        assert_eq!(settings.commands().count(), 1);
+    }
+}
+
+#[test]
 fn every_new_key_is_read() {
     let settings = load_json(&json!({
         "agent": {"env": {"A": "1", "B": null}, "promptVia": "argument", "permissions": "skip"},
@@ -101,7 +132,7 @@ fn every_new_key_is_read() {
     assert_eq!(settings.agent.env, BTreeMap::from([("A".to_owned(), "1".to_owned())]));
     assert_eq!(settings.agent.prompt_via, PromptVia::Argument);
     assert_eq!(settings.agent.permissions, Some(Permissions::Skip));
-    assert_eq!(settings.scm, Some(Scm { command: "git".to_owned(), tasks: Vec::new() }));
+    assert_eq!(settings.scm, Some(Scm::git(Vec::new())));
     assert_eq!((settings.retries, settings.retry_delay), (0, Duration::from_millis(500)));
     let limits = Limits {
         iteration_timeout: Some(Duration::from_mins(90)),

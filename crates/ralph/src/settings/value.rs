@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ralph_core::duration::{from_seconds, parse_duration};
 use ralph_core::located::node::{Content, Member, Node};
-use ralph_core::{setup::Price, until::Until};
+use ralph_core::{notify::NotifyTarget, setup::Price, until::Until};
 use serde_json::Value;
 
 /// Says that a value has another type than it should.
@@ -182,6 +182,26 @@ pub(super) fn filled(node: &Node, expected: &str) -> Result<String, String> {
 /// Reads a command.
 pub(super) fn command(node: &Node) -> Result<String, String> {
     filled(node, "a command")
+}
+
+/// Reads who is told.
+pub(super) fn notify(node: &Node) -> Result<String, String> {
+    let text = command(node)?;
+    // The value itself may be a secret.
+    NotifyTarget::parse(&text).map_err(|wanted| format!("expected {wanted}")).map(|_| text)
+}
+
+/// Reads an address for people. A token in it would go to whoever is told.
+pub(super) fn link(node: &Node) -> Result<String, String> {
+    let text = filled(node, "an address")?;
+    let is_address = text.starts_with("https://") || text.starts_with("http://");
+    if !is_address || text.contains(char::is_whitespace) {
+        return Err(wrong_value("an address (`http://...`)", node));
+    }
+    if text.contains("token=") {
+        return Err("expected an address without a token: it is sent to others".to_owned());
+    }
+    Ok(text)
 }
 
 /// Reads a string and splits it as a shell would.

@@ -5,7 +5,9 @@ use std::path::{Component, Path};
 use ralph_core::{
     located::{fields::Fields, node::Node, report::Report},
     setup::JudgeSetup,
-    verify::rules::{Bite, CheckoutWhen, ChecksSetup, GuardrailKind, OnFinding, RunsWhere, SeenAt},
+    verify::rules::{
+        Bite, CheckoutWhen, ChecksSetup, GuardrailKind, LookWhen, OnFinding, OnLook, RunsWhere, SeenAt,
+    },
 };
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -58,6 +60,15 @@ pub(crate) struct VerifySettings {
     /// summary says that the tests are `unproven`.
     #[schemars(schema_with = "super::schema::bite")]
     pub(crate) bite: Bite,
+    /// When an agent of the role `review` is asked whether a claimed change fixes the task or only its checks: at a claim
+    /// with a `finding`, `always`, or never (`off`). Its answer is a line in summary, report and receipt. No one is asked
+    /// where no agent has the role.
+    #[schemars(schema_with = "super::schema::look")]
+    pub(crate) look: LookWhen,
+    /// What follows when it does not say that the change fixes the task: `report` it, or `withhold` completion until a
+    /// person accepts it.
+    #[schemars(schema_with = "super::schema::on_look")]
+    pub(crate) on_look: OnLook,
 }
 
 /// The clones in which claims are verified.
@@ -98,6 +109,8 @@ pub(super) fn read(fields: &mut Fields<'_, '_>, verify: &mut VerifySettings) {
     fields.set("testsMayChange", &mut verify.tests_may_change, boolean);
     fields.set("onFinding", &mut verify.on_finding, |node| choice(node, &OnFinding::NAMES));
     fields.set("bite", &mut verify.bite, |node| choice(node, &Bite::NAMES));
+    fields.set("look", &mut verify.look, |node| choice(node, &LookWhen::NAMES));
+    fields.set("onLook", &mut verify.on_look, |node| choice(node, &OnLook::NAMES));
 }
 
 pub(super) fn read_judge(fields: &mut Fields<'_, '_>, judge: &mut JudgeSettings) {

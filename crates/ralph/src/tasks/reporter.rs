@@ -189,8 +189,16 @@ impl Reporter for TaskReporter {
             | Event::BiteStarted { .. }
             | Event::BiteEnded(_)
             | Event::TimeSpent { .. }
+            | Event::NoteSaid(_)
+            | Event::NoteWithdrawn { .. }
+            | Event::PauseRequested { .. }
+            | Event::PauseStarted
+            | Event::PauseEnded { .. }
             | Event::Examined(_)
             | Event::PutBack(_)
+            | Event::OpinionStarted(_)
+            | Event::OpinionEnded(_)
+            | Event::LookForgone { .. }
             | Event::Delivered
             | Event::OutsideLooked(_)
             | Event::StoryHandedOver { .. }
@@ -209,6 +217,7 @@ impl Reporter for TaskReporter {
             | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)
             | Event::WorkCounted(_)
+            | Event::PullRequest(_)
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
             | Event::RunsLater { .. }

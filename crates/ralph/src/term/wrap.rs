@@ -9,7 +9,7 @@ const COMMANDS: [(&str, &str); 2] = [
     (
         "ralph",
         "accept build bus clean demo doctor guard init job judge logs plan plugin prompt reject report resume run \
-         sandbox schema session status stop stories task",
+         sandbox schema session status stop stories task watch",
     ),
 ];
 

@@ -71,7 +71,7 @@ impl Workspace {
         let laid = laid::lay(&source.top, &tree, laid)?;
         self.record.lfs_missing = lfs::missing(&missing_log);
         self.record.commit = Some(commit.clone());
-        self.record.store = Some(self.store_seal()?);
+        self.seal()?;
         self.remember_kept(preparation, keep)?;
         crash_point("brought");
         self.record.write(&self.folder)?;
@@ -110,9 +110,7 @@ impl Workspace {
     /// Makes sure that there is a store that can be believed, and takes its seal away. Returns the commit that is checked
     /// out, if the index can be believed.
     pub(super) fn begin(&mut self, supervisor: &mut Supervisor) -> io::Result<Option<String>> {
-        let is_whole = self.record.store.is_some()
-            && self.record.store == self.store_seal().ok()
-            && !self.store.is_locked();
+        let is_whole = self.is_store_whole(supervisor)? && !self.store.is_locked();
         if !is_whole {
             remove(self.store.dir())?;
         }
@@ -138,9 +136,28 @@ impl Workspace {
         Ok(())
     }
 
-    pub(super) fn store_seal(&self) -> io::Result<String> {
+    /// Whether the store is as ralph left it. Git gives an object of another repository a new time where it would write the
+    /// same: where nothing else is different, git reads all objects anew.
+    pub(super) fn is_store_whole(&self, supervisor: &mut Supervisor) -> io::Result<bool> {
+        let Some(sealed) = &self.record.store else { return Ok(false) };
+        let Ok((now, untimed)) = self.store_seals() else { return Ok(false) };
+        if *sealed == now {
+            return Ok(true);
+        }
+        Ok(self.record.store_untimed.as_ref() == Some(&untimed) && self.store.is_sound(supervisor)?)
+    }
+
+    /// Remembers how the store is.
+    pub(super) fn seal(&mut self) -> io::Result<()> {
+        let (store, untimed) = self.store_seals()?;
+        (self.record.store, self.record.store_untimed) = (Some(store), Some(untimed));
+        Ok(())
+    }
+
+    fn store_seals(&self) -> io::Result<(String, String)> {
         let names = ["config", "index", "objects", "info", "shallow", "submodules"].map(PathBuf::from);
-        seal::of(self.store.dir(), &names)
+        let untimed = seal::without_times(self.store.dir(), &names, Path::new("objects"))?;
+        Ok((seal::of(self.store.dir(), &names)?, untimed))
     }
 
     /// The commit that is judged, which is in the store then.

@@ -130,6 +130,9 @@ impl Checkout<'_> {
                 Ok(()) | Err(_) => {}
             }
         }
+        if std::fs::read_dir(self.tree)?.next().is_none() {
+            return Ok(());
+        }
         self.call(&[]).args(["read-tree", commit]).must(supervisor, "cannot read the commit")?;
         // It fails when a file differs, which is what the next step is for.
         self.call(&[]).args(["update-index", "-q", "--really-refresh"]).run(supervisor).map(drop)

@@ -13,8 +13,8 @@ use ralph_core::verify::keep::Keep;
 use ralph_sys::{error::Result, process::Supervisor};
 
 use super::{
-    Candidate, NotJudged, Prepared, StepCall, StepEnd, Wishes, Workspace, kept, landing::Author, place,
-    prepare::PrepareEnd, source::Source,
+    Candidate, NotJudged, Prepared, StepCall, StepEnd, Wishes, Workspace, checkout::remove, kept,
+    landing::Author, place, prepare::PrepareEnd, source::Source,
 };
 
 impl Workspace {
@@ -72,18 +72,36 @@ impl Workspace {
         Ok(prepared)
     }
 
-    /// The work is over: what is kept stays for the next, unless it is too much. Returns what the lane takes on the disk.
-    pub(crate) fn end_lane(&mut self, supervisor: &mut Supervisor) -> io::Result<u64> {
+    /// The run has ended. What is kept stays for the next work, unless the lane takes too much then; what will be
+    /// continued stays as it is. Returns what the lane takes on the disk.
+    pub(crate) fn end_lane(&mut self, supervisor: &mut Supervisor, left: LaneLeft) -> io::Result<u64> {
         let tree = self.tree();
         let patterns = self.record.keep_patterns.iter().map(String::as_str);
         self.keep = Keep::new(&self.source.prefix, patterns);
         self.record.keep = Some(kept::sealed(&tree, &self.keep)?);
         self.record.disk = place::disk(&self.folder);
-        if self.wishes.max_disk.is_some_and(|most| most < self.record.disk) {
+        let most = self.wishes.max_disk.filter(|_| left == LaneLeft::HandedIn);
+        if most.is_some_and(|most| most < self.record.disk) {
             self.drop_kept(supervisor)?;
+            self.record.disk = place::disk(&self.folder);
+        }
+        if most.is_some_and(|most| most < self.record.disk) {
+            // What its commands left beside the work and the caches: the next work begins with a new checkout.
+            self.record.commit = None;
+            self.record.write(&self.folder)?;
+            remove(&tree)?;
             self.record.disk = place::disk(&self.folder);
         }
         self.record.write(&self.folder)?;
         Ok(self.record.disk)
     }
+}
+
+/// What becomes of the work in a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LaneLeft {
+    /// It is the candidate: nothing in the lane is needed any more.
+    HandedIn,
+    /// It may be continued where it is.
+    Unfinished,
 }

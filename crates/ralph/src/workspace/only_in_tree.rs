@@ -26,7 +26,7 @@ impl Workspace {
         supervisor: &mut Supervisor,
         view: &View,
     ) -> io::Result<OnlyInTree> {
-        let is_whole = self.is_store_whole();
+        let is_whole = self.is_store_whole(supervisor)?;
         let settings = self.settings(&self.folder.join("lfs-missing"))?;
         let base = self.record.commit.as_deref();
         let now = snapshot::take(supervisor, &self.store, &self.source, base, &settings)?;

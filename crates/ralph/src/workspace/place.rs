@@ -17,6 +17,8 @@ use super::{checkout::remove, record};
 
 /// What the folder is called; the second one is `judge-2`.
 const NAME: &str = "judge";
+/// The folder of the lanes of a project.
+pub(crate) const LANES: &str = "lanes";
 /// As many runs of one project can be judged at once.
 const MAX_JUDGES: usize = 9;
 /// The file in the folder that is locked.
@@ -70,7 +72,7 @@ fn lock(folder: &Path) -> io::Result<Option<File>> {
     Ok(is_same.then_some(file))
 }
 
-/// A judge that is there.
+/// A judge or a lane that is there.
 #[derive(Debug)]
 pub(crate) struct Judge {
     folder: PathBuf,
@@ -85,18 +87,14 @@ pub(crate) struct Judge {
 impl Judge {
     /// The judges of one project, or of all.
     pub(crate) fn all(project: Option<&Path>) -> Result<Vec<Self>> {
-        let every_project = || -> Result<Vec<PathBuf>> {
-            let projects = fs_err::read_dir(state_dir()?).into_iter().flatten().flatten();
-            Ok(projects.map(|entry| entry.path()).collect())
-        };
-        let folders = project.map_or_else(every_project, |project| Ok(vec![project_dir(project)?]))?;
-        let judges =
-            folders.iter().flat_map(|folder| fs_err::read_dir(folder).into_iter().flatten().flatten());
-        let is_judge = |name: &str| {
-            name == NAME || name.strip_prefix("judge-").is_some_and(|it| it.parse::<u32>().is_ok())
-        };
-        let judges = judges.filter(|entry| entry.file_name().to_str().is_some_and(is_judge));
-        Ok(judges.filter_map(|entry| Self::at(entry.path())).collect())
+        let is_judge = |name: &str| name == NAME || is_numbered(name, "judge-");
+        Ok(found_in(&states(project)?, &is_judge))
+    }
+
+    /// The lanes of one project, or of all.
+    pub(crate) fn lanes(project: Option<&Path>) -> Result<Vec<Self>> {
+        let folders: Vec<PathBuf> = states(project)?.iter().map(|state| state.join(LANES)).collect();
+        Ok(found_in(&folders, &|name| is_numbered(name, "lane-")))
     }
 
     fn at(folder: PathBuf) -> Option<Self> {
@@ -131,6 +129,26 @@ impl Judge {
         remove(&self.folder)?;
         Ok(true)
     }
+}
+
+/// Where ralph keeps what belongs to one project, or to each.
+fn states(project: Option<&Path>) -> Result<Vec<PathBuf>> {
+    if let Some(project) = project {
+        return Ok(vec![project_dir(project)?]);
+    }
+    let projects = fs_err::read_dir(state_dir()?).into_iter().flatten().flatten();
+    Ok(projects.map(|entry| entry.path()).collect())
+}
+
+/// What is in these folders under such a name.
+fn found_in(folders: &[PathBuf], is_meant: &dyn Fn(&str) -> bool) -> Vec<Judge> {
+    let entries = folders.iter().flat_map(|folder| fs_err::read_dir(folder).into_iter().flatten().flatten());
+    let meant = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_meant));
+    meant.filter_map(|entry| Judge::at(entry.path())).collect()
+}
+
+fn is_numbered(name: &str, kind: &str) -> bool {
+    name.strip_prefix(kind).is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 /// What a folder takes on the disk.

@@ -29,6 +29,9 @@ pub(super) struct WorkspaceRecord {
     pub(super) seat: PathBuf,
     /// The seal of the objects and of the index.
     pub(super) store: Option<String>,
+    /// The same without the times of objects.
+    #[serde(default)]
+    pub(super) store_untimed: Option<String>,
     /// The commit that is checked out.
     pub(super) commit: Option<String>,
     /// The seal of what is kept.
@@ -51,6 +54,7 @@ impl WorkspaceRecord {
             project: project.to_owned(),
             seat: PathBuf::new(),
             store: None,
+            store_untimed: None,
             commit: None,
             keep: None,
             keep_patterns: Vec::new(),

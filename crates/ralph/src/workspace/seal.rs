@@ -13,11 +13,27 @@ use sha2::{Digest, Sha256};
 
 /// The seal of these paths below a folder, with all that is in them. A path that is not there is sealed as such.
 pub(super) fn of(root: &Path, names: &[PathBuf]) -> io::Result<String> {
+    timed(root, names, |_| Times::Counted)
+}
+
+/// The same, but the times of files are not sealed that are in one of these paths: what they say must be known otherwise.
+pub(super) fn without_times(root: &Path, names: &[PathBuf], untimed: &Path) -> io::Result<String> {
+    timed(root, names, |name| if name == untimed { Times::OfFolders } else { Times::Counted })
+}
+
+/// Which times are sealed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Times {
+    Counted,
+    OfFolders,
+}
+
+fn timed(root: &Path, names: &[PathBuf], times: impl Fn(&Path) -> Times) -> io::Result<String> {
     let mut names: Vec<&PathBuf> = names.iter().collect();
     names.sort();
     let mut hash = Sha256::new();
     for name in names {
-        add(&mut hash, &root.join(name), name)?;
+        add(&mut hash, &root.join(name), name, times(name))?;
     }
     Ok(hex(&hash.finalize()))
 }
@@ -31,7 +47,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-fn add(hash: &mut Sha256, path: &Path, name: &Path) -> io::Result<()> {
+fn add(hash: &mut Sha256, path: &Path, name: &Path, times: Times) -> io::Result<()> {
     hash.update(name.as_os_str().as_bytes());
     let metadata = match path.symlink_metadata() {
         Ok(metadata) => metadata,
@@ -41,6 +57,7 @@ fn add(hash: &mut Sha256, path: &Path, name: &Path) -> io::Result<()> {
         }
         Err(error) => return Err(error),
     };
+    let is_timed = times == Times::Counted || metadata.is_dir();
     let numbers = [
         metadata.ino().cast_signed(),
         i64::from(metadata.mode()),
@@ -51,7 +68,7 @@ fn add(hash: &mut Sha256, path: &Path, name: &Path) -> io::Result<()> {
         metadata.ctime_nsec(),
     ];
     hash.update(b"\0");
-    for number in numbers {
+    for number in &numbers[..if is_timed { numbers.len() } else { 3 }] {
         hash.update(number.to_le_bytes());
     }
     if !metadata.is_dir() {
@@ -64,7 +81,7 @@ fn add(hash: &mut Sha256, path: &Path, name: &Path) -> io::Result<()> {
     names.sort();
     hash.update(names.len().to_le_bytes());
     for name in names {
-        add(hash, &path.join(&name), Path::new(&name))?;
+        add(hash, &path.join(&name), Path::new(&name), times)?;
     }
     Ok(())
 }
@@ -100,6 +117,38 @@ mod tests {
         check(|root| std::fs::write(root.join("kept/new"), "").expect("a file"), true);
         check(|root| std::fs::write(root.join("gone"), "").expect("a file"), true);
         check(|root| std::fs::remove_file(root.join("kept/a/x")).expect("a file"), true);
+    }
+
+    #[test]
+    fn a_new_time_alone_breaks_one_that_counts_times() {
+        let root = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| root.path().join(name);
+        std::fs::create_dir_all(at("objects/pack")).expect("a folder");
+        for file in ["objects/pack/x", "index"] {
+            std::fs::write(at(file), "0123").expect("a file");
+        }
+        let names = ["index", "objects"].map(PathBuf::from);
+        let seals = || {
+            let untimed = without_times(root.path(), &names, Path::new("objects")).expect("a seal");
+            (of(root.path(), &names).expect("a seal"), untimed)
+        };
+        let touch = |name: &str| {
+            let time = Timespec { tv_sec: 1_000_000, tv_nsec: 5 };
+            let times = Timestamps { last_access: time, last_modification: time };
+            utimensat(CWD, at(name), &times, AtFlags::empty()).expect("another time");
+        };
+        let before = seals();
+        touch("objects/pack/x");
+        let touched = seals();
+        assert!(before.0 != touched.0 && before.1 == touched.1);
+        for name in ["index", "objects/pack"] {
+            let before = seals();
+            touch(name);
+            assert_ne!(before.1, seals().1, "{name}");
+        }
+        let before = seals();
+        std::fs::write(at("objects/pack/x"), "01234").expect("a file");
+        assert_ne!(before.1, seals().1);
     }
 
     #[test]

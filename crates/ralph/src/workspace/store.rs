@@ -241,6 +241,14 @@ impl ObjectStore {
         Ok(if calls::succeeded(&captured) { Ok(()) } else { Err(calls::refusal(&captured)) })
     }
 
+    /// Whether every object is what its name says, and none is missing.
+    pub(super) fn is_sound(&self, supervisor: &mut Supervisor) -> io::Result<bool> {
+        let ignored = TOLERATED.iter().map(|oddity| format!("fsck.{oddity}=ignore"));
+        let call = ignored.fold(self.call(), GitCall::setting);
+        let flags = ["fsck", "--full", "--no-dangling", "--no-reflogs", "--no-progress"];
+        Ok(call.args(flags).run(supervisor)?.is_ok())
+    }
+
     /// Makes one pack of many: every fetch leaves one.
     pub(super) fn tidy(&self, supervisor: &mut Supervisor) -> io::Result<()> {
         let packs = std::fs::read_dir(self.dir.join("objects/pack"))?.flatten();

@@ -1,8 +1,16 @@
 //! The end of a run, which ends whatever it waits for.
 
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
+use super::Spec;
 use crate::watch::Limits;
+
+/// What a run knows depends on calls that wait for no one, so these may still be made at its end. One that takes longer than
+/// this after it waits for someone all the same: a filter of the repository, a network disk.
+const LOOK_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The same for a person who wants the run to end now.
+const HURRIED_LOOK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// When processes have to end, whatever their own limits are.
 #[derive(Clone, Copy, Default)]
@@ -12,8 +20,17 @@ pub(super) struct Ends {
 }
 
 impl Ends {
+    /// What a process has to keep to that starts now.
+    pub(super) fn limits(self, spec: &Spec, is_ending: bool, now: Instant) -> Limits {
+        match (spec.is_free, is_ending) {
+            (false, _) => self.within(spec.limits, now),
+            (true, false) => self.looking(spec.limits, now),
+            (true, true) => Self::hurried(spec.limits, now),
+        }
+    }
+
     /// The limits of a process that starts now.
-    pub(super) fn within(self, limits: Limits, now: Instant) -> Limits {
+    fn within(self, limits: Limits, now: Instant) -> Limits {
         let left = self.at.map(|at| at.saturating_duration_since(now));
         Limits {
             total: limits.total.into_iter().chain(left).min(),
@@ -21,12 +38,21 @@ impl Ends {
             ..limits
         }
     }
+
+    /// The limits of a process that waits for no one and starts now.
+    fn looking(self, limits: Limits, now: Instant) -> Limits {
+        let late = Self { at: self.at.map(|at| at.max(now) + LOOK_TIMEOUT), until: None };
+        late.within(limits, now)
+    }
+
+    /// The same after a person said that the run is to end now.
+    fn hurried(limits: Limits, now: Instant) -> Limits {
+        Self { at: Some(now + HURRIED_LOOK_TIMEOUT), until: None }.within(limits, now)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -42,5 +68,19 @@ mod tests {
         assert_eq!(ends.within(Limits::default(), now + minute).total, Some(Duration::ZERO));
         let none = Ends::default().within(Limits::default(), now);
         assert_eq!((none.total, none.until), (None, None));
+    }
+
+    #[test]
+    fn what_waits_for_no_one_has_a_minute_more() {
+        let now = Instant::now();
+        let (second, minute) = (Duration::from_secs(1), Duration::from_mins(1));
+        let ends = Ends { at: Some(now + second), until: Some(SystemTime::UNIX_EPOCH) };
+        let looking = |own, now| ends.looking(Limits { total: own, ..Limits::default() }, now);
+        assert_eq!(looking(None, now).total, Some(second + minute));
+        assert_eq!(looking(Some(second), now).total, Some(second));
+        assert_eq!(looking(Some(30 * minute), now + 5 * minute).total, Some(minute));
+        assert_eq!(looking(None, now).until, None);
+        assert_eq!(Ends::default().looking(Limits::default(), now).total, None);
+        assert_eq!(Ends::hurried(Limits::default(), now).total, Some(5 * second));
     }
 }

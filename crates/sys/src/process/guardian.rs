@@ -31,6 +31,7 @@ use rustix::{
 };
 
 use super::{
+    awake::KeptAwake,
     mark::Mark,
     table::{Process, Source},
 };
@@ -49,6 +50,8 @@ pub const MARK_VARIABLE: &str = "RALPH_RUN_MARK";
 pub const OWN_RUN_VARIABLE: &str = "RALPH_JOB";
 
 const GOODBYE: &str = "goodbye";
+const AWAKE: &str = "awake";
+const REST: &str = "rest";
 const SEEN: &str = "+";
 /// How long the processes of a dead ralph have to clean up after themselves.
 const TERM_TIMEOUT: Duration = Duration::from_secs(2);
@@ -137,6 +140,12 @@ impl Guardian {
         let _ = self.pipe.write_all(b"-\n");
     }
 
+    /// Has the guardian keep the machine awake, or let it sleep. The process that does so is the guardian's: no turn leaves it
+    /// behind, and it ends whichever way ralph does.
+    pub fn keep_awake(&mut self, is_awake: bool) {
+        let _ = writeln!(self.pipe, "{}", if is_awake { AWAKE } else { REST });
+    }
+
     /// Lets the guardian go: nothing is left to end. Returns when it has gone, so that a ralph around this
     /// one does not find it left behind.
     pub fn release(mut self) {
@@ -159,9 +168,16 @@ pub fn main(run: &str, mark: &str) -> io::Result<()> {
     // Only the last one: an earlier one has been swept, and its number may be somebody else's by now.
     let mut session = None;
     let mut others = Vec::new();
+    let mut awake = None;
     for line in io::stdin().lock().lines().map_while(Result::ok) {
-        if line == GOODBYE {
-            return Ok(());
+        match line.as_str() {
+            GOODBYE => return Ok(()),
+            AWAKE => awake = awake.or_else(KeptAwake::begin),
+            REST => awake = None,
+            _ => {}
+        }
+        if line == AWAKE || line == REST {
+            continue;
         }
         match read_seen(&line) {
             Some(other) => others.push(other),
@@ -176,6 +192,7 @@ pub fn main(run: &str, mark: &str) -> io::Result<()> {
     };
     // Of this ralph alone: another one may have resumed the run already.
     end_processes(run, session, &|row| is_marked(row, run, mark) || was_seen(row));
+    drop(awake);
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Processes that ralph does not watch: a command in the foreground, another ralph.
 
 use std::{
-    io,
+    io::{self, Read},
     process::{Command, Output, Stdio},
 };
 
@@ -22,6 +22,23 @@ pub fn foreground(command: &mut Command) -> io::Result<u8> {
 /// Runs a command to its end with nobody to watch over it: for a hook, which the agent itself ends when it takes too
 /// long, and for which threads would cost more than the command.
 pub fn at_once(spec: &Spec) -> io::Result<Output> {
+    command(spec).output()
+}
+
+/// The same for what may print more than anybody reads: the beginning of it, at most so many bytes. What it says on standard
+/// error is lost.
+pub fn beginning_at_once(spec: &Spec, max: usize) -> io::Result<Vec<u8>> {
+    let mut child = command(spec).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let mut printed = Vec::new();
+    let read = child.stdout.take().map(|out| out.take(max as u64).read_to_end(&mut printed));
+    // Who has more to say is not listened to.
+    let _ = child.kill();
+    child.wait()?;
+    read.transpose()?;
+    Ok(printed)
+}
+
+fn command(spec: &Spec) -> Command {
     let mut command = Command::new(&spec.program);
     command.args(&spec.args).current_dir(&spec.dir).stdin(Stdio::null());
     for (name, value) in &spec.env {
@@ -30,7 +47,7 @@ pub fn at_once(spec: &Spec) -> io::Result<Output> {
             None => command.env_remove(name),
         };
     }
-    command.output()
+    command
 }
 
 /// Asks another ralph to stop: as the first signal does, or as the second.

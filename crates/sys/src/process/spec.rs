@@ -154,7 +154,7 @@ impl Spec {
     }
 
     /// Ends by itself: nothing that an agent or a user wrote takes part in it. What a run knows depends on such calls,
-    /// so the limits of the run do not end them.
+    /// so the limits of the run end them only when they wait all the same.
     #[must_use]
     pub fn waits_for_no_one(mut self) -> Self {
         self.is_free = true;

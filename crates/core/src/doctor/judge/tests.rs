@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
+use crate::doctor::Git;
 use crate::doctor::{Containment, HooksFound, RequiredProgram, Setting, Settings};
 
 const PLENTY: u64 = 50 << 30;
@@ -31,7 +32,12 @@ fn healthy() -> Findings {
     Findings {
         agents: vec![installed("claude", "2.1.325")],
         agent: Some(wanted("claude", Some("/bin/claude"))),
-        git: Some(Git { version: "2.47.3".parse().ok(), repository: Some("/p".into()), has_identity: true }),
+        git: Some(Git {
+            version: "2.47.3".parse().ok(),
+            repository: Some("/p".into()),
+            has_identity: true,
+            ..Git::default()
+        }),
         commits: Some(wanted("git", Some("/bin/git"))),
         project: place("/p"),
         state: Some(place("/s")),
@@ -202,6 +208,29 @@ fn git_matters_where_it_commits() {
     check(|it| it.git.as_mut().expect("git").version = "2.26".parse().ok(), &[]);
     check(nowhere, &[(Problem, "not in a repository", "git init")]);
     check(nobody, &[(Problem, "who you are", "git config user.name")]);
+    let refused = |said: &'static str| {
+        move |it: &mut Findings| {
+            it.git.as_mut().expect("git").repository = None;
+            it.git.as_mut().expect("git").refusal = Some(said.to_owned());
+        }
+    };
+    let owned =
+        "fatal: detected dubious ownership\nTo add an exception, call:\n\n\tgit config --global --add x";
+    check(refused(owned), &[(Problem, "here: fatal: detected dubious", "git config --global --add x")]);
+    check(refused("fatal: bad config line 1"), &[(Problem, "bad config line 1", "git status")]);
+    let merging = |it: &mut Findings| {
+        let ends = ["git commit", "git merge --abort"];
+        it.git.as_mut().expect("git").unfinished = Some(Unfinished { what: "a merge", ends });
+    };
+    check(merging, &[(Problem, "a merge is in progress", "git commit")]);
+    let elsewhere = |it: &mut Findings| {
+        it.commits = None;
+        it.git.as_mut().expect("git").led_elsewhere_by = vec!["GIT_DIR", "GIT_WORK_TREE"];
+    };
+    check(
+        elsewhere,
+        &[(Problem, "another repository: GIT_DIR, GIT_WORK_TREE", "unset GIT_DIR GIT_WORK_TREE")],
+    );
     let none = |it: &mut Findings| {
         it.git = None;
         it.commits = Some(wanted("git", None));

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::outcome::Exhausted;
 
+/// What is said of a turn that has no end of its own.
+pub const CUT_OFF: &str = "ralph was killed while it ran";
+
 /// How a turn ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "how", rename_all = "snake_case")]
@@ -43,4 +46,27 @@ pub enum TurnEnd {
     Interrupted,
     /// Ralph died while it ran.
     Abandoned,
+}
+
+impl TurnEnd {
+    /// What went wrong with the agent itself, for people.
+    pub fn problem(&self) -> Option<String> {
+        Some(match self {
+            Self::Finished => return None,
+            Self::Failed(failure) => failure.message.clone(),
+            Self::Paused { reason: Some(reason) } => format!("it waits: {reason}"),
+            Self::Paused { reason: None } => "it waits for a person".to_owned(),
+            Self::OverBudget { limit } => format!("it was ended at its limit of {}", limit.name()),
+            Self::Tampered { changed } => format!("it changed protected files: {}", changed.join(", ")),
+            Self::Unguarded { changed, .. } if !changed.is_empty() => {
+                format!("it changed files that can remove ralph's guard: {}", changed.join(", "))
+            }
+            Self::Unguarded { unjudged, .. } if !unjudged.is_empty() => {
+                format!("it used tools that ralph's guard has not judged: {}", unjudged.join(", "))
+            }
+            Self::Unguarded { .. } => "it used tools, and ralph's hook was never called".to_owned(),
+            Self::Interrupted => "it was ended by the user".to_owned(),
+            Self::Abandoned => CUT_OFF.to_owned(),
+        })
+    }
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Tree, TurnEnd, View};
-use crate::engine::judgement::HookReport;
+use crate::{engine::judgement::HookReport, review::ReviewVerdict};
 
 /// How a turn ended and what it used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -61,6 +61,15 @@ pub struct TurnEnded {
     /// How much of each usage window was used in the end, where the agent says so.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub quota: Vec<QuotaWindow>,
+    /// What a reviewer said about the change that it was asked about.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub review: Option<ReviewVerdict>,
+    /// Files that it changed though it must not, and that were put back.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub undone: Vec<String>,
+    /// What a person said and this turn was to be told, and was not: who was to tell it was killed before.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub untold: Vec<u32>,
 }
 
 impl TurnEnded {
@@ -86,6 +95,9 @@ impl TurnEnded {
             branch: None,
             model: None,
             quota: Vec::new(),
+            review: None,
+            undone: Vec::new(),
+            untold: Vec::new(),
         }
     }
 }

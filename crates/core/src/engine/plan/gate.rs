@@ -46,6 +46,7 @@ impl Check {
             | Self::CleanTree
             | Self::StoriesDone
             | Self::PlanSettled
+            | Self::Review { .. }
             | Self::Work { .. } => None,
         }
     }

@@ -35,6 +35,9 @@ fn check(patience: Option<u32>, iterations: &[&str], expected: &str) -> String {
         progress.turn_started(&turn);
         let files = if line.contains("done") { vec!["DONE".to_owned()] } else { vec![] };
         progress.turn_ended(&TurnEnded {
+            review: None,
+            undone: Vec::new(),
+            untold: Vec::new(),
             blocked: None,
             reason: None,
             end: TurnEnd::Finished,

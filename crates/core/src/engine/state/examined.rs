@@ -101,9 +101,11 @@ impl State {
         )));
     }
 
-    /// How a run ends at a limit: what was claimed and only waits for an answer is done, with findings.
-    pub(in crate::engine) fn without_answer(&self, limit: Exhausted) -> Outcome {
-        if self.is_asking() { Outcome::Done } else { Outcome::Exhausted { limit } }
+    /// How a run ends at a limit: what was claimed and only waits for an answer is done, with findings; unless a reviewer had
+    /// to approve it, who was not asked yet.
+    pub(in crate::engine) fn without_answer(&self, plan: &Plan, limit: Exhausted) -> Outcome {
+        let is_reviewed = plan.gates.iter().any(|gate| gate.check.is_review());
+        if self.is_asking() && !is_reviewed { Outcome::Done } else { Outcome::Exhausted { limit } }
     }
 
     pub(super) fn question_begins(&mut self) {

@@ -17,7 +17,7 @@ use super::{
 use crate::{claim::Claim, prompt::Feedback};
 
 /// What the agent is told when it said that it was done and a gate says otherwise.
-const REFUTED: &str = "You said that the work was complete, but the checks did not pass. Mend what they found \
+const REFUTED: &str = "You said that the work was complete, but the checks did not pass. Fix what they found \
                        before you say so again.";
 
 /// What the agent is told when a turn did to the task list what it may not do.
@@ -176,10 +176,7 @@ impl State {
             CommitEnd::Made { .. } => {
                 self.spent.commits += 1;
                 self.progress.committed();
-                self.passed_in_place(
-                    plan,
-                    Judging { delivers: self.judge.is_undecided(plan, judging), ..judging },
-                );
+                self.passed_in_place(plan, Judging { delivers: self.is_undecided(plan, judging), ..judging });
             }
             // Not the files: nobody knows about them, so the gates decide once more, however often ralph is killed.
             CommitEnd::Changed { cause: Some(ChangeCause::RalphDied) } => {
@@ -194,10 +191,7 @@ impl State {
             }
             CommitEnd::Changed { .. } => self.fail(plan, Cause::Commit, "the files change all the time", 0),
             CommitEnd::Already { .. } => {
-                self.passed_in_place(
-                    plan,
-                    Judging { delivers: self.judge.is_undecided(plan, judging), ..judging },
-                );
+                self.passed_in_place(plan, Judging { delivers: self.is_undecided(plan, judging), ..judging });
             }
             CommitEnd::Nothing | CommitEnd::NotWanted => self.passed_in_place(plan, judging),
         }

@@ -62,5 +62,6 @@ impl State {
             self.spent.quota_ms = self.spent.quota_ms.saturating_add(ms);
         }
         self.phase = Phase::Idle;
+        self.opinion_waited();
     }
 }

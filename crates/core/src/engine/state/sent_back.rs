@@ -9,11 +9,16 @@ use crate::prompt::Feedback;
 impl State {
     /// The next iteration, which is told this; what the directory claims does not count before it.
     pub(in crate::engine) fn send_back(&mut self, feedback: Feedback) {
+        self.one_more();
+        self.feedback = vec![feedback];
+    }
+
+    /// The next iteration; what the directory claims does not count before it.
+    pub(in crate::engine) fn one_more(&mut self) {
         (self.phase, self.ended) = (Phase::Idle, None);
         (self.iteration, self.attempt) = (self.spent.begun.saturating_add(1), 1);
         self.refuted = true;
         self.progress = Progress::default();
-        self.feedback = vec![feedback];
     }
 
     /// What the old checks said is of no use where there are others.

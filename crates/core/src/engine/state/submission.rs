@@ -86,6 +86,7 @@ impl State {
                 | Phase::Restoring(judging)
                 | Phase::Delivering(judging) => judging.submitted,
                 Phase::Trying(trial) => trial.judging.submitted,
+                Phase::Asking(asking) | Phase::InOpinion(asking) => asking.judging.submitted,
                 Phase::InTurn
                 | Phase::Idle
                 | Phase::Looked(_)

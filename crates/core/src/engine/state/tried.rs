@@ -57,7 +57,13 @@ impl State {
     /// Whether what follows a commit waits for the judge.
     pub fn awaits_judge(&self, plan: &Plan) -> bool {
         let (Phase::Judging(judging) | Phase::Committing(judging)) = self.phase else { return false };
-        self.judge.is_undecided(plan, judging)
+        self.is_undecided(plan, judging)
+    }
+
+    /// Whether the judge, or a reviewer, can still refuse what passed in the working tree.
+    pub(super) fn is_undecided(&self, plan: &Plan, judging: Judging) -> bool {
+        let is_asked = judging.holds().is_claim() && plan.is_withheld_by_reviewers();
+        self.judge.is_undecided(plan, judging) || is_asked
     }
 
     /// Whether the judge decides about a claim.
@@ -189,6 +195,11 @@ impl State {
             self.phase = Phase::Judging(judging);
             return self.conclude(plan);
         }
+        self.ask_about(plan, judging);
+    }
+
+    /// Nothing stands against the work any more.
+    pub(super) fn hand_in(&mut self, plan: &Plan, judging: Judging) {
         if judging.delivers {
             self.phase = Phase::Delivering(judging);
         } else {

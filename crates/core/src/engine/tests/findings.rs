@@ -78,11 +78,16 @@ fn a_limit_between_question_and_answer_does_not_undo_what_was_done() {
     let action = crate::engine::deadline::keep_to(&late, &state, decide(&late, &state), now);
     assert_eq!(action, Action::Finish(Outcome::Done));
     assert_eq!(state.exit_code(&late, &Outcome::Done), 7);
+    // Where a reviewer has to approve, nobody has.
+    let check = Check::Review { name: "review".to_owned(), by: vec!["b".to_owned()], rounds: 3 };
+    late.gates.push(Gate::new(check, When::Claimed));
+    let action = crate::engine::deadline::keep_to(&late, &state, decide(&late, &state), now);
+    assert_eq!(action, Action::Finish(Outcome::Exhausted { limit: Exhausted::Until }));
     // A turn that began to answer may have done anything.
     state.apply(&plan, &Event::TurnStarted(Turn { iteration: 2, attempt: 1, ..Turn::default() }));
     assert!(state.is_question_open());
     let limit = Exhausted::MaxCost;
-    assert_eq!(state.without_answer(limit), Outcome::Exhausted { limit });
+    assert_eq!(state.without_answer(&plan, limit), Outcome::Exhausted { limit });
     state.apply(&plan, &ended(TurnEnd::Finished, ""));
     assert!(!state.is_question_open());
 }

@@ -187,7 +187,7 @@ proptest! {
         resumed.apply(&resume(&entries[cut - 1], live.plan.limits));
         prop_assert_eq!(resumed.memory.began, entries[cut - 1].at);
 
-        let rules_decide_again = matches!(live.state.phase, Phase::Looked(_) | Phase::Judging(_) | Phase::Trying(_) | Phase::Over(_));
+        let rules_decide_again = matches!(live.state.phase, Phase::Looked(_) | Phase::Judging(_) | Phase::Trying(_) | Phase::Asking(_) | Phase::Over(_));
         let was_asked_to_stop = live.state.is_stopping() || live.state.outcome().is_some();
         if !rules_decide_again && !was_asked_to_stop {
             let mut patient = live.state.clone();

@@ -14,7 +14,14 @@ fn next_after_resume(plan: &Plan, events: Vec<Event>) -> Action {
 #[test]
 fn a_resumed_run_goes_on_where_it_was() {
     let run = presets::run("DONE", every(&["lint", "test"]));
-    let turn = |iteration, attempt| Order { iteration, attempt, mode: Mode::Work, story: None, chosen: None };
+    let turn = |iteration, attempt| Order {
+        iteration,
+        attempt,
+        mode: Mode::Work,
+        story: None,
+        chosen: None,
+        notes: Vec::new(),
+    };
     let started = |iteration, attempt| Event::TurnStarted(turn(iteration, attempt).into());
     let finished = || ended(TurnEnd::Finished, "a");
     let end = |outcome| Event::RunEnded { outcome, exit_code: 0 };

@@ -7,7 +7,14 @@ fn submitting() -> Plan {
 }
 
 fn began(mode: Mode) -> Event {
-    let order = Order { iteration: 1, attempt: 1, mode, story: Some("US-1".to_owned()), chosen: None };
+    let order = Order {
+        iteration: 1,
+        attempt: 1,
+        mode,
+        story: Some("US-1".to_owned()),
+        chosen: None,
+        notes: Vec::new(),
+    };
     Event::TurnStarted(order.into())
 }
 
@@ -126,6 +133,7 @@ fn the_story_is_told_and_no_other() {
         mode: Mode::Implement,
         story: Some("US-2".to_owned()),
         chosen: None,
+        notes: Vec::new(),
     };
     let other = [&refused[..], &[Event::TurnStarted(other.into()), finished]].concat();
     assert_eq!(texts(&state(&plan, &other), Some("US-1")), its);

@@ -1,19 +1,23 @@
 //! Random worlds with crashes and resumes: whatever happens, the rules hold.
 
+mod opinions;
 mod oracles;
 
 use proptest::{prelude::*, test_runner::TestRng};
 
-use crate::verify::rules::{CheckoutWhen, OnFinding};
+use crate::{
+    review::{Fixes, OpinionAbout, ReviewVerdict},
+    verify::rules::{CheckoutWhen, LookWhen, OnFinding, OnLook},
+};
 
 use super::{
     super::{
         Action, State,
         commit::CommitEnd,
         decide,
-        event::{Event, Tree, Turn, TurnEnd, View, Why},
+        event::{Event, OpinionEnded, Tree, Turn, TurnEnd, View, Why},
         outcome::Outcome,
-        plan::{Check, OnFailure, Plan, When},
+        plan::{Check, Gate, OnFailure, Plan, When},
         stop::Stop,
     },
     all, ended, judged, turn_end, view,
@@ -36,6 +40,12 @@ impl World {
             plan.checkout = CheckoutWhen::Claim;
         }
         plan.on_finding = OnFinding::NAMES[(rng.next_u32() % 4) as usize].1;
+        if rng.next_u32().is_multiple_of(3) {
+            let (name, by, rounds) = ("review".to_owned(), vec!["b".to_owned()], 2);
+            plan.gates.push(Gate::new(Check::Review { name, by, rounds }, When::Claimed));
+        }
+        plan.look = LookWhen::NAMES[(rng.next_u32() % 3) as usize].1;
+        plan.on_look = OnLook::NAMES[(rng.next_u32() % 2) as usize].1;
         plan.limits.max_iterations = 4;
         plan.stuck_after = plan.stuck_after.map(|_| 1);
         Self { plan, journal: Vec::new(), state: State::default(), rng, crashes: 0, lost: 0, turns: 0 }
@@ -186,6 +196,7 @@ impl World {
             match decide(&self.plan, &self.state) {
                 Action::Finish(Outcome::Interrupted) if self.roll(2) == 0 => self.crash(),
                 Action::Finish(outcome) => return outcome,
+                Action::Hold => self.record(Event::PauseEnded { request: 1 }),
                 Action::Look | Action::AwaitFiles(_) => {
                     let view = self.random_view();
                     self.record(Event::Looked(view));
@@ -244,6 +255,25 @@ impl World {
                 | Action::Deliver) => {
                     self.of_judge(&action);
                 }
+                Action::AskOpinion(order) => {
+                    let about = order.about;
+                    self.record(Event::OpinionStarted(Box::new(order.into())));
+                    if self.roll(8) == 0 {
+                        self.crash();
+                        continue;
+                    }
+                    let opinion = self.random_opinion(about);
+                    self.record(Event::OpinionEnded(Box::new(opinion)));
+                }
+                Action::AbandonOpinion => {
+                    let about = self.journal.iter().rev().find_map(|event| match event {
+                        Event::OpinionStarted(started) => Some(started.about),
+                        _ => None,
+                    });
+                    let about = about.expect("a reviewer that was asked");
+                    self.record(Event::OpinionEnded(Box::new(OpinionEnded::new(about, TurnEnd::Abandoned))));
+                }
+                Action::ForgoLook(why) => self.record(Event::LookForgone { why }),
                 Action::RunGate(gate) => {
                     self.record(Event::GateStarted { gate });
                     if self.roll(8) == 0 {
@@ -312,6 +342,7 @@ proptest! {
         if outcome == Outcome::Done {
             prop_assert!(!world.is_blocked(), "done though the agent is blocked: {:?}", world.journal);
             prop_assert!(world.is_proven(), "done without proof: {:?}", world.journal);
+            prop_assert!(world.is_looked_at(), "done without a look: {:?}", world.journal);
         }
         prop_assert!(world.is_judged(&outcome), "a turn that nobody judged: {:?}", world.journal);
         // Four attempts for each iteration; what was cut off, refused for its quota, or given up and resumed

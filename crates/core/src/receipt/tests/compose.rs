@@ -35,6 +35,7 @@ fn plan() -> Plan {
 fn facts() -> Facts {
     let revision = |commit: &str, tree: &str| Some(Revision { commit: id(commit), tree: id(tree) });
     Facts {
+        agents: BTreeMap::new(),
         base: revision("base", "files before"),
         result: revision("tip", "files"),
         is_committed: true,

@@ -15,6 +15,7 @@ use ralph_core::{
     containment::level::{Choice, Level},
     doctor::{
         Agent, Findings, Git as GitFound, HooksFound, Login, Place, RequiredProgram, Setting, Settings,
+        Unfinished,
     },
 };
 use ralph_sys::{error::Result, paths::state_dir, process::Supervisor};
@@ -27,7 +28,7 @@ use crate::{
     driver::{access, agent_version, superuser},
     hooks::plugin::{self, Codex},
     journal::run_dir::RunDir,
-    project::git::Git,
+    project::git::{Git, led_elsewhere},
     settings::Inspected,
 };
 
@@ -115,12 +116,18 @@ fn examine_agent(supervisor: &mut Supervisor, name: &str, path: PathBuf, project
 
 fn examine_git(supervisor: &mut Supervisor, project: &Path) -> Option<GitFound> {
     let said = Git::version(supervisor, project).ok()?;
-    let repository = Git::find(supervisor, project).ok().flatten();
+    let found = Git::find(supervisor, project);
+    let refusal = found.as_ref().err().map(ToString::to_string);
+    let repository = found.ok().flatten();
     let has_identity =
         repository.as_ref().is_some_and(|git| git.missing_identity(supervisor).is_ok_and(|missing| !missing));
+    let unfinished = repository.as_ref().and_then(Git::unfinished);
     Some(GitFound {
         version: Version::find_in(&said),
+        unfinished: unfinished.map(|it| Unfinished { what: it.what, ends: it.ends }),
         repository: repository.map(|git| git.top().to_owned()),
+        refusal,
+        led_elsewhere_by: led_elsewhere(),
         has_identity,
     })
 }

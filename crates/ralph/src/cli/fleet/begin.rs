@@ -60,7 +60,7 @@ impl FleetLoopArgs {
                 .hint("git config user.name NAME; git config user.email ADDRESS")
         })?;
         supervisor.release();
-        let own = settings.guardrails.iter().map(|guardrail| guardrail.command.clone());
+        let own = settings.commands().map(|guardrail| guardrail.command.clone());
         let mut guardrails: Vec<String> = own.collect();
         let new = work.verify_commands.iter().filter(|command| !guardrails.contains(command));
         let new: Vec<String> = new.cloned().collect();

@@ -8,7 +8,6 @@ use ralph_sys::{
     process::Supervisor,
 };
 
-use super::is_running;
 use crate::{
     cli::{print, print_lines, warn},
     fleet::{FileLedger, FleetDir, table},
@@ -24,7 +23,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Prints its items and lanes.
 pub(in crate::cli) fn show(dir: &FleetDir, as_json: bool) -> Result<u8> {
     let state = FileLedger::look(dir)?;
-    let is_running = is_running(dir, state.pid);
+    let is_running = dir.is_running(state.pid);
     if as_json {
         print(&format!("{}\n", table::json(dir, &state, is_running)))?;
     } else {
@@ -38,7 +37,7 @@ pub(in crate::cli) fn summary(project: &Path) -> Option<String> {
     let dir = FleetDir::of_project(project).ok()?.pop()?;
     let state = FileLedger::look(&dir).ok()?;
     let (items, mut text) =
-        (&state.started.plan.items, table::heading(&dir, &state, is_running(&dir, state.pid)));
+        (&state.started.plan.items, table::heading(&dir, &state, dir.is_running(state.pid)));
     let landed = items.iter().filter(|item| state.item(&item.id).is_merged()).count();
     let _ = writeln!(text, "  {landed} of {} landed; its items and lanes: ralph fleet status", items.len());
     Some(text)
@@ -47,7 +46,7 @@ pub(in crate::cli) fn summary(project: &Path) -> Option<String> {
 /// What it exited with.
 pub(in crate::cli) fn exit_code(dir: &FleetDir) -> Result<u8> {
     let FleetState { outcome, pid, .. } = FileLedger::look(dir)?;
-    match outcome.filter(|_| !is_running(dir, pid)) {
+    match outcome.filter(|_| !dir.is_running(pid)) {
         Some(outcome) => Ok(outcome.exit_code()),
         None => Err(Error::new(format!("fleet {} has not ended", dir.id()))
             .hint("`ralph fleet status` shows how it stands; `ralph fleet resume` continues it")),
@@ -60,7 +59,7 @@ pub(in crate::cli) fn logs(dir: &FleetDir, follow: bool, style: &FleetStyle) -> 
     loop {
         let pid = FileLedger::look(dir)?.pid;
         // Looked at before the record: what was written before the end is then shown.
-        let is_running = is_running(dir, pid);
+        let is_running = dir.is_running(pid);
         let entries = FileLedger::entries_after(dir, known)?;
         known += entries.len();
         entries.iter().try_for_each(|entry| style.replay(entry))?;
@@ -76,7 +75,7 @@ pub(in crate::cli) fn logs(dir: &FleetDir, follow: bool, style: &FleetStyle) -> 
 pub(in crate::cli) fn page(dir: &FleetDir) -> Result<String> {
     let entries = FileLedger::entries_after(dir, 0)?;
     let state = FleetState::fold(&entries);
-    let is_running = is_running(dir, state.pid);
+    let is_running = dir.is_running(state.pid);
     let (id, zone) = (dir.id(), local_time::zone());
     Ok(FleetPage { id: &id, state: &state, entries: &entries, is_running, zone }.render())
 }

@@ -1,6 +1,9 @@
 //! The questions of `ralph init`, in their order.
 
-use ralph_core::setup::{Scm, ScmTask};
+use ralph_core::{
+    notify::NotifyTarget,
+    setup::{Scm, ScmTask},
+};
 
 use super::{
     ask::{Answer, Default, Terminal},
@@ -95,7 +98,7 @@ fn scm(terminal: &mut Terminal, found: &Found) -> Answer<Option<Scm>> {
         let tasks = if found.in_repository { parts(&or(answer, "commit")) } else { parts(answer) };
         if tasks.is_empty() { Err("  Please name at least one task.".to_owned()) } else { Ok(tasks) }
     })?;
-    Ok(Some(Scm { command, tasks: tasks.into_iter().map(ScmTask::from).collect() }))
+    Ok(Some(Scm { command, ..Scm::git(tasks.into_iter().map(ScmTask::from).collect()) }))
 }
 
 fn sandbox(terminal: &mut Terminal) -> Answer<Option<&'static str>> {
@@ -104,8 +107,10 @@ fn sandbox(terminal: &mut Terminal) -> Answer<Option<&'static str>> {
 }
 
 fn notify(terminal: &mut Terminal) -> Answer<Option<String>> {
-    terminal.ask("Notify command (optional, told as JSON when a run ends or needs you): ", |answer| {
-        Ok(Some(answer.to_owned()).filter(|command| !command.is_empty()))
+    let question = "Notify when a run ends or needs you (optional: desktop, ntfy:TOPIC, slack:$VARIABLE, webhook:URL, or a command): ";
+    terminal.ask(question, |answer| match NotifyTarget::parse(answer) {
+        Ok(_) => Ok(Some(answer.to_owned()).filter(|command| !command.is_empty())),
+        Err(wanted) => Err(format!("Please give {wanted}.")),
     })
 }
 

@@ -127,7 +127,7 @@ impl Default for SettingsDraft {
 impl SettingsDraft {
     /// What was found, and the defaults for the rest.
     pub(super) fn unasked(agent: &str, found: &Found) -> Self {
-        let commits = || Scm { command: "git".to_owned(), tasks: vec![ScmTask::from("commit".to_owned())] };
+        let commits = || Scm::git(vec![ScmTask::Commit]);
         Self {
             scm: found.in_repository.then(commits),
             agent: Some(DraftAgent { command: agent.to_owned(), flags: Vec::new() }),

@@ -154,7 +154,9 @@ fn the_defaults_are_good_settings() {
 #[test]
 fn the_examples_of_the_pages_are_good_settings() {
     let schema = settings();
-    for page in [include_str!("../../../../../docs/settings.md"), include_str!("../../../../../README.md")] {
+    for page in
+        [include_str!("../../../../../docs/settings.md"), include_str!("../../../../../docs/cookbook.md")]
+    {
         assert_ne!(examples(page).count(), 0);
         for example in examples(page) {
             assert!(accepts(&schema, &serde_json::from_str(example).expect("JSON")), "{example}");

@@ -10,7 +10,7 @@ use crate::{
     hooks::{begin, store::Store},
 };
 
-/// End the loop of a conversation; the agent is let go when it next stops
+/// End the loop of a conversation; the agent may end when it next stops
 ///
 /// Example: ralph session cancel
 #[derive(Args, Debug)]

@@ -139,7 +139,7 @@ fn commit(
             "the files are in {}, but git could not commit them: {refusal}",
             folder.display()
         ))
-        .hint("mend what git says and commit them yourself")),
+        .hint("fix what git reports and commit them yourself")),
     }
 }
 

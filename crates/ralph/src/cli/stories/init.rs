@@ -33,7 +33,7 @@ pub(super) struct StoriesInitArgs {
     #[arg(long, value_name = "FEATURE")]
     name: Option<String>,
 
-    /// Replace files that are there, but never a PRD that somebody has written
+    /// Replace files that are there, but never a PRD that a person has written
     #[arg(long)]
     force: bool,
 

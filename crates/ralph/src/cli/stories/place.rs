@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ralph_core::{
+    containment::level::{Choice, Level},
     engine::event::TasksJudged,
     stories::{Review, TaskFile, Undone},
 };
@@ -29,6 +30,8 @@ pub(super) struct StoriesPlace {
     pub(super) cap: u32,
     /// The commands of the settings that check the work: a new list begins with them.
     pub(super) guardrails: Vec<String>,
+    /// What the settings contain the agent with.
+    pub(super) sandbox: Choice,
 }
 
 impl StoriesPlace {
@@ -52,8 +55,10 @@ impl StoriesPlace {
                 .hint("name a folder in the project: --ralph-dir ralph"));
         }
         let review = if stories.skip_review { Review::Skipped } else { Review::Required };
-        let guardrails = settings.guardrails.iter().map(|guardrail| guardrail.command.clone()).collect();
-        Ok(Self { project, name, review, cap: stories.review_cap, guardrails })
+        let guardrails = settings.commands().map(|guardrail| guardrail.command.clone()).collect();
+        let agent = ralph_agents::adapter(&settings.agent.command).name();
+        let sandbox = settings.sandbox.wanted(agent, Choice::Level(Level::None)).level;
+        Ok(Self { project, name, review, cap: stories.review_cap, guardrails, sandbox })
     }
 
     /// A file of the folder.

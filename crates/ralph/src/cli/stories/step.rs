@@ -17,7 +17,7 @@ use crate::{cli::print_lines, project::story_files::Active};
 
 /// Submit a story for review
 ///
-/// For a story that was implemented, or mended after a review. Its feedback is cleared.
+/// For a story that was implemented, or fixed after a review. Its feedback is cleared.
 ///
 /// Example: ralph stories submit US-001 --note "Parser and tests"
 #[derive(Args, Debug)]

@@ -43,10 +43,10 @@ use crate::{
 /// into the task's folder; then the runs that it started are waited for, and the guardrails run: where they fail, or
 /// a run takes too long, DONE is renamed to DONE.refuted-N and the agent is started again. Runs that are still at work
 /// when the task stops are named and ended. It may also say that it waits for
-/// somebody: by exit code 42, by a message of type `wait_without_restart`, or by a file `WAIT_WITHOUT_RESTART`.
+/// a person: by exit code 42, by a message of type `wait_without_restart`, or by a file `WAIT_WITHOUT_RESTART`.
 /// Then ralph exits with 6, and `ralph task resume` goes on.
 ///
-/// Example: ralph task run --task greeter -p "Make greet.sh greet whoever it is told to."
+/// Example: ralph task run --task greeter -p "Make greet.sh greet the name it is given."
 #[derive(Args, Debug)]
 pub(super) struct TaskRunArgs {
     /// What the task is called; without it, a new name is made

@@ -262,8 +262,10 @@ fn record() -> Value {
         guardrail_env: BTreeMap::from([("TERM".to_owned(), "xterm".to_owned())]),
         guard: Guard::On,
         notify: Some("tell".to_owned()),
+        notify_link: Some("http://host/".to_owned()),
+        keep_awake: false,
         prices: BTreeMap::from([("x".to_owned(), Price { input: 1.0, cached: None, output: 2.0 })]),
-        scm: Some(Scm { command: "git".to_owned(), tasks: Vec::new() }),
+        scm: Some(Scm::git(Vec::new())),
         sandbox: Wanted { level: Choice::Level(Level::Landlock), ..Wanted::default() },
         stories: Some(StoriesSetup {
             ralph_dir: "ralph".into(),

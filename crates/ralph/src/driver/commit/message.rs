@@ -32,29 +32,38 @@ const MESSAGE_PROMPT: &str =
 /// How often it is asked.
 const MESSAGE_TURNS: u32 = 2;
 
+/// The words for a commit.
+pub(super) struct Worded {
+    pub(super) message: String,
+    /// Whether an agent had a turn for them: it may have changed files.
+    pub(super) was_asked: bool,
+}
+
 impl Committing<'_> {
     /// The agent's words for what it did, or a message made from the task.
-    pub(super) fn message(&mut self) -> Result<String> {
+    pub(super) fn message(&mut self) -> Result<Worded> {
         // By an earlier process of the run, which did not live to commit: it is not paid for twice.
         if let Some(message) = self.site.run().memory.message.clone() {
-            return Ok(message);
+            return Ok(Worded { message, was_asked: false });
         }
         if self.site.setup.message == MessageFrom::Task {
-            return self.message_from_task();
+            return Ok(Worded { message: self.message_from_task()?, was_asked: false });
         }
         let turns = if self.site.run().memory.misused_question { 0 } else { MESSAGE_TURNS };
+        let mut was_asked = false;
         for asked in 1..=turns {
             if is_spent(self.site.run()) {
                 break;
             }
+            was_asked = true;
             if let Some(message) = self.ask_for_message(asked) {
-                return Ok(message);
+                return Ok(Worded { message, was_asked });
             }
             if self.site.supervisor.stop_requested() {
                 break;
             }
         }
-        self.message_from_task()
+        Ok(Worded { message: self.message_from_task()?, was_asked })
     }
 
     fn message_from_task(&mut self) -> Result<String> {

@@ -39,7 +39,8 @@ impl SessionLoop {
             | Check::TaskRules
             | Check::CleanTree
             | Check::StoriesDone
-            | Check::PlanSettled => {
+            | Check::PlanSettled
+            | Check::Review { .. } => {
                 let Some(setup) = self.setup_in_time() else { return Ok(gates::not_run(index)) };
                 self.supervise(true)?;
                 let Self { ledger, run, supervisor, .. } = self;

@@ -4,7 +4,7 @@ use std::{env, io, path::PathBuf};
 
 use ralph_core::{
     engine::plan::{CommitRule, Plan},
-    setup::{MessageFrom, Setup},
+    setup::{MessageFrom, ScmTask, Setup},
 };
 use ralph_sys::{
     error::{Error, Result},
@@ -48,17 +48,17 @@ pub(super) fn find_first(plan: &Plan, setup: &Setup) -> Result<(Option<String>, 
 pub(super) fn find_git(supervisor: &mut Supervisor, plan: &Plan, setup: &Setup) -> Result<Option<Git>> {
     let wants_git = setup.scm.as_ref().is_some_and(|scm| git::is_git(&scm.command));
     if plan.checks_tree() {
-        // Without a repository there is nothing to check, which is said when the run begins.
-        return Ok(Git::find(supervisor, &setup.project).ok().flatten());
+        return match Git::find(supervisor, &setup.project) {
+            Err(error) if error.kind() == io::ErrorKind::Other => Err(does_not_work(setup, &error)),
+            // Without a repository there is nothing to check, which is said when the run begins.
+            found => Ok(found.ok().flatten()),
+        };
     }
     if plan.commit == CommitRule::Never || !wants_git {
         return Ok(None);
     }
     let git = Git::find(supervisor, &setup.project).map_err(|error| match error.kind() {
-        io::ErrorKind::Other => {
-            Error::new(format!("git does not work in {}:\n{error}", setup.project.display()))
-                .hint("see what it says to you: git status")
-        }
+        io::ErrorKind::Other => does_not_work(setup, &error),
         _ => Error::new(format!("cannot run git: {error}"))
             .hint("install git, or take \"scm\" out of the settings"),
     })?;
@@ -80,6 +80,9 @@ pub(super) fn find_git(supervisor: &mut Supervisor, plan: &Plan, setup: &Setup) 
     for task in setup.scm.iter().flat_map(|scm| &scm.tasks) {
         let (words, verb) = (task.words(), task.verb());
         shell_words::split(words).map_err(|error| Error::new(format!("scm task `{words}`: {error}")))?;
+        if matches!(task, ScmTask::Branch | ScmTask::PullRequest) {
+            continue;
+        }
         if !git.knows(supervisor, verb)? {
             let near = ["commit", "push"].into_iter().find(|known| 0.7 < strsim::jaro_winkler(known, verb));
             let error = Error::new(format!("scm.tasks: git has no command `{verb}`"));
@@ -91,27 +94,28 @@ pub(super) fn find_git(supervisor: &mut Supervisor, plan: &Plan, setup: &Setup) 
     Ok(Some(git))
 }
 
-/// Refuses to commit into what the user has begun and not ended.
+/// What is there is no repository to git, which says why.
+fn does_not_work(setup: &Setup, error: &io::Error) -> Error {
+    Error::new(format!("git does not work in {}:\n{error}", setup.project.display()))
+        .hint("see what it says to you: git status")
+}
+
+/// Refuses to commit into what the user has begun and not ended, and to let an agent do so whose commits are looked for.
 pub(super) fn refuse_unfinished(plan: &Plan, git: Option<&Git>) -> Result<()> {
-    let Some(unfinished) = git.filter(|_| plan.commit != CommitRule::Never).and_then(Git::unfinished) else {
+    let commits = plan.commit != CommitRule::Never || plan.checks_tree();
+    let Some(unfinished) = git.filter(|_| commits).and_then(Git::unfinished) else {
         return Ok(());
     };
     let Unfinished { what, ends: [end, undo], .. } = unfinished;
-    let error = Error::new(format!(
-        "{what} is in progress in this repository; a commit of ralph would become part of it"
-    ))
-    .hint(format!("end it first: {end}"));
+    let error =
+        Error::new(format!("{what} is in progress in this repository; a commit would become part of it"))
+            .hint(format!("end it first: {end}"));
     Err(if end == undo { error } else { error.hint(format!("or undo it: {undo}")) })
 }
 
-/// Variables that lead git to another repository than the project's.
-const ELSEWHERE: [&str; 5] =
-    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"];
-
 /// Refuses to work where git would look elsewhere: what ralph and the agent commit would go there.
 pub(super) fn refuse_elsewhere() -> Result<()> {
-    let is_set = |name: &&str| env::var_os(name).is_some_and(|value| !value.is_empty());
-    let set: Vec<&str> = ELSEWHERE.into_iter().filter(is_set).collect();
+    let set = git::led_elsewhere();
     if set.is_empty() {
         return Ok(());
     }

@@ -23,10 +23,10 @@ pub(super) fn check_rules(setup: &Setup) -> Result<Vec<String>> {
 pub(super) fn warn(ledger: &mut Ledger, setup: &Setup) {
     if !setup.sandbox.level().contains() && setup.agent.permissions == Permissions::Skip {
         ledger.warn(if is_guarded(setup) {
-            "nothing contains the agent; ralph's guard judges what it does, but is no wall; contain it: --sandbox"
+            "the agent is not sandboxed; the guard blocks dangerous commands but is not a security boundary; to contain it: --sandbox"
                 .to_owned()
         } else {
-            "nothing contains the agent, and its own permission rules are switched off; contain it: --sandbox"
+            "the agent is not sandboxed, and its own permission rules are switched off; to contain it: --sandbox"
                 .to_owned()
         });
     }

@@ -2,16 +2,18 @@
 //!
 //! Invariant: two agents never work in one tree.
 
-use ralph_core::setup::{LockScope, Setup};
+use ralph_core::setup::LockScope;
 use ralph_sys::process::guardian;
 
 use crate::journal::{self, run_dir::RunDir};
 
-/// Ends it, and says whose it was. The tree is taken, so the runs that may work in it are over.
-pub(super) fn end(setup: &Setup, runs: &[RunDir]) -> Option<String> {
-    let last = runs.last().filter(|_| setup.territory == LockScope::Tree)?;
-    // A run that ended has swept up. Whatever was there before the last one, that one has ended.
-    if journal::end(&last.journal()).is_some() {
+/// Further back is not looked: who began since then has ended what was left.
+const MAX_LOOKED_AT: usize = 32;
+
+/// Ends what runs left that are over, and says whose it was. A run that is at work, or whose guardian is, keeps its own.
+pub(super) fn end(runs: &[RunDir]) -> Option<String> {
+    let last = runs.last()?;
+    if !may_have_left(runs) {
         return None;
     }
     let alive = guardian::runs_alive(last.mark().place());
@@ -23,6 +25,22 @@ pub(super) fn end(setup: &Setup, runs: &[RunDir]) -> Option<String> {
     }
     (!ended.is_empty())
         .then(|| format!("ended what was left running of a run that was killed: {}", ended.join(", ")))
+}
+
+/// Whether one of the last runs did not live to sweep up. Whatever was there before a run that had the tree, that one has ended.
+fn may_have_left(runs: &[RunDir]) -> bool {
+    let has_tree = |run: &RunDir| {
+        journal::started(&run.journal()).is_some_and(|started| started.setup.territory == LockScope::Tree)
+    };
+    for run in runs.iter().rev().take(MAX_LOOKED_AT) {
+        if journal::end(&run.journal()).is_none() {
+            return true;
+        }
+        if has_tree(run) {
+            return false;
+        }
+    }
+    false
 }
 
 /// Ends the processes of a run that is over; those that its agent started may be kept, the agent is not.

@@ -40,7 +40,8 @@ impl Preflight {
                 return Err(not_in_a_repository());
             }
             let plan = Plan { checkout: CheckoutWhen::Never, branch, ..plan };
-            return Ok((plan, Some(NO_REPOSITORY.to_owned())));
+            let why = self.repository_refused.as_deref().and_then(|why| why.lines().next());
+            return Ok((plan, Some(why.unwrap_or(NO_REPOSITORY).to_owned())));
         };
         let workspace = match Workspace::take(&setup.project, source, (&setup.judge).into()) {
             Err(error) if plan.checkout != CheckoutWhen::Require => {

@@ -264,7 +264,7 @@ impl Findings {
                 return Some(format!("{} is left as it is: it cannot be copied: {error}", path.display()));
             }
             let error = root.restore(path, bytes).err()?;
-            Some(format!("{} cannot be put right: {error}", path.display()))
+            Some(format!("{} cannot be restored: {error}", path.display()))
         };
         self.writes.iter().filter_map(write).collect()
     }

@@ -37,6 +37,7 @@ pub(in crate::driver) fn first_turn(
         mode: selected.mode,
         story: Some(selected.id.clone()),
         chosen: None,
+        notes: Vec::new(),
     };
     let (turn, story): (Turn, _) = (order.into(), file.list().story(&selected.id));
     let assignment = assignment::text(&turn, max_iterations, story, &ReviewedCommits::default(), setup);

@@ -87,6 +87,9 @@ fn inherited(run: &RunDir, known: &Run) -> Option<TasksJudged> {
         .filter_map(|finding| match finding {
             Finding::ApprovedAtCap { story, .. } => Some(story.clone()),
             Finding::PersonsCommand { .. }
+            | Finding::NotApproved { .. }
+            | Finding::NotReviewed { .. }
+            | Finding::NotTheTask { .. }
             | Finding::JudgeDisagrees { .. }
             | Finding::FewerTests { .. }
             | Finding::StartUpChanged { .. }

@@ -90,7 +90,7 @@ impl Codex {
         };
         let damaged = |why: &str| {
             Error::new(format!("{} is {why}", self.path.display()))
-                .hint("mend it or move it away, and type this again")
+                .hint("fix it or move it away, and type this again")
         };
         let hooks: Value =
             serde_json::from_slice(&text).map_err(|error| damaged(&format!("no JSON: {error}")))?;

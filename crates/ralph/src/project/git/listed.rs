@@ -7,11 +7,12 @@ use std::{
 };
 
 use super::{DIFF, Git};
-use crate::project::own_output::is_own_output;
+use crate::project::own_output::{is_own_output, look_again};
 
 impl Git {
     /// The paths that git lists, ralph's own not.
     pub(super) fn paths_in(&self, listed: &[u8]) -> Vec<PathBuf> {
+        look_again();
         let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
         let paths = names.map(|name| PathBuf::from(OsString::from_vec(name.to_vec())));
         paths.filter(|path| !self.is_own(path)).collect()

@@ -18,6 +18,8 @@ use super::Git;
 const MAX_DEPTH: usize = 16;
 /// What git calls its locks.
 const ENDING: &str = ".lock";
+/// The lock on what is staged.
+const INDEX: &str = "index.lock";
 /// The index that is made for one commit, with the number of the process.
 const NEXT_INDEX: &str = "next-index-";
 
@@ -52,16 +54,9 @@ impl Git {
     pub(crate) fn locks(&self) -> Vec<LockFile> {
         let Some(own) = self.dir() else { return Vec::new() };
         let common = common_of(&own);
-        let mut found: Vec<LockFile> = ["HEAD", "index", "ORIG_HEAD"]
-            .iter()
-            .filter_map(|name| LockFile::at(&own, format!("{name}{ENDING}").into()))
-            .chain(
-                names_in(&own)
-                    .into_iter()
-                    .filter(|name| is_next_index(name))
-                    .filter_map(|name| LockFile::at(&own, name.into())),
-            )
-            .collect();
+        let is_lock = |name: &String| name == INDEX || is_next_index(name) || is_head(name);
+        let names = names_in(&own).into_iter().filter(is_lock);
+        let mut found: Vec<LockFile> = names.filter_map(|name| LockFile::at(&own, name.into())).collect();
         found.extend(LockFile::at(&common, format!("packed-refs{ENDING}").into()));
         found.extend(LockFile::at(&common, format!("reftable/tables.list{ENDING}").into()));
         refs_below(&common, Path::new("refs"), MAX_DEPTH, &mut found);
@@ -110,6 +105,12 @@ fn is_next_index(name: &str) -> bool {
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
+/// `HEAD` and what git calls like it: `ORIG_HEAD`, `MERGE_HEAD`, `AUTO_MERGE`.
+fn is_head(name: &str) -> bool {
+    let head = name.strip_suffix(ENDING).filter(|head| !head.is_empty());
+    head.is_some_and(|head| head.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'))
+}
+
 /// The locks on refs in this folder; no link is followed.
 fn refs_below(common: &Path, folder: &Path, depth: usize, found: &mut Vec<LockFile>) {
     let is_folder = common.join(folder).symlink_metadata().is_ok_and(|it| it.is_dir());
@@ -150,15 +151,23 @@ mod tests {
         fs::create_dir_all(own.join("refs/heads/topic")).expect("folders");
         fs::create_dir_all(folder.path().join("elsewhere")).expect("folders");
         let locks = [
+            "AUTO_MERGE.lock",
             "HEAD.lock",
+            "MERGE_HEAD.lock",
             "index.lock",
             "next-index-2.lock",
             "packed-refs.lock",
             "refs/heads/main.lock",
             "refs/heads/topic/one.lock",
         ];
-        let others =
-            ["config.lock", "next-index-x.lock", "Cargo.lock", "refs/heads/main", "../elsewhere/a.lock"];
+        let others = [
+            ".lock",
+            "config.lock",
+            "next-index-x.lock",
+            "Cargo.lock",
+            "refs/heads/main",
+            "../elsewhere/a.lock",
+        ];
         for name in locks.iter().chain(&others) {
             fs::write(own.join(name), "").expect("a file");
         }

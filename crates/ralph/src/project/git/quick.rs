@@ -1,11 +1,16 @@
 //! Looks at a repository in the least time, for hooks: an agent waits for them.
 
 use std::{
+    ffi::OsStr,
     io,
+    os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
 };
 
-use ralph_sys::{paths::is_repository, process::at_once};
+use ralph_sys::{
+    paths::is_repository,
+    process::{at_once, beginning_at_once},
+};
 
 use super::{Change, Git, STATUS, listed::since_commit, text};
 
@@ -23,6 +28,33 @@ impl Git {
             return Err(io::Error::other(format!("git status failed: {}", text(&said.stderr))));
         }
         Ok(self.changes_in(&said.stdout))
+    }
+
+    /// The files that git does not know.
+    pub(crate) fn unknown_at_once(&self) -> io::Result<Vec<PathBuf>> {
+        let args = ["ls-files", "--others", "--exclude-standard", "-z"];
+        let said = at_once(&self.spec(&args))?;
+        if !said.status.success() {
+            return Err(io::Error::other(format!("git ls-files failed: {}", text(&said.stderr))));
+        }
+        let names = said.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        Ok(names.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect())
+    }
+
+    /// How the files differ from this commit, as people read it: a summary, then the beginning of the whole.
+    pub(crate) fn patch_at_once(&self, commit: &str, max: usize) -> io::Result<String> {
+        let args = [
+            "diff",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--stat=100",
+            "--patch",
+            "--end-of-options",
+            commit,
+            "--",
+        ];
+        Ok(String::from_utf8_lossy(&beginning_at_once(&self.spec(&args), max)?).into_owned())
     }
 
     /// As [`Git::changed_since`], without anybody who watches over git.

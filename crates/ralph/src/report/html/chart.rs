@@ -60,7 +60,7 @@ impl Column<'_> {
             Because::Escalated { .. } => STRONGER,
         };
         let who = told.turn.agent.clone().unwrap_or_default();
-        Some((class, format!("{who}: {}", who::because(&told.turn)?)))
+        Some((class, format!("{who}: {}", who::because(told.turn.because.as_ref())?)))
     }
 
     fn label(&self) -> String {

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use ralph_core::fleet::{FleetEntry, FleetEvent, FleetOutcome, FleetState, Item, ItemPhase, ItemStep};
 
 use super::{document, escape, section};
-use crate::report::fleet::{ended, standing};
+use crate::report::fleet::ended;
 
 /// What the page is made from.
 pub(crate) struct FleetPage<'a> {
@@ -86,7 +86,7 @@ impl FleetPage<'_> {
         let mut rows = String::new();
         for planned in &self.state.started.plan.items {
             let item = self.state.item(&planned.id);
-            let (phase, detail) = standing(&item);
+            let (phase, detail) = item.words();
             let landed = self.entries.iter().rev().find(|entry| is_landing(entry, &planned.id));
             let when =
                 landed.map(|entry| entry.at.to_zoned(self.zone.clone()).strftime("%H:%M:%S").to_string());

@@ -7,25 +7,20 @@ use ralph_core::{
     engine::{
         commit::CommitEnd,
         entry::Entry,
-        event::{Event, Turn, TurnEnd, TurnEnded},
+        event::{CUT_OFF, Event, Turn, TurnEnd, TurnEnded},
         outcome::Outcome,
         plan::CommitRule,
         stop::Stop,
     },
     gate_failure::GateFailure,
+    view::Standing,
 };
 
 use super::refused::Refusal;
 use crate::{
     journal::Folded,
-    report::{
-        listing::Standing,
-        summary::{beyond, handed_over, outlived},
-    },
+    report::summary::{beyond, handed_over, outlived},
 };
-
-/// What is said of a turn that has no end of its own.
-const CUT_OFF: &str = "ralph was killed while it ran";
 
 /// One turn and what was made of it.
 #[derive(Clone, Debug)]
@@ -114,6 +109,11 @@ impl Recap {
                 }
             }
             // The turns add up to what the run has used.
+            Event::OpinionEnded(ended) => {
+                if let Some(told) = self.turns.last_mut() {
+                    told.usage.add(ended.usage);
+                }
+            }
             Event::MessageAsked { usage, .. } => {
                 if let Some(told) = self.turns.last_mut() {
                     told.usage.add(*usage);
@@ -168,30 +168,10 @@ impl Recap {
         }
         let Some(told) = self.turns.last_mut() else { return };
         (told.ms, told.usage, told.tools, told.claimed) = (ended.ms, ended.usage, ended.tools, ended.claimed);
-        told.problem = match &ended.end {
-            TurnEnd::Finished => None,
-            TurnEnd::Failed(failure) => {
-                self.last_lines.clone_from(&ended.last_lines);
-                Some(failure.message.clone())
-            }
-            TurnEnd::Paused { reason } => Some(match reason {
-                Some(reason) => format!("it waits: {reason}"),
-                None => "it waits for a person".to_owned(),
-            }),
-            TurnEnd::OverBudget { limit } => Some(format!("it was ended at its limit of {}", limit.name())),
-            TurnEnd::Tampered { changed } => {
-                Some(format!("it changed protected files: {}", changed.join(", ")))
-            }
-            TurnEnd::Unguarded { changed, .. } if !changed.is_empty() => {
-                Some(format!("it changed files that can remove ralph's guard: {}", changed.join(", ")))
-            }
-            TurnEnd::Unguarded { unjudged, .. } if !unjudged.is_empty() => {
-                Some(format!("it used tools that ralph's guard has not judged: {}", unjudged.join(", ")))
-            }
-            TurnEnd::Unguarded { .. } => Some("it used tools, and ralph's hook was never called".to_owned()),
-            TurnEnd::Interrupted => Some("it was ended by the user".to_owned()),
-            TurnEnd::Abandoned => Some(CUT_OFF.to_owned()),
-        };
+        told.problem = ended.end.problem();
+        if matches!(ended.end, TurnEnd::Failed(_)) {
+            self.last_lines.clone_from(&ended.last_lines);
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use ralph_core::{
         event::{Event, WorkCounted},
     },
     gate_failure::GateFailure,
+    view::Standing,
 };
 
 use super::{
@@ -18,7 +19,6 @@ use super::{
 use crate::{
     project::git::FileChange,
     report::{
-        listing::Standing,
         summary::{self, count},
         who,
     },
@@ -34,6 +34,7 @@ impl Page<'_> {
             Standing::Complete => "good",
             Standing::Unready | Standing::GaveUp | Standing::Killed => "bad",
             Standing::Running
+            | Standing::Paused
             | Standing::Findings
             | Standing::Limit
             | Standing::Stopped
@@ -123,6 +124,13 @@ impl Page<'_> {
         concerns.extend(
             summary::notes(&self.folded.run.state).iter().map(|line| format!("Note: {}.", escape(line))),
         );
+        let opinions = summary::opinions(&self.folded.run.state);
+        concerns.extend(opinions.iter().map(|line| format!("{}.", escape(line))));
+        let said = self.folded.run.state.person_notes().iter();
+        concerns.extend(said.map(|note| {
+            let (number, state) = (note.number, summary::note_state(note));
+            format!("You said (note {number}, {state}): {}", escape(&note.text))
+        }));
         let diff = self.checks_diff.as_ref().filter(|diff| !diff.is_empty());
         concerns.extend(diff.map(|diff| {
             format!("<details><summary>How the checks differ</summary><pre>{}</pre></details>", escape(diff))
@@ -169,7 +177,7 @@ impl Page<'_> {
 
     /// How to go on, and how to take it back.
     pub(super) fn commands(&self) -> String {
-        let typed = self.standing.commands(self.id, self.folded).into_iter();
+        let typed = self.standing.commands(self.id, &self.folded.run).into_iter();
         let mut lines: Vec<(String, &str)> = typed.map(|(what, command)| (command, what)).collect();
         lines.push((format!("ralph logs {}", self.id), "all of it again"));
         if let Some((base, last)) = &self.range {
@@ -231,7 +239,8 @@ impl Page<'_> {
             (None, false, false) => ("good", "Went on".to_owned()),
         };
         let setup = &self.folded.run.started.setup;
-        for who in who::of_turn(setup, &told.turn).into_iter().chain(who::because(&told.turn)) {
+        for who in who::of_turn(setup, &told.turn).into_iter().chain(who::because(told.turn.because.as_ref()))
+        {
             let _ = write!(says, " · {who}");
         }
         if let Some(task) = &told.turn.task {

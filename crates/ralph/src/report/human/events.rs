@@ -93,7 +93,7 @@ impl Human {
         let rest = rule.repeat(self.screen.columns().min(80).saturating_sub(columns(&title) + 4));
         let short = rule.repeat(2);
         self.line(&format!("\n{accent}{short}{accent:#} {strong}{title}{strong:#} {accent}{rest}{accent:#}"));
-        if let (Some(why), Some(who)) = (who::because(turn), &turn.agent) {
+        if let (Some(why), Some(who)) = (who::because(turn.because.as_ref()), &turn.agent) {
             let why = format!("{who} has this turn: {why}");
             self.line(&one_line(&why));
         }
@@ -103,6 +103,7 @@ impl Human {
             let task = fit(&one_line(&task), self.screen.columns()).into_owned();
             self.line(&task);
         }
+        self.told(turn);
     }
 
     pub(super) fn turn_ended(&mut self, run: &Run, turn: &TurnEnded) {
@@ -131,6 +132,9 @@ impl Human {
                 ));
             }
             TurnEnd::Finished => {}
+        }
+        if let Some(verdict) = &turn.review {
+            self.verdict(verdict);
         }
         for leftover in &turn.leftovers {
             let fate = summary::leftovers(&run.started.setup);
@@ -229,8 +233,14 @@ impl Human {
         for line in &findings {
             let _ = writeln!(out, "   - {}", printable(line));
         }
+        for line in summary::person_notes(state) {
+            let _ = writeln!(out, "   {}", printable(&line));
+        }
         for line in summary::notes(state).iter().filter(|_| *outcome == Outcome::Done) {
             let _ = writeln!(out, "   Note: {}", printable(line));
+        }
+        for line in summary::opinions(state) {
+            let _ = writeln!(out, "   {}", printable(&line));
         }
         for caveat in summary::caveats(run).iter().filter(|_| *outcome == Outcome::Done) {
             let _ = writeln!(out, "   Caveat: {}", printable(&caveat.to_string()));

@@ -34,6 +34,7 @@ pub(super) struct Live {
     doing: Doing,
     since: Timestamp,
     stopping: bool,
+    pausing: bool,
 }
 
 /// What happens at the moment.
@@ -55,6 +56,8 @@ enum Doing {
         until_ms: i64,
         why: Why,
     },
+    /// A person paused it.
+    Paused,
     Over,
 }
 
@@ -62,14 +65,15 @@ impl Live {
     /// Takes in what was recorded.
     pub(super) fn event(&mut self, Run { plan, state, memory, .. }: &Run, entry: &Entry) {
         (self.started, self.stopping) = (Some(memory.began), state.is_stopping());
+        self.pausing = state.is_pausing();
         (self.position, self.of) = (state.position(), plan.limits.max_iterations);
         self.cost = state.spent().usage.cost_usd;
         let doing = match &entry.event {
-            Event::TurnStarted(_) => {
+            Event::TurnStarted(_) | Event::OpinionStarted(_) => {
                 self.turn_cost = None;
                 Doing::Starting
             }
-            Event::TurnEnded(_) => {
+            Event::TurnEnded(_) | Event::OpinionEnded(_) => {
                 self.turn_cost = None;
                 Doing::Nothing
             }
@@ -85,8 +89,12 @@ impl Live {
             },
             Event::CommitStarted { .. } | Event::MessageAsked { .. } => Doing::Committing,
             Event::WaitStarted { until_ms, why } => Doing::Waiting { until_ms: *until_ms, why: *why },
+            Event::PauseStarted => Doing::Paused,
             Event::RunEnded { .. } => Doing::Over,
             Event::StopRequested
+            | Event::NoteSaid(_)
+            | Event::NoteWithdrawn { .. }
+            | Event::PauseRequested { .. }
             | Event::Sandboxed { .. }
             | Event::Contacted { .. }
             | Event::RunsLater { .. }
@@ -103,9 +111,11 @@ impl Live {
             | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)
             | Event::WorkCounted(_)
+            | Event::PullRequest(_)
             | Event::Unknown => return,
             Event::RunStarted(_)
             | Event::RunResumed { .. }
+            | Event::PauseEnded { .. }
             | Event::Looked(_)
             | Event::TasksJudged(_)
             | Event::BaselineEnded(_)
@@ -121,6 +131,7 @@ impl Live {
             | Event::TimeSpent { .. }
             | Event::Examined(_)
             | Event::PutBack(_)
+            | Event::LookForgone { .. }
             | Event::Delivered
             | Event::OutsideLooked(_)
             | Event::CommitEnded(_)
@@ -177,6 +188,9 @@ impl Live {
         if let Some(cost) = summary::sum(self.cost, self.turn_cost) {
             parts.push(format!("${cost:.2}"));
         }
+        if self.pausing && !matches!(self.doing, Doing::Paused) {
+            parts.push("pausing after this".to_owned());
+        }
         if self.stopping {
             parts.push("stopping after this, Ctrl-C again ends it".to_owned());
         }
@@ -184,6 +198,7 @@ impl Live {
         parts.extend(match &self.doing {
             Doing::Nothing => None,
             Doing::Over => return None,
+            Doing::Paused => Some(format!("paused {took}")),
             Doing::Starting => Some(format!("starting the agent {took}")),
             Doing::Thinking => Some(format!("thinking {took}")),
             Doing::Writing => Some(format!("writing {took}")),

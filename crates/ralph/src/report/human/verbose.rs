@@ -8,7 +8,7 @@ use ralph_core::{
     engine::{
         Run,
         entry::Entry,
-        event::{Event, TurnEnd, TurnEnded},
+        event::{Event, GateEnded, TurnEnd, TurnEnded},
         plan::{Gate, Plan},
     },
 };
@@ -31,18 +31,7 @@ impl Human {
                 self.detail(&format!("Iteration {}/{of} starting{retry}", turn.iteration));
             }
             Event::TurnEnded(turn) => self.explain_turn(plan, turn),
-            Event::BaselineEnded(ended) | Event::GateEnded(ended) => {
-                let is_command = |gate: &Gate| gate.check.is_command();
-                if !plan.gates.get(ended.gate).is_some_and(is_command) {
-                    return;
-                }
-                let code = ended.failure.as_ref().map_or(Some(0), |failure| failure.exit.code());
-                let how = code.map_or_else(
-                    || "did not exit by itself".to_owned(),
-                    |code| format!("exited with code {code}"),
-                );
-                self.detail(&format!("Guardrail {how} ({})", millis(ended.ms)));
-            }
+            Event::BaselineEnded(ended) | Event::GateEnded(ended) => self.explain_gate(plan, ended),
             Event::JudgeReady(ready) => {
                 let steps = ready.prepared.len();
                 let prepared =
@@ -96,7 +85,15 @@ impl Human {
             | Event::BiteStarted { .. }
             | Event::Examined(_)
             | Event::PutBack(_)
+            | Event::OpinionStarted(_)
+            | Event::OpinionEnded(_)
+            | Event::LookForgone { .. }
             | Event::Delivered
+            | Event::NoteSaid(_)
+            | Event::NoteWithdrawn { .. }
+            | Event::PauseRequested { .. }
+            | Event::PauseStarted
+            | Event::PauseEnded { .. }
             | Event::OutsideLooked(_)
             | Event::CommitStarted { .. }
             | Event::WaitStarted { .. }
@@ -115,9 +112,22 @@ impl Human {
             | Event::FilesChanged { .. }
             | Event::ReviewsCounted(_)
             | Event::WorkCounted(_)
+            | Event::PullRequest(_)
             | Event::RunEnded { .. }
             | Event::Unknown => {}
         }
+    }
+
+    /// How a command of the user's ended.
+    fn explain_gate(&mut self, plan: &Plan, ended: &GateEnded) {
+        let is_command = |gate: &Gate| gate.check.is_command();
+        if !plan.gates.get(ended.gate).is_some_and(is_command) {
+            return;
+        }
+        let code = ended.failure.as_ref().map_or(Some(0), |failure| failure.exit.code());
+        let how = code
+            .map_or_else(|| "did not exit by itself".to_owned(), |code| format!("exited with code {code}"));
+        self.detail(&format!("Guardrail {how} ({})", millis(ended.ms)));
     }
 
     fn explain_turn(&mut self, plan: &Plan, turn: &TurnEnded) {

@@ -4,7 +4,7 @@ use ralph_agents::Usage;
 use ralph_core::engine::{
     commit::CommitEnd,
     event::{Turn, TurnEnd, TurnEnded},
-    outcome::Exhausted,
+    outcome::{Exhausted, Outcome},
     stop::Stop,
 };
 use ralph_core::gate_failure::GateFailure;
@@ -41,6 +41,9 @@ pub(crate) fn turn_ended(claimed: bool) -> Event {
     let (ms, tools, tool_errors) = (61_000, 3, 1);
     let view = None;
     Event::TurnEnded(Box::new(TurnEnded {
+        review: None,
+        untold: Vec::new(),
+        undone: Vec::new(),
         blocked: None,
         reason: None,
         code: None,

@@ -113,11 +113,13 @@ fn settings_as_json_are_settings_again() {
 #[test]
 fn the_reference_names_every_key_and_its_examples_are_good() {
     let page = include_str!("../../../../../docs/settings.md");
-    let mut examples = page.split("```json\n").skip(1).filter_map(|rest| rest.split("```").next());
-    assert!(examples.clone().count() > 1);
-    examples.by_ref().for_each(|example| check_warnings(example, &[]));
+    for page in [page, include_str!("../../../../../docs/cookbook.md")] {
+        let examples = page.split("```json\n").skip(1).filter_map(|rest| rest.split("```").next());
+        assert!(examples.clone().count() > 1);
+        examples.for_each(|example| check_warnings(example, &[]));
+    }
     let mut settings =
-        Settings { scm: Some(Scm { command: String::new(), tasks: Vec::new() }), ..Settings::default() };
+        Settings { scm: Some(Scm { command: String::new(), ..Scm::git(Vec::new()) }), ..Settings::default() };
     settings.guardrails.push(Guardrail::default());
     let json = serde_json::to_value(&settings).expect("settings serialize");
     check_documented(page, "", &json);

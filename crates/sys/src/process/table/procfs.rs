@@ -1,11 +1,16 @@
 //! Processes as Linux shows them below `/proc`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 use super::Process;
 
 /// The kernel's flag for a process that is on its way out.
 const EXITING: u64 = 0x4;
+/// Some fifty numbers of at most twenty digits, and a name.
+const MAX_STAT_LEN: usize = 2048;
 
 /// All processes that can be seen.
 pub(super) fn all() -> impl Iterator<Item = Process> {
@@ -68,8 +73,10 @@ pub(super) fn lock_holder(inode: u64) -> Option<i32> {
 }
 
 fn stat(pid: i32) -> Option<String> {
-    let bytes = fs_err::read(path(pid, "stat")).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    // In one call: it is asked for every process of the machine.
+    let mut bytes = [0; MAX_STAT_LEN];
+    let length = fs_err::File::open(path(pid, "stat")).ok()?.read(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes[..length]).into_owned())
 }
 
 /// The fields after the program's name, which may itself hold spaces and parentheses.

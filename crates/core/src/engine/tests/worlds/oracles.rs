@@ -1,6 +1,7 @@
 //! What must hold of a world, worked out from its journal alone.
 
 use super::*;
+use crate::verify::finding::Finding;
 
 impl World {
     /// Oracle: before the first turn all that is waited for is there, and nothing that was seen last
@@ -24,10 +25,31 @@ impl World {
             match event {
                 Event::Looked(_) | Event::TurnEnded(_) => passed.fill(false),
                 Event::GateEnded(ended) => passed[ended.gate] = ended.failure.is_none(),
+                Event::OpinionEnded(ended) => {
+                    if let OpinionAbout::Review { gate } = ended.about {
+                        let is_approval = ended.verdict.as_ref().is_some_and(ReviewVerdict::is_approval);
+                        passed[gate] = is_approval && !ended.meddled && ended.end == TurnEnd::Finished;
+                    }
+                }
                 _ => {}
             }
         }
-        passed.into_iter().all(|passed| passed)
+        // What no reviewer approved is for a person.
+        let is_told = self.state.needs_person() && self.state.findings().iter().any(Finding::is_opinion);
+        let gates = passed.into_iter().zip(&self.plan.gates);
+        gates.into_iter().all(|(passed, gate)| passed || gate.check.is_review() && is_told)
+    }
+
+    /// Oracle: where the settings want a reviewer to say that the task is fixed, it did, or a person must look.
+    pub(super) fn is_looked_at(&self) -> bool {
+        let last = self.journal.iter().rev().find_map(|event| match event {
+            Event::OpinionEnded(ended) if ended.about == OpinionAbout::Look => Some(ended.look.as_ref()),
+            Event::LookForgone { .. } | Event::TurnEnded(_) => Some(None),
+            _ => None,
+        });
+        let is_fine = last.flatten().is_some_and(|answer| answer.fixes == Fixes::Task);
+        let is_wanted = self.plan.look == LookWhen::Always && self.plan.on_look == OnLook::Withhold;
+        !is_wanted || is_fine || self.state.needs_person()
     }
 
     /// Oracle: the last turn said that it cannot continue, and no one has looked at the directory since.

@@ -14,6 +14,9 @@ use super::*;
 
 fn turn_ended(end: TurnEnd, claimed: bool, leftovers: Vec<String>) -> Event {
     Event::TurnEnded(Box::new(TurnEnded {
+        review: None,
+        untold: Vec::new(),
+        undone: Vec::new(),
         blocked: None,
         reason: None,
         end,

@@ -22,6 +22,9 @@ pub(super) fn turn_ended(end: TurnEnd, claimed: bool) -> TurnEnded {
     let usage = Usage { cost_usd: Some(1.2), input: 12_000, cached: 9_000, output: 800, estimated: false };
     let (leftovers, denials) = (Vec::new(), Vec::new());
     TurnEnded {
+        review: None,
+        untold: Vec::new(),
+        undone: Vec::new(),
         blocked: None,
         reason: None,
         end,
