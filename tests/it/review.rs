@@ -48,6 +48,26 @@ fn a_reviewer_approves_or_asks_for_changes() {
 }
 
 #[test]
+fn the_reviewer_is_agent_enough() {
+    let env = reviewed_by(APPROVES);
+    env.write(".ralph/settings.json", "{}");
+    env.ralph(&["review", "HEAD~1"]).exits(2).says("agent.command: missing");
+    env.ralph(&["review", "HEAD~1", "--reviewer", "helper"]).exits(0).prints("Approved by the reviewer");
+    env.ralph(&[
+        "review",
+        "HEAD~1",
+        "--reviewer",
+        "helper",
+        "--idle-timeout",
+        "1s",
+        "--config",
+        "nowhere.json",
+    ])
+    .exits(2)
+    .says("nowhere.json");
+}
+
+#[test]
 fn an_answer_without_a_verdict_is_asked_for_once_more() {
     let env = reviewed_by(
         r#"cat >>../prompts; test -e ../asked && echo '<review>{"verdict": "approve"}</review>'; touch ../asked; echo hm"#,

@@ -27,7 +27,7 @@ use crate::{
     report::{Reporter, fleet::FleetStyle},
     settings::{
         self, AgentSettings, Contract, Loaded, Settings, SettingsError, TypedAgents,
-        flags::{LoopFlags, layer},
+        flags::{LoopFlags, SettingFlags, layer},
     },
 };
 
@@ -69,6 +69,12 @@ impl LoopArgs {
     /// Reads the settings, with these flags and those of `layer` above them.
     pub(super) fn load(&self, project: &Path, layer: Map<String, Value>) -> Result<Loaded> {
         self.load_again(project, Invocation::default(), layer)
+    }
+
+    /// The reviewer that was typed, where no other agent was.
+    pub(super) fn only_reviewer(&self) -> Option<&str> {
+        let SettingFlags { agent, roles, .. } = &self.flags.settings;
+        roles.reviewer.as_deref().filter(|_| agent.command.is_none())
     }
 
     /// The same, with what an earlier run was started with below these flags.

@@ -18,13 +18,14 @@ use ralph_sys::{
     hash::fnv,
     process::Supervisor,
 };
-use serde_json::Map;
+use serde_json::{Map, json};
 
 use super::loop_args::{LoopArgs, setup, tune};
 use crate::{
     driver::Start,
     journal::{self, run_dir::RunDir},
     project::git::Git,
+    settings::Loaded,
 };
 
 /// The branches that work usually is for.
@@ -47,7 +48,7 @@ pub(super) struct ReviewArgs {
 
 /// Runs the turn.
 pub(super) fn main(args: &ReviewArgs, project: &Path) -> Result<u8> {
-    let loaded = args.common.load(project, Map::new())?;
+    let loaded = load(&args.common, project)?;
     let mut supervisor = Supervisor::new()?;
     let found = subject(&mut supervisor, args.range.as_deref(), project);
     supervisor.release();
@@ -65,6 +66,15 @@ pub(super) fn main(args: &ReviewArgs, project: &Path) -> Result<u8> {
     };
     let (drafts, warnings) = (Vec::new(), Vec::new());
     args.common.run(Start { plan, setup, run: None, drafts, reporters, warnings, settled: None })
+}
+
+/// The settings. A review needs no agent but the reviewer: where none is named for the work, it is the one that is named.
+fn load(args: &LoopArgs, project: &Path) -> Result<Loaded> {
+    args.load(project, Map::new()).or_else(|error| {
+        let Some(reviewer) = args.only_reviewer() else { return Err(error) };
+        let layer = Map::from_iter([("agent".to_owned(), json!({"command": reviewer}))]);
+        args.load(project, layer).map_err(|_| error)
+    })
 }
 
 /// What is reviewed, and the commits that it is.
