@@ -40,8 +40,12 @@ fn a_reviewer_approves_or_asks_for_changes() {
         "comments": [{"file": "new.txt", "line": 1, "severity": "major", "text": "wrong word"}]}</review>'"#,
     );
     let said = env.ralph(&["review", "HEAD~1..HEAD"]).exits(3);
-    said.prints("Changes requested: second requests changes (1 comment): no test")
-        .says("new.txt:1: major: wrong word");
+    let said = said
+        .prints("Changes requested: second requests changes (1 comment): no test")
+        .says("new.txt:1: major: wrong word")
+        .says("commits HEAD~1..HEAD");
+    // It is no run that went wrong.
+    assert!(!said.stdout.contains("continue with") && !said.stderr.contains("guardrails"), "{said:?}");
     assert_eq!(env.events("turn_ended")[0]["review"]["comments"][0]["line"], 1);
     env.ralph(&["review", "nowhere..HEAD"]).exits(2).says("git knows no commit `nowhere`");
     env.nothing_left();

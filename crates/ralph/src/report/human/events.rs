@@ -11,7 +11,7 @@ use ralph_core::{
         edits::{EditsTaken, Effect},
         event::{BaseMoved, RunStarted, Turn, TurnEnd, TurnEnded},
         outcome::Outcome,
-        plan::{CommitRule, Plan},
+        plan::{Cause, CommitRule, Plan},
     },
     setup::Setup,
     stories::Statistics,
@@ -39,16 +39,18 @@ impl Human {
             title.clone(),
             format!("{word} {}", one_line(&who::agents(setup))),
             format!("at most {}", summary::count(plan.limits.max_iterations.into(), "iteration")),
-            match &setup.assignment {
-                Some(assignment) => format!("task {}", assignment.task),
-                None => summary::count(plan.guardrails() as u64, "guardrail"),
+            match (&setup.assignment, &plan.review) {
+                (Some(assignment), _) => format!("task {}", assignment.task),
+                (None, Some(range)) => format!("commits {}", one_line(&range.name)),
+                (None, None) => summary::count(plan.guardrails() as u64, "guardrail"),
             },
         ];
         let facts = flow(&facts, self.look.marks.dot, 0, 2, self.screen.columns());
         let facts = facts.strip_prefix(&title).unwrap_or(&facts);
         self.line(&format!("{strong}ralph {}{strong:#} {quiet}{}{quiet:#}{facts}", plan.preset, started.run));
         self.budget(started);
-        if !plan.is_guarded() {
+        // A review has nothing to check: it says what it thinks.
+        if !plan.is_guarded() && plan.review.is_none() {
             self.line(&format!(
                 "{quiet}Nothing checks the agent's word: add \"guardrails\" to .ralph/settings.json.{quiet:#}"
             ));
@@ -265,7 +267,9 @@ impl Human {
                 "   take it as it is: ralph accept {run}\n   send it back: ralph reject {run} \"why\""
             );
         }
-        if !outcome.is_final() && !matches!(outcome, Outcome::Unready { .. }) {
+        let has_verdict =
+            plan.review.is_some() && matches!(outcome, Outcome::GaveUp { cause: Cause::Gate, .. });
+        if !outcome.is_final() && !has_verdict && !matches!(outcome, Outcome::Unready { .. }) {
             let raise = match outcome {
                 Outcome::Exhausted { limit } => limit.raised(plan, state.spent()),
                 _ => String::new(),
