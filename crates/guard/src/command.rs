@@ -128,19 +128,22 @@ impl Command {
 
     /// The arguments that are no options. `valued` lists options that take the next argument.
     pub(crate) fn operands(&self, valued: &[&str]) -> Vec<&str> {
-        let (mut operands, mut skips, mut is_rest) = (Vec::new(), false, false);
-        for arg in &self.args {
-            if skips {
-                skips = false;
-            } else if is_rest || arg == "-" || !arg.starts_with('-') {
-                operands.push(arg.as_str());
-            } else if arg == "--" {
-                is_rest = true;
-            } else {
-                skips = valued.contains(&arg.as_str());
+        self.each_operand(valued).collect()
+    }
+
+    fn each_operand<'a, 'b>(&'a self, valued: &'b [&'b str]) -> impl Iterator<Item = &'a str> + use<'a, 'b> {
+        let (mut skips, mut is_rest) = (false, false);
+        self.args.iter().map(String::as_str).filter(move |arg| {
+            if std::mem::take(&mut skips) {
+                return false;
             }
-        }
-        operands
+            if is_rest || *arg == "-" || !arg.starts_with('-') {
+                return true;
+            }
+            is_rest = *arg == "--";
+            skips = !is_rest && valued.contains(arg);
+            false
+        })
     }
 
     /// The options that are given, clusters taken apart: letters, and long names. `valued` lists options that take the rest
@@ -178,12 +181,22 @@ impl Command {
     /// The arguments that are no options, with the options that this program is known to give values to.
     pub(crate) fn words(&self) -> Vec<&str> {
         let mut words = self.operands(programs::valued_options(&self.program));
-        // `cargo +nightly` names a toolchain first.
-        if self.is(&["cargo", "rustc", "rustfmt"]) && words.first().is_some_and(|word| word.starts_with('+'))
-        {
+        if words.first().is_some_and(|word| self.names_toolchain(word)) {
             words.remove(0);
         }
         words
+    }
+
+    /// The first of its words, which many rules ask for.
+    pub(crate) fn first_word(&self) -> Option<&str> {
+        let mut words = self.each_operand(programs::valued_options(&self.program));
+        let first = words.next()?;
+        if self.names_toolchain(first) { words.next() } else { Some(first) }
+    }
+
+    /// `cargo +nightly` names a toolchain first.
+    fn names_toolchain(&self, first: &str) -> bool {
+        first.starts_with('+') && self.is(&["cargo", "rustc", "rustfmt"])
     }
 
     /// Whether it sets a variable of which this is true, for itself or for all that follow.

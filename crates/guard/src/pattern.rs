@@ -22,8 +22,10 @@ use super::{command::Command, paths::glob_matches};
 /// The patterns of a rule of ours.
 #[derive(Clone, Copy, Debug)]
 pub struct Patterns {
-    /// A bit for each of the programs, by a sum over its letters: most rules are about others, and this says so at once.
-    programs: [u64; 4],
+    /// Of the programs: most rules are about others, and this says so at once.
+    programs: Sums,
+    /// Of the first words after them: most rules about `git` are about other commands of it.
+    words: Sums,
     all: &'static [&'static str],
 }
 
@@ -33,18 +35,27 @@ impl Patterns {
 
     /// Of all that one of these means.
     pub(crate) const fn new(all: &'static [&'static str]) -> Self {
-        let (mut programs, mut at) = ([0; 4], 0);
+        let (mut programs, mut words, mut at) = (Sums::NONE, Sums::NONE, 0);
         while at < all.len() {
-            programs = with_programs(programs, all[at].as_bytes());
+            let pattern = all[at].as_bytes();
+            // Of a program only the end may be anything; `[` is one.
+            programs = programs.with_choices(pattern, 0, b"*");
+            words = with_words(words, pattern);
             at += 1;
         }
-        Self { programs, all }
+        Self { programs, words, all }
     }
 
     /// Whether one of them means this command.
     pub(crate) fn mean(&self, command: &Command) -> bool {
-        let sum = command.program.bytes().fold(0, add_letter);
-        self.programs[sum as usize >> 6] & bit(sum) != 0 && any_means(self.all, command)
+        self.programs.has(|| &command.program)
+            && self.words.has(|| command.first_word().unwrap_or_default())
+            && any_means(self.all, command)
+    }
+
+    /// Whether there is one for programs of any name.
+    pub(crate) fn are_for_any_program(&self) -> bool {
+        self.programs.is_any
     }
 }
 
@@ -54,32 +65,81 @@ impl Serialize for Patterns {
     }
 }
 
-const fn add_letter(sum: u8, letter: u8) -> u8 {
-    sum.wrapping_mul(31).wrapping_add(letter)
+/// A set of texts, as a bit for a sum over the letters of each: it may have one that nobody put there, and lacks none.
+#[derive(Clone, Copy, Debug)]
+struct Sums {
+    bits: [u64; 16],
+    /// One of them has a wildcard.
+    is_any: bool,
 }
 
-const fn bit(sum: u8) -> u64 {
-    1 << (sum & 63)
+impl Sums {
+    const NONE: Self = Self { bits: [0; 16], is_any: false };
+    const ANY: Self = Self { bits: [0; 16], is_any: true };
+
+    fn has<'a>(&self, text: impl FnOnce() -> &'a str) -> bool {
+        self.is_any || {
+            let sum = text().bytes().fold(0, add_letter);
+            self.bits[usize::from(sum >> 6)] & 1 << (sum & 63) != 0
+        }
+    }
+
+    /// Adds what stands between bars from this place to the next space.
+    const fn with_choices(mut self, pattern: &[u8], mut at: usize, wildcards: &[u8]) -> Self {
+        if self.is_any {
+            return self;
+        }
+        let mut sum = 0;
+        loop {
+            let is_end = at == pattern.len() || pattern[at] == b' ';
+            if is_end || pattern[at] == b'|' {
+                self.bits[(sum >> 6) as usize] |= 1 << (sum & 63);
+                sum = 0;
+            } else if contains(wildcards, pattern[at]) {
+                return Self::ANY;
+            } else {
+                sum = add_letter(sum, pattern[at]);
+            }
+            if is_end {
+                return self;
+            }
+            at += 1;
+        }
+    }
 }
 
-/// Adds the programs at the start of a pattern. One with a wildcard may be any.
-const fn with_programs(mut programs: [u64; 4], pattern: &[u8]) -> [u64; 4] {
-    let (mut at, mut sum) = (0, 0);
-    loop {
-        let is_end = at == pattern.len() || pattern[at] == b' ';
-        if is_end || pattern[at] == b'|' {
-            programs[(sum >> 6) as usize] |= bit(sum);
-            sum = 0;
-        } else if pattern[at] == b'*' {
-            return [u64::MAX; 4];
-        } else {
-            sum = add_letter(sum, pattern[at]);
+/// Below 1024. Upper and lower case make no difference: where they do elsewhere, this only says less.
+const fn add_letter(sum: u16, letter: u8) -> u16 {
+    sum.wrapping_mul(31).wrapping_add(letter.to_ascii_lowercase() as u16) % 1024
+}
+
+/// Adds the words that the first part of a pattern names that is about a word. Where there is none, it may be any.
+const fn with_words(words: Sums, pattern: &[u8]) -> Sums {
+    let mut at = 0;
+    while at < pattern.len() {
+        at += 1;
+        if pattern[at - 1] != b' ' {
+            continue;
         }
-        if is_end {
-            return programs;
+        let next = if at + 1 < pattern.len() { pattern[at + 1] } else { b' ' };
+        match pattern[at] {
+            b'~' | b'@' | b'<' | b'>' => {}
+            // A dash alone is a word.
+            b'-' if next != b' ' => {}
+            b'!' if matches!(next, b'~' | b'@' | b'<' | b'>') => {}
+            b'!' | b'-' => return Sums::ANY,
+            _ => return words.with_choices(pattern, at, b"*?["),
         }
+    }
+    Sums::ANY
+}
+
+const fn contains(bytes: &[u8], byte: u8) -> bool {
+    let mut at = 0;
+    while at < bytes.len() && bytes[at] != byte {
         at += 1;
     }
+    at < bytes.len()
 }
 
 /// Whether one of these patterns means this command.
@@ -246,6 +306,37 @@ mod tests {
         assert!(["git", "hub", "7z"].iter().all(|program| PATTERNS.mean(&named(program))));
         assert!(!PATTERNS.mean(&named("svn")) && !PATTERNS.mean(&named("")));
         assert!(Patterns::new(&["a", "mk* push"]).mean(&named("mkfs")));
+    }
+
+    #[test]
+    fn sums_let_no_word_slip() {
+        const PATTERNS: Patterns =
+            Patterns::new(&["git -f|--force Push|send-pack ~x", "git !~y @xargs stash drop"]);
+        let says = |patterns: &Patterns, line: &str| {
+            let ctx = Context::new("/home/dev/proj", "/home/dev");
+            let flattened = flatten::flatten(line, &ctx);
+            flattened.commands.iter().any(|command| patterns.mean(command))
+        };
+        for line in ["git -C a push -f x", "git SEND-PACK x --force", "ls | xargs git stash drop"] {
+            assert!(says(&PATTERNS, line.replace("push", "Push").as_str()), "{line}");
+        }
+        assert!(!says(&PATTERNS, "git status -f x") && !PATTERNS.words.is_any);
+        // What is about no word, about what is no word, or about any.
+        for (pattern, line) in [
+            ("a", "a b"),
+            ("a -f", "a b -f"),
+            ("a !b c", "a d c"),
+            ("a - c", "a - c"),
+            ("a !-n", "a b"),
+            ("a b* c", "a bb c"),
+            ("a [b] c", "a b c"),
+            ("a ?* c", "a b c"),
+            ("a ~b", "a c b"),
+            ("cargo publish", "cargo +nightly publish"),
+        ] {
+            let all: &'static [&'static str] = Box::leak(Box::new([pattern]));
+            assert!(says(&Patterns::new(all), line), "{pattern}: {line}");
+        }
     }
 
     #[test]

@@ -173,6 +173,10 @@ impl Rule {
     }
 
     fn means(&self, input: &RuleInput<'_>) -> bool {
+        // What its name alone lets pass is held against no list of words that every program may use.
+        if self.patterns.are_for_any_program() && self.unless.mean(input.command) {
+            return false;
+        }
         self.patterns.mean(input.command) && !self.lets_pass(input)
     }
 

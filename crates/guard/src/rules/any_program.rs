@@ -58,10 +58,10 @@ pub(super) const RULES: &[Rule] = &[
 /// Programs that mean something else by such words: texts, names of files and of tests, tasks of the project. What is dangerous
 /// of them other rules know.
 const SPEAKS_OTHERWISE: &[&str] = &[
+    "git|gh|glab|hub|hg|svn|jj|sl|ralph|curl|wget|http|https|httpie|xh|xhs|curlie|grpcurl|websocat",
     "echo|printf|cat|grep|egrep|fgrep|rg|ag|ack|sed|awk|jq|yq|tr|sort|uniq|head|tail|less|more|wc|cut|diff|cmp|tee|test|[|[[|let",
     "cd|pushd|mkdir|touch|cp|mv|rm|rmdir|ln|ls|tree|find|fd|stat|file|which|type|command|man|help|tldr|apropos|export|local|declare|readonly|typeset|unset|set|read|trap|return|source|.|alias|eval|basename|dirname|realpath|rsync|install|chmod|chown|open|xdg-open",
     "vim|vi|nvim|nano|emacs|bat|xargs|parallel|time|watch|env|sh|bash|zsh|fish|dash|ksh|pwsh|powershell|ssh|scp|sftp|docker|podman|nerdctl|docker-compose",
-    "git|gh|glab|hub|hg|svn|jj|sl|ralph|curl|wget|http|https|httpie|xh|xhs|curlie|grpcurl|websocat",
     "python|node|deno|bun|ruby|perl|php|lua|java|javac|kotlin|scala|go|cargo|rustc|rustup|npm|pnpm|yarn|npx|bunx|lerna|rush|nx|turbo|moon|ember|ng|vite|webpack|rollup|esbuild|tsc|tsx|ts-node|swift|xcrun|xcodebuild",
     "make|gmake|just|task|rake|rails|hanami|mage|invoke|inv|nox|tox|doit|gradle|gradlew|mvn|mvnw|sbt|ant|bazel|buck2|meson|cmake|ninja|pants|mix|dotnet|flutter|dart|composer|symfony|artisan|console|manage.py|django-admin|flask",
     "pip|pipx|uv|uvx|poetry|pdm|hatch|rye|pipenv|conda|mamba|bundle|gem|spring|pm2|tmux|screen|zellij|supervisorctl|arduino-cli|pio|platformio",
