@@ -16,7 +16,7 @@ use ralph_sys::{
     error::{Context, Error, Result},
     process::{
         Aside, Supervisor,
-        guardian::{Guardian, end_run},
+        guardian::{Guardian, Looks, end_run},
         mark::Mark,
     },
 };
@@ -66,7 +66,9 @@ impl Coordinator {
         let mut supervisor = Supervisor::new()?;
         let mark = Mark::new(&dir.id(), dir.path());
         // Should the guardian of an earlier process have been killed too.
-        end_run(&mark);
+        if let Opening::Resumed { .. } = opening {
+            end_run(&mark, Looks::Twice);
+        }
         let guardian =
             Guardian::start(mark.clone(), &[ledger.lock()?.into()]).context("cannot start the guardian")?;
         let mut tail = Tail::default();

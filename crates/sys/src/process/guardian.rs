@@ -62,6 +62,15 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// A process that cannot be killed in this time cannot be killed.
 const CLEANUP_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How often the table is looked at when nothing is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Looks {
+    /// For a run that swept up after itself.
+    Once,
+    /// For one that was killed: what starts or becomes another program at that moment is not seen in one look.
+    Twice,
+}
+
 /// Ralph's end of the pipe.
 pub struct Guardian {
     pipe: File,
@@ -191,14 +200,14 @@ pub fn main(run: &str, mark: &str) -> io::Result<()> {
         others.iter().any(is)
     };
     // Of this ralph alone: another one may have resumed the run already.
-    end_processes(run, session, &|row| is_marked(row, run, mark) || was_seen(row));
+    end_processes(run, session, Looks::Twice, &|row| is_marked(row, run, mark) || was_seen(row));
     drop(awake);
     Ok(())
 }
 
 /// Ends what earlier processes of the run may have left, should their guardian have been killed too.
-pub fn end_run(mark: &Mark) {
-    end_processes(mark.run(), None, &|row| is_marked(row, mark.run(), mark.place()));
+pub fn end_run(mark: &Mark, looks: Looks) {
+    end_processes(mark.run(), None, looks, &|row| is_marked(row, mark.run(), mark.place()));
 }
 
 /// Ends the process alone that a guardian noted in this file, should it have been killed too, and keeps what that
@@ -240,23 +249,37 @@ fn read_seen(line: &str) -> Option<(i32, u64)> {
     Some((pid.parse().ok()?, started.parse().ok()?))
 }
 
-/// Asks every process of the run to end, then ends it, until two looks in a row find none.
-fn end_processes(run: &str, session: Option<i32>, is_known: &dyn Fn(&Process) -> bool) {
+/// Asks every process of the run to end, then ends it, until none is found.
+fn end_processes(run: &str, session: Option<i32>, looks: Looks, is_known: &dyn Fn(&Process) -> bool) {
     let started = Instant::now();
     let mut asked = BTreeSet::new();
-    let mut empty_looks = 0;
-    while empty_looks < 2 && started.elapsed() < CLEANUP_TIMEOUT {
+    let mut end_found = || {
         let doomed = processes_of_run(run, session, is_known);
-        empty_looks = if doomed.is_empty() { empty_looks + 1 } else { 0 };
-        for pid in doomed {
+        for pid in &doomed {
             if TERM_TIMEOUT < started.elapsed() {
-                signal(pid, Signal::KILL);
-            } else if asked.insert(pid) {
-                signal(pid, Signal::TERM);
-                signal(pid, Signal::CONT);
+                signal(*pid, Signal::KILL);
+            } else if asked.insert(*pid) {
+                signal(*pid, Signal::TERM);
+                signal(*pid, Signal::CONT);
             }
         }
-        thread::sleep(POLL_INTERVAL);
+        if CLEANUP_TIMEOUT <= started.elapsed() { 0 } else { doomed.len() }
+    };
+    until_none(looks, &mut end_found, &mut || thread::sleep(POLL_INTERVAL));
+}
+
+/// Looks until there was nothing in as many looks in a row as are wanted; where something was found, in two. Rests between two
+/// looks, and not after the last.
+fn until_none(looks: Looks, look: &mut dyn FnMut() -> usize, rest: &mut dyn FnMut()) {
+    let mut wanted = looks;
+    loop {
+        let found = look();
+        wanted = match (found, wanted) {
+            (0, Looks::Once) => return,
+            (0, Looks::Twice) => Looks::Once,
+            (1.., _) => Looks::Twice,
+        };
+        rest();
     }
 }
 
@@ -295,5 +318,35 @@ fn signal(pid: i32, signal: Signal) {
     if let Some(pid) = Pid::from_raw(pid) {
         // Gone already is as good.
         let _ = kill_process(pid, signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often was looked and rested, where each look finds so many.
+    fn counted(looks: Looks, found: &[usize]) -> (usize, usize) {
+        let (mut looked, mut rested) = (0, 0);
+        let mut look = || {
+            looked += 1;
+            found.get(looked - 1).copied().unwrap_or(0)
+        };
+        until_none(looks, &mut look, &mut || rested += 1);
+        (looked, rested)
+    }
+
+    #[test]
+    fn nobody_rests_after_the_last_look() {
+        assert_eq!(counted(Looks::Once, &[]), (1, 0));
+        assert_eq!(counted(Looks::Twice, &[]), (2, 1));
+    }
+
+    #[test]
+    fn what_was_found_is_looked_for_until_two_looks_find_nothing() {
+        for looks in [Looks::Once, Looks::Twice] {
+            assert_eq!(counted(looks, &[2, 1]), (4, 3), "{looks:?}");
+        }
+        assert_eq!(counted(Looks::Twice, &[0, 1]), (4, 3));
     }
 }

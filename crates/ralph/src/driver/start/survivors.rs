@@ -3,7 +3,7 @@
 //! Invariant: two agents never work in one tree.
 
 use ralph_core::setup::LockScope;
-use ralph_sys::process::guardian;
+use ralph_sys::process::guardian::{self, Looks};
 
 use crate::journal::{self, run_dir::RunDir};
 
@@ -47,7 +47,8 @@ fn may_have_left(runs: &[RunDir]) -> bool {
 pub(super) fn end_processes(run: &RunDir, are_kept: bool) {
     if are_kept {
         guardian::end_noted(&run.mark(), &run.watched());
-    } else {
-        guardian::end_run(&run.mark());
+        return;
     }
+    let has_swept = journal::end(&run.journal()).is_some();
+    guardian::end_run(&run.mark(), if has_swept { Looks::Once } else { Looks::Twice });
 }

@@ -204,7 +204,7 @@ fn what_is_kept_is_named_once() {
             assert_eq!(sweep(&mut *backend, policy, &mut kept, &|_| false), [""; 0]);
         }
         assert!(left.iter().all(|pid| table::is_alive(*pid)));
-        guardian::end_run(&mark);
+        guardian::end_run(&mark, guardian::Looks::Twice);
         assert!(left.iter().all(|pid| !table::is_alive(*pid)), "the guardian ends them");
     });
 }
