@@ -15,7 +15,7 @@ use ralph_core::fleet::{
 use ralph_sys::{
     error::{Context, Error, Result},
     process::{
-        Aside, Supervisor,
+        Aside, Supervisor, Waited,
         guardian::{Guardian, Looks, end_run},
         mark::Mark,
     },
@@ -29,8 +29,10 @@ use super::{
 };
 use crate::{report::fleet::FleetStyle, workspace::Source};
 
-/// Between two looks at the processes.
+/// Between two looks at what lanes print and record.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
+/// Between two looks at whether one has ended, which is one system call: everything else waits for that.
+const END_INTERVAL: Duration = Duration::from_millis(3);
 /// How often the lander may die on one candidate.
 const MAX_LANDER_DEATHS: u32 = 3;
 
@@ -138,9 +140,24 @@ impl Coordinator {
         if self.supervisor.stop_requested() {
             // A wait would end at once.
             thread::sleep(POLL_INTERVAL);
-        } else {
-            self.supervisor.wait(Instant::now() + POLL_INTERVAL, &mut || {});
+            return;
         }
+        let until = Instant::now() + POLL_INTERVAL;
+        loop {
+            let next = until.min(Instant::now() + END_INTERVAL);
+            let waited = self.supervisor.wait(next, &mut || {});
+            if waited == Waited::StopRequested || until <= next || self.has_ended() {
+                return;
+            }
+        }
+    }
+
+    /// Whether a lane or the lander has ended, and nobody has looked at what it left.
+    fn has_ended(&mut self) -> bool {
+        let lanes = self.lanes.values_mut().map(|lane| &mut lane.process);
+        let mut all = lanes.chain(self.landing.iter_mut().map(|(process, ..)| process));
+        // What cannot be asked is asked again by who can say so.
+        all.any(|process| process.ended().is_ok_and(|ended| ended.is_some()))
     }
 
     /// Takes in what happened since the last look.
