@@ -26,7 +26,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use memchr::memchr;
+use memchr::{memchr, memmem::Finder};
 use ralph_core::engine::{
     Run,
     chain::{Chain, ChainReader, Link},
@@ -192,9 +192,15 @@ pub(crate) fn process(run: &RunDir) -> Option<u32> {
         return None;
     }
     let mut process = None;
-    let read = read_from(&journal, 0, &mut |entry| match entry.event {
-        Event::RunStarted(started) => process = Some(started.pid),
-        Event::RunResumed { pid, .. } => process = Some(pid),
+    // Both lines that say it have this key; the others, tens of thousands in a long run, need not be understood.
+    let key = Finder::new("\"pid\":");
+    let read = each_line(&mut reader(&journal).ok()?, 0, &mut |line| match key
+        .find(line)
+        .and_then(|_| Entry::of_line(line))
+        .map(|entry| entry.event)
+    {
+        Some(Event::RunStarted(started)) => process = Some(started.pid),
+        Some(Event::RunResumed { pid, .. }) => process = Some(pid),
         _ => {}
     });
     // From inside a sandbox no process outside is to be seen.
