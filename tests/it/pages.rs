@@ -1,5 +1,8 @@
 //! The pages for users against the program.
 
+mod commands;
+mod quick_start;
+
 use std::{fs, path::Path};
 
 /// The literal texts of an expression: what stands between quotes, without what is filled in.
@@ -131,6 +134,23 @@ fn links_and_anchors_are_found() {
     let page = "# A page\n## `ralph run`, and more\n[one](a.md#b) [two](https://x.y/z) ```sh\n# no heading\n[no](link)\n``` [three](#c)";
     assert_eq!(links(&prose(page)), ["a.md#b", "#c"]);
     assert_eq!(anchors(&prose(page)), ["a-page", "ralph-run-and-more"]);
+}
+
+#[test]
+fn the_figures_of_the_readme_are_those_of_the_table() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |name| fs::read_to_string(root.join(name)).expect("a page");
+    let (readme, table) = (read("README.md"), read("docs/truth.md"));
+    let row = |name: &str| {
+        let line = table.lines().find(|line| line.starts_with(&format!("| {name} |"))).expect("a row");
+        line.split('|').filter_map(|cell| cell.trim().parse::<u32>().ok()).collect::<Vec<_>>()
+    };
+    // Cheats, refused, finding, passed.
+    let (loose, contained) = (row("a bash loop with the guardrails"), row("ralph in a sandbox"));
+    let said =
+        format!("of {} visible cheats, a shell loop with the same checks accepts {};", loose[0], loose[3]);
+    assert!(readme.contains(&said), "{said}");
+    assert_eq!((contained[0], contained[3]), (loose[0], 0));
 }
 
 /// Words that a reader who is in a hurry stumbles over, each with a plainer one.
