@@ -46,7 +46,7 @@ pub(crate) enum HookEvent {
     PreToolUse,
     /// A tool has run
     PostToolUse,
-    /// A conversation starts or is taken up again
+    /// A conversation starts or is resumed
     SessionStart,
     /// The user has typed something
     UserPromptSubmit,

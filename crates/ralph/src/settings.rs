@@ -57,10 +57,10 @@ pub(crate) struct Settings {
     /// How many iterations there may be. Without it, the command decides: `ralph run` takes 10.
     #[schemars(range(min = 1))]
     pub(crate) maximum_iterations: Option<u32>,
-    /// What the agent answers, in a `<response>` tag, when it is done.
+    /// What the agent writes in a `<response>` tag when it is done.
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) completion_response: String,
-    /// Whether ralph ends a prompt that does not say how to finish with a paragraph that does: `auto`, or `off`.
+    /// Whether ralph adds a paragraph on how to finish if the prompt has none: `auto`, or `off`.
     #[schemars(schema_with = "schema::contract")]
     pub(crate) contract: Contract,
     /// What happens when the agent says that it cannot continue: `stop`, or `confirm`, which asks one more turn first.
@@ -86,10 +86,10 @@ pub(crate) struct Settings {
     /// Commands that judge and that the agent must not know; no file of a project has them.
     #[serde(skip)]
     pub(crate) hidden: Vec<String>,
-    /// Variables for the environment of guardrails, beside `NO_COLOR=1` and `TERM=dumb`, which they override.
+    /// Environment variables for guardrails. They override ralph's own, `NO_COLOR=1` and `TERM=dumb`.
     #[schemars(schema_with = "schema::variables")]
     pub(crate) guardrail_env: BTreeMap<String, String>,
-    /// Run the guardrails once before the first iteration, so that the agent is told which were failing already.
+    /// Run the guardrails once before the first iteration, so that the agent knows which ones already fail.
     pub(crate) baseline: bool,
     /// What is done with the changes when all guardrails pass. Without it, nothing is.
     pub(crate) scm: Option<Scm>,
@@ -108,7 +108,7 @@ pub(crate) struct Settings {
     /// What happens to processes that the agent leaves behind after a turn.
     #[schemars(schema_with = "schema::leftovers")]
     pub(crate) leftovers: Leftovers,
-    /// Whether ralph's hooks judge the agent's tool calls before they run, in agents that can carry them.
+    /// Whether ralph's guard checks the agent's tool calls before they run, in agents that have hooks.
     #[schemars(schema_with = "schema::guard")]
     pub(crate) guard: Guard,
     /// How `ralph plan` works.
@@ -123,10 +123,10 @@ pub(crate) struct Settings {
     /// `webhook:URL` (a URL may be `$NAME`, a variable), or a shell command, with the event as JSON on its standard input.
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) notify: Option<String>,
-    /// The address where you look at runs, such as that of `ralph serve`: it is in what `notify` tells.
+    /// The address where you look at runs, such as that of `ralph serve`. It is part of every notification.
     #[schemars(regex(pattern = r"^\s*https?://\S+\s*$"))]
     pub(crate) notify_link: Option<String>,
-    /// Keep the machine awake while turns run, where it can be without a password.
+    /// Keep the machine awake while turns run, if that needs no password.
     pub(crate) keep_awake: bool,
     /// How `ralph task` keeps an agent going.
     pub(crate) task: TaskSettings,
@@ -139,7 +139,7 @@ pub(crate) struct Settings {
     pub(crate) judge: JudgeSettings,
     /// How things look on the terminal.
     pub(crate) output: Output,
-    /// How long the records of old runs are kept. `0` keeps them for good.
+    /// How long ralph keeps the records of old runs. `0` keeps them forever.
     #[serde(serialize_with = "seconds_or_off")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) retention: Option<Duration>,
@@ -215,7 +215,7 @@ impl Settings {
 #[serde(rename_all = "camelCase")]
 #[schemars(default)]
 pub(crate) struct PromptSettings {
-    /// How many of its last lines, where the beginning is not all of it.
+    /// How many of the last lines go into the prompt, if the beginning is not all of the output.
     pub(crate) tail: usize,
 }
 
@@ -233,22 +233,22 @@ pub(crate) struct AgentSettings {
     /// The agent's program: `claude`, `codex`, `amp`, or any other. Some layer must name it.
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) command: String,
-    /// The model that it uses. Without it, the agent chooses.
+    /// The model. Without it, the agent chooses.
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) model: Option<String>,
-    /// Arguments for it. Each string is split as a shell would.
+    /// Arguments for the agent. Ralph splits each string as a shell would.
     // Already split here; as JSON each is quoted, so that it stays whole.
     #[serde(serialize_with = "quoted")]
     #[schemars(schema_with = "schema::flags")]
     pub(crate) flags: Vec<String>,
-    /// Variables to add to its environment.
+    /// Variables to add to the agent's environment.
     #[schemars(schema_with = "schema::variables")]
     pub(crate) env: BTreeMap<String, String>,
     /// How the prompt reaches an agent that ralph does not know.
     #[schemars(schema_with = "schema::prompt_via")]
     pub(crate) prompt_via: PromptVia,
-    /// `agent`: the agent's own permission rules; `skip`: no permission prompts. Without it `skip` where a sandbox or
-    /// the guard protects the run, else `agent`.
+    /// `agent`: the agent's own permission rules; `skip`: no permission prompts. Without it, `skip` if a sandbox or
+    /// the guard protects the run, otherwise `agent`.
     #[schemars(schema_with = "schema::permissions")]
     pub(crate) permissions: Option<Permissions>,
 }
@@ -262,8 +262,8 @@ pub(crate) struct Guardrail {
     #[serde(skip_serializing_if = "String::is_empty")]
     #[schemars(default, regex(pattern = r"\S"))]
     pub(crate) command: String,
-    /// Instead of a command: the agent that must approve what is claimed, by its name in `agents`, or `review` for those who
-    /// have that role. What it asks for goes back to the agent that works.
+    /// Instead of a command: the agent that must approve a claim, by its name in `agents`, or `review` for the agents
+    /// with that role. If it asks for changes, the working agent gets them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) review: Option<String>,
@@ -271,14 +271,14 @@ pub(crate) struct Guardrail {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(default, schema_with = "schema::review_of")]
     pub(crate) of: Option<ReviewOf>,
-    /// How often a review may ask for changes; at the last time a person decides. Without it, 3.
+    /// How often a review may ask for changes before a person decides. Without it, 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub(crate) rounds: Option<u32>,
-    /// Where the failure goes in the next prompt: after it, before it, in its place.
+    /// Where the output of a failure goes: after the next prompt, before it, or in its place.
     #[schemars(default, schema_with = "schema::fail_action")]
     pub(crate) fail_action: FailAction,
-    /// What the agent is told when this guardrail fails.
+    /// What to tell the agent when this guardrail fails.
     pub(crate) hint: Option<String>,
     /// Where it runs: in the working tree and in the judge (`both`), only in the `judge`, only in the `project`.
     #[serde(rename = "where", skip_serializing_if = "RunsWhere::is_both")]
@@ -288,7 +288,7 @@ pub(crate) struct Guardrail {
     #[serde(skip_serializing_if = "Clone::clone")]
     #[schemars(default = "yes")]
     pub(crate) repeat: bool,
-    /// Whether it runs tests, or only reads the code (`lint`). Without it, what the command looks like.
+    /// Whether it runs tests, or only reads the code (`lint`). Without it, ralph guesses from the command.
     #[schemars(default, schema_with = "schema::guardrail_kind")]
     pub(crate) kind: Option<GuardrailKind>,
     /// The file with a `JUnit` report that it writes, relative to the project. Its tests are counted there instead of in
@@ -323,10 +323,10 @@ fn yes() -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Contract {
-    /// By ralph, unless the prompt says it
+    /// Add it unless the prompt says how to finish
     #[default]
     Auto,
-    /// By no one but the prompt
+    /// Never add it
     Off,
 }
 
@@ -342,7 +342,7 @@ impl Contract {
 pub(crate) struct Output {
     /// Emoji, or `[OK]` and `[ERR]`. Without it, what the locale can show.
     pub(crate) emoji: Option<bool>,
-    /// When there is colour. `auto` is: on a terminal, unless `NO_COLOR` is set.
+    /// When to use colour. `auto`: on a terminal, unless `NO_COLOR` is set.
     #[schemars(schema_with = "schema::color")]
     pub(crate) color: ColorWhen,
     /// Begin each line with the time.

@@ -29,7 +29,7 @@ pub struct Roles {
     /// Who words commit messages; nothing where that is who did the work.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub message: Vec<String>,
-    /// Who works when the others fail, the strongest last.
+    /// The agents that take over when the others fail, the strongest last.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub escalate: Vec<String>,
     /// After how many red iterations the next of them does.

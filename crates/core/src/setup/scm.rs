@@ -10,7 +10,7 @@ pub struct Scm {
     #[serde(default = "git")]
     #[schemars(regex(pattern = r"\S"))]
     pub command: String,
-    /// What it does, in order, after all guardrails have passed: `["branch", "commit", "push", "pr"]`.
+    /// What ralph does, in order, after all guardrails have passed: `["branch", "commit", "push", "pr"]`.
     #[serde(default)]
     #[schemars(with = "Vec<String>", inner(regex(pattern = r"\S")))]
     pub tasks: Vec<ScmTask>,
@@ -18,7 +18,7 @@ pub struct Scm {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"\S"))]
     pub branch: Option<String>,
-    /// The branch that pull requests are for; without it, the one that the remote calls its own.
+    /// The target branch of pull requests. Without it, the default branch of the remote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"\S"))]
     pub base: Option<String>,

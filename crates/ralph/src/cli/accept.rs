@@ -22,9 +22,9 @@ use crate::{
 
 /// Accept a run that is done, with findings
 ///
-/// A run whose checks passed exits with 7 when something was done to its judgement: a story approved at the review cap, a
-/// command for a person typed by the agent. Look at the findings (`ralph status`), then accept the work, or send it back with
-/// `ralph reject`. What was postponed until then, such as a push, is done now.
+/// A run whose checks passed exits with 7 if those checks may have been weakened: a test was deleted, a story was
+/// approved at the review cap, the agent typed a command for a person. Look at the findings (`ralph status`), then
+/// accept the work, or send it back with `ralph reject`. Postponed tasks, such as a push, run now.
 ///
 /// Example: ralph accept -m "the concern is a matter of taste"
 #[derive(Args, Debug)]

@@ -31,11 +31,11 @@ const NOTES: &str = "AGENTS.md";
 
 /// Work through the implementation plan, one tested and committed task per iteration
 ///
-/// Needs what `ralph plan` needs, and the plan. Each iteration starts the agent with fresh context and the
-/// prompt in .ralph/prompts/build.md (written on first use, yours to change). Then ralph runs the test command
-/// of AGENTS.md and the guardrails; when one fails, the same iteration is tried again with the output, three
-/// times. What passes is committed. The loop ends when no task of the plan is open, or after 10 iterations;
-/// while one is open, the agent's `<promise>COMPLETE</promise>` is refused.
+/// Needs what `ralph plan` needs, and the plan. Each iteration starts the agent with fresh context and the prompt in
+/// .ralph/prompts/build.md (written on first use, yours to change). Then ralph runs the test command of AGENTS.md and
+/// the guardrails; if one fails, ralph tries the same iteration again with the output, three times. Ralph commits
+/// what passes. The loop ends when no task of the plan is open, or after 10 iterations. While a task is open, ralph
+/// refuses the agent's `<promise>COMPLETE</promise>`.
 ///
 /// Example: ralph build 20
 #[derive(Args, Debug, Default)]

@@ -33,8 +33,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Post to the message bus of a task, or read it
 ///
-/// Agents that work on a task tell each other, and you, what they find. The bus is a file in the task's
-/// folder, TASK-MESSAGE-BUS.md; the project has one too. Inside a task its own bus is meant.
+/// Agents that work on a task use the bus to tell each other, and you, what they find. It is a file in the task's
+/// folder, TASK-MESSAGE-BUS.md; the project has one too. Inside a task, ralph uses the bus of that task.
 ///
 /// Example: ralph bus read --task greeter --follow
 #[derive(Args, Debug)]
@@ -56,7 +56,7 @@ struct Whose {
     #[arg(long, value_name = "ID", value_parser = parse_id)]
     task: Option<String>,
 
-    /// The bus of the project, also inside a task
+    /// The bus of the project, even inside a task
     #[arg(long, conflicts_with = "task")]
     project: bool,
 }
@@ -73,7 +73,7 @@ struct PostArgs {
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "INFO", value_parser = kind)]
     kind: String,
 
-    /// What it says; without this, what comes on standard input
+    /// The text; without it, ralph reads standard input
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
 
@@ -90,7 +90,7 @@ struct ReadArgs {
     #[command(flatten)]
     whose: Whose,
 
-    /// Only the last so many
+    /// Only this many of the newest
     #[arg(short = 'n', long, value_name = "N")]
     tail: Option<usize>,
 
@@ -98,7 +98,7 @@ struct ReadArgs {
     #[arg(short, long, value_name = "ID")]
     since: Option<String>,
 
-    /// Go on printing what is posted, until interrupted
+    /// Print new messages as they come, until interrupted
     #[arg(short, long)]
     follow: bool,
 

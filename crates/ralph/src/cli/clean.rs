@@ -23,9 +23,9 @@ use crate::{
 
 /// Remove the records of runs that ended long ago
 ///
-/// Running loops are left alone, and so are runs that can be resumed, unless --resumable is given. Judges and lanes of
-/// fleets that were not used for as long are removed as well; the next one begins with empty caches. So are prompts and
-/// logs of iterations in the project's `.ralph` folder, unless a loop is running there.
+/// Keeps running loops, and runs that can be resumed unless you add --resumable. Also removes judges and fleet lanes
+/// that were not used for as long (the next one starts with empty caches), and old prompts and logs in the project's
+/// `.ralph` folder unless a loop is running there.
 ///
 /// Example: ralph clean --older-than 7d
 #[derive(Args, Debug)]

@@ -21,13 +21,13 @@ use crate::scripted;
 
 /// Watch the whole loop on a scripted agent: no key, no network, a throw-away repository
 ///
-/// The agent says that it is done when it is not. A guardrail finds out, ralph tells the agent, the agent fixes it, and
-/// only then the work is committed and the run complete.
+/// The agent says that it is done when it is not. A guardrail fails, ralph tells the agent, and the agent fixes the
+/// problem. Only then does ralph commit the work and complete the run.
 ///
 /// Example: ralph demo --keep
 #[derive(Args, Debug)]
 pub(super) struct DemoArgs {
-    /// Leave the repository there to look at
+    /// Keep the repository, so that you can look at it
     #[arg(long)]
     keep: bool,
 

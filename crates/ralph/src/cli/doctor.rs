@@ -21,7 +21,7 @@ use crate::{
 
 /// Check what a run needs: agents, settings, git, space
 ///
-/// Exits with 2 when something would stop a run from beginning. Below each problem stands what to type.
+/// Exits with 2 if something would keep a run from starting. Shows below each problem what to type.
 ///
 /// Example: ralph doctor --json
 #[derive(Args, Debug)]
@@ -30,12 +30,12 @@ pub(super) struct DoctorArgs {
     #[arg(long)]
     json: bool,
 
-    /// Say what can be saved of a damaged record, and save it; the damaged one is kept
+    /// Save what is readable of a damaged record, and keep the damaged one
     #[arg(long, value_name = "RUN", conflicts_with = "json")]
     repair: Option<String>,
 
-    /// Try on this machine what ralph promises: that claims are verified, that nothing is left running, that signals and sudden
-    /// death end the agent, that runs continue, that a sandbox works. It takes some seconds, and nothing of yours is touched
+    /// Test ralph on this machine: claims are verified, no process is left running, signals and sudden death end the
+    /// agent, runs continue, a sandbox works. Takes a few seconds and changes none of your files
     #[arg(long)]
     selftest: bool,
 }

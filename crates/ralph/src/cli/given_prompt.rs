@@ -24,10 +24,10 @@ use super::issue_flags::IssueFlags;
 /// Standard input, as an argument.
 const STDIN: &str = "-";
 
-/// What the agent shall do, as a flag.
+/// The task for the agent, as a flag.
 #[derive(Args, Debug, Default)]
 pub(super) struct PromptFlags {
-    /// What the agent shall do, also where it begins with a dash
+    /// The task for the agent, even if it begins with a dash
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(super) prompt: Option<String>,
 
@@ -38,12 +38,12 @@ pub(super) struct PromptFlags {
     pub(super) prompt_file: Option<PathBuf>,
 }
 
-/// What the agent shall do, as a word or as a flag.
+/// The task for the agent, as a word or as a flag.
 #[derive(Args, Debug, Default)]
 pub(super) struct GivenPrompt {
-    /// What the agent shall do; `-` reads it from standard input
+    /// The task for the agent; `-` reads it from standard input
     ///
-    /// Without a prompt it is read from a pipe; in a terminal, $VISUAL or $EDITOR is opened to write it.
+    /// Without a prompt, ralph reads it from a pipe; in a terminal, it opens $VISUAL or $EDITOR.
     #[arg(value_name = "PROMPT", conflicts_with_all = ["prompt", "prompt_file"])]
     words: Option<String>,
 

@@ -12,9 +12,9 @@ use serde_json::Value;
 use super::{print, print_lines, warn};
 use crate::settings::guard;
 
-/// Judge a command as the guard does before an agent runs it
+/// Ask the guard about a command, as it would decide before an agent runs it
 ///
-/// The guard is a second layer behind the sandbox: a seat belt, not a wall.
+/// The guard prevents accidents. It is not a security boundary; the sandbox is.
 ///
 /// Example: ralph guard check 'git push --force'
 #[derive(Args, Debug)]
@@ -32,8 +32,8 @@ enum Command {
 
 /// Say whether a command would be blocked, and why
 ///
-/// Nothing is run. Exits with 0 when it may run (also with a warning), with 1 when it is blocked, with 2 when it could
-/// not be judged.
+/// Runs nothing. Exits with 0 if the command may run (also with a warning), with 1 if it is blocked, and with 2 if
+/// the guard cannot decide.
 ///
 /// Example: ralph guard check --explain 'cd / && rm -rf *'
 #[derive(Args, Debug)]
@@ -42,15 +42,15 @@ struct CheckArgs {
     #[arg(required_unless_present_any = ["file", "tool"])]
     command: Option<String>,
 
-    /// Judge what is in this file instead
+    /// Check the contents of this file instead
     #[arg(long, value_name = "PATH", conflicts_with_all = ["command", "tool"])]
     file: Option<std::path::PathBuf>,
 
-    /// Judge a call of this tool of an agent instead, such as Write
+    /// Check a call of this agent tool instead, such as Write
     #[arg(long, value_name = "NAME", requires = "input", conflicts_with = "command")]
     tool: Option<String>,
 
-    /// What the tool is given, as JSON
+    /// The input of the tool, as JSON
     #[arg(long, value_name = "JSON", requires = "tool")]
     input: Option<String>,
 
@@ -58,7 +58,7 @@ struct CheckArgs {
     #[arg(long)]
     json: bool,
 
-    /// Also say what would run, and every rule that matches
+    /// Also show what would run, and every rule that matches
     #[arg(long)]
     explain: bool,
 }

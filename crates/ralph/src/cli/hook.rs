@@ -13,8 +13,8 @@ use crate::hooks::{self, HookEvent, Scope};
 
 /// Answer a hook of Claude Code or Codex
 ///
-/// Reads what the agent tells the hook from standard input and prints the answer. The plugin and the runs that
-/// ralph starts call this; there is no need to type it.
+/// Reads the event from standard input and prints the answer. The plugin and ralph's own runs call this; you do not
+/// need to.
 ///
 /// Example: ralph hook stop < input.json
 #[derive(Args, Debug)]
@@ -23,7 +23,7 @@ pub(super) struct HookArgs {
     #[arg(value_enum, value_name = "EVENT")]
     event: HookEvent,
 
-    /// Have nothing to say outside of a loop, or in an agent that has ralph's hooks already
+    /// Do nothing outside a loop, or in an agent that already has ralph's hooks
     #[arg(long)]
     in_loop_only: bool,
 

@@ -26,23 +26,23 @@ use self::{
 use super::{print, print_lines, warn};
 use crate::settings::{self, Inspected, LOCAL_FILE, PROJECT_FILE};
 
-/// Write the settings of this project, question by question
+/// Ask a few questions and write the settings of this project
 ///
-/// Finds the agents that are installed and the checks that the project has, and offers them. Nothing is
-/// written before the last answer.
+/// Finds the installed agents and the checks of the project, and suggests them. Writes nothing before the last
+/// answer.
 ///
 /// Example: ralph init --yes --agent claude
 #[derive(Args, Debug)]
 pub(super) struct InitArgs {
-    /// Ask nothing: take what was found, and the defaults
+    /// Ask nothing and take every suggestion
     #[arg(short, long)]
     yes: bool,
 
-    /// Replace settings that exist, without asking
+    /// Replace existing settings without asking
     #[arg(long)]
     force: bool,
 
-    /// Offer this agent instead of the first that is installed
+    /// Suggest this agent instead of the first one that is installed
     #[arg(short, long, value_name = "COMMAND")]
     agent: Option<String>,
 }

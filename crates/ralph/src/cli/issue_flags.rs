@@ -13,10 +13,11 @@ use crate::forge::issues;
 /// An issue as a prompt.
 #[derive(Args, Debug, Default)]
 pub(super) struct IssueFlags {
-    /// Do what this issue of the repository on GitHub asks for; a prompt of your own is told beside it
+    /// Work on this GitHub issue of the repository; you can add a prompt of your own
     ///
-    /// `gh` reads the issue and its newest comments. The agent gets them quoted, cut where they are long, with everything that
-    /// looks like a command made harmless. An author who is not owner, member or collaborator needs --trust-author or a sandbox.
+    /// `gh` reads the issue and its newest comments. The agent gets them quoted, shortened if they are long, and with
+    /// everything disarmed that looks like a command. If the author is not an owner, member or collaborator, add
+    /// --trust-author or use a sandbox.
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     issue: Option<u64>,
 
@@ -27,7 +28,7 @@ pub(super) struct IssueFlags {
 /// Whose words may reach an agent.
 #[derive(Args, Debug, Default)]
 pub(super) struct TrustFlags {
-    /// Take what this author of an issue wrote, with standing or not; may be given several times
+    /// Trust what this author of an issue wrote; may be given several times
     #[arg(long, value_name = "NAME")]
     trust_author: Vec<String>,
 }

@@ -38,9 +38,8 @@ use crate::{
 
 /// Run an agent once for a part of a task
 ///
-/// How an agent that works on a task has a part done by another agent with fresh context. The run is a child of
-/// the run whose agent calls; it outlives the turn in which it was started, and the task is not complete
-/// before it has ended.
+/// An agent that works on a task can give a part of it to another agent with fresh context. The new run is a child of
+/// the calling run. It outlives the turn that started it, and the task is not complete before it has ended.
 ///
 /// Example: ralph job -p "Write the tests for greet.sh." --detach
 #[derive(Args, Debug)]
@@ -48,11 +47,11 @@ pub(super) struct JobArgs {
     #[command(flatten)]
     prompt: PromptFlags,
 
-    /// The task that it is a part of; without it, the one that the caller works on
+    /// The task; without it, the one that the caller works on
     #[arg(long, value_name = "ID", value_parser = parse_id)]
     task: Option<String>,
 
-    /// Do not wait for its end: print the run's id
+    /// Do not wait for the end; print the run's id
     #[arg(short, long)]
     detach: bool,
 

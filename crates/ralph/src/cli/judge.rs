@@ -34,10 +34,10 @@ use crate::{
 
 /// Run the guardrails on a commit, in a clean clone of the project
 ///
-/// The clone has what was committed and nothing else. It is seen at the project's own path, prepared as the project
-/// needs it, and kept, so that the next time is fast. The table shows how each guardrail ends there and in the working
-/// tree, and what seems to be missing where the two differ. Exits with 0 when all pass in the judge, with 3 when
-/// one fails, with 6 when the commit cannot be judged.
+/// The clone contains only what was committed. It appears at the project's own path, gets the packages that the
+/// project needs, and is kept for the next time. The table compares each guardrail there and in the working tree, and
+/// suggests what is missing if they differ. Exits with 0 if all pass in the judge, with 3 if one fails, and with 6 if
+/// the commit cannot be judged.
 ///
 /// Example: ralph judge HEAD~1 --guardrail "make test"
 #[derive(Args, Debug)]
@@ -62,7 +62,7 @@ pub(super) struct JudgeArgs {
     #[arg(long)]
     judge_only: bool,
 
-    /// Judge nothing; say where each guardrail leads and which files are checks
+    /// Run nothing; show what each guardrail runs and which files are checks
     #[arg(long, conflicts_with_all = ["commit", "worktree", "with", "judge_only"])]
     explain: bool,
 

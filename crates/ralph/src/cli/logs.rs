@@ -36,7 +36,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Show what happened in a run, while it happens or afterwards
 ///
-/// The run is shown from its record as it was shown at the time, with as much detail as is asked for now.
+/// Shows the run from its record as it looked at the time, with as much detail as you ask for now.
 ///
 /// Example: ralph logs -f
 #[derive(Args, Debug)]
@@ -44,7 +44,7 @@ pub(super) struct LogsArgs {
     /// The id of a run or of a fleet, or its beginning; without it, the newest run of this project
     run: Option<String>,
 
-    /// Go on showing until the run ends
+    /// Continue to show the run until it ends
     #[arg(short, long)]
     follow: bool,
 

@@ -40,8 +40,8 @@ pub(super) struct LoopArgs {
     #[command(flatten)]
     safety: SafetyArgs,
 
-    /// Let the agent change tests, fixtures and snapshots as it likes, because that is the task [default: a weakened test is
-    /// a finding]
+    /// Let the agent change tests, fixtures and snapshots freely, because that is the task [default: a weakened test
+    /// is a finding]
     #[arg(long)]
     tests_may_change: bool,
 
@@ -49,10 +49,10 @@ pub(super) struct LoopArgs {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Judge claims with this shell command, which the agent must not know; may be given several times
+    /// Check claims with this shell command and keep it secret from the agent; may be given several times
     ///
-    /// It runs in the judge, is never named in prompts, logs or the record, and the agent learns only that a hidden
-    /// guardrail failed. Use a sandbox: without one an agent can look at everything that you can.
+    /// It runs in the judge and appears in no prompt, log or record; the agent learns only that a hidden guardrail
+    /// failed. Use a sandbox: without one, an agent can read everything that you can.
     #[arg(long, value_name = "COMMAND")]
     hidden_guardrail: Vec<String>,
 
@@ -60,7 +60,7 @@ pub(super) struct LoopArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Run the loop in the background and show it on a screen, as `ralph watch` does; leaving the screen leaves the loop
+    /// Run the loop in the background and show it as `ralph watch` does; the loop continues when you leave the screen
     #[arg(long, conflicts_with = "dry_run")]
     watch: bool,
 }

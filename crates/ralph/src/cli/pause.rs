@@ -20,10 +20,10 @@ use crate::{
     },
 };
 
-/// Let a running loop wait after the running turn
+/// Pause a running loop after the current turn
 ///
-/// The turn is finished, checked and committed; then the run waits in its own process, with its locks, and uses nothing.
-/// `ralph resume` continues it, `ralph stop` ends it. A paused run that was killed is continued by `ralph resume` as any other.
+/// The turn is finished, checked and committed. Then the run waits in its own process, keeps its locks and costs
+/// nothing. `ralph resume` continues it, even after a kill; `ralph stop` ends it.
 ///
 /// Example: ralph pause
 #[derive(Args, Debug)]

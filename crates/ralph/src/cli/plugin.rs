@@ -20,8 +20,8 @@ use crate::hooks::plugin::{self, Codex, NAME, Scopes};
 
 /// Install ralph's commands and hooks into Claude Code or Codex
 ///
-/// The plugin brings /ralph-loop, /ulw-loop, /cancel-ralph and /ralph-plan. Its hooks have nothing to say outside of a
-/// loop. It is inside this program; nothing is downloaded.
+/// The plugin has the commands /ralph-loop, /ulw-loop, /cancel-ralph and /ralph-plan. Its hooks do nothing outside a
+/// loop. It is part of this program; ralph downloads nothing.
 ///
 /// Example: ralph plugin install
 #[derive(Args, Debug)]
@@ -32,7 +32,7 @@ pub(super) struct PluginArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Install the plugin, or bring it up to date
+    /// Install the plugin, or update it
     Install(WhereArgs),
     /// Show what is installed, and where
     Show {
@@ -40,7 +40,7 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Take the plugin away
+    /// Remove the plugin
     Uninstall(WhereArgs),
 }
 

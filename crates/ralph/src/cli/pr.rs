@@ -24,12 +24,12 @@ use crate::{
     receipt::{self, Issue, Seen},
 };
 
-/// Push the branch of a run and make a pull request of it
+/// Push the branch of a run and open a pull request
 ///
-/// The description says what was asked, what was judged, the findings, the cost and where the receipt is. A branch that has an
-/// open pull request keeps it: the description is brought up to date. A run that did not exit with 0 makes a draft. GitHub is
-/// asked through `gh`, GitLab by options of the push; for any other forge ralph pushes and prints the address. With `"pr"` in
-/// scm.tasks every run ends with it.
+/// The description has the task, the checks, the findings, the cost and the place of the receipt. If the branch has
+/// an open pull request, ralph updates it. For a run that did not exit with 0, ralph opens a draft. Ralph uses `gh`
+/// for GitHub and push options for GitLab; for any other forge it pushes and prints the address. With `"pr"` in
+/// scm.tasks, every run does this at its end.
 ///
 /// Example: ralph pr
 #[derive(Args, Debug)]

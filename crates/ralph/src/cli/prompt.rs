@@ -19,8 +19,8 @@ use crate::settings::flags::{self, GuardrailFlags};
 
 /// Run the agent once with the prompt in a file, and commit what it changed
 ///
-/// No completion signal is looked for. The guardrails run once; what they refuse is not committed. Exits with 0, with
-/// 3 if a guardrail failed, with 4 if the agent failed, or with 5 if the commit did.
+/// Ralph waits for no completion signal. The guardrails run once; if one fails, nothing is committed. Exits with 0,
+/// with 3 if a guardrail failed, with 4 if the agent failed, or with 5 if the commit failed.
 ///
 /// Example: ralph prompt prompts/refactor-analysis.md
 #[derive(Args, Debug)]

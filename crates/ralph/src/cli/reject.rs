@@ -17,8 +17,8 @@ use crate::{driver::Resume, journal::run_dir::RunDir, settings::flags::DisplayFl
 
 /// Send back a run that is done, with findings
 ///
-/// The run continues with one more iteration, whose prompt has your words. Without your reason the agent would only say
-/// again that it is done.
+/// The run continues with one more iteration. Its prompt contains your reason; without one, the agent would only
+/// claim again that it is done.
 ///
 /// Example: ralph reject "US-2 still fails for empty input"
 #[derive(Args, Debug)]

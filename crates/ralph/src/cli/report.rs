@@ -28,9 +28,9 @@ use crate::{
 
 /// Write a report on a run: one HTML page that needs nothing else
 ///
-/// What was asked and how it ended, what a person should look at, each turn with its time and cost, what the
-/// gates said, the commits and the files, and the commands to go on or to take it back. The page is written
-/// beside the record of the run, and its path is printed.
+/// The page shows the task and how the run ended, what needs your attention, each turn with its time, cost and
+/// guardrails, the commits and files, and the commands to continue or to undo the work. Ralph writes it beside the
+/// record of the run and prints its path.
 ///
 /// Example: ralph report --file morning.html
 #[derive(Args, Debug)]

@@ -24,9 +24,9 @@ use revise::{Reread, revise};
 
 /// Continue a run that was killed, interrupted, or reached a limit
 ///
-/// The run keeps all it has counted. What you changed while no turn ran (settings, prd.md, prompt.md, verify commands)
-/// applies from here on, with a line for each change; what the agent changed does not. Limits may be raised: they are
-/// for the whole run, with what it has used already.
+/// The run keeps its counters. Files that you changed while no turn ran (settings, prd.md, prompt.md, verify
+/// commands) apply from here on, with a line for each change; changes of the agent do not. You can raise limits; they
+/// apply to the whole run, including what it has already used.
 ///
 /// Example: ralph resume --max-iterations 20
 #[derive(Args, Debug)]
@@ -37,7 +37,7 @@ pub(super) struct ResumeArgs {
     #[command(flatten)]
     count: IterationFlags,
 
-    /// Ask for each file that is not what the run goes by whether to use it, no matter who changed it
+    /// Ask for each changed file whether to use it, no matter who changed it
     #[arg(long)]
     reread: bool,
 

@@ -31,10 +31,11 @@ use crate::{
 /// The branches that work usually is for.
 const TARGETS: [&str; 5] = ["@{upstream}", "origin/main", "origin/master", "main", "master"];
 
-/// Have another agent judge a range of commits
+/// Ask another agent to review a range of commits
 ///
-/// The first agent of the role `review` says whether it approves, with comments on files and lines. It changes nothing: what it
-/// changes nevertheless is put back. Exits with 0 if it approves, with 3 if it asks for changes, or with 4 if it gives no verdict.
+/// The first agent of the role `review` approves or asks for changes, with comments on files and lines. If it changes
+/// files, ralph restores them. Exits with 0 if it approves, with 3 if it asks for changes, or with 4 if it gives no
+/// verdict.
 ///
 /// Example: ralph review main..HEAD --reviewer codex
 #[derive(Args, Debug)]

@@ -28,7 +28,7 @@ pub(super) struct SafetyArgs {
     #[arg(long, conflicts_with = "sandbox")]
     no_sandbox: bool,
 
-    /// Leave the agent without ralph's hooks [default: it has them]
+    /// Start the agent without ralph's hooks [default: it has them]
     #[arg(long)]
     no_guard: bool,
 }

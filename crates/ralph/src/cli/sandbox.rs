@@ -38,8 +38,8 @@ pub(super) struct SandboxArgs {
 enum SandboxCommand {
     /// Show which kinds of sandboxes work here
     ///
-    /// Each is tried: a program starts inside, a write and a connection that are forbidden must be refused. Exits
-    /// with 2 when none works.
+    /// Tries each kind: a program must start inside, and a forbidden write and connection must fail. Exits with 2 if
+    /// none works.
     ///
     /// Example: ralph sandbox check --json
     Check {

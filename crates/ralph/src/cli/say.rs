@@ -32,9 +32,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Say something to a running loop
 ///
-/// The next turn is told your words, after its prompt; a run is not complete before it was told. With --keep every following
-/// turn is told, with --now the running turn is ended first and its work is kept. --list shows what was said, --withdraw takes
-/// it back.
+/// The next turn gets your note after its prompt; a run does not complete with an unread note. With --keep, every
+/// following turn gets it. With --now, ralph first ends the running turn and keeps its work. --list shows the notes,
+/// --withdraw removes one.
 ///
 /// Example: ralph say "keep the old names in the public API"
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -44,7 +44,7 @@ pub(super) struct SayArgs {
     #[arg(value_name = "RUN")]
     first: Option<String>,
 
-    /// What the agent is told
+    /// What to tell the agent
     #[arg(value_name = "TEXT")]
     second: Option<String>,
 
@@ -64,7 +64,7 @@ pub(super) struct SayArgs {
     #[arg(long, requires = "list")]
     json: bool,
 
-    /// Take this note back
+    /// Remove this note
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["second", "keep", "now", "list"])]
     withdraw: Option<u32>,
 }

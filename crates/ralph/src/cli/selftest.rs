@@ -36,10 +36,10 @@ const OF_A_PROJECT: [&str; 3] = ["prepare", "keep", "carry"];
 
 /// Try your rules on agents that cheat, and on agents that do not
 ///
-/// Runs a catalogue of cheats and of honest changes in small projects of its own, each in a real loop with a scripted agent, with
-/// real guardrails and the `verify` and `sandbox` rules of your settings. The table shows how many were refused, were a finding,
-/// or passed, and what closes a cheat that passed. Nothing of yours is touched, no model is called. Exits with 3 when a cheat
-/// passed that ralph can see, or an honest change was refused.
+/// Runs a catalogue of cheats and honest changes in small test projects, each in a real loop with a scripted agent,
+/// real guardrails, and the `verify` and `sandbox` rules of your settings. The table shows how many were refused,
+/// were a finding, or passed, and what stops a cheat that passed. It changes none of your files and calls no model.
+/// Exits with 3 if a visible cheat passed or an honest change was refused.
 ///
 /// With `--project`, cheats hide a mistake in a copy of your project instead, from its own guardrails.
 ///

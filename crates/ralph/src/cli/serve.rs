@@ -15,25 +15,24 @@ use crate::{
 /// The port that is taken where no other is named.
 const PORT: u16 = 7337;
 
-/// Show the runs of this user as a page in a browser, while they happen
+/// Show your runs live on a web page
 ///
-/// Prints a link that lets a browser in. The page shows every run: what needs you first, then what is at work, with the
-/// agent's stream, the guardrails over time, stories or lanes, the difference, what was spent and what was found. It
-/// only shows, unless you allow actions. From another machine or a phone, go through a tunnel: ssh -L
-/// 7337:127.0.0.1:7337 HOST
+/// Prints a link for your browser. The page shows every run, those that need you first: the agent's stream, the
+/// guardrails over time, stories or lanes, the diff, spend and findings. It can act only with --allow. From another
+/// machine or a phone, use a tunnel: ssh -L 7337:127.0.0.1:7337 HOST
 ///
 /// Example: ralph serve --allow
 #[derive(Args, Debug)]
 pub(super) struct ServeArgs {
-    /// The address and port to listen on, or a port of 127.0.0.1; port 0 takes one that is free
+    /// The address and port to listen on, or only a port of 127.0.0.1; port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value_t = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), PORT), value_parser = address)]
     listen: SocketAddr,
 
-    /// Let the page act, too: say, pause, stop, resume, reject; accept only with a code that this terminal shows
+    /// Let the page act: say, pause, stop, resume, reject; accept only with a code that this terminal shows
     #[arg(long)]
     allow: bool,
 
-    /// Answer to this name as well: that of a proxy with TLS on this machine, in front of a loopback address
+    /// Also accept this host name: the name of a TLS proxy on this machine in front of a loopback address
     #[arg(long, value_name = "NAME")]
     proxied_as: Vec<String>,
 }

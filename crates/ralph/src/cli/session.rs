@@ -15,10 +15,10 @@ use crate::{
     journal::{self, run_dir::RunDir},
 };
 
-/// Keep an agent at one task inside its own conversation, until it makes a promise
+/// Keep an agent working on one task inside its own conversation, until it makes a promise
 ///
-/// The agent's stop hook calls ralph each time the agent tries to stop. Without the promise, the task is given to
-/// it again. The plugin starts such a loop when you type /ralph-loop.
+/// The agent's stop hook calls ralph each time the agent tries to stop. Without the promise, ralph gives it the task
+/// again. The plugin starts such a loop when you type /ralph-loop.
 ///
 /// Example: ralph session status
 #[derive(Args, Debug)]

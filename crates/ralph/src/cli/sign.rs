@@ -10,8 +10,9 @@ use crate::{fleet::FleetDir, receipt};
 
 /// Sign the receipt of a run with your git signing key
 ///
-/// Ralph signs when a run ends, if git has an SSH signing key that answers at once. A key that was locked then can sign
-/// later: unlock it (`ssh-add`), then type this. Nothing is asked: a key that does not answer within 10 s does not sign.
+/// Ralph signs when a run ends, if git has an SSH signing key that needs no password. If the key was locked then,
+/// unlock it (`ssh-add`) and use this command. It asks for nothing: a key that does not answer within 10 s does not
+/// sign.
 ///
 /// Example: ralph sign 20261116-0003
 #[derive(Args, Debug)]

@@ -39,10 +39,10 @@ use crate::{
     workspace::place::Judge,
 };
 
-/// Show the runs of this project and how they stand
+/// Show the runs of this project and their state
 ///
-/// The newest run stands first: what was asked, its iteration, time and cost, what the guardrails said last, what a
-/// running agent is doing, and what to type to continue or to end it.
+/// The newest run comes first. For each run: the task, the iteration, time and cost, the last result of each
+/// guardrail, what a running agent is doing, and what to type to continue or end it.
 ///
 /// Example: ralph status --all
 #[derive(Args, Debug)]

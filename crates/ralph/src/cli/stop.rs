@@ -16,7 +16,7 @@ use crate::{
 
 /// Ask a running loop to end
 ///
-/// The running operation finishes first, as after one Ctrl-C; with --now it is ended too.
+/// The current turn or guardrail finishes first, as after one Ctrl-C. With --now, ralph ends it too.
 ///
 /// Example: ralph stop --now
 #[derive(Args, Debug)]

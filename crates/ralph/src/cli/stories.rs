@@ -18,10 +18,10 @@ use ralph_sys::error::Result;
 
 /// Work through the stories of ralph/tasks.json, each reviewed in a fresh context
 ///
-/// Ralph selects a story and what is to be done with it: implement it, review it, or fix what the review found.
-/// Each is a turn of its own, with fresh context. After every turn ralph checks the task list against the one from
-/// before it: what the turn may not do is undone, and the next turn is told. Only a review can approve a story. The
-/// loop is complete when every story is approved, everything is committed and the verify commands pass.
+/// Ralph selects a story and the next step for it: implement it, review it, or fix what the review found. Each step
+/// is a turn with fresh context. After every turn, ralph compares the task list with the one before. It undoes what
+/// the turn may not do, and tells the next turn. Only a review can approve a story. The loop is complete when every
+/// story is approved, everything is committed and the verify commands pass.
 ///
 /// Example: ralph stories init --name search && ralph stories
 #[derive(Args, Debug)]

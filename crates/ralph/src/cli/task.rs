@@ -13,8 +13,8 @@ use ralph_sys::error::Result;
 
 /// Keep an agent going until it writes DONE
 ///
-/// A task has a folder, .ralph/tasks/ID, with its text, its message bus and the records of its runs. The agent
-/// is started again and again, whatever it says or exits with, until it writes the file DONE there. It can
+/// A task has a folder, .ralph/tasks/ID, with its text, its message bus and the records of its runs. Ralph starts the
+/// agent again each time it ends, regardless of its output and exit code, until it writes the file DONE there. It can
 /// start children (`ralph job`) and talk to them and to you (`ralph bus`).
 ///
 /// Example: ralph task run --task greeter -p "Make greet.sh greet the name it is given."

@@ -29,11 +29,11 @@ use crate::{
 
 /// Check the receipt of a commit
 ///
-/// Looks at the signature, at what the receipt is about, and at what it says; nothing of the project is run. `--rerun`
-/// runs the guardrails again: in a fresh clone of the commit, in a sandbox, as the base's settings name them. What you
-/// trust comes from you alone: your file of allowed signers, your policy, the branch that you name.
+/// Checks the signature, the commit and the statements of the receipt, and runs nothing of the project. `--rerun`
+/// runs the guardrails of the base's settings again, in a fresh clone of the commit, in a sandbox. You decide whom to
+/// trust: with your file of allowed signers, your policy, and the base that you name.
 ///
-/// Exits with 0 when the receipt holds, with 1 when it does not, with 2 when that cannot be told.
+/// Exits with 0 if the receipt is valid, with 1 if it is not, and with 2 if ralph cannot tell.
 ///
 /// Example: ralph verify HEAD --rerun --base origin/main
 #[derive(Args, Debug)]
@@ -51,7 +51,7 @@ pub(super) struct VerifyArgs {
     #[arg(long, value_name = "FILE")]
     allowed_signers: Option<String>,
 
-    /// Ask for what this policy says, too: a path outside the working tree, or COMMIT:PATH
+    /// Also require what this policy says: a path outside the working tree, or COMMIT:PATH
     #[arg(long, value_name = "FILE")]
     policy: Option<String>,
 
@@ -63,11 +63,11 @@ pub(super) struct VerifyArgs {
     #[arg(long)]
     rerun: bool,
 
-    /// Take the guardrails to run again from the settings of this commit, not from what the run started from
+    /// Take the guardrails from the settings of this commit instead of the commit that the run started from
     #[arg(long, value_name = "COMMIT", requires = "rerun")]
     base: Option<String>,
 
-    /// Let guardrails see this variable, though its name looks like a secret
+    /// Let guardrails see this variable, even though its name looks like a secret
     #[arg(long, value_name = "NAME", requires = "rerun")]
     allow_env: Vec<String>,
 

@@ -44,7 +44,7 @@ pub(crate) struct SettingFlags {
     #[serde(skip_serializing_if = "is_unset")]
     pub(crate) roles: RoleFlags,
 
-    /// Tell the agent how to finish where the prompt does not [default: auto]
+    /// Add a paragraph on how to finish if the prompt has none [default: auto]
     #[arg(long, value_name = "WHEN")]
     #[serde(skip_serializing_if = "is_unset")]
     contract: Option<Contract>,
@@ -72,8 +72,8 @@ pub(crate) struct SettingFlags {
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentFlags {
-    /// Run this agent: one that the settings name, claude, codex, amp, gemini, opencode, qwen, copilot, pi, or any program
-    /// that reads a prompt [default: those of the settings]
+    /// Run this agent: a name from the settings, claude, codex, amp, gemini, opencode, qwen, copilot, pi, or any
+    /// program that reads a prompt [default: those of the settings]
     #[arg(id = "agent", short = 'a', long = "agent", value_name = "NAME|COMMAND")]
     #[serde(skip_serializing_if = "is_unset")]
     pub(crate) command: Option<String>,
@@ -88,7 +88,7 @@ pub(crate) struct AgentFlags {
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RoleFlags {
-    /// Have this agent review what others did: one that the settings name, or a command [default: those of the settings]
+    /// Review with this agent: a name from the settings, or a command [default: those of the settings]
     #[arg(long, value_name = "NAME")]
     #[serde(rename = "review", serialize_with = "one", skip_serializing_if = "is_unset")]
     pub(crate) reviewer: Option<String>,
@@ -129,7 +129,7 @@ pub(crate) struct LimitFlags {
 pub(crate) struct BudgetFlags {
     /// End when this much was spent, in US dollars [default: 0, no limit]
     ///
-    /// Budgets are looked at between turns, and inside a turn where the agent says meanwhile what it uses.
+    /// Ralph checks budgets between turns, and during a turn if the agent reports its use then.
     #[arg(long, value_name = "USD", value_parser = dollars)]
     #[serde(skip_serializing_if = "is_unset")]
     pub(crate) max_cost: Option<f64>,
@@ -161,8 +161,8 @@ pub(crate) struct BudgetFlags {
 
     /// Leave this much of every usage window for other work, in percent [default: 0, no limit]
     ///
-    /// No turn begins when the agent reports that no more is left, and a running one ends. Claude Code and Codex report it for
-    /// subscriptions.
+    /// When the agent reports that no more is left, no turn begins and a running turn ends. Claude Code and Codex
+    /// report it for subscriptions.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     #[serde(skip_serializing_if = "is_unset")]
     pub(crate) leave_quota: Option<u32>,
@@ -189,7 +189,7 @@ pub(crate) struct GuardrailFlags {
 /// Whether there must be guardrails.
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct GuardedFlag {
-    /// Check with the guardrails of the settings, and refuse to begin where there are none
+    /// Check with the guardrails of the settings, and refuse to start if there are none
     #[arg(long = "guardrails")]
     pub(crate) is_guarded: bool,
 }
@@ -216,11 +216,11 @@ impl From<StreamFlags> for bool {
 /// How a run is shown.
 #[derive(Args, Clone, Debug, Default, PartialEq)]
 pub(crate) struct DisplayFlags {
-    /// Say what is done and why, in detail
+    /// Print every step, and why
     #[arg(short = 'V', long, help_heading = "Output")]
     pub(crate) verbose: bool,
 
-    /// Say nothing but warnings and errors; the summary stays
+    /// Print only warnings, errors and the summary
     #[arg(short, long, conflicts_with = "verbose", help_heading = "Output")]
     pub(crate) quiet: bool,
 

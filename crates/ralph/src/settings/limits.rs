@@ -21,7 +21,7 @@ pub(crate) struct Limits {
     #[serde(serialize_with = "seconds_or_off")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) idle_timeout: Option<Duration>,
-    /// How long the agent may take to its first event. Programs that ralph does not know have no events.
+    /// How long the agent may take to print its first event. Programs that ralph does not know print no events.
     #[serde(serialize_with = "seconds_or_off")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) start_timeout: Option<Duration>,
@@ -33,7 +33,7 @@ pub(crate) struct Limits {
     #[serde(serialize_with = "seconds_or_off")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) max_time: Option<Duration>,
-    /// How long to wait for a quota to come back, all waits together. `0` leaves it at a day.
+    /// How long to wait for a quota in total. `0` means one day.
     #[serde(serialize_with = "seconds_or_off")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) max_wait: Option<Duration>,
@@ -51,18 +51,19 @@ pub(crate) struct Limits {
     /// How many tokens one iteration may use, in and out, all its attempts together.
     #[serde(serialize_with = "or_zero")]
     pub(crate) max_iteration_tokens: Option<u64>,
-    /// When the run ends, whatever it does: `07:00` is the next time that clocks show it, `2026-11-18T07:00` that day. `0` is
-    /// no limit.
+    /// When the run ends at the latest: `07:00` is the next time that the clock shows it, `2026-11-18T07:00` a
+    /// certain day. `0` is no limit.
     #[serde(serialize_with = "until_or_off")]
     #[schemars(schema_with = "schema::until")]
     pub(crate) until: Option<Until>,
-    /// How much of every usage window is left for other work, in percent: no turn begins when the agent reports that no more
-    /// is left, and a running one ends. For agents that report it (Claude Code, Codex with a subscription).
+    /// How much of every usage window to leave for other work, in percent. When the agent reports that no more is
+    /// left, no turn begins and a running turn ends. For agents that report it (Claude Code, Codex with a
+    /// subscription).
     #[serde(serialize_with = "or_zero")]
     #[schemars(schema_with = "schema::percent")]
     pub(crate) leave_quota: Option<u32>,
-    /// After how many iterations without progress the agent is told so. When files, guardrails and counts all stand still for
-    /// one more, the run ends.
+    /// After how many iterations without progress ralph tells the agent. If files, guardrails and counts stay the
+    /// same for one more, the run ends.
     #[serde(serialize_with = "or_zero")]
     pub(crate) stuck_after: Option<u32>,
 }

@@ -15,8 +15,8 @@ pub(crate) struct PlanSettings {
     /// The prompt template. Without it: `.ralph/prompts/plan.md`, which is written on first use.
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) prompt: Option<String>,
-    /// What a turn may commit beside the plan and the specifications, as patterns (`docs/**`, `*.md`). Ralph names every other
-    /// file that is committed.
+    /// What a turn may commit in addition to the plan and the specifications, as patterns (`docs/**`, `*.md`). Ralph
+    /// lists every other committed file.
     #[schemars(inner(regex(pattern = r"\S")))]
     pub(crate) may_touch: Vec<String>,
 }
@@ -39,9 +39,9 @@ pub(crate) struct StoriesSettings {
     /// How often a story is reviewed; after that ralph approves it and keeps the concerns.
     #[schemars(range(min = 1))]
     pub(crate) review_cap: u32,
-    /// Do not review: the agent that implements a story says that it is done.
+    /// Do not review: a story is done when the agent that implements it says so.
     pub(crate) skip_review: bool,
-    /// Run the verify commands after every turn that changes code, and not only at the end.
+    /// Run the verify commands after every turn that changes code, not only at the end.
     pub(crate) verify_each_turn: bool,
 }
 
@@ -64,7 +64,8 @@ pub(crate) struct FleetSettings {
     /// How many lanes work at once. Without it: as many as cores and memory allow, at most 4.
     #[schemars(range(min = 1))]
     pub(crate) lanes: Option<u32>,
-    /// How often a candidate that conflicts, or fails on the merged tree, is sent back to a lane before a person is asked.
+    /// How often ralph sends a candidate that conflicts, or fails on the merged tree, back to a lane before it asks a
+    /// person.
     pub(crate) evictions: u32,
 }
 
@@ -82,7 +83,7 @@ pub(crate) struct BuildSettings {
     /// The prompt template. Without it: `.ralph/prompts/build.md`, which is written on first use.
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) prompt: Option<String>,
-    /// What runs the tests when `AGENTS.md` does not say it.
+    /// The test command, if `AGENTS.md` has none.
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) test_command: Option<String>,
     /// The implementation plan. Without it: `implementation_plan.md`, in the project or in `.ralph/`.
@@ -104,22 +105,23 @@ impl Default for BuildSettings {
 #[serde(rename_all = "camelCase")]
 #[schemars(default)]
 pub(crate) struct TaskSettings {
-    /// How often the agent is started, the first time included.
+    /// How often ralph starts the agent, including the first time.
     #[schemars(range(min = 1))]
     pub(crate) max_restarts: u32,
-    /// How long to wait before the agent is started again.
+    /// How long ralph waits before it starts the agent again.
     #[serde(serialize_with = "seconds")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) restart_delay: Duration,
-    /// How long runs that the agent started are waited for when the task is done. If they take longer, the task is not done.
+    /// How long ralph waits for the runs that the agent started when the task is done. If they take longer, the task
+    /// is not done.
     #[serde(serialize_with = "seconds")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) child_wait_timeout: Duration,
-    /// How often ralph looks whether they have ended.
+    /// How often ralph checks whether they have ended.
     #[serde(serialize_with = "seconds")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) poll_interval: Duration,
-    /// Leave runs that the agent started at work when the task stops, and do not wait for them when it is done.
+    /// Do not wait for the runs that the agent started when the task is done, and do not end them when it stops.
     pub(crate) keep_children: bool,
 }
 

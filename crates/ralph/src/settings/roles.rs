@@ -39,22 +39,23 @@ pub(crate) struct NamedAgent {
 #[serde(rename_all = "camelCase")]
 #[schemars(default)]
 pub(crate) struct RolesSettings {
-    /// Who works. Without it `main`, or the only one of `agents`.
+    /// The agents that work. Without it, `main`, or the only one of `agents`.
     #[schemars(schema_with = "super::schema::names")]
     pub(crate) work: Vec<String>,
-    /// Who reviews. Without it, who works.
+    /// The agents that review. Without it, those that work.
     #[schemars(schema_with = "super::schema::names")]
     pub(crate) review: Vec<String>,
-    /// Who fixes what a review found. Without it, who works.
+    /// The agents that fix what a review found. Without it, those that work.
     #[schemars(schema_with = "super::schema::names")]
     pub(crate) fix: Vec<String>,
-    /// Who words commit messages. Without it, who did the work.
+    /// The agents that write commit messages. Without it, the one that did the work.
     #[schemars(schema_with = "super::schema::names")]
     pub(crate) message: Vec<String>,
-    /// Who works when the others fail, the strongest last.
+    /// The agents that take over when the others fail, the strongest last.
     #[schemars(schema_with = "super::schema::names")]
     pub(crate) escalate: Vec<String>,
-    /// After how many red iterations in a row the next of `escalate` works; until the guardrails pass.
+    /// After how many iterations in a row with a failed guardrail the next agent of `escalate` takes over, until the
+    /// guardrails pass.
     #[schemars(range(min = 1))]
     pub(crate) escalate_after: u32,
 }

@@ -33,19 +33,19 @@ pub(crate) struct SandboxSettings {
     /// More that may be written inside: absolute, relative to the project, or with `~` for your home.
     #[schemars(inner(regex(pattern = r"\S")))]
     pub(crate) writable: Vec<String>,
-    /// More of your home that may be read inside, beside tools: absolute, or with `~`; `~` alone is all of it but the secrets. It
-    /// counts only in your own settings.
+    /// More of your home that can be read inside, in addition to tools: absolute, or with `~`; `~` alone is
+    /// everything except secrets. It applies only in your own settings.
     #[schemars(inner(regex(pattern = r"\S")))]
     pub(crate) readable: Vec<String>,
-    /// More variables of your environment that processes inside get, beside harmless ones and those of the agent: `NAME`,
-    /// or `BEGINNING_*`. They count only in your own settings.
+    /// More variables of your environment to pass inside, in addition to harmless ones and those of the agent:
+    /// `NAME`, or `BEGINNING_*`. They apply only in your own settings.
     #[schemars(schema_with = "super::schema::variable_names")]
     pub(crate) env: Vec<String>,
-    /// More hosts to talk to, beside the agent's own: `example.com`, `*.example.com`, or with a port
-    /// `example.com:8443`. An entry with a port counts only in your own settings, not in the project's.
+    /// More hosts that can be reached, in addition to the agent's own: `example.com`, `*.example.com`, or with a port
+    /// `example.com:8443`. An entry with a port applies only in your own settings, not in the project's.
     #[schemars(schema_with = "super::schema::hosts")]
     pub(crate) hosts: Vec<Host>,
-    /// Ports of this machine that can be reached inside. They count only in your own settings.
+    /// Ports of this machine that can be reached from inside. They apply only in your own settings.
     #[schemars(inner(range(min = 1)))]
     pub(crate) loopback_ports: Vec<u16>,
     /// Let package managers reach their registries: those of JavaScript, Python, Rust, Go,
@@ -63,7 +63,7 @@ pub(crate) struct SandboxSettings {
     /// The largest file that they may write. `0` switches the limit off.
     #[schemars(schema_with = "super::schema::size")]
     pub(crate) max_file_size: u64,
-    /// What must stay free of the disk; when less is, everything inside is ended. `0` switches the limit off.
+    /// How much disk space must stay free. With less, ralph ends everything inside. `0` switches the limit off.
     #[schemars(schema_with = "super::schema::size")]
     pub(crate) min_free_disk: u64,
     /// The image of the container, for `docker`.

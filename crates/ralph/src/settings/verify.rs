@@ -29,7 +29,8 @@ pub(crate) struct VerifySettings {
     #[serde(serialize_with = "auto_or_list")]
     #[schemars(schema_with = "super::schema::auto_or_commands")]
     pub(crate) prepare: Option<Vec<String>>,
-    /// More that survives in the clone from one claim to the next, beside what is detected: `.cache`, `**/build`.
+    /// What else stays in the clone from one claim to the next, in addition to what ralph detects: `.cache`,
+    /// `**/build`.
     #[schemars(inner(regex(pattern = r"\S")))]
     pub(crate) keep: Vec<String>,
     /// Files that git ignores and the guardrails need: `.env.test`, `data/`. `.worktreeinclude` is read as well.
@@ -42,15 +43,15 @@ pub(crate) struct VerifySettings {
     /// Where the guardrails see the clone: at the project's own `path`, or in its own `folder`.
     #[schemars(schema_with = "super::schema::seen_at")]
     pub(crate) at: SeenAt,
-    /// Which files are checks, or `auto`: tests, fixtures, configuration of runners and linters, CI, by the names that common
-    /// tools use. What a guardrail runs is always one. In a list `auto` stands for these.
+    /// Which files are checks, or `auto`: tests, fixtures, configuration of runners and linters, CI, by the names
+    /// that common tools use. What a guardrail runs is always a check. In a list, `auto` means all of these.
     #[serde(serialize_with = "auto_or_list")]
     #[schemars(schema_with = "super::schema::auto_or_commands")]
     pub(crate) protect: Option<Vec<String>>,
-    /// Checks that the agent may change as it likes: `tests/golden/**`.
+    /// Checks that the agent may change freely: `tests/golden/**`.
     #[schemars(inner(regex(pattern = r"\S")))]
     pub(crate) may_change: Vec<String>,
-    /// Whether the agent may change tests, fixtures and snapshots as it likes, because that is the task.
+    /// Whether the agent may change tests, fixtures and snapshots freely, because that is the task.
     pub(crate) tests_may_change: bool,
     /// What follows when the agent weakened its checks: `ask` it once and then a person, `refuse` the claim, `restore` the
     /// files, or `report` it.
@@ -60,9 +61,9 @@ pub(crate) struct VerifySettings {
     /// summary says that the tests are `unproven`.
     #[schemars(schema_with = "super::schema::bite")]
     pub(crate) bite: Bite,
-    /// When an agent of the role `review` is asked whether a claimed change fixes the task or only its checks: at a claim
-    /// with a `finding`, `always`, or never (`off`). Its answer is a line in summary, report and receipt. No one is asked
-    /// where no agent has the role.
+    /// When an agent of the role `review` is asked whether a claimed change fixes the task or only its checks: at a
+    /// claim with a `finding`, `always`, or never (`off`). Its answer is a line in the summary, the report and the
+    /// receipt. If no agent has the role, ralph does not ask.
     #[schemars(schema_with = "super::schema::look")]
     pub(crate) look: LookWhen,
     /// What follows when it does not say that the change fixes the task: `report` it, or `withhold` completion until a
@@ -76,7 +77,8 @@ pub(crate) struct VerifySettings {
 #[serde(rename_all = "camelCase")]
 #[schemars(default)]
 pub(crate) struct JudgeSettings {
-    /// How much one may take on the disk, in bytes or as `500MB`. Beyond that its caches are removed. `0` is no limit.
+    /// How much disk space a judge may use, in bytes or as `500MB`. Beyond that, ralph removes its caches. `0` is no
+    /// limit.
     #[serde(serialize_with = "super::or_zero")]
     #[schemars(schema_with = "super::schema::size")]
     pub(crate) max_disk: Option<u64>,

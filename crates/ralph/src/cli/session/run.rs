@@ -14,10 +14,10 @@ use crate::{
     hooks::begin::{guardrail_layer, plan},
 };
 
-/// Run the loop from here, in one conversation that goes on
+/// Run the loop from here, in one conversation
 ///
-/// The agent is told the task once. Whenever it stops without the promise, the same conversation goes on. Claude Code
-/// takes one message after the other; Codex resumes its thread. Other agents are refused.
+/// The agent gets the task once. When it stops without the promise, ralph continues the same conversation. Works with
+/// Claude Code and Codex; ralph refuses agents that cannot continue a conversation.
 ///
 /// Example: ralph session run --agent claude -m 10 "Make the tests pass"
 #[derive(Args, Debug)]

@@ -45,7 +45,7 @@ pub(super) struct StartArgs {
 #[derive(Args, Debug)]
 #[command(mut_arg("max_iterations", |arg| arg.required(true).value_parser(value_parser!(u32).range(1..))))]
 pub(super) struct AskArgs {
-    /// What the agent shall do
+    /// The task for the agent
     #[arg(value_name = "TASK")]
     task: Option<String>,
 

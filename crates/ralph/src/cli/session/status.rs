@@ -21,9 +21,9 @@ use crate::{
     term::fit::one_line,
 };
 
-/// Show the loops inside conversations and how they stand
+/// Show the loops inside conversations and their state
 ///
-/// The newest stands first, with what was found each time the agent tried to stop.
+/// The newest comes first, with the result of each time the agent tried to stop.
 ///
 /// Example: ralph session status --json
 #[derive(Args, Debug)]

@@ -39,7 +39,7 @@ use crate::{
 /// Example: ralph stories archive --label search
 #[derive(Args, Debug)]
 pub(super) struct ArchiveArgs {
-    /// Name the folder so instead of after the branch
+    /// Name the folder like this instead of after the branch
     #[arg(long, value_name = "LABEL")]
     label: Option<String>,
 

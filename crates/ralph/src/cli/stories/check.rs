@@ -22,8 +22,9 @@ use crate::{
 
 /// Say what is wrong with the task list
 ///
-/// Checks what ralph checks after every turn: the shape of the file, and that review fields fit together; inside a
-/// turn, and after a run that was killed inside one, also what the turn may do. Exits with 0 when all is well and with 2 when not.
+/// Checks what ralph checks after every turn: the format of the file, and that the review fields fit together; during
+/// a turn, and after a run that was killed in one, also what the turn may do. Exits with 0 if the list is valid and
+/// with 2 if not.
 ///
 /// Example: ralph stories check
 #[derive(Args, Debug)]

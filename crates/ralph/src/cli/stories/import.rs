@@ -33,9 +33,9 @@ use crate::{
 
 /// Make stories of the task list of another tool
 ///
-/// Reads tasks.md of Spec Kit, the folder of an `OpenSpec` change, prd.json of other loops, or any Markdown file with check
-/// boxes; ralph recognizes which it is. What is done there has to pass a review here. A task list that exists is kept:
-/// new stories are added behind the others, and a copy of the file from before stays beside it.
+/// Reads tasks.md of Spec Kit, the folder of an `OpenSpec` change, prd.json of other loops, or any Markdown file with
+/// check boxes; ralph recognizes which it is. What is done there must pass a review here. If there is a task list
+/// already, ralph adds the new stories at its end and keeps a copy of the old file.
 ///
 /// Example: ralph stories import specs/001-search/tasks.md --dry-run
 #[derive(Args, Debug)]
@@ -47,9 +47,9 @@ pub(super) struct ImportArgs {
 
     /// Make stories of issues of the repository on GitHub instead: `label:ready`, or numbers
     ///
-    /// Words may be label:, assignee:, creator: and milestone:, of which an open issue must have all. `gh` reads them. An issue
-    /// whose author is not owner, member or collaborator is left out, unless --trust-author names the author or the settings
-    /// have a sandbox.
+    /// The words can be label:, assignee:, creator: and milestone:; an open issue must match all of them. `gh` reads
+    /// the issues. Ralph leaves out an issue if its author is not an owner, member or collaborator, unless
+    /// --trust-author names the author or the settings have a sandbox.
     #[arg(long, value_name = "QUERY", value_parser = IssueQuery::parse, conflicts_with_all = ["file", "kind", "by", "tick", "skip_done"])]
     issues: Option<IssueQuery>,
 

@@ -29,11 +29,11 @@ use crate::{
 /// Example: ralph stories init --name search
 #[derive(Args, Debug)]
 pub(super) struct StoriesInitArgs {
-    /// What is to be built, in a word or two; the branch is called after it
+    /// What you want to build, in a word or two; the branch gets this name
     #[arg(long, value_name = "FEATURE")]
     name: Option<String>,
 
-    /// Replace files that are there, but never a PRD that a person has written
+    /// Replace existing files, but never a PRD that a person has written
     #[arg(long)]
     force: bool,
 

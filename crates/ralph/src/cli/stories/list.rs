@@ -23,7 +23,7 @@ use crate::{
 
 /// Show the stories: how far each is, how often it was reviewed, what it waits for
 ///
-/// After a run that was killed inside a turn, this is the list as ralph puts it right when it judges that turn.
+/// After a run that was killed during a turn, this is the list with everything undone that the turn may not do.
 ///
 /// Example: ralph stories list --json
 #[derive(Args, Debug)]

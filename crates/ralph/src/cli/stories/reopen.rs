@@ -11,8 +11,8 @@ use crate::cli::print_lines;
 
 /// Submit for review what passed without one
 ///
-/// After a run with --skip-review, a run with reviews refuses stories that pass and were never approved. This submits them
-/// for review, all of them or those that are named.
+/// After a run with --skip-review, a run with reviews refuses stories that pass but were never approved. This command
+/// submits them for review: all of them, or those that you name.
 ///
 /// Example: ralph stories reopen && ralph stories
 #[derive(Args, Debug)]

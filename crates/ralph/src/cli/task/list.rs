@@ -19,12 +19,12 @@ use crate::{
     term::{Palette, fit::one_line},
 };
 
-/// Show the tasks of this project and how they stand
+/// Show the tasks of this project and their state
 ///
 /// Example: ralph task list --tree
 #[derive(Args, Debug)]
 pub(super) struct TaskListArgs {
-    /// Show the runs of each task, with those that agents started below those that started them
+    /// Show the runs of each task, with child runs below their parents
     #[arg(long)]
     tree: bool,
 

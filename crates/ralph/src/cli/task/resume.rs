@@ -16,8 +16,8 @@ use crate::tasks::{Task, Tasks, bus::Draft, parse_id, record::Status, store};
 
 /// Continue a task that was stopped, that waits for a person, or that is done
 ///
-/// Removes DONE and `WAIT_WITHOUT_RESTART`, and starts the task again: with the agent that it had, the flags that it was
-/// started with and the flags that are given now, where they differ. `ralph task run --task ID` goes by the settings instead.
+/// Removes DONE and `WAIT_WITHOUT_RESTART`, and starts the task again with the same agent and flags; flags that you
+/// give now override them. `ralph task run --task ID` uses the current settings instead.
 ///
 /// Example: ralph task resume greeter
 #[derive(Args, Debug)]

@@ -39,17 +39,17 @@ use crate::{
 
 /// Start a task, or continue it
 ///
-/// The prompt becomes the task's text, TASK.md, unless there is one. The agent is started until it writes DONE
-/// into the task's folder; then the runs that it started are waited for, and the guardrails run: where they fail, or
-/// a run takes too long, DONE is renamed to DONE.refuted-N and the agent is started again. Runs that are still at work
-/// when the task stops are named and ended. It may also say that it waits for
-/// a person: by exit code 42, by a message of type `wait_without_restart`, or by a file `WAIT_WITHOUT_RESTART`.
-/// Then ralph exits with 6, and `ralph task resume` goes on.
+/// The prompt becomes the task's text, TASK.md, unless there is one. Ralph starts the agent until it writes DONE into
+/// the task's folder. Then ralph waits for the runs that the agent started, and runs the guardrails. If one fails, or
+/// a run takes too long, ralph renames DONE to DONE.refuted-N and starts the agent again. When the task stops, ralph
+/// names and ends the runs that are still working. The agent can also say that it waits for a person: with exit code
+/// 42, a message of type `wait_without_restart`, or a file `WAIT_WITHOUT_RESTART`. Then ralph exits with 6, and
+/// `ralph task resume` continues.
 ///
 /// Example: ralph task run --task greeter -p "Make greet.sh greet the name it is given."
 #[derive(Args, Debug)]
 pub(super) struct TaskRunArgs {
-    /// What the task is called; without it, a new name is made
+    /// The name of the task; without it, ralph makes one
     #[arg(long, value_name = "ID", value_parser = parse_id)]
     task: Option<String>,
 
@@ -90,22 +90,22 @@ struct TaskFlags {
 #[derive(Args, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RestartFlags {
-    /// Start the agent so many times in all [default: 100]
+    /// Start the agent at most this many times [default: 100]
     #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "is_unset")]
     max_restarts: Option<u32>,
 
-    /// Wait so long before it is started again [default: 1s]
+    /// Wait this long before starting the agent again [default: 1s]
     #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     restart_delay: Option<Duration>,
 
-    /// Wait so long for the runs that it started when the task is done [default: 5m]
+    /// Wait this long for the runs that the agent started, when the task is done [default: 5m]
     #[arg(long, value_name = "DURATION", value_parser = parse_typed_duration)]
     #[serde(serialize_with = "seconds_or_off", skip_serializing_if = "is_unset")]
     child_wait_timeout: Option<Duration>,
 
-    /// Leave runs that the agent started at work when the task stops, and do not wait for them when it is done
+    /// Do not wait for the runs that the agent started when the task is done, and do not end them when it stops
     #[arg(long)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     keep_children: bool,
