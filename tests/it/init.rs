@@ -11,7 +11,7 @@ use crate::{
 
 const AGENT: &str = "Agent command (e.g., claude, codex, amp, or other LLM CLI): ";
 /// Asked where a second agent is installed.
-const SECOND: &str = "Have gemini stand in when codex cannot work, and review what it did? (y/N): ";
+const SECOND: &str = "Use gemini when codex cannot work, and for reviews? (y/N): ";
 const FLAGS: &str = "Agent flags (comma-separated, optional): ";
 const ITERATIONS: &str = "Maximum iterations [10]: ";
 const RESPONSE: &str = "Completion response [DONE]: ";

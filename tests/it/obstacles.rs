@@ -170,7 +170,7 @@ fn commands_for_stories_wait_for_no_pipe_and_follow_no_link() {
     }
     fs::remove_dir_all(env.path("ralph")).expect("the folder");
     symlink(&outside.folder, env.path("ralph")).expect("a link");
-    env.ralph(&["stories", "list"]).exits(2).says("cannot read ralph/tasks.json: a link stands in its place");
+    env.ralph(&["stories", "list"]).exits(2).says("cannot read ralph/tasks.json: a link is in its place");
     env.ralph(&["stories", "init", "--force"]).exits(2).says("cannot write ralph/");
     outside.is_untouched();
 

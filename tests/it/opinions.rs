@@ -195,7 +195,7 @@ fn what_a_reviewer_changes_is_undone_and_its_approval_does_not_count() {
     env.commit_all();
     env.run(&[])
         .exits(7)
-        .says("the reviewer changed what it was to judge; it was put back")
+        .says("the reviewer changed files, and ralph restored them")
         .says("That does not count")
         .prints("approved after it had changed what it was to judge");
     let [status, branch, log, made, kept] = seen(&env);
@@ -207,7 +207,7 @@ fn what_a_reviewer_changes_is_undone_and_its_approval_does_not_count() {
     assert!(["HEAD", "made.txt", "added.txt", "kept.txt"].iter().all(|it| undone.contains(it)), "{undone}");
     // What it only leaves beside the work says nothing about its verdict.
     let env = reviewed_by(&format!("echo note >note.txt; {APPROVES}"));
-    env.run(&[]).exits(0).says("it was put back: note.txt");
+    env.run(&[]).exits(0).says("ralph restored them: note.txt");
     assert!(!env.path("note.txt").exists());
 }
 

@@ -154,7 +154,7 @@ fn the_figures_of_the_readme_are_those_of_the_table() {
 }
 
 /// Words that a reader who is in a hurry stumbles over, each with a plainer one.
-const AVOIDED: [(&str, &str); 15] = [
+const AVOIDED: [(&str, &str); 33] = [
     ("somebody", "a person, another process"),
     ("nobody", "no one, no process"),
     ("whoever", "the person who, the process that"),
@@ -162,14 +162,32 @@ const AVOIDED: [(&str, &str); 15] = [
     ("mend", "fix"),
     ("mends", "fixes"),
     ("mended", "fixed"),
-    ("go on with", "continue"),
-    ("goes on with", "continues"),
+    ("go on", "continue"),
+    ("goes on", "continues"),
+    ("went on", "continued"),
     ("put right", "restore"),
     ("puts right", "restores"),
+    ("put back", "restore"),
+    ("puts back", "restores"),
     ("let go", "allow to stop"),
+    ("lets go", "allows to stop"),
     ("take away", "remove"),
     ("takes away", "removes"),
     ("taken away", "removed"),
+    ("took away", "removed"),
+    ("taken up again", "resumed"),
+    ("judged by", "checked by, decided by"),
+    ("is said to be", "ralph reports"),
+    ("are said to be", "ralph reports"),
+    ("told so", "ralph tells it"),
+    ("waited out", "ralph waits for"),
+    ("in vain", "without success"),
+    ("stands in", "takes over, is in"),
+    ("how it stands", "its state"),
+    ("as it stands", "as it is"),
+    ("is no wall", "is not a security boundary"),
+    ("telephone", "phone"),
+    ("shall", "must, will"),
 ];
 
 /// The avoided words in a text, each with what to write instead.
@@ -188,12 +206,22 @@ fn people_read_plain_words() {
         |name: &str| name == "README.md" || (name.starts_with("docs/") && !name.starts_with("docs/design/"));
     let mut found = Vec::new();
     for (name, page) in pages(&root).iter().filter(|(name, _)| is_for_users(name)) {
-        // What stands between backticks is what a program says or is told.
+        // What is between backticks is what a program prints or reads.
         let prose = prose(page).split('`').step_by(2).collect::<Vec<_>>().join(" ");
         found.extend(avoided(&prose).into_iter().map(|word| format!("{name}: {word}")));
     }
     let mut all = Vec::new();
     messages(&root.join("crates"), &mut all);
+    // What agents read, too.
+    for folder in ["prompts", "prompts/stories", "plugin"] {
+        let entries =
+            fs::read_dir(root.join(folder)).expect("a folder").map(|entry| entry.expect("an entry"));
+        all.extend(entries.filter_map(|entry| fs::read_to_string(entry.path()).ok()));
+    }
+    for skill in fs::read_dir(root.join("plugin/skills")).expect("the skills") {
+        let path = skill.expect("a skill").path().join("SKILL.md");
+        all.push(fs::read_to_string(path).expect("a skill"));
+    }
     found.extend(
         all.iter().flat_map(|text| avoided(text).into_iter().map(move |word| format!("{text}: {word}"))),
     );

@@ -75,7 +75,7 @@ fn what_is_the_users_own_in_codex_stays_as_it_was() {
     let mine = json!({"type": "command", "command": "mine"});
     hooks["hooks"]["Stop"][0]["hooks"].as_array_mut().expect("hooks").push(mine.clone());
     env.write("mine.json", &hooks.to_string());
-    env.ralph(&uninstall).exits(0).prints("took the hooks out");
+    env.ralph(&uninstall).exits(0).prints("removed the hooks");
     assert!(path.is_symlink());
     let left: Value = serde_json::from_str(&env.read("mine.json")).expect("JSON");
     assert_eq!(left, json!({"hooks": {"Stop": [{"hooks": [mine]}]}}));

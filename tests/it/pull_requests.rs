@@ -165,7 +165,7 @@ fn what_fails_is_said_and_made_good_by_hand() {
     server.refuse(None);
     env.ralph(&["pr"]).exits(0).prints("Pull request created: https://github.com/acme/tool/pull/101");
     env.ralph(&["pr"]).exits(0).prints("Pull request updated");
-    env.ralph(&["verify"]).says_not("does not hold");
+    env.ralph(&["verify"]).says_not("is not valid");
     assert_eq!(server.pulls().len(), 1);
     env.ralph(&["resume"]).exits(2).says("there is nothing to resume");
 }

@@ -106,9 +106,7 @@ fn what_a_reviewer_changes_is_put_back() {
         (state, env.read("kept.txt"), env.read("mine.txt"), env.read("new.txt"))
     };
     let before = seen(&env);
-    env.ralph(&["review", "HEAD~1"])
-        .exits(0)
-        .says("the reviewer changed what it was to judge; it was put back");
+    env.ralph(&["review", "HEAD~1"]).exits(0).says("the reviewer changed files, and ralph restored them");
     assert_eq!(seen(&env), before);
     assert!(!env.path("added.txt").exists());
     let undone = env.events("turn_ended")[0]["undone"].to_string();

@@ -32,10 +32,10 @@ fn the_next_turn_is_told_and_no_other() {
     let env = waiting(say("Hm."), &[json!([say("Well.")]), json!([done()])]);
     let ralph = env.start(&["run", "-p", "Do it."]);
     env.await_file("began");
-    env.ralph(&["say", "Use tabs."]).exits(0).prints("note 1 for run").prints("the next turn is told");
+    env.ralph(&["say", "Use tabs."]).exits(0).prints("note 1 for run").prints("the next turn reads it");
     env.ralph(&["say", "--list"]).exits(0).prints("1 for the next turn: Use tabs.");
     touch(&env.path("began.go"));
-    ralph.wait().exits(0).says("Note 1, for the next turn: Use tabs.").says("The agent is told note 1.");
+    ralph.wait().exits(0).says("Note 1, for the next turn: Use tabs.").says("The agent reads note 1.");
     let told: Vec<bool> = env.whole_prompts().iter().map(|prompt| has_note(prompt, "Use tabs.")).collect();
     assert_eq!(told, [false, true, false]);
     assert!(env.whole_prompts()[1].ends_with("as the last line instead."), "how to finish stands last");
@@ -114,7 +114,7 @@ fn a_note_outlives_a_kill_and_waits_for_the_resume() {
     env.await_file("began");
     ralph.kill_9();
     env.nothing_left();
-    env.ralph(&["say", "Use tabs."]).exits(0).prints("does not run").prints("ralph resume");
+    env.ralph(&["say", "Use tabs."]).exits(0).prints("is not running").prints("ralph resume");
     env.ralph(&["resume"]).exits(0);
     let told: Vec<bool> = env.whole_prompts().iter().map(|prompt| has_note(prompt, "Use tabs.")).collect();
     assert_eq!(told, [false, true]);
@@ -130,7 +130,7 @@ fn a_note_is_plain_text_of_some_length_and_its_echo_claims_nothing() {
     let ralph = env.start(&["run", "-m", "2", "-p", "Do it."]);
     env.await_file("began");
     env.ralph(&["say", &"x".repeat(100_000)]).exits(2).says("at most 65536 bytes").says("name the file");
-    env.ralph(&["say", " \u{1b}[2J "]).exits(2).says("say what the agent is told");
+    env.ralph(&["say", " \u{1b}[2J "]).exits(2).says("say what to tell the agent");
     env.ralph(&["say", "\u{1b}[31m<response>DONE</response>\u{7}"]).exits(0);
     touch(&env.path("began.go"));
     ralph.wait().exits(1);

@@ -308,7 +308,7 @@ fn no_review_is_spent_on_what_did_not_pass() {
         leaves(&list(&[approved("US-1", 1)])),
     ]));
     let output = env.ralph(&["stories", "--no-baseline"]).exits(0);
-    output.says("Undone: US-1 reviewStatus: needs_review, put back to null");
+    output.says("Undone: US-1 reviewStatus: needs_review, restored to null");
     assert_eq!(turns(&env), ["implement US-1", "implement US-1", "review US-1"]);
     assert!(env.prompts()[1].contains("Guardrail \"test -e proof\" failed"), "{}", env.prompts()[1]);
     assert!(env.commits_made().contains(&"ralph: take back what did not pass its checks".to_owned()));

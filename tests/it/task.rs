@@ -394,8 +394,8 @@ fn a_bus_that_cannot_be_written_stops_nothing() {
     let env = env(FINISH);
     fs::create_dir_all(env.path(".ralph/tasks/t/TASK-MESSAGE-BUS.md")).expect("a folder");
     fs::create_dir_all(env.path(".ralph/tasks/PROJECT-MESSAGE-BUS.md")).expect("a folder");
-    let output = run(&env, &[]).exits(0).says("others cannot be told about this run");
-    assert_eq!(output.stderr.matches("others cannot be told").count(), 1, "{}", output.stderr);
+    let output = run(&env, &[]).exits(0).says("cannot tell others about this run");
+    assert_eq!(output.stderr.matches("cannot tell others").count(), 1, "{}", output.stderr);
     assert_eq!(records(&env)[0]["status"], "completed");
 }
 

@@ -32,8 +32,8 @@ fn a_full_disk_stops_no_task() {
         esac";
     let env = env(script);
     let Some(output) = on_small_disk(&env, &format!("'{RALPH}' task run --task t")) else { return };
-    let output = output.exits(0).says("others cannot be told about this run");
-    assert_eq!(output.stderr.matches("others cannot be told").count(), 1, "{}", output.stderr);
+    let output = output.exits(0).says("cannot tell others about this run");
+    assert_eq!(output.stderr.matches("cannot tell others").count(), 1, "{}", output.stderr);
     assert_eq!(turns(&env), 4);
     // What was posted is whole, and what came after the disk had room again is there.
     let text = env.read(".ralph/tasks/t/TASK-MESSAGE-BUS.md");
@@ -64,7 +64,7 @@ fn a_folder_that_becomes_read_only_stops_no_task() {
         esac; exit 0";
     let env = env(script);
     let Some(output) = on_small_disk(&env, &format!("'{RALPH}' task run --task t")) else { return };
-    output.exits(0).says("others cannot be told about this run");
+    output.exits(0).says("cannot tell others about this run");
     assert_eq!(turns(&env), 3);
     env.nothing_left();
 }

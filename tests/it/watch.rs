@@ -182,7 +182,7 @@ fn who_leaves_a_loop_that_is_watched_is_asked() {
     env.await_file("began");
     sees(&pty, "Some words.");
     pty.types("q");
-    sees(&pty, "the run goes on in the background");
+    sees(&pty, "the run continues in the background");
     pty.types("q");
     pty.exits(0);
     pty.ends();

@@ -97,7 +97,7 @@ fn the_reason_is_shown_and_a_person_decides() {
     env.ralph(&["accept", "-m", "fine"]).exits(0);
     assert_eq!((&asked()["turns"], &asked()["inVain"]), (&json!(1), &json!(1)));
     env.ralph(&["report", "--file", "report.html"]).exits(0);
-    assert!(env.read("report.html").contains("turn asked about findings, 1 in vain: the agent"));
+    assert!(env.read("report.html").contains("turn asked about findings, 1 unnecessary: a person"));
     let run = env.run_id();
     env.ralph(&["status", "--exit-code", &run]).exits(0);
 }
@@ -157,7 +157,7 @@ fn a_claim_is_refused_or_only_reported_or_files_are_put_back() {
         .prints("ran 2 tests before the run and 1 now")
         .prints(".npmrc");
     let env = on("restore", json!([[cheat(FORGET), done()], [write("cart.py", CART), done()]]));
-    env.run(&[]).exits(0).says("put back as it was when the run began: test_cart.py");
+    env.run(&[]).exits(0).says("restored to the start of the run: test_cart.py");
     assert_eq!(env.read("test_cart.py"), TESTS);
     let put_back = &env.events("put_back")[0];
     let kept = env.newest_run().join(put_back["kept"].as_str().expect("a folder")).join("test_cart.py");

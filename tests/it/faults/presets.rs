@@ -133,7 +133,7 @@ pub(crate) const RESTORED: Preset = Preset {
     agent: r#"
         case "$prompt" in *"commit message"*) echo "Do part $RALPH_ITERATION"; exit;; esac
         case "$prompt" in
-            *"put back"*) echo good >code ;;
+            *"has restored"*) echo good >code ;;
             *) echo bad >code; echo true >tests/run.sh ;;
         esac
         echo "<response>DONE</response>""#,

@@ -147,7 +147,7 @@ fn being_born_approved() {
 fn breaking_the_file() {
     let before = [story("US-1")];
     for text in ["", "{", "[]", "{\"userStories\": []}"] {
-        caught_in(project(&list(&before)), &leaves(text), &before, "put back as a whole");
+        caught_in(project(&list(&before)), &leaves(text), &before, "restored it as a whole");
     }
     let gone = json!([shell("git rm --quiet -r ralph && git commit --quiet -m gone"), say("Gone.")]);
     let env = caught_in(project(&list(&before)), &gone, &before, "The file is gone");
@@ -165,7 +165,7 @@ fn breaking_the_file() {
         commit(),
         say("Linked.")
     ]);
-    let env = caught_in(project(&list(&before)), &link, &before, "put back as a whole");
+    let env = caught_in(project(&list(&before)), &link, &before, "restored it as a whole");
     assert_eq!(std::fs::read_to_string(env.root().join("target")).expect("a file"), "mine\n");
 }
 

@@ -25,7 +25,7 @@ fn killed_after_a_cheat(more: &[Value]) -> Env {
 fn a_new_run_finds_the_cheat_of_the_last_one_first() {
     let env = killed_after_a_cheat(&[json!([say("Now I know.")])]);
     let first = env.run_id();
-    env.ralph(&["stories", "-n", "1"]).exits(1).says("Undone: US-1 passes: true, put back to false");
+    env.ralph(&["stories", "-n", "1"]).exits(1).says("Undone: US-1 passes: true, restored to false");
     assert_eq!(stories(&env), [story("US-1")]);
     assert_eq!(turns(&env), ["implement US-1"]);
     let judged = &env.events("tasks_judged")[0];
@@ -42,7 +42,7 @@ fn a_new_run_finds_the_cheat_of_the_last_one_first() {
 #[test]
 fn commands_do_not_believe_what_a_killed_turn_left() {
     let env = killed_after_a_cheat(&[json!([say("Well.")])]);
-    let warning = "was never judged; US-1 passes: true, put back to false";
+    let warning = "was never judged; US-1 passes: true, restored to false";
     let forged = env.read("ralph/tasks.json");
     env.ralph(&["stories", "list"]).exits(0).says(warning).prints("Next: implement US-1");
     let shown = env.ralph(&["stories", "list", "--json"]).exits(0).stdout;

@@ -125,7 +125,7 @@ fn a_review_that_changes_anything_else_approves_nothing() {
         meddling("echo mended >work.txt"),
         leaves(&list(&[approved("US-1", 2)])),
     ]));
-    env.ralph(&["stories"]).exits(0).says("Undone: US-1 reviewStatus: approved, put back to needs_review");
+    env.ralph(&["stories"]).exits(0).says("Undone: US-1 reviewStatus: approved, restored to needs_review");
     assert_eq!(super::turns(&env), ["implement US-1", "review US-1", "review US-1"]);
     let prompt = &env.prompts()[2];
     assert!(prompt.contains("its approval does not count: work.txt."), "{prompt}");
@@ -168,6 +168,6 @@ fn a_review_that_was_killed_approves_nothing_either() {
     env.await_file("../reviewed");
     running.kill_9();
     env.nothing_left();
-    env.ralph(&["resume"]).exits(1).says("Undone: US-1 reviewStatus: approved, put back to needs_review");
+    env.ralph(&["resume"]).exits(1).says("Undone: US-1 reviewStatus: approved, restored to needs_review");
     assert_eq!(super::turns(&env), ["review US-1", "review US-1"]);
 }

@@ -51,7 +51,7 @@ fn was_told(env: &Env, nth: usize, why: &str) {
 #[test]
 fn a_killed_turn_submits_nothing() {
     let env = killed();
-    env.ralph(&["resume"]).exits(0).says("Undone: US-1 reviewStatus: needs_review, put back to null");
+    env.ralph(&["resume"]).exits(0).says("Undone: US-1 reviewStatus: needs_review, restored to null");
     assert_eq!(turns(&env), ["implement US-1", "implement US-1", "review US-1"]);
     was_told(&env, 1, "the iteration that submitted it was cut off before its checks ran");
     assert!(!env.prompts()[2].contains("taken back"), "{}", env.prompts()[2]);
@@ -61,7 +61,7 @@ fn a_killed_turn_submits_nothing() {
 fn a_new_run_believes_no_submission_of_a_killed_turn() {
     let env = killed();
     let listed = env.ralph(&["stories", "list"]).exits(0).prints("Next: implement US-1");
-    listed.says("was never verified; US-1 reviewStatus: needs_review, put back to null");
+    listed.says("was never verified; US-1 reviewStatus: needs_review, restored to null");
     assert_eq!(stories(&env), [submitted("US-1", 0)], "who only looks changes nothing");
     env.ralph(&["stories", "--no-baseline"]).exits(0);
     assert_eq!(turns(&env), ["implement US-1", "review US-1"]);

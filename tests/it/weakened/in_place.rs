@@ -57,7 +57,7 @@ fn files_are_put_back_and_what_is_new_is_removed() {
     for env in projects(&json!([[cheat(FORGET), done()], [write("cart.py", CART), done()]])) {
         let never = json!({"verify": {"checkout": "never", "onFinding": "restore"}});
         let env = env.settings(never);
-        env.run(&[]).exits(0).says("put back as it was when the run began: test_cart.py");
+        env.run(&[]).exits(0).says("restored to the start of the run: test_cart.py");
         assert_eq!(env.read("test_cart.py"), TESTS);
     }
 }

@@ -115,9 +115,9 @@ impl Level {
     /// What it does not cover, in words.
     pub fn uncovered(self) -> &'static [&'static str] {
         match self {
-            Self::Embedded => &["what an allowed host is told", "flaws of the kernel", "the agent's own key"],
+            Self::Embedded => &["data sent to allowed hosts", "flaws of the kernel", "the agent's own key"],
             Self::Bwrap => &[
-                "what an allowed host is told",
+                "data sent to allowed hosts",
                 "flaws of the kernel",
                 "the agent's own key",
                 "the number of processes of the superuser",
@@ -126,7 +126,7 @@ impl Level {
                 "protected paths and secrets inside the project: the former are compared after each turn",
                 "hosts by name: a program that ignores the proxy reaches the proxy's port number on any host",
                 "modes and times of files outside, and the number of processes",
-                "what an allowed host is told",
+                "data sent to allowed hosts",
                 "the agent's own key",
             ],
             Self::Seatbelt => {

@@ -162,7 +162,7 @@ fn settings(findings: &Findings) -> Vec<Fact> {
         );
     }
     if settings.files.is_empty() {
-        facts.push(here(Severity::Note, "no settings file; the defaults hold".to_owned()));
+        facts.push(here(Severity::Note, "no settings file; the defaults apply".to_owned()));
     }
     for (key, setting) in &settings.values {
         if let Some(origin) = &setting.origin {

@@ -179,7 +179,7 @@ impl Standstill {
 
     fn reason(&self) -> String {
         let told = format!(
-            "no progress since iteration {}: {}, also after the agent was told so",
+            "no progress since iteration {}: {}, even after ralph told the agent",
             self.since,
             self.what()
         );

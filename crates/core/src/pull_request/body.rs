@@ -187,7 +187,7 @@ fn receipt(judged: &Predicate, has_notes: bool) -> String {
     let how = if has_notes {
         format!("\n\n```sh\ngit fetch origin refs/notes/ralph:refs/notes/ralph && ralph verify {commit}\n```")
     } else {
-        " Its receipt is with whoever ran it: add `notes` to `scm.tasks` to push receipts.".to_owned()
+        " Its receipt is on the machine that ran it: add `notes` to `scm.tasks` to push receipts.".to_owned()
     };
     format!("Run {run}, made by ralph {}.{how}", inline(&judged.tools.ralph, 40))
 }

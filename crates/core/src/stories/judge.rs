@@ -175,7 +175,7 @@ impl Bench<'_> {
     fn put_back_whole(mut self, reason: &str) -> ListJudgement {
         self.found
             .broken
-            .push(format!("tasks.json could not be read, so it was put back as a whole. {reason}"));
+            .push(format!("tasks.json could not be read, so ralph restored it as a whole. {reason}"));
         self.undone(None, "tasks.json", "unreadable", "as before the turn");
         self.found.text = Some(self.before);
         self.found

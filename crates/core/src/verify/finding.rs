@@ -23,7 +23,7 @@ pub enum Finding {
         /// After how many reviews.
         cap: u32,
     },
-    /// A guardrail passes in the working tree and fails in the judge, also after the agent was told so.
+    /// A guardrail passes in the working tree and fails in the judge, even after ralph told the agent.
     JudgeDisagrees {
         /// Which.
         command: String,
@@ -231,7 +231,7 @@ impl Finding {
     pub fn choices(&self) -> String {
         let files: Vec<String> = self.checks().iter().map(|check| format!("`{}`", check.file)).collect();
         let back = match &files[..] {
-            [] => "Put back what was there when the run began".to_owned(),
+            [] => "Restore what was there when the run began".to_owned(),
             _ => format!("Put {} back as it was when the run began", listed(&files)),
         };
         format!(
@@ -320,7 +320,7 @@ mod tests {
             Finding::FewerTests { command: "make".to_owned(), loss: TestLoss::NoSummary { before: 3 } };
         for (finding, expected) in [
             (changed(&[]), "Put `tests/a.py` back as it was when the run began, or "),
-            (fewer, "Put back what was there when the run began, or "),
+            (fewer, "Restore what was there when the run began, or "),
         ] {
             let text = finding.choices();
             assert!(text.starts_with(expected) && text.contains("<reason>"), "{text}");

@@ -36,7 +36,7 @@ pub(super) struct DemoArgs {
     fleet: bool,
 }
 
-const TASK: &str = "Make greet.sh greet whoever it is told to, and the world when it is told nobody.
+const TASK: &str = "Make greet.sh greet the name it is given, and the world if it gets none.
 Say <response>DONE</response> when it works.
 ";
 
@@ -179,11 +179,11 @@ fn script_of(repository: &Path) -> Value {
                 {"tool": {"name": "Read", "input": {"file_path": "test.sh"}, "output": TEST}}, pause(500),
                 {"tool": {"name": "Write", "input": {"file_path": "greet.sh"}, "output": "File created: greet.sh"}},
                 write(FIRST_TRY), pause(500),
-                {"say": "It greets whoever it is told to. <response>DONE</response>"}, pause(300),
+                {"say": "It greets the name it is given. <response>DONE</response>"}, pause(300),
                 usage(0.04, 18_200, 410),
             ],
             [
-                {"say": "The guardrail says that nobody is greeted when there is no name. It is right."}, pause(600),
+                {"say": "The guardrail shows that greet.sh fails without a name. It is right."}, pause(600),
                 {"tool": {"name": "Edit", "input": {"file_path": "greet.sh"}, "output": "greet.sh has been updated"}},
                 write(SECOND_TRY), pause(400),
                 {"tool": {"name": "Bash", "input": {"command": "sh test.sh"},

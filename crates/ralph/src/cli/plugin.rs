@@ -120,7 +120,7 @@ fn uninstall(args: &WhereArgs, project: &Path) -> Result<()> {
             return print_lines(&format!("there are no hooks of ralph's in {}\n", codex.path.display()));
         }
         codex.uninstall()?;
-        return print_lines(&format!("took the hooks out of {}\n", codex.path.display()));
+        return print_lines(&format!("removed the hooks from {}\n", codex.path.display()));
     }
     let folder = plugin::folder()?;
     let (scopes, name) = (Scopes::read(&folder), args.name(project));
@@ -135,11 +135,11 @@ fn uninstall(args: &WhereArgs, project: &Path) -> Result<()> {
     claude.call(&["plugin", "uninstall", NAME, "--scope", args.scope()])?;
     if !others.is_empty() {
         scopes.remove(&name)?;
-        return print_lines(&format!("took the plugin away; it stays for {others}\n"));
+        return print_lines(&format!("removed the plugin; it stays for {others}\n"));
     }
     claude.call(&["plugin", "marketplace", "remove", "ralph"])?;
     fs_err::remove_dir_all(&folder)?;
-    print_lines("took the plugin away\n")
+    print_lines("removed the plugin\n")
 }
 
 fn show(as_json: bool, project: &Path) -> Result<()> {

@@ -81,7 +81,7 @@ pub(super) fn main(args: &SayArgs, project: &Path) -> Result<u8> {
     let (run, text) = match (&args.first, &args.second) {
         (Some(run), Some(text)) => (Some(run.as_str()), text),
         (Some(text), None) if !target::is_one(text) => (None, text),
-        (Some(_) | None, _) => return Err(Error::new("say what the agent is told: ralph say \"...\"")),
+        (Some(_) | None, _) => return Err(Error::new("say what to tell the agent: ralph say \"...\"")),
     };
     let text = note(text).map_err(refused)?;
     for run in target::runs(run, project)? {
@@ -92,7 +92,7 @@ pub(super) fn main(args: &SayArgs, project: &Path) -> Result<u8> {
 
 fn refused(reason: NoNote) -> Error {
     match reason {
-        NoNote::Empty => Error::new("say what the agent is told: ralph say \"...\""),
+        NoNote::Empty => Error::new("say what to tell the agent: ralph say \"...\""),
         NoNote::TooLong(len) => {
             Error::new(format!("a note has at most {MAX_NOTE_LEN} bytes, and this one has {len}"))
                 .hint("write it into a file of the project, and name the file in the note")
@@ -116,14 +116,14 @@ fn say(run: &RunDir, request: &PersonRequest) -> Result<()> {
     let is_there = journal::process(run).is_some() || bound_to(run).is_some();
     let when = match (is_there, bound_to(run).is_some(), now && is_heard, keep) {
         (false, ..) => {
-            format!("the run does not run; the agent is told when you continue it: ralph resume {id}")
+            format!("the run is not running; the agent reads it when you continue: ralph resume {id}")
         }
-        (_, true, ..) => "the agent is told when it next stops".to_owned(),
+        (_, true, ..) => "the agent reads it when it next stops".to_owned(),
         (_, _, true, _) if after.state.is_in_turn() => {
-            "the running turn ends, and the next one is told".to_owned()
+            "the running turn ends, and the next one reads it".to_owned()
         }
-        (.., true) => "every turn from the next on is told".to_owned(),
-        _ => "the next turn is told".to_owned(),
+        (.., true) => "every turn from the next on reads it".to_owned(),
+        _ => "the next turn reads it".to_owned(),
     };
     print_lines(&format!("note {note} for run {id}: {when}\n"))
 }
@@ -166,11 +166,11 @@ fn refuse_told(note: &PersonNote, run: &Run) -> Result<()> {
     }
     match note.told {
         Some(iteration) if !note.keep => {
-            Err(Error::new(format!("note {number} was told in iteration {iteration}"))
+            Err(Error::new(format!("note {number} was read in iteration {iteration}"))
                 .hint("say what applies instead: ralph say \"...\""))
         }
         None if !note.keep && is_being_told => {
-            Err(Error::new(format!("the running turn was told note {number}"))
+            Err(Error::new(format!("the running turn has read note {number}"))
                 .hint("say what applies instead, and end the turn: ralph say --now \"...\""))
         }
         Some(_) | None => Ok(()),

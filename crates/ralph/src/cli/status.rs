@@ -135,7 +135,7 @@ fn exit_code(run: &RunDir) -> Result<u8> {
     match state.outcome() {
         Some(outcome) if journal::process(run).is_none() => Ok(state.exit_code(&plan, outcome)),
         Some(_) | None => Err(Error::new(format!("run {} has not ended", run.id()))
-            .hint(format!("`ralph status` shows how it stands; `ralph resume {}` continues it", run.id()))),
+            .hint(format!("`ralph status` shows its state; `ralph resume {}` continues it", run.id()))),
     }
 }
 

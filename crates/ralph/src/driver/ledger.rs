@@ -112,7 +112,7 @@ impl Ledger {
         if let Err(error) = written
             && !std::mem::replace(&mut self.disk_warned, true)
         {
-            let text = format!("the record of the run cannot be written ({error}); the run goes on");
+            let text = format!("the record of the run cannot be written ({error}); the run continues");
             self.reporters.event(&self.run, &Entry { at: journal::now(), event: Event::warned(text) });
         }
         if let Some(complaint) = self.reporters.complaint() {

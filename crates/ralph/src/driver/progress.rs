@@ -33,7 +33,7 @@ pub(super) fn warn_of_standstill(site: &mut Site, turn: &Turn) {
     let last = site.run().memory.turn.as_ref();
     let is_again = last.is_some_and(|last| last.turn.iteration == turn.iteration);
     if let Some(what) = site.run().state.repeats().filter(|_| !is_again) {
-        let text = format!("there is no progress: {what}; the agent is told so");
+        let text = format!("there is no progress: {what}; ralph tells the agent");
         site.ledger.warn(text);
     }
 }

@@ -325,7 +325,7 @@ impl SessionLoop {
     fn refuse_opinion(&mut self, started: OpinionStarted) {
         let about = started.about;
         self.ledger.record(Event::OpinionStarted(Box::new(started)));
-        let message = "nobody is asked inside a conversation; use `ralph review`".to_owned();
+        let message = "no reviewer is asked inside a conversation; use `ralph review`".to_owned();
         let end = TurnEnd::Failed(Failure { kind: FailureKind::Transient, message });
         self.ledger.record(Event::OpinionEnded(Box::new(OpinionEnded::new(about, end))));
     }

@@ -14,7 +14,7 @@ pub(super) fn keep(site: &mut Site, git: Option<&Git>, turn: &Turn) -> Option<Ke
     match git?.keep(&mut site.supervisor, &folder) {
         Ok(kept) => Some(kept),
         Err(error) => {
-            site.ledger.warn(format!("what the reviewer changes cannot be put back: {error}"));
+            site.ledger.warn(format!("what the reviewer changes cannot be restored: {error}"));
             None
         }
     }
@@ -40,14 +40,14 @@ pub(super) fn restore(
                 let names = restored.files.join(", ");
                 let left = restored.left.get(..12).unwrap_or(&restored.left);
                 let text = format!(
-                    "the reviewer changed what it was to judge; it was put back: {names}. What it did: git diff HEAD {left}"
+                    "the reviewer changed files, and ralph restored them: {names}. What it did: git diff HEAD {left}"
                 );
                 site.ledger.warn(text);
             }
             restored
         }
         Err(error) => {
-            site.ledger.warn(format!("what the reviewer changed cannot be put back: {error}"));
+            site.ledger.warn(format!("what the reviewer changed cannot be restored: {error}"));
             RestoredFiles { meddled: true, ..RestoredFiles::default() }
         }
     }

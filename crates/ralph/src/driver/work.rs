@@ -11,8 +11,10 @@ pub(super) fn judge(ledger: &mut Ledger, is_enough: bool, otherwise: NoWork) -> 
         NoWork::Reject => Some(GateFailure::refused(NO_WORK.to_owned())),
         NoWork::Accept => None,
         NoWork::Warn => {
-            ledger
-                .warn("the promise was made without any work, and accepted as the loop was told".to_owned());
+            ledger.warn(
+                "the promise was made without any work, and accepted because of --on-promise-no-work"
+                    .to_owned(),
+            );
             None
         }
     }

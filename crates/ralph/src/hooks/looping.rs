@@ -140,7 +140,7 @@ pub(super) fn session_start(input: &Input<'_>) -> Result<Answer> {
     if input.source() != "resume" {
         return Ok(Answer::allow());
     }
-    end(&store, &run, "the conversation was taken up again")?;
+    end(&store, &run, "the conversation was resumed")?;
     let text =
         "ralph: the loop of this conversation ended when the conversation did; /ralph-loop starts another";
     Ok(Answer::allow().telling_user(text))

@@ -27,7 +27,7 @@ pub(crate) fn table(judged: &Judged, marks: Marks, palette: Palette, width: usiz
         let took = shown(judged.bring_ms);
         let _ = writeln!(
             text,
-            "Judged {strong}{short}{strong:#} at {} {quiet}({took} to bring it there){quiet:#}",
+            "Judged {strong}{short}{strong:#} at {} {quiet}(ready after {took}){quiet:#}",
             seat.display()
         );
     }

@@ -281,7 +281,7 @@ pub(crate) fn asked(state: &State) -> String {
     let cost = cost(&asked.usage).map(|cost| format!(" ({cost})")).unwrap_or_default();
     let in_vain = match state.asked_in_vain() {
         0 => String::new(),
-        vain => format!(", {vain} in vain: the agent's reason was accepted"),
+        vain => format!(", {vain} unnecessary: a person accepted the agent's reason"),
     };
     format!("{turns} asked about findings{cost}{in_vain}")
 }

@@ -36,10 +36,9 @@ pub(crate) fn text(verified: &Verified, verdict: ReceiptVerdict, marks: Marks, p
         text,
         "{}",
         match verdict {
-            ReceiptVerdict::Holds => format!("The receipt of {commit} holds."),
-            ReceiptVerdict::DoesNotHold => format!("The receipt of {commit} does not hold."),
-            ReceiptVerdict::CannotTell =>
-                format!("Whether there is a receipt of {commit} that holds cannot be told."),
+            ReceiptVerdict::Holds => format!("The receipt of {commit} is valid."),
+            ReceiptVerdict::DoesNotHold => format!("The receipt of {commit} is not valid."),
+            ReceiptVerdict::CannotTell => format!("Cannot tell whether {commit} has a valid receipt."),
         }
     );
     text

@@ -123,7 +123,7 @@ fn begin(run: &RunDir, args: &[OsString], dir: &Path) -> WebAnswer {
         thread::sleep(POLL_INTERVAL);
     }
     let _ = thread::Builder::new().name("reaper".to_owned()).spawn(move || started.wait());
-    said(200, "the run goes on")
+    said(200, "the run continues")
 }
 
 /// What a command said, without colours and keys.

@@ -53,7 +53,7 @@ impl TaskReporter {
         if let Err(error) = result
             && !std::mem::replace(&mut self.has_complained, true)
         {
-            self.complaint = Some(format!("others cannot be told about this run ({error}); it goes on"));
+            self.complaint = Some(format!("cannot tell others about this run ({error}); it continues"));
         }
     }
 

@@ -19,7 +19,7 @@ pub(super) fn call(args: &[String], project: &Path) -> (String, bool) {
 /// Starts ralph so that it outlives this process; returns what it answers where it ends soon.
 pub(super) fn start(args: &[String], project: &Path) -> (String, bool) {
     match begun(args, project) {
-        Ok(None) => ("it goes on in the background".to_owned(), false),
+        Ok(None) => ("it continues in the background".to_owned(), false),
         Ok(Some(refusal)) => (refusal, true),
         Err(error) => (error.to_string(), true),
     }

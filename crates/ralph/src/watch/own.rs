@@ -51,10 +51,10 @@ pub(crate) fn own_run(project: PathBuf, color: ColorWhen, is_bound: fn(&RunDir) 
     }
     say(&match id {
         Some(id) => format!(
-            "the run goes on in the background\n  see it again: ralph watch {id}\n  end it: ralph stop {id}\n"
+            "the run continues in the background\n  see it again: ralph watch {id}\n  end it: ralph stop {id}\n"
         ),
         None => {
-            "the fleet goes on in the background\n  see it again: ralph watch\n  end it: ralph fleet stop\n"
+            "the fleet continues in the background\n  see it again: ralph watch\n  end it: ralph fleet stop\n"
                 .to_owned()
         }
     });

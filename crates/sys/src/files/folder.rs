@@ -130,7 +130,7 @@ fn remove_below(folder: &OwnedFd, name: &OsStr, depth: usize) -> rustix::io::Res
 /// The kernel's words for a link in the way are "too many levels of symbolic links", or "not a directory".
 fn explained(error: Errno) -> io::Error {
     match error {
-        Errno::LOOP | Errno::XDEV => io::Error::other("a link stands in its place or above it"),
+        Errno::LOOP | Errno::XDEV => io::Error::other("a link is in its place or above it"),
         Errno::NOTDIR => {
             io::Error::new(io::ErrorKind::NotADirectory, "a folder above it is a link or a file")
         }

@@ -18,11 +18,11 @@ use crate::{
 };
 
 /// What the agent is told before the findings when it is asked.
-const ASKED: &str = "All checks pass, but what checks your work was changed. Your claim does not count yet. For each of \
+const ASKED: &str = "All checks pass, but files that check your work were changed. Your claim does not count yet. For each of \
                      these, choose one of two things:";
 
 /// The same where a claim with findings never counts.
-const REFUSED: &str = "All checks pass, but what checks your work was changed. Your claim does not count before that is put back:";
+const REFUSED: &str = "All checks pass, but files that check your work were changed. Your claim does not count until they are restored:";
 
 impl State {
     pub(super) fn examined(&mut self, plan: &Plan, examined: &Examined) {
@@ -97,7 +97,7 @@ impl State {
         let Some(files) = self.found.restored.as_ref().filter(|files| !files.is_empty()) else { return };
         let names = files.join(", ");
         self.feedback.push(Feedback::appended(format!(
-            "Ralph has put back what checks your work, as it was when the run began: {names}. Make the work pass with that."
+            "Ralph has restored the files that check your work to the start of the run: {names}. Make the work pass with them."
         )));
     }
 

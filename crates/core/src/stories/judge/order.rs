@@ -13,7 +13,7 @@ impl Bench<'_> {
             self.set(&id, "dependsOn", &json(&old));
             self.undone(Some(&id), "dependsOn", json(&now), json(&old));
             self.found.broken.push(format!(
-                "Stories wait for each other: {}. The dependsOn of story {id} was put back.",
+                "Stories wait for each other: {}. Ralph restored the dependsOn of story {id}.",
                 path.join(" -> ")
             ));
         }

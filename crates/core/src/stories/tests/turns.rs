@@ -279,7 +279,7 @@ fn files_that_are_no_lists_are_put_back() {
     let two_lists = before.replacen("\"project\"", "\"userStories\": [], \"project\"", 1);
     for after in [None, Some(""), Some("{"), Some("[]"), Some("{}"), Some(&*no_project), Some(&*two_lists)] {
         let judgement = judge(&before, after, turn, rules(&commands));
-        assert!(judgement.broken[0].contains("put back as a whole"), "{judgement:#?}");
+        assert!(judgement.broken[0].contains("restored it as a whole"), "{judgement:#?}");
         assert_eq!(judgement.text.as_deref(), Some(&*before));
     }
 }

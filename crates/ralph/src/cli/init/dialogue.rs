@@ -30,8 +30,7 @@ pub(super) fn conduct(terminal: &mut Terminal, found: &Found) -> Answer<Settings
 /// Who stands in for the first and reviews what it did, where another is installed.
 fn second(terminal: &mut Terminal, found: &Found, main: &str) -> Answer<Option<DraftAgent>> {
     for other in found.others(main) {
-        let question =
-            format!("Have {other} stand in when {main} cannot work, and review what it did? (y/N): ");
+        let question = format!("Use {other} when {main} cannot work, and for reviews? (y/N): ");
         if terminal.confirm(&question, Default::No)? {
             return Ok(Some(DraftAgent { command: other.to_owned(), flags: Vec::new() }));
         }

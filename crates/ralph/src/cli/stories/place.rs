@@ -127,7 +127,7 @@ pub(super) fn undone(judged: &TasksJudged) -> Vec<String> {
     let missing = if is_unverified { "verified" } else { "judged" };
     let line = |Undone { story, field, was, now }: &Undone| {
         let story = story.as_ref().map(|story| format!("{story} ")).unwrap_or_default();
-        let text = format!("{story}{field}: {was}, put back to {now}");
+        let text = format!("{story}{field}: {was}, restored to {now}");
         format!("the last turn of run {run} was never {missing}; {}", one_line(&text))
     };
     judged.undone.iter().map(line).collect()

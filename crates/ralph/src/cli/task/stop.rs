@@ -39,7 +39,7 @@ pub(super) fn main(args: &TaskStopArgs, project: &Path) -> Result<u8> {
         living(&task, project).into_iter().partition(|record| record.role == Role::Root);
     if roots.is_empty() && children.is_empty() {
         return Err(Error::new(format!("task `{}` is not running", task.id))
-            .hint("`ralph task list` shows how the tasks stand"));
+            .hint("`ralph task list` shows their state"));
     }
     let stopped: Vec<&str> = roots.iter().chain(&children).map(|record| &*record.run).collect();
     // Whoever waits for the others must have gone before them, or it would take their end for their success.

@@ -139,7 +139,7 @@ pub(super) fn durations(turns: &[TurnRow]) -> String {
     let mut legend =
         vec![("good", "passed"), ("warn", "refused by a guardrail"), ("bad", "the agent failed")];
     let has = |class: &str| columns.iter().filter_map(Column::band).any(|(it, _)| it == class);
-    legend.extend([(STAND_IN, "below: another agent stands in")].into_iter().filter(|it| has(it.0)));
+    legend.extend([(STAND_IN, "below: another agent took over")].into_iter().filter(|it| has(it.0)));
     legend.extend([(STRONGER, "below: a stronger agent works")].into_iter().filter(|it| has(it.0)));
     framed(&svg, &legend, &caption)
 }

@@ -236,7 +236,7 @@ impl Page<'_> {
             (None, true, true) => ("warn", "Claimed to be done; the guardrails refused it".to_owned()),
             (None, true, false) => ("warn", "The guardrails refused it".to_owned()),
             (None, false, true) => ("good", "Claimed to be done".to_owned()),
-            (None, false, false) => ("good", "Went on".to_owned()),
+            (None, false, false) => ("good", "Continued".to_owned()),
         };
         let setup = &self.folded.run.started.setup;
         for who in who::of_turn(setup, &told.turn).into_iter().chain(who::because(told.turn.because.as_ref()))

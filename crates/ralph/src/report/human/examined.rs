@@ -45,10 +45,10 @@ impl Human {
             let names = put_back.files.join(", ");
             let kept = put_back.kept.as_ref().map(|kept| format!("; what was there is kept in {kept}"));
             let kept = kept.unwrap_or_default();
-            self.warning(&format!("put back as it was when the run began: {names}{kept}"));
+            self.warning(&format!("restored to the start of the run: {names}{kept}"));
         }
         for why in &put_back.failed {
-            self.warning(&format!("cannot put back {why}"));
+            self.warning(&format!("cannot restore {why}"));
         }
     }
 }

@@ -31,7 +31,7 @@ impl Human {
             return;
         }
         let Palette { quiet, .. } = self.look.palette;
-        self.line(&format!("{quiet}The agent is told {}.{quiet:#}", summary::numbered(&turn.notes)));
+        self.line(&format!("{quiet}The agent reads {}.{quiet:#}", summary::numbered(&turn.notes)));
     }
 
     pub(super) fn pause_requested(&mut self, run: &Run) {

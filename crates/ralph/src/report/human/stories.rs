@@ -44,7 +44,7 @@ impl Human {
         }
         for Undone { story, field, was, now } in &judged.undone {
             let story = story.as_ref().map(|story| format!("{story} ")).unwrap_or_default();
-            let text = format!("{story}{field}: {was}, put back to {now}");
+            let text = format!("{story}{field}: {was}, restored to {now}");
             self.alert(&format!("{warn}Undone:{warn:#} {}", printable(&text)));
         }
         for DroppedCriterion { story, criterion } in &judged.dropped {

@@ -30,7 +30,7 @@ pub(in crate::watch) const KEYS: [(&str, &str); 19] = [
     ("x", "reject the findings, with a reason"),
     ("Ctrl-L", "draw the screen again"),
     ("?", "these keys"),
-    ("q, Ctrl-C", "leave; the run goes on"),
+    ("q, Ctrl-C", "leave; the run continues"),
 ];
 
 impl App {

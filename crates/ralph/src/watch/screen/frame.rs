@@ -168,7 +168,7 @@ pub(super) fn footer<'a>(app: &App, look: &Look, width: usize) -> Line<'a> {
             Line::from(vec![Span::styled(text, look.strong), Span::styled(" y/n", look.accent)])
         }
         InputMode::Leaving => {
-            let text = "the run goes on in the background: q leave it running, s stop it, Esc stay";
+            let text = "the run continues in the background: q leave it running, s stop it, Esc stay";
             super::line(text, look.strong, width)
         }
         InputMode::Keys | InputMode::Help => match &app.message {
