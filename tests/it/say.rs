@@ -40,10 +40,10 @@ fn the_next_turn_is_told_and_no_other() {
     assert_eq!(told, [false, true, false]);
     assert!(env.whole_prompts()[1].ends_with("as the last line instead."), "how to finish stands last");
     assert_eq!(env.events("turn_started")[1]["notes"], json!([1]));
-    env.ralph(&["say", "--list"]).exits(0).prints("1 told in iteration 2: Use tabs.");
+    env.ralph(&["say", "--list"]).exits(0).prints("1 read in iteration 2: Use tabs.");
     assert_eq!(env.status()["said"][0]["told"], 2);
     env.ralph(&["logs"]).exits(0).prints("Use tabs.");
-    env.ralph(&["say", "Too late."]).exits(2).says("is complete; no turn will be told").says("ralph run");
+    env.ralph(&["say", "Too late."]).exits(2).says("is complete; no turn will read it").says("ralph run");
 }
 
 #[test]

@@ -245,7 +245,7 @@ mod tests {
         check(
             Stop::Stuck(Standstill { since: 2, gate: None, failure: None }),
             "ERROR: Stopped: no progress since iteration 2: the files, the guardrails and the task are as they were before, \
-             also after the agent was told so",
+             even after ralph told the agent",
         );
         check(Stop::ProjectGone { project: "/p".into() }, "ERROR: Stopped: the project folder /p is gone");
         check(

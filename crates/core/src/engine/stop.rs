@@ -282,8 +282,8 @@ mod tests {
         check(
             standstill(None, None),
             json!({"outcome": "stopped", "why": "stuck", "since": 3}),
-            "no progress since iteration 3: the files, the guardrails and the task are as they were before, also after \
-             the agent was told so",
+            "no progress since iteration 3: the files, the guardrails and the task are as they were before, even after \
+             ralph told the agent",
         );
         let printed = |output: &[&str]| {
             Some(LastFailure {
@@ -295,15 +295,15 @@ mod tests {
             standstill(Some("make test"), printed(&["one", "two"])),
             json!({"outcome": "stopped", "why": "stuck", "since": 3, "gate": "make test",
                 "failure": {"log": "a.log", "output": ["one", "two"]}}),
-            "no progress since iteration 3: `make test` fails in the same way each time, also after the agent was told \
-             so; the end of what it printed (a.log):\n   one\n   two",
+            "no progress since iteration 3: `make test` fails in the same way each time, even after \
+             ralph told the agent; the end of what it printed (a.log):\n   one\n   two",
         );
         check(
             standstill(Some("make test"), printed(&[])),
             json!({"outcome": "stopped", "why": "stuck", "since": 3, "gate": "make test",
                 "failure": {"log": "a.log", "output": []}}),
-            "no progress since iteration 3: `make test` fails in the same way each time, also after the agent was told \
-             so; it printed nothing (a.log)",
+            "no progress since iteration 3: `make test` fails in the same way each time, even after \
+             ralph told the agent; it printed nothing (a.log)",
         );
     }
 

@@ -136,7 +136,7 @@ fn refuse_complete(dir: &RunDir, run: &Run) -> Result<()> {
             Err(Error::new(format!("run {id} is done as far as the checks go, and waits for you"))
                 .hint(format!("send it back with your words: ralph reject {id} \"...\"")))
         }
-        Some(Outcome::Done) => Err(Error::new(format!("run {id} is complete; no turn will be told"))
+        Some(Outcome::Done) => Err(Error::new(format!("run {id} is complete; no turn will read it"))
             .hint("start another run with your words: ralph run \"...\"")),
         Some(_) | None => Ok(()),
     }

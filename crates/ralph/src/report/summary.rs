@@ -41,8 +41,8 @@ pub(crate) fn note_state(note: &PersonNote) -> String {
         (true, ..) => "withdrawn".to_owned(),
         (false, None, false) => "for the next turn".to_owned(),
         (false, None, true) => "for every turn from the next on".to_owned(),
-        (false, Some(iteration), false) => format!("told in iteration {iteration}"),
-        (false, Some(iteration), true) => format!("for every turn, last told in iteration {iteration}"),
+        (false, Some(iteration), false) => format!("read in iteration {iteration}"),
+        (false, Some(iteration), true) => format!("for every turn, last read in iteration {iteration}"),
     }
 }
 

@@ -101,8 +101,8 @@ fn nothing_changes() {
     let said = check(Some(2), &["a+1>a+2 ok", "a+2>a+2 ok", "a+2>a+2 ok", "a+2>a+2 ok"], "..TS");
     assert_eq!(
         said,
-        "no progress since iteration 2: the files, the guardrails and the task are as they were before, also after the \
-         agent was told so"
+        "no progress since iteration 2: the files, the guardrails and the task are as they were before, even after \
+             ralph told the agent"
     );
     // What the gates do to the files is not the agent's work.
     check(Some(3), &["a+1>a+1 ok", "a+2>a+2 ok", "a+3>a+3 ok", "a+4>a+4 ok"], "..TS");
@@ -131,8 +131,8 @@ fn the_same_failure_again_is_none() {
     let said = check(Some(3), &["a+1>a+1 !boom"; 4], "..TS");
     assert_eq!(
         said,
-        "no progress since iteration 1: `make test` fails in the same way each time, also after the agent was told \
-         so; the end of what it printed (log_4):\n   boom"
+        "no progress since iteration 1: `make test` fails in the same way each time, even after \
+             ralph told the agent; the end of what it printed (log_4):\n   boom"
     );
     // Also where nobody sees the files.
     check(Some(3), &["> !boom"; 4], "..TS");

@@ -184,8 +184,7 @@ impl Page<'_> {
             let short = |id: &str| id.chars().take(12).collect::<String>();
             let (base, last) = (short(base), short(last));
             lines.push((format!("git diff {base} {last}"), "what it did"));
-            lines
-                .push((format!("git revert --no-edit {base}..{last}"), "take its commits back, by new ones"));
+            lines.push((format!("git revert --no-edit {base}..{last}"), "undo its commits with new ones"));
         } else if let Some(command) = self.folded.run.memory.work.as_ref().and_then(WorkCounted::command) {
             lines.push((command, "what it did; nothing is committed"));
         }

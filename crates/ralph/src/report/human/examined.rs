@@ -23,7 +23,7 @@ impl Human {
             self.line(&format!("{quiet}{}{quiet:#}", printable(&format!("Note: {note}"))));
         }
         if !findings.is_empty() && run.state.is_question_open() {
-            self.line("The agent is asked about that: put it back, or say why it had to change.");
+            self.line("Ralph asks the agent: restore it, or say why it had to change.");
         }
     }
 

@@ -77,8 +77,8 @@ impl Live {
                 self.turn_cost = None;
                 Doing::Nothing
             }
-            Event::JudgeStarted { .. } => Doing::Checking("the judge is brought to the commit".to_owned()),
-            Event::ExamineStarted => Doing::Checking("the checks are compared".to_owned()),
+            Event::JudgeStarted { .. } => Doing::Checking("preparing the judge".to_owned()),
+            Event::ExamineStarted => Doing::Checking("comparing the checks".to_owned()),
             Event::BaselineStarted { gate }
             | Event::GateStarted { gate }
             | Event::OldCheckStarted { gate }
