@@ -66,10 +66,25 @@ pub(crate) fn accessed_files(command: &Command, ctx: &Context) -> Vec<FileAccess
         let access = if is_emptied { Access::Empty } else { access };
         files.push(FileAccess { path: command.resolve_path(&path, ctx), access });
     }
+    let is_diff = command.is(&["patch"]) || command.is(&["git"]) && command.has_word(&["apply", "am"]);
+    if let Some(diff) = command.stdin.text.as_ref().filter(|_| is_diff) {
+        let paths = changed_by_diff(diff).into_iter();
+        let access = Access::Write;
+        files.extend(paths.map(|path| FileAccess { path: command.resolve_path(path, ctx), access }));
+    }
     if let Some(code) = &command.code {
         files.extend(code::accessed_by_code(code, command, ctx));
     }
     files
+}
+
+/// The files that a diff changes, without the `a/` and `b/` that git writes before them.
+fn changed_by_diff(diff: &str) -> Vec<&str> {
+    let marks = ["+++ ", "--- ", "rename to ", "rename from ", "copy to "];
+    let named = diff.lines().filter_map(|line| marks.iter().find_map(|mark| line.strip_prefix(mark)));
+    let paths = named.map(|path| path.split('\t').next().unwrap_or_default());
+    let plain = |path| ["a/", "b/"].iter().find_map(|side| str::strip_prefix(path, side)).unwrap_or(path);
+    paths.map(plain).filter(|path| *path != "/dev/null").collect()
 }
 
 /// Whether it writes what it reads, and that is nothing.
@@ -101,7 +116,17 @@ fn accessed_by_arguments(command: &Command) -> Vec<(String, Access)> {
     };
     match row.meaning {
         Meaning::Nothing => Vec::new(),
-        Meaning::Operands(access) => all(command.operands(row.valued), access),
+        Meaning::Operands(access) => {
+            let mut files: Vec<(String, Access)> = all(command.operands(row.valued), access);
+            // An editor that is given commands shows what it opens.
+            if crate::script::EDITORS.contains(&command.program.as_str())
+                && command.has("cesE", &["cmd", "eval"])
+            {
+                files.extend(all(command.operands(row.valued), Access::Read));
+            }
+            files
+        }
+        Meaning::Options(names, access) => all(command.values("", names), access),
         Meaning::Copies => copies::accessed_by_copying(command),
         Meaning::Archives => copies::accessed_by_archiving(command),
         Meaning::Downloads => copies::accessed_by_downloading(command),

@@ -52,6 +52,8 @@ pub(crate) fn program_name(spelled: &str) -> String {
     match base {
         "nodejs" => "node".to_owned(),
         "luajit" => "lua".to_owned(),
+        "fdfind" => "fd".to_owned(),
+        "batcat" => "bat".to_owned(),
         "pypy" | "pypy3" | "ipython" | "ipython3" => "python".to_owned(),
         "nc.traditional" | "nc.openbsd" | "netcat" => "nc".to_owned(),
         "gsed" | "gawk" | "mawk" | "nawk" | "grm" | "gfind" | "gtar" | "gcp" | "gmv" | "gdd" | "gchmod"
@@ -109,6 +111,8 @@ pub(crate) fn valued_options(program: &str) -> &'static [&'static str] {
             "-p",
             "--project-name",
             "--profile",
+            "--env-file",
+            "--project-directory",
             "-l",
             "--log-level",
             "--filter",

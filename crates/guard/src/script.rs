@@ -3,9 +3,11 @@
 mod awk;
 mod language;
 pub(crate) mod make;
+mod place;
 pub(crate) mod sed;
 
-pub(crate) use language::{EDITORS, language_of, with_usual_calls};
+pub(crate) use language::{EDITORS, framework_code, language_of, with_usual_calls};
+pub(crate) use place::{HOMES, chosen_dir, uses_arguments};
 
 /// Something that code runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +92,7 @@ pub(crate) fn commands_in_code(code: &str, program: &str) -> Option<Vec<ScriptCo
     let aliases = run_aliases(code);
     for call in &calls {
         let is_run = RUN_FUNCTIONS.contains(&call.name.as_str()) || aliases.contains(&call.name.as_str());
-        if !is_run || call.texts.is_empty() || runs_nothing(call) {
+        if !is_run || call.texts.is_empty() || runs_nothing(call, code) {
             continue;
         }
         commands.push(match &given_texts(call, code)[..] {
@@ -163,10 +165,6 @@ fn given_texts(call: &FunctionCall, code: &str) -> Vec<String> {
     }
     texts
 }
-
-/// How languages name the user's home.
-pub(crate) const HOMES: [&str; 9] =
-    ["HOME", "homedir(", "Path.home(", "Dir.home", "gethome", "expanduser(", "\"~\"", "'~'", "user_home"];
 
 /// Commands that Perl and Ruby run without brackets, by a list without a shell, or by opening a pipe.
 fn commands_without_brackets(code: &str, calls: &[FunctionCall]) -> Vec<ScriptCommand> {
@@ -245,11 +243,11 @@ fn commands_of_tcl(code: &str) -> Vec<ScriptCommand> {
 }
 
 /// Calls that share a name with one that runs commands: `re.exec("x")`, `db.run("select")`.
-fn runs_nothing(call: &FunctionCall) -> bool {
+fn runs_nothing(call: &FunctionCall, code: &str) -> bool {
     let is_process = ["process", "child", "cp", "os", "sub", "shell", "proc", "Kernel", "IO", "Open3", "$"];
     let generic = ["run", "call", "exec", "execute", "spawn", "$"].contains(&call.name.as_str());
     let is_shell = is_process.iter().any(|name| call.receiver.contains(name));
-    generic && !call.receiver.is_empty() && !is_shell
+    generic && !call.receiver.is_empty() && !is_shell && !place::is_alias_of_runner(&call.receiver, code)
 }
 
 /// The calls in code, from left to right, unless there is too much of it: code that is read only in part would hide

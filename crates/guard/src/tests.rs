@@ -55,7 +55,7 @@ fn more_commands() {
 }
 
 /// Corpora that were judged before anything was changed for them; their first lines say how well.
-const UNSEEN: [&str; 12] = [
+const UNSEEN: [&str; 16] = [
     include_str!("../fixtures/unseen-1.tsv"),
     include_str!("../fixtures/unseen-2.tsv"),
     include_str!("../fixtures/unseen-3.tsv"),
@@ -68,6 +68,10 @@ const UNSEEN: [&str; 12] = [
     include_str!("../fixtures/unseen-10.tsv"),
     include_str!("../fixtures/unseen-11.tsv"),
     include_str!("../fixtures/unseen-12.tsv"),
+    include_str!("../fixtures/unseen-13.tsv"),
+    include_str!("../fixtures/unseen-14.tsv"),
+    include_str!("../fixtures/unseen-15.tsv"),
+    include_str!("../fixtures/unseen-16.tsv"),
 ];
 
 /// A home may lie in a folder for temporary files, and is a home all the same.

@@ -118,9 +118,29 @@ fn has_uncalled(code: &str, word: &str) -> bool {
     })
 }
 
+/// How languages name the folder that the project is in.
+const ABOVE: [&str; 10] = [
+    "cwd().parent",
+    "dirname(os.getcwd(",
+    "dirname(process.cwd(",
+    "dirname(Dir.pwd",
+    "Dir.pwd).parent",
+    "Pathname.pwd.parent",
+    "dirname(getcwd(",
+    "Path.cwd().parents",
+    "cwd(), '..'",
+    "cwd(), \"..\"",
+];
+
 /// What Perl writes in front of a file that it opens, or as a text of its own.
 fn is_for_writing(mode: &str) -> bool {
     mode.starts_with(['>', '+'])
+}
+
+/// Whether a pattern means the files of one kind: `*.pyc`, `**/*.orig`.
+fn names_kind(pattern: &str) -> bool {
+    let ending = pattern.rsplit('/').next().and_then(|name| name.strip_prefix("*."));
+    ending.is_some_and(|ending| !ending.is_empty() && !ending.contains(['*', '?']))
 }
 
 /// What a file is opened for.
@@ -144,7 +164,10 @@ fn printed_by_awk(code: &str) -> impl Iterator<Item = &str> {
 /// that look like paths anywhere in the code.
 pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> Vec<FileAccess> {
     let mut files = Vec::new();
-    let everything = script::string_literals(code);
+    let mut everything = script::string_literals(code);
+    if script::uses_arguments(code) {
+        everything.extend(command.args.iter().filter(|arg| *arg != code && !arg.starts_with('-')).cloned());
+    }
     // Code that is too much is refused before anybody asks for its files.
     let mut calls = script::function_calls(code).unwrap_or_default();
     if command.is(&["perl", "ruby"]) {
@@ -167,10 +190,12 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
         let is_path = |word: &&str| word.starts_with(['/', '~']) && 1 < word.len();
         let words = code.split(|next: char| next.is_whitespace() || "\"'`(){}[],;".contains(next));
         let access = Access::DeleteTree;
-        files.extend(
-            words.filter(is_path).map(|path| FileAccess { path: command.resolve_path(path, ctx), access }),
-        );
+        let homes = script::HOMES.iter().any(|home| code.contains(home)).then_some("~");
+        let above = ABOVE.iter().any(|above| code.contains(above)).then_some("..");
+        let paths = words.filter(is_path).chain(homes).chain(above);
+        files.extend(paths.map(|path| FileAccess { path: command.resolve_path(path, ctx), access }));
     }
+    let dir = script::chosen_dir(&calls).map(str::to_owned);
     for call in calls {
         let removes =
             call.name == "sync" && ["rimraf", "del"].iter().any(|name| call.receiver.contains(name));
@@ -196,7 +221,12 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
         texts.extend(script::literals_of_receiver(&call.receiver, code, &everything));
         let names_nothing = texts.is_empty();
         if names_nothing {
-            texts.extend(everything.iter().filter(|text| text.starts_with(['/', '~', '.'])));
+            // `Path('.').rglob('*.pyc')` gives files of one kind, one by one.
+            let is_filtered = access == Access::Delete && everything.iter().any(|text| names_kind(text));
+            let is_path = |text: &&String| {
+                text.starts_with(['/', '~', '.']) && !(is_filtered && [".", "./"].contains(&text.as_str()))
+            };
+            texts.extend(everything.iter().filter(is_path));
         }
         let is_home = script::HOMES.iter().any(|home| {
             // What a variable stands for may stand anywhere.
@@ -208,6 +238,13 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
         // Perl says what a file is opened for in front of its name.
         let opened = |text: &String| text.trim_start_matches(['>', '<', '+']).to_owned();
         let mut paths: Vec<String> = named.map(opened).filter(|path| !path.is_empty()).collect();
+        let is_above = |above: &&str| {
+            let is_anywhere = names_nothing && access.destroys() && code.contains(above);
+            is_anywhere || call.inside.contains(above) || call.receiver.contains(above)
+        };
+        if ABOVE.iter().any(|above| is_above(&above)) {
+            paths.push("..".to_owned());
+        }
         if is_home {
             let below: Vec<String> = paths
                 .iter()
@@ -216,7 +253,12 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
                 .collect();
             paths = if below.is_empty() { vec!["~".to_owned()] } else { below };
         }
-        files.extend(paths.iter().map(|path| FileAccess { path: command.resolve_path(path, ctx), access }));
+        let placed = |path: &String| match &dir {
+            Some(dir) if !path.starts_with(['/', '~']) => format!("{dir}/{path}"),
+            _ => path.clone(),
+        };
+        let whole = paths.iter().map(|path| command.resolve_path(&placed(path), ctx));
+        files.extend(whole.map(|path| FileAccess { path, access }));
     }
     files
 }

@@ -11,6 +11,8 @@ pub(super) enum Meaning {
     Nothing,
     /// Files, all touched in the same way.
     Operands(Access),
+    /// Nothing but the values of these options.
+    Options(&'static [&'static str], Access),
     /// Sources and a target.
     Copies,
     /// What is packed, or where it is unpacked.
@@ -51,7 +53,7 @@ pub(super) const TABLE: &[Row] = &[
     row(&["rm|srm|del|rmtrash|unlink|rmdir"], Meaning::Operands(Access::Delete), &[]),
     row(
         &[
-            "trash|trash-put|rimraf|gio|Remove-Item|rip|del-cli",
+            "trash|trash-put|trash-cli|empty-dir|move-to-trash|rimraf|gio|Remove-Item|rip|del-cli",
             "fdupes|jdupes -d|-N|--delete",
             "rdfind|fclones|rmlint|tmpreaper|tmpwatch|kioclient|kioclient5|gvfs-trash !--dry-run",
         ],
@@ -78,6 +80,17 @@ pub(super) const TABLE: &[Row] = &[
         ],
         Meaning::Operands(Access::Write),
         &["-p", "-i", "-B", "-z", "-F", "-D", "-r", "--strip", "--input"],
+    ),
+    row(&["cargo clean"], Meaning::Options(&["target-dir"], Access::DeleteTree), &[]),
+    row(
+        &["bazel|bazelisk clean"],
+        Meaning::Options(&["output_base", "output_user_root"], Access::DeleteTree),
+        &[],
+    ),
+    row(
+        &["vite|webpack|parcel|esbuild ~--emptyOutDir|--clean"],
+        Meaning::Options(&["outDir", "output-path", "dist-dir", "outdir"], Access::DeleteTree),
+        &[],
     ),
     row(&["dd"], Meaning::Blocks, &[]),
     row(&["sed|perl|awk|ruby"], Meaning::Edits, &[]),

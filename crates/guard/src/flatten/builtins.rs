@@ -1,6 +1,8 @@
 //! Commands that change the shell itself, and commands that run text.
 
-use super::{Flattener, Obstacle, Output, Scope, files::is_initializer, simple::assign_variable};
+use super::{
+    Flattener, Obstacle, Output, Scope, files::is_initializer, output::printf_output, simple::assign_variable,
+};
 use crate::{
     command::{Command, Stdin},
     programs::{self, FETCHERS, SHELLS},
@@ -133,8 +135,8 @@ impl Flattener<'_> {
             }
             "read" | "mapfile" | "readarray" => assign_stdin(command, scope),
             "printf" if args.first().is_some_and(|arg| arg == "-v") => {
-                if let [_, name, format, values @ ..] = &args[..] {
-                    let value = format.replace("%s", &values.join(" ")).replace("%b", &values.join(" "));
+                if let [_, name, format @ ..] = &args[..] {
+                    let value = printf_output(format).unwrap_or_else(|| text::unknown("printf"));
                     scope.set_variable(name, value);
                 }
             }

@@ -12,6 +12,9 @@ use crate::{
 impl Flattener<'_> {
     /// The code that an interpreter is given as an argument or on its input.
     pub(super) fn interpreted_code(&mut self, command: &Command, scope: &Scope) -> Option<String> {
+        if let Some(code) = script::framework_code(command) {
+            return Some(code);
+        }
         let language = script::language_of(&command.program)?;
         let inline = command.values(language.letters, language.names);
         if !inline.is_empty() {
@@ -32,6 +35,10 @@ impl Flattener<'_> {
         }
         if command.program == "awk" {
             return command.operands(&["-F", "-v", "-f"]).first().map(|code| (*code).to_owned());
+        }
+        let is_input = |word: &String| word == "-" || word == "/dev/stdin";
+        if command.is(&["deno", "bun"]) && command.args.iter().any(is_input) {
+            return scope.stdin.text.clone().filter(|code| is_known(code));
         }
         if command.is(&["deno", "bun", "dotnet", "crystal", "wp"]) {
             let at = command.args.iter().position(|arg| arg == "eval")?;
@@ -79,8 +86,11 @@ impl Flattener<'_> {
         let Some(commands) = script::commands_in_code(code, &command.program) else {
             return self.add_obstacle(super::Obstacle::TooMuch);
         };
+        let calls = script::function_calls(code).unwrap_or_default();
+        let dir = script::chosen_dir(&calls).map(|dir| scope.resolve_path(dir, &self.ctx.home));
         for found in commands {
             let mut inner = self.fork(scope);
+            inner.cwd = dir.clone().unwrap_or(inner.cwd);
             match found {
                 script::ScriptCommand::ShellText(text) => {
                     self.follow_unwrapped(&text, &command.program, &mut inner);

@@ -89,8 +89,12 @@ impl Flattener<'_> {
                 Some(format!("{}/.git\n", self.ctx.project))
             }
             ["rev-parse", "--git-path", path] => Some(format!("{}/.git/{path}\n", self.ctx.project)),
-            ["ls-files" | "diff" | "status" | "grep", ..] => {
-                Some(format!("{}/{}\n", self.ctx.project, text::unknown("$(git)")))
+            ["ls-files" | "diff" | "status" | "grep", ref rest @ ..] => {
+                // Files below the folders that it is told, or below the project.
+                let is_folder = |word: &&&str| word.starts_with(['/', '~']) || word.starts_with("..");
+                let folder = rest.iter().find(is_folder).map(|folder| command.resolve_path(folder, self.ctx));
+                let folder = folder.unwrap_or_else(|| self.ctx.project.clone());
+                Some(format!("{folder}/{}\n", text::unknown("$(git)")))
             }
             _ => None,
         }
@@ -113,7 +117,7 @@ fn echo_output(args: &[String]) -> String {
     if escapes { unescape(&text) } else { text }
 }
 
-fn printf_output(args: &[String]) -> Option<String> {
+pub(super) fn printf_output(args: &[String]) -> Option<String> {
     let args = if args.first().is_some_and(|arg| arg == "--") { &args[1..] } else { args };
     let (format, values) = args.split_first()?;
     if format == "-v" {

@@ -34,6 +34,7 @@ fn variables_and_substitutions() {
     check("set -- -r /x; rm \"$@\"", "rm -r /x");
     check("{rm,-rf,/x}", "rm -rf /x");
     check("printf -v x '%s' /y; rm $x", "rm /y");
+    check("printf -v x '%s/%s' /y z; rm $x", "rm /y/z");
     check("IFS=,; x=rm,-r,/y; $x", "rm -r /y");
     check("export X=/y; rm $X", "rm /y");
     check("rm ~/x ~root/y", "rm /home/dev/x /root/y");

@@ -16,6 +16,32 @@ use crate::{
 use table::{REMOTE_WRAPPERS, TEXT_OPTIONS, WRAPPERS, Wrapper};
 use unknown::wrapped_by_unknown;
 
+/// Modules of Python that are programs as well: `python -m twine` is `twine`.
+const MODULES: [&str; 22] = [
+    "flit",
+    "twine",
+    "poetry",
+    "hatch",
+    "pdm",
+    "maturin",
+    "uv",
+    "pipx",
+    "pip",
+    "awscli",
+    "ansible",
+    "alembic",
+    "celery",
+    "flask",
+    "pre_commit",
+    "git_filter_repo",
+    "conan",
+    "dvc",
+    "kaggle",
+    "modal",
+    "zappa",
+    "chalice",
+];
+
 impl Flattener<'_> {
     /// Runs what a command was given to run, if it is one that does so.
     pub(super) fn follow_wrapped(&mut self, command: &Command, scope: &mut Scope) -> Option<Output> {
@@ -43,6 +69,12 @@ impl Flattener<'_> {
                 command,
                 scope,
             );
+        }
+        if command.program == "python"
+            && let Some(at) = command.args.iter().position(|arg| arg == "-m")
+            && command.args.get(at + 1).is_some_and(|module| MODULES.contains(&module.as_str()))
+        {
+            return self.follow_arguments(&command.args[at + 1..], command, scope);
         }
         if command.program == "env" && (command.args.is_empty() || command.has("0", &["null"])) {
             return None;

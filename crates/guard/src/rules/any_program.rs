@@ -10,8 +10,9 @@ pub(super) const RULES: &[Rule] = &[
         finds: "tells a program to delete, destroy or erase what it keeps",
         instead: "Look with its read-only commands, and leave deleting to the user.",
         patterns: Patterns::new(&[
-            "* delete|destroy|purge|wipe|erase|erase_*|erase-*|nuke|obliterate|forget|unregister*|factory-reset|decommission|terminate|*-destroy|delete-all|destroy-all|purge-all|wipe-all",
-            "* ?* delete|destroy|purge|wipe|erase|erase_*|erase-*|nuke|obliterate|forget|unregister*|factory-reset|decommission|terminate|*-destroy|delete-all|destroy-all|purge-all|wipe-all",
+            "* delete|destroy|purge|wipe|erase|erase_*|erase-*|nuke|obliterate|forget|unregister*|factory-reset|decommission|terminate|*-destroy|*-all-data|delete-all|destroy-all|purge-all|wipe-all|remove-all|uninstall-all|drop-all|delete:all|*:destroy|*:purge|*:wipe",
+            "* ?* delete|destroy|purge|wipe|erase|erase_*|erase-*|nuke|obliterate|forget|unregister*|factory-reset|decommission|terminate|*-destroy|*-all-data|delete-all|destroy-all|purge-all|wipe-all|remove-all|uninstall-all|drop-all|delete:all|*:destroy|*:purge|*:wipe",
+            "bleachbit|czkawka_cli|czkawka-cli|stacer|ccleaner ~*clean*|*delete*|-D",
             "* ~--delete-all*|--wipe|--wipe-*|--erase|--erase-*|--destroy|--destroy-*|--purge-all|--factory-reset|--unregister|--obliterate|--nuke",
         ]),
         unless: Patterns::new(SPEAKS_OTHERWISE),
@@ -39,7 +40,7 @@ pub(super) const RULES: &[Rule] = &[
         finds: "tells a program to publish, deploy, upload or share something",
         instead: "Prepare it and stop; publishing is the user's.",
         patterns: Patterns::new(&[
-            "* publish|unpublish|deploy|undeploy|upload|yank|send|share|tunnel|funnel",
+            "* publish|unpublish|deploy|undeploy|upload|yank|send|share|tunnel|funnel|push",
             "* ?* publish|unpublish|deploy|undeploy|upload|yank|send|share|tunnel|funnel",
         ]),
         unless: Patterns::new(SPEAKS_OTHERWISE),
@@ -67,7 +68,7 @@ const SPEAKS_OTHERWISE: &[&str] = &[
     "pip|pipx|uv|uvx|poetry|pdm|hatch|rye|pipenv|conda|mamba|bundle|gem|spring|pm2|tmux|screen|zellij|supervisorctl|arduino-cli|pio|platformio",
     "pytest|jest|vitest|mocha|ava|karma|cypress|playwright|phpunit|rspec|cucumber|ctest|nosetests|hypothesis|behave|robot|newman|k6|locust|act|gotestsum",
     "psql|mysql|mariadb|sqlite3|duckdb|mongosh|mongo|redis-cli|valkey-cli|prisma|knex|sequelize|alembic|kubectl|oc|helm|aws|gcloud|az|terraform|tofu|pulumi|vault|consul|nomad|firebase|supabase|wrangler|kind|k3d|minikube",
-    "ip|nmcli|notify-send|say|codemod|jscodeshift|comby|ast-grep|sg|plop|hygen|cookiecutter|copier|yeoman|yo|claude|codex",
+    "quilt|stg|guilt|adb|drizzle-kit|mutagen|bd|task|todo|zk|ip|nmcli|notify-send|say|codemod|jscodeshift|comby|ast-grep|sg|plop|hygen|cookiecutter|copier|yeoman|yo|claude|codex",
 ];
 
 /// A script of the project says itself what its words mean.

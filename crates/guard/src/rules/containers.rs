@@ -1,7 +1,7 @@
 //! Containers with power over the machine, and their data.
 
 use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
-use crate::{paths::Place, secrets, text};
+use crate::{command::Command, paths::Place, secrets, text};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -77,6 +77,7 @@ pub(super) const RULES: &[Rule] = &[
             "minikube|kind|k3d delete ~*test*|*-ci|ci-*|--name=*test*|--name=*-ci|--profile=*test*",
             "kind|k3d cluster delete|rm ~*test*|*-ci|ci-*",
         ]),
+        check: Check::Command(deletes_in_mount),
         matches: &[
             "docker system prune -af",
             "docker volume rm data",
@@ -85,6 +86,8 @@ pub(super) const RULES: &[Rule] = &[
             "podman system reset",
             "docker volume prune",
             "docker ps -q | xargs docker kill",
+            "docker run --rm -v ~/data:/d busybox rm -rf /d",
+            "docker run --rm -v ../api:/a -w /a alpine sh -c 'rm -rf *'",
         ],
         passes: &[
             "docker ps -a",
@@ -94,6 +97,8 @@ pub(super) const RULES: &[Rule] = &[
             "docker volume ls",
             "docker compose -f compose.test.yml down -v",
             "kind delete cluster --name ci-test",
+            "docker run --rm -v \"$PWD\":/app alpine rm -rf /app/dist",
+            "docker run --rm -v ~/.cargo/registry:/r rust cargo build",
             "docker stop web",
         ],
         ..RULE
@@ -149,6 +154,23 @@ fn container_power(input: &RuleInput<'_>) -> Option<String> {
     {
         return None;
     }
+    let sources = mounted_folders(command);
+    input.found_if(sources.iter().any(|source| {
+        // A name without a slash is a volume of the container engine.
+        let is_path = source.contains('/') || source.starts_with(['~', '.']) || !text::is_known(source);
+        let path = command.resolve_path(source, input.ctx);
+        let place = input.place_of(&path);
+        let is_above = source == ".." || source.starts_with("../..");
+        is_path
+            && (matches!(place, Place::Root | Place::System | Place::HomeRoot | Place::Unknown)
+                || secrets::is_secret(&path, input.ctx)
+                || path.ends_with("docker.sock")
+                || is_above)
+    }))
+}
+
+/// What is given to a container of this machine.
+fn mounted_folders(command: &Command) -> Vec<String> {
     let mut sources: Vec<String> = command
         .values("v", &["volume", "bind"])
         .iter()
@@ -161,17 +183,26 @@ fn container_power(input: &RuleInput<'_>) -> Option<String> {
             .find_map(|part| part.strip_prefix("source=").or_else(|| part.strip_prefix("src=")));
         sources.extend(source.map(str::to_owned));
     }
-    input.found_if(sources.iter().any(|source| {
-        // A name without a slash is a volume of the container engine.
-        let is_path = source.contains('/') || source.starts_with(['~', '.']) || !text::is_known(source);
-        let path = command.resolve_path(source, input.ctx);
-        let place = input.place_of(&path);
-        let is_above = source == ".." || source.starts_with("../..");
-        is_path
-            && (matches!(place, Place::Root | Place::System | Place::HomeRoot | Place::Unknown)
-                || secrets::is_secret(&path, input.ctx)
-                || path.ends_with("docker.sock")
-                || is_above)
+    sources
+}
+
+/// Programs that delete what they are given.
+const DELETES: [&str; 8] = ["rm", "rmdir", "unlink", "shred", "-delete", "rimraf", "truncate", "mv"];
+
+/// A container that deletes in a folder of this machine that is not the project's.
+fn deletes_in_mount(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    if !input.runs(&["docker|podman|nerdctl|docker-compose run|create|compose|container"]) {
+        return None;
+    }
+    let mut words = command.args.iter().flat_map(|arg| arg.split([' ', ';', '&', '|']));
+    if !words.any(|word| DELETES.contains(&word)) {
+        return None;
+    }
+    input.found_if(mounted_folders(command).iter().any(|source| {
+        let is_path = source.contains('/') || source.starts_with(['~', '.']);
+        let place = input.place_of(&command.resolve_path(source, input.ctx));
+        is_path && !matches!(place, Place::Project(_) | Place::ProjectRoot | Place::Temporary)
     }))
 }
 

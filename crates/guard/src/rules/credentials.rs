@@ -47,14 +47,23 @@ pub(super) const RULES: &[Rule] = &[
             "docker|podman|nerdctl container|image inspect -f=*.env*|-f=*.config}*|-f=*.config?}*|-f=*json?.}*|-f=*json?.?}*|--format=*.env*|--format=*.config}*|--format=*.config?}*|--format=*json?.}*|--format=*json?.?}*",
             "docker|podman|nerdctl container|image inspect !-f|--format ~*$(docker*|*$(podman*|*$(nerdctl*",
             "docker|podman|nerdctl container|image inspect >*env*",
+            // It fills in what the `.env` of the project says.
+            "docker|podman|nerdctl compose config|convert >*passw*|*secret*|*token*|*key*|*env*|*credential*",
+            "docker-compose config|convert >*passw*|*secret*|*token*|*key*|*env*|*credential*",
         ]),
         matches: &[
             "docker inspect web | jq '.[0].Config.Env'",
             "docker inspect db --format '{{.Config.Env}}'",
             "podman inspect -f '{{json .Config}}' db",
             "docker inspect $(docker ps -q)",
+            "docker compose config | grep -i password",
         ],
-        passes: &["docker inspect web", "docker inspect -f '{{.State.Status}}' web", "docker ps"],
+        passes: &[
+            "docker inspect web",
+            "docker inspect -f '{{.State.Status}}' web",
+            "docker ps",
+            "docker compose config -q",
+        ],
         ..RULE
     },
     Rule {

@@ -31,7 +31,9 @@ pub(super) const RULES: &[Rule] = &[
             "cat drop_table.sql",
             "psql -c 'CREATE TABLE x (a int)'",
             "psql -d app_test -c 'TRUNCATE users'",
+            "psql 'host=localhost dbname=app_test' -c 'TRUNCATE users'",
             "sqlite3 :memory: 'DROP TABLE x'",
+            "python3 -c \"import sqlite3; sqlite3.connect(':memory:').execute('drop table t')\"",
         ],
         ..RULE
     },
@@ -103,6 +105,11 @@ pub(super) const RULES: &[Rule] = &[
             "cockroach ~quit",
             "neonctl|pscale|turso|planetscale ~delete|destroy",
         ]),
+        // The last of the numbered databases is the one that test suites use by convention.
+        unless: Patterns::new(&[
+            "redis-cli|valkey-cli|keydb-cli -n=15 ~flushdb !-h|-u",
+            "redis-cli|valkey-cli|keydb-cli -n=15 ~flushdb -h=localhost|-h=127.0.0.1|-h=redis|-h=*test*",
+        ]),
         spares: throw_away::is_for_tests,
         check: Check::Command(database_destroys),
         matches: &[
@@ -124,6 +131,7 @@ pub(super) const RULES: &[Rule] = &[
             "rake db:reset",
             "RAILS_ENV=production rake db:drop",
             "dropdb prod_test_copy",
+            "redis-cli -h cache.example -n 15 flushdb",
         ],
         passes: &[
             "python manage.py shell -c 'print(1)'",
@@ -138,6 +146,7 @@ pub(super) const RULES: &[Rule] = &[
             "dropdb --if-exists app_test",
             "RAILS_ENV=test bundle exec rake db:drop",
             "php artisan migrate:fresh --env=testing",
+            "redis-cli -h localhost -n 15 flushdb",
         ],
         ..RULE
     },
@@ -196,11 +205,13 @@ fn sql_destroys(input: &RuleInput<'_>) -> Option<String> {
             .any(|call| code.contains(call));
         let names = crate::script::string_literals(code);
         let is_for_tests = names.iter().any(|name| throw_away::is_test_name(name));
+        let is_scratch = code.matches("connect(").count() < 2
+            && names.iter().any(|name| name == ":memory:" || is_for_tests && name.ends_with(".db"));
         let is_call = CALLS_THAT_DESTROY.iter().any(|call| code.contains(call));
         if is_call && !is_for_tests {
             return input.found_if(true);
         }
-        if runs {
+        if runs && !is_scratch {
             texts.extend(names);
         }
     } else {

@@ -42,6 +42,7 @@ pub(super) const RULES: &[Rule] = &[
             "fdisk|sfdisk|gdisk|parted !-l|-d|-J|--list|--dump|--json",
             "fdisk|sfdisk|gdisk|parted ~--delete|-s|--script",
             "sgdisk !-p|-i|-v|-O|--print|--info|--verify",
+            "fstrim !-n",
             "wipefs -a|-o|--all|--offset !-n|-J|--no-act",
             "cryptsetup !~status|luksDump|isLuks|benchmark|luksUUID",
             "nvme ~format|sanitize|write|delete-ns|write-zeroes",

@@ -22,6 +22,8 @@ pub(super) const RULES: &[Rule] = &[
             "GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS=!true|/bin/true|echo|/bin/echo|",
             "GIT_EDITOR|EDITOR|VISUAL|PAGER|GIT_PAGER|MANPAGER|BROWSER|GIT_SEQUENCE_EDITOR=*curl*|*wget*|*bash?-c*|*sh?-c*|*nc?*|*python?-c*|*rm?*",
         ],
+        // They let what the project says into every shell of the user.
+        patterns: Patterns::new(&["direnv allow|permit|grant|edit", "mise|rtx trust"]),
         check: Check::Command(preload),
         matches: &[
             "LD_PRELOAD=./x.so ls",
@@ -32,6 +34,7 @@ pub(super) const RULES: &[Rule] = &[
             "export PERL5OPT=-Mx",
             "export NODE_OPTIONS='--require /tmp/x.js'",
             "PYTHONSTARTUP=x python3",
+            "direnv allow",
         ],
         passes: &[
             "NODE_ENV=test npm test",

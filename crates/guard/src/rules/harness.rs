@@ -27,6 +27,7 @@ pub(super) const RULES: &[Rule] = &[
             "sed -i s/a/b/ .mcp.json",
             "echo x > .claude/skills/a/SKILL.md",
             "patch .claude/settings.json < x.diff",
+            "git apply <<< $'--- a/.mcp.json\\n+++ b/.mcp.json'",
             "chmod -x ~/.cargo/bin/ralph",
             "iconv -f utf-8 -o .mcp.json x.json",
         ],
@@ -77,6 +78,8 @@ pub(super) const RULES: &[Rule] = &[
             "pi -p|--print|--mode",
         ]),
         unless: Patterns::new(&[
+            // A tool for databases has the name of an agent.
+            "goose ~-dir|--dir|sqlite3|postgres|mysql|mssql|up|down|create|fix|validate|redo|up-to|down-to",
             "claude|claude-code|codex|amp|gemini|gemini-cli|opencode|opencode-ai|qwen|qwen-code|copilot|aider|goose|cursor-agent|crush ~-v",
             "claude|claude-code|codex|amp|gemini|gemini-cli|opencode|opencode-ai|qwen|qwen-code|copilot|aider|goose|cursor-agent|crush doctor|config|mcp|completion|models|auth|stats|features !?*",
             "claude|claude-code|codex|amp|gemini|gemini-cli|opencode|opencode-ai|qwen|qwen-code|copilot|aider|goose|cursor-agent|crush doctor|config|mcp|completion|models|auth|stats|features list|get|status|ls|show",
@@ -107,6 +110,9 @@ pub(super) const RULES: &[Rule] = &[
             "ralph",
             "git -c=core.hookspath*",
             "git ~core.hookspath=*",
+            // Where the shell finds ralph, git and agents.
+            "hash -p ~ralph|git|claude|codex|gemini|opencode|amp",
+            "enable -f ~*",
         ]),
         unless: Patterns::new(&[
             "ralph status|logs|report|bus|job|doctor|schema|completions|man|guard|demo|help !--no-guard|--no-sandbox|--sandbox|--config",
@@ -121,6 +127,7 @@ pub(super) const RULES: &[Rule] = &[
         matches: &[
             "HUSKY=0 git commit -m x",
             "pre-commit uninstall",
+            "hash -p /bin/true ralph",
             "ralph stop",
             "ralph run -p x",
             "ralph -p x",

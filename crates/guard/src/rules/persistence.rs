@@ -119,7 +119,7 @@ pub(super) const RULES: &[Rule] = &[
         instead: "Put settings into the project, or pass them as options.",
         patterns: Patterns::new(&[
             "npm|pnpm|yarn|bun config|c set|edit|delete",
-            "npm|pnpm|yarn set *",
+            "npm|pnpm|yarn set !version|resolution",
             "pip config set|edit|unset",
             "bundle config set",
             "cargo login|logout",
@@ -153,6 +153,7 @@ pub(super) const RULES: &[Rule] = &[
             "npm config set registry http://x.example",
             "pip config set global.index-url http://x.example",
             "yarn config set npmRegistryServer http://x",
+            "npm set registry http://x",
             "npm set //x/:_authToken y",
             "gem sources --add http://x",
             "docker login x",

@@ -41,6 +41,8 @@ pub(super) const RULES: &[Rule] = &[
             "killall|killall5 !-l|-V|--list|--version",
             "pkill|skill|slay|zkill -u|-U|-v|--user|--euid|--uid|--inverse",
             "xkill",
+            // What listens where databases and brokers do was there before.
+            "lsof ~*:5432*|*:3306*|*:6379*|*:27017*|*:9200*|*:5672*|*:9092*|*:11211*|*:22|*:2375* >*kill*",
         ]),
         check: Check::Command(kill_many),
         matches: &[
@@ -60,6 +62,7 @@ pub(super) const RULES: &[Rule] = &[
             "fuser -k 3000/tcp",
             "kill $(pgrep -f ralph)",
             "ps aux | awk '{print $2}' | xargs kill",
+            "lsof -ti:5432 | xargs kill -9",
         ],
         passes: &[
             "kill 48213",

@@ -1,5 +1,9 @@
 //! Keys, tokens, passwords.
 
+mod whole_environment;
+
+pub(super) use whole_environment::takes_environment;
+
 use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
 use crate::{
     file_access::Access,
@@ -15,6 +19,10 @@ pub(super) const RULES: &[Rule] = &[
         category: Category::Secrets,
         finds: "reads a file with secrets in it",
         instead: "Read an example such as `.env.example`; names and whether a file is there may be asked with `ls` or `test -f`.",
+        // Also of containers: what they are given to keep.
+        patterns: Patterns::new(&[
+            "cat|head|tail|less|more|grep|base64|xxd|od|strings|sed|awk|cp|nl|tac ~/run/secrets/?*|/var/run/secrets/?*",
+        ]),
         check: Check::Command(read_secret),
         matches: &[
             "cat .env",
@@ -130,11 +138,16 @@ pub(super) const RULES: &[Rule] = &[
             "getent shadow|gshadow",
             "docker|podman history --no-trunc",
             "docker|podman compose config --environment",
+            "docker|podman compose config --env-file !-q|--quiet|--services|--volumes|--images|--profiles|--no-interpolate",
             "git config ~*extraheader*",
             "jq -n ~env|$env|env?*|$env?*",
             "systemctl show-environment",
             "firebase functions:secrets:access|functions:config:get",
             "npm config|c get *_authtoken*|*_password*",
+            "npm|pnpm|yarn config|c list|ls >*auth*|*token*|*passw*",
+            "rails runner|r|console|c ~*credentials*|*.secrets.*|*secret_key*",
+            "php|artisan|sail ~tinker ~*config(*|*env(*",
+            "python|manage.py|django-admin ~shell ~*SECRET_KEY*|*settings.DATABASES*",
             "ssh-keygen -y",
             "pulumi config get",
             "keyctl print|read|pipe",
@@ -191,12 +204,16 @@ pub(super) const RULES: &[Rule] = &[
             "ansible-vault ~view|decrypt",
             "pass ?* !?*",
             "ps *e*",
+            "rails|rake|hanami credentials:show|credentials:edit|credentials:diff|secrets:show|secrets:edit|encrypted:show",
         ]),
         unless: Patterns::new(&["pass ls|init|list|help|version"]),
         spares_dry_runs: false,
         matches: &[
             "pulumi stack output --show-secrets",
             "jq -n env",
+            "bin/rails credentials:show",
+            "rails runner 'puts Rails.application.credentials.aws'",
+            "php artisan tinker --execute='dump(config(\"database\"))'",
             "ssh-keygen -y -f ~/.ssh/id_rsa",
             "vault kv get secret/x",
             "gh auth token",
@@ -335,24 +352,6 @@ pub(super) fn names_secret_variable(code: &str) -> bool {
     dotted || bare || (asks && script::string_literals(code).iter().any(is_named))
 }
 
-/// What is the whole environment in other languages.
-const WHOLE_ENVIRONMENT: [&str; 14] = [
-    "ENV.to_h",
-    "p ENV",
-    "puts ENV\n",
-    "%ENV",
-    "getenv()",
-    "print_r($_ENV",
-    "$_SERVER)",
-    "in ENVIRON",
-    "os.Environ()",
-    "Deno.env.toObject",
-    "System.get_env()",
-    "Sys.getenv()",
-    "collect(ENV)",
-    "ENV.inspect",
-];
-
 fn print_environment_code(input: &RuleInput<'_>) -> Option<String> {
     let code = input.command.code.as_deref()?;
     let shows =
@@ -361,27 +360,5 @@ fn print_environment_code(input: &RuleInput<'_>) -> Option<String> {
             .any(|word| code.contains(word))
             || (input.command.is(&["node"]) && input.command.has("p", &["print"]));
     let asks_only = code.contains("!!process.env") || code.contains("bool(");
-    let is_whole = WHOLE_ENVIRONMENT.iter().any(|word| code.contains(word)) || uses_whole_environment(code);
-    input.found_if(shows && !asks_only && (is_whole || names_secret_variable(code)))
-}
-
-/// Whether code takes the environment as a whole, and not one variable of it or only names.
-fn uses_whole_environment(code: &str) -> bool {
-    let parts = ["[", ".get", ".setdefault", ".pop", ".update", ".copy", ".keys", "?."];
-    let takes = |before: &str, after: &str| {
-        let is_variable = after
-            .strip_prefix('.')
-            .is_some_and(|name| name.starts_with(|next: char| next.is_ascii_uppercase()));
-        let is_search = before.trim_end().ends_with(" in") && !after.starts_with(".items");
-        let is_names = before.ends_with("Object.keys(") || before.ends_with("len(");
-        let is_set = after.trim_start().starts_with('=');
-        !is_variable
-            && !is_search
-            && !is_names
-            && !is_set
-            && !parts.iter().any(|part| after.starts_with(part))
-    };
-    ["os.environ", "process.env"]
-        .iter()
-        .any(|name| code.match_indices(name).any(|(at, _)| takes(&code[..at], &code[at + name.len()..])))
+    input.found_if(shows && !asks_only && (takes_environment(code) || names_secret_variable(code)))
 }

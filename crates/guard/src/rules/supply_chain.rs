@@ -100,6 +100,7 @@ pub(super) const RULES: &[Rule] = &[
             "pip install -e .",
             "cargo install --path .",
             "npm install lodash@4",
+            "npx wait-on http://localhost:3000",
         ],
         ..RULE
     },
@@ -127,7 +128,7 @@ pub(super) const RULES: &[Rule] = &[
             "flit|poetry|hatch|uv|pdm|maturin|rye publish",
             "maturin upload",
             "gem push|yank|owner",
-            "rake release",
+            "rake ~release|release:*|gem:push",
             "dotnet nuget push|delete",
             "nuget push|delete",
             "docker|podman|nerdctl|buildah|crane|skopeo push|copy",
@@ -158,6 +159,11 @@ pub(super) const RULES: &[Rule] = &[
             "kaggle ?* create|version|submit|push|update",
             "eas submit|update",
             "expo publish",
+            // Remotes that run what is pushed to them.
+            "git push heroku|dokku|piku|clever|scalingo|gigalixir|azure|production|prod|live|deploy",
+            "* ~--auto-submit*|--auto-publish*|--auto-deploy*|--auto-release*",
+            "electron-builder --publish !--publish=never",
+            "electron-forge publish",
             "web-ext sign",
             "wapm publish",
             "terraform login",
@@ -188,6 +194,8 @@ pub(super) const RULES: &[Rule] = &[
             "cargo publish",
             "twine upload dist/*",
             "docker push x/y",
+            "git push heroku main",
+            "eas build --auto-submit",
             "gh release create v1",
             "pnpm -r publish",
             "python -m twine upload x",
@@ -241,7 +249,14 @@ fn install_from_address(input: &RuleInput<'_>) -> Option<String> {
     {
         return None;
     }
-    let address = command.args.iter().any(|arg| {
+    // What a runner of packages is given after the package is for the package.
+    let given = if command.is(&["npx", "bunx"]) {
+        let first = command.operands(&["-p", "--package"]).into_iter().take(1);
+        first.chain(command.values("p", &["package"])).collect()
+    } else {
+        command.args.iter().map(String::as_str).collect::<Vec<_>>()
+    };
+    let address = given.into_iter().any(|arg| {
         let is_plain =
             arg.starts_with("http://") || arg.starts_with("git+http://") || arg.starts_with("ftp://");
         let is_archive = arg.contains("://") && !is_known_host(arg);

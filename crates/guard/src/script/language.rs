@@ -1,5 +1,7 @@
 //! Interpreters, and how they take code.
 
+use crate::command::Command;
+
 /// How an interpreter takes code.
 pub(crate) struct Language {
     program: &'static str,
@@ -58,6 +60,7 @@ const LANGUAGES: &[Language] = &[
     language("pry", "e", &["exec"]),
     language("scala-cli", "e", &["execute-script"]),
     language("ocaml", "e", &[]),
+    language("rust-script", "e", &["expr"]),
     language("janet", "e", &[]),
     language("bb", "e", &["eval"]),
     language("gjs", "c", &["command"]),
@@ -99,6 +102,27 @@ pub(crate) fn with_usual_calls(code: &str, program: &str) -> String {
         rest = &after[end..];
     }
     usual + rest
+}
+
+/// The code that a framework is given to run inside of the application: `rails runner`, `artisan tinker`.
+pub(crate) fn framework_code(command: &Command) -> Option<String> {
+    let after = |verbs: &[&str]| {
+        let at = command.args.iter().position(|arg| verbs.contains(&arg.as_str()))?;
+        command.args.get(at + 1).filter(|code| code.contains(['(', '.', ' '])).cloned()
+    };
+    let value =
+        |letters: &str, names: &[&str]| command.values(letters, names).first().map(|code| (*code).to_owned());
+    match command.program.as_str() {
+        "rails" => after(&["runner", "r"]),
+        "php" if command.has_word(&["tinker"]) => value("", &["execute"]),
+        "artisan" | "sail" => value("", &["execute"]),
+        "manage.py" | "django-admin" => value("c", &["command"]),
+        "drush" => after(&["php:eval", "php-eval", "ev", "eval"]),
+        "mix" => value("e", &["eval"]).or_else(|| after(&["eval"])),
+        "mongosh" | "mongo" => value("", &["eval"]),
+        "cargo" if command.has_word(&["script", "eval"]) => value("e", &["expr", "expression"]),
+        _ => None,
+    }
 }
 
 /// How this interpreter takes code, if it is one.

@@ -15,7 +15,8 @@ pub(crate) fn commands_in_makefile(makefile: &str) -> Vec<String> {
     let mut variables: Vec<(String, String)> = Vec::new();
     let mut commands = Vec::new();
     for line in makefile.replace("\\\n", " ").lines() {
-        if let Some(recipe) = line.strip_prefix('\t') {
+        // `just` indents recipes by spaces as well.
+        if let Some(recipe) = line.strip_prefix('\t').or_else(|| line.strip_prefix("  ")) {
             commands.push(recipe_command(recipe, &variables));
         } else if let Some((name, value)) = parse_assignment(line) {
             let value = expand_variables(value, &variables);
@@ -94,6 +95,7 @@ mod tests {
             ("all:\n\trm -rf $(HOME) ${NONE}", "rm -rf $HOME "),
             ("X := $(shell ls -l)\n", "ls -l"),
             ("a: b\nc = d\n", ""),
+            ("default:\n    @rm -rf {{home}}\n", "rm -rf {{home}}"),
             ("all:\n\tls \\\n\t-l\n", "ls  \t-l"),
         ] {
             assert_eq!(commands_in_makefile(makefile).join("|"), expected, "{makefile}");

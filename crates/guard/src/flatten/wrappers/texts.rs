@@ -31,8 +31,8 @@ impl Flattener<'_> {
     pub(super) fn follow_tool_script(&mut self, command: &Command, scope: &Scope) -> Option<Output> {
         let texts = match command.program.as_str() {
             "sed" => sed::commands_in_sed(&sed_script(command)),
-            "make" | "gmake" => {
-                let files = command.values("f", &["file", "makefile"]);
+            "make" | "gmake" | "just" => {
+                let files = command.values("f", &["file", "makefile", "justfile"]);
                 let texts = files.iter().flat_map(|file| match *file {
                     "-" | "/dev/stdin" => scope.stdin.text.clone().into_iter().collect(),
                     file => self.known_texts(file, scope).iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -177,6 +177,7 @@ fn texts_of_tools(command: &Command) -> Vec<String> {
             .filter_map(|arg| arg.strip_prefix("SHELL=").or_else(|| arg.strip_prefix("--eval=")))
             .map(str::to_owned)
             .collect(),
+        "split" => values("", &["filter"]),
         "rsync" => values("e", &["rsh"]),
         "man" => values("P", &["pager"]),
         "rg" => {

@@ -34,8 +34,11 @@ fn names(command: &Command) -> impl Iterator<Item = &str> {
     let is_client = !command.is(&["rails", "rake", "php", "artisan", "python", "mix", "prisma", "redis-cli"]);
     let operands = command.operands(&["-h", "--host", "-U", "-u", "--username", "-p", "--port", "-c", "-e"]);
     let named = command.values("dD", &["dbname", "database"]);
-    let plain = operands.into_iter().chain(named).filter(move |name| is_client && !name.contains(' '));
+    let is_plain = |name: &&str| !name.contains(' ') || name.contains("dbname=");
+    let plain = operands.into_iter().chain(named).filter(move |name| is_client && is_plain(name));
     plain.map(|name| {
+        let name = name.split_once("dbname=").map_or(name, |(_, name)| name);
+        let name = name.split(' ').next().unwrap_or_default();
         let name = name.split('?').next().unwrap_or_default();
         name.rsplit('/').next().unwrap_or_default()
     })

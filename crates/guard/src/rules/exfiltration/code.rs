@@ -2,7 +2,10 @@
 
 use crate::{
     flatten::is_loopback,
-    rules::{RuleInput, secrets::names_secret_variable},
+    rules::{
+        RuleInput,
+        secrets::{names_secret_variable, takes_environment},
+    },
 };
 
 /// Calls that send something.
@@ -90,7 +93,8 @@ pub(super) fn upload_file(input: &RuleInput<'_>) -> Option<String> {
         && code.matches("file_get_contents(").count()
             == code.matches("file_get_contents(\"http").count()
                 + code.matches("file_get_contents('http").count();
-    input.found_if(sends && reads && far && (!(opens_address || gets_only) || sends_environment))
+    let is_sent = reads && (!(opens_address || gets_only) || sends_environment);
+    input.found_if(sends && far && (is_sent || takes_environment(code)))
 }
 
 /// A secret variable that is put into a request.
