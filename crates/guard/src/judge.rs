@@ -29,24 +29,7 @@ const MAX_FINDINGS: usize = 33;
 /// what people and agents type, and at most a few milliseconds for anything; it does not panic.
 pub fn judge(call: &ToolCall, ctx: &Context) -> Verdict {
     let mut findings = Findings { ctx, list: Vec::new(), commands: Vec::new() };
-    match call {
-        ToolCall::Shell { command_line } if MAX_COMMAND_LINE_LEN < command_line.len() => {
-            findings.judge_obstacle(&Obstacle::TooMuch);
-        }
-        ToolCall::Shell { command_line } => findings.judge_flattened(&flatten::flatten(command_line, ctx)),
-        ToolCall::Arguments { words } if MAX_COMMAND_LINE_LEN < words.iter().map(String::len).sum() => {
-            findings.judge_obstacle(&Obstacle::TooMuch);
-        }
-        ToolCall::Arguments { words } => findings.judge_flattened(&flatten::flatten_arguments(words, ctx)),
-        ToolCall::Write { paths } => findings.judge_files(paths, Access::Write),
-        ToolCall::Read { paths } => findings.judge_files(paths, Access::Read),
-        ToolCall::Code { text } if MAX_COMMAND_LINE_LEN < text.len() => {
-            findings.judge_obstacle(&Obstacle::TooMuch);
-        }
-        ToolCall::Code { text } => findings.judge_code(text),
-        ToolCall::Unknown { tool } => findings.judge_obstacle(&Obstacle::UnknownTool(tool.clone())),
-        ToolCall::Other => {}
-    }
+    findings.judge_call(call);
     findings.into_verdict()
 }
 
@@ -58,6 +41,33 @@ struct Findings<'a> {
 }
 
 impl Findings<'_> {
+    fn judge_call(&mut self, call: &ToolCall) {
+        match call {
+            ToolCall::Shell { command_line } if MAX_COMMAND_LINE_LEN < command_line.len() => {
+                self.judge_obstacle(&Obstacle::TooMuch);
+            }
+            ToolCall::Shell { command_line } => {
+                self.judge_flattened(&flatten::flatten(command_line, self.ctx))
+            }
+            ToolCall::Arguments { words } if MAX_COMMAND_LINE_LEN < words.iter().map(String::len).sum() => {
+                self.judge_obstacle(&Obstacle::TooMuch);
+            }
+            ToolCall::Arguments { words } => {
+                self.judge_flattened(&flatten::flatten_arguments(words, self.ctx))
+            }
+            ToolCall::Write { paths } => self.judge_files(paths, Access::Write),
+            ToolCall::Read { paths } => self.judge_files(paths, Access::Read),
+            ToolCall::Code { text } if MAX_COMMAND_LINE_LEN < text.len() => {
+                self.judge_obstacle(&Obstacle::TooMuch);
+            }
+            ToolCall::Code { text } => self.judge_code(text),
+            ToolCall::Unknown { tool } => self.judge_obstacle(&Obstacle::UnknownTool(tool.clone())),
+            // They do not nest: an input is looked through once.
+            ToolCall::Several { calls } => calls.iter().for_each(|call| self.judge_call(call)),
+            ToolCall::Other => {}
+        }
+    }
+
     fn judge_flattened(&mut self, flattened: &Flattened) {
         for obstacle in &flattened.obstacles {
             self.judge_obstacle(obstacle);

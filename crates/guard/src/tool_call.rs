@@ -1,8 +1,10 @@
 //! What an agent asks to do, from the words of its hooks.
 
 mod names;
+mod shape;
 
 use serde_json::Value;
+use shape::{command_in, paths_in};
 
 /// Something an agent asks to do.
 ///
@@ -39,6 +41,11 @@ pub enum ToolCall {
     Code {
         /// What would run.
         text: String,
+    },
+    /// Several of these at once: commands, and files beside them.
+    Several {
+        /// What is judged one by one.
+        calls: Vec<ToolCall>,
     },
     /// Something that touches nothing, such as a search in the web. It is allowed.
     Other,
@@ -86,19 +93,19 @@ impl ToolCall {
         lists.iter().any(|names| names.contains(&name.as_str())) || name.starts_with("mcp__")
     }
 
-    /// A tool that is not known. What it is given may be wrapped once more.
+    /// A tool that is not known: everything in its input that says what it does, however deep it lies.
     fn from_shape(tool: &str, input: &Value) -> Self {
-        let inner = || input.as_object().into_iter().flat_map(|object| object.values());
-        if let Some(call) = command_in(input).or_else(|| inner().find_map(command_in)) {
-            return call;
+        let (mut calls, mut paths) = shape::found_in(tool, input);
+        let is_look = names::only_looks(tool);
+        if !paths.is_empty() {
+            paths.dedup();
+            calls.push(if is_look { Self::Read { paths } } else { Self::Write { paths } });
         }
-        let mut paths = paths_in(input);
-        paths.extend(inner().filter(|value| value.is_object()).flat_map(paths_in));
-        match (paths.is_empty(), names::only_looks(tool)) {
-            (false, true) => Self::Read { paths },
-            (false, false) => Self::Write { paths },
-            (true, true) => Self::Other,
-            (true, false) => Self::Unknown { tool: tool.to_owned() },
+        match (calls.len(), is_look) {
+            (0, true) => Self::Other,
+            (0, false) => Self::Unknown { tool: tool.to_owned() },
+            (1, _) => calls.remove(0),
+            _ => Self::Several { calls },
         }
     }
 }
@@ -106,58 +113,6 @@ impl ToolCall {
 fn text_at<'a>(input: &'a Value, key: &str) -> Option<&'a str> {
     input.get(key).and_then(Value::as_str)
 }
-
-fn texts(list: &Value) -> Vec<String> {
-    let list = list.as_array().into_iter().flatten();
-    list.filter_map(Value::as_str).map(str::to_owned).collect()
-}
-
-/// What an input would run: a command line, a command with its arguments, or code.
-fn command_in(input: &Value) -> Option<ToolCall> {
-    let command = COMMAND_KEYS.iter().find_map(|key| input.get(key));
-    match command {
-        Some(Value::String(command)) => {
-            let args = input.get("args").or_else(|| input.get("arguments")).map(texts).unwrap_or_default();
-            if args.is_empty() {
-                return Some(ToolCall::Shell { command_line: command.clone() });
-            }
-            return Some(ToolCall::Arguments { words: [vec![command.clone()], args].concat() });
-        }
-        Some(list @ Value::Array(_)) => return Some(ToolCall::Arguments { words: texts(list) }),
-        _ => {}
-    }
-    let code = CODE_KEYS.iter().find_map(|key| text_at(input, key))?;
-    Some(ToolCall::Code { text: code.to_owned() })
-}
-
-/// The files that an input names.
-fn paths_in(input: &Value) -> Vec<String> {
-    let single = PATH_KEYS.iter().filter_map(|key| text_at(input, key)).map(str::to_owned);
-    let lists = ["paths", "file_paths", "files"].iter().filter_map(|key| input.get(key)).flat_map(texts);
-    single.chain(lists).collect()
-}
-
-/// Keys that hold a command.
-const COMMAND_KEYS: [&str; 6] = ["command", "cmd", "shell_command", "command_line", "commandLine", "chars"];
-
-/// Keys that hold a script.
-const CODE_KEYS: [&str; 6] = ["script", "code", "source", "expression", "python", "javascript"];
-
-/// Keys that hold a path.
-const PATH_KEYS: [&str; 12] = [
-    "file_path",
-    "filePath",
-    "path",
-    "notebook_path",
-    "absolute_path",
-    "target_file",
-    "filename",
-    "file",
-    "relative_path",
-    "destination",
-    "output_path",
-    "dest",
-];
 
 /// The files that a patch of `apply_patch` adds, changes, moves or deletes.
 pub(crate) fn patched_files(patch: &str) -> Vec<String> {
@@ -209,6 +164,29 @@ mod tests {
             ("mcp__fs__move_file", json!({"file": "a", "destination": "b"}), write(&["a", "b"])),
             ("mcp__fs__read_text", json!({"path": "a"}), ToolCall::Read { paths: vec!["a".into()] }),
             ("mcp__db__list_tables", json!({}), ToolCall::Other),
+            ("mcp__fs__move", json!({"source": "/p/a", "destination": "/etc/x"}), write(&["/etc/x", "/p/a"])),
+            (
+                "mcp__fs__edit",
+                json!({"edits": [{"target": {"file_path": ".claude/settings.json"}}]}),
+                write(&[".claude/settings.json"]),
+            ),
+            (
+                "mcp__sh__run",
+                json!({"argv": ["rm", "x"]}),
+                ToolCall::Arguments { words: vec!["rm".into(), "x".into()] },
+            ),
+            (
+                "mcp__sh__run",
+                json!({"commands": ["ls", "rm x"], "file": "a"}),
+                ToolCall::Several { calls: vec![shell("ls"), shell("rm x"), write(&["a"])] },
+            ),
+            ("mcp__sh__run", json!({"bash": "rm x"}), shell("rm x")),
+            (
+                "mcp__db__query",
+                json!({"query": "drop table a"}),
+                ToolCall::Arguments { words: vec!["psql".into(), "-c".into(), "drop table a".into()] },
+            ),
+            ("mcp__web__query", json!({"query": "drop table a"}), ToolCall::Other),
             ("Frobnicate", json!({"x": 1}), ToolCall::Unknown { tool: "Frobnicate".into() }),
         ];
         for (name, input, expected) in cases {

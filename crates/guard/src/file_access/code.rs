@@ -242,7 +242,7 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
             let is_anywhere = names_nothing && access.destroys() && code.contains(above);
             is_anywhere || call.inside.contains(above) || call.receiver.contains(above)
         };
-        if ABOVE.iter().any(|above| is_above(&above)) {
+        if ABOVE.iter().any(is_above) {
             paths.push("..".to_owned());
         }
         if is_home {

@@ -205,8 +205,10 @@ fn sql_destroys(input: &RuleInput<'_>) -> Option<String> {
             .any(|call| code.contains(call));
         let names = crate::script::string_literals(code);
         let is_for_tests = names.iter().any(|name| throw_away::is_test_name(name));
+        let is_file =
+            |name: &str| [".db", ".sqlite3", ".sqlite"].iter().any(|end| name.strip_suffix(end).is_some());
         let is_scratch = code.matches("connect(").count() < 2
-            && names.iter().any(|name| name == ":memory:" || is_for_tests && name.ends_with(".db"));
+            && names.iter().any(|name| name == ":memory:" || is_for_tests && is_file(name));
         let is_call = CALLS_THAT_DESTROY.iter().any(|call| code.contains(call));
         if is_call && !is_for_tests {
             return input.found_if(true);

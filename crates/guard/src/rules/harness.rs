@@ -27,6 +27,7 @@ pub(super) const RULES: &[Rule] = &[
             "sed -i s/a/b/ .mcp.json",
             "echo x > .claude/skills/a/SKILL.md",
             "patch .claude/settings.json < x.diff",
+            "echo x > .CLAUDE/Settings.json",
             "git apply <<< $'--- a/.mcp.json\\n+++ b/.mcp.json'",
             "chmod -x ~/.cargo/bin/ralph",
             "iconv -f utf-8 -o .mcp.json x.json",
@@ -267,6 +268,8 @@ fn is_installed(path: &str) -> bool {
 
 /// In a guarded place, or a folder around one that is deleted or moved.
 fn is_guarded(rest: &str, guarded: &[&str], access: Access) -> bool {
+    // Where file systems do not tell letters apart, `.CLAUDE` is `.claude`.
+    let rest = &*rest.to_ascii_lowercase();
     guarded.iter().any(|name| match relation_to(rest, name) {
         Relation::Inside => true,
         Relation::Around => matches!(access, Access::DeleteTree | Access::Delete),

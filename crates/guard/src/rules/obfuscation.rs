@@ -1,7 +1,7 @@
 //! Commands that hide what they do, or that cannot be read.
 
 use super::{Category, Check, RULE, Rule, RuleInput, Tier};
-use crate::{flatten::Obstacle, programs::SHELLS};
+use crate::{command::FileRedirect, flatten::Obstacle, programs::SHELLS, shell::RedirectKind};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -24,7 +24,20 @@ pub(super) const RULES: &[Rule] = &[
         finds: "starts a shell or an interpreter that waits for what is typed later",
         instead: "Give it the commands: `bash -c '...'`, or a script in the project.",
         check: Check::Command(interactive_shell),
-        matches: &["bash", "bash -i", "python3", "node -i", "sh -l", "exec zsh"],
+        matches: &[
+            "bash",
+            "bash -i",
+            "python3",
+            "node -i",
+            "sh -l",
+            "exec zsh",
+            "env bash --norc",
+            "sh -s",
+            "sh < /dev/stdin",
+            "cat | sh",
+            "python3 -",
+            "script -q /dev/null",
+        ],
         passes: &[
             "bash -c ls",
             "echo ls | bash",
@@ -32,6 +45,11 @@ pub(super) const RULES: &[Rule] = &[
             "node --version",
             "bash < a.sh",
             "bash -n x.sh",
+            "cat a.sh | sh",
+            "sh -s < a.sh",
+            "bash --version",
+            "script -qc 'npm test' /dev/null",
+            "php -i",
         ],
         ..RULE
     },
@@ -175,15 +193,42 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// What is typed into it later is seen by no one.
+/// Where a shell reads what is typed.
+const TYPED: [&str; 5] = ["-", "/dev/stdin", "/dev/tty", "/dev/fd/0", "/proc/self/fd/0"];
+
 fn interactive_shell(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
-    let reads = SHELLS.contains(&command.program.as_str())
+    let is_shell = SHELLS.contains(&command.program.as_str());
+    let reads = is_shell
         || command.is(&["python", "node", "ruby", "irb", "perl", "php", "deno", "bun", "lua", "R", "ghci"]);
-    let is_plain =
-        |arg: &String| ["-i", "-l", "--login", "-il", "-li", "--interactive"].contains(&arg.as_str());
+    // `cat | sh`: nothing stands before it that says what comes.
+    let passes_on = input.runs(&["cat|tee !?* >sh|bash|zsh|dash|ksh|python*|node|perl|ruby|php"]);
+    if passes_on && !command.stdin.is_given() && command.redirects.is_empty() {
+        return input.found_if(true);
+    }
+    if !reads && command.program != "script" || command.asks_for_help() {
+        return None;
+    }
+    // An option of a shell that neither holds commands nor only checks or says something.
+    let waits_with = |arg: &str| match arg.strip_prefix("--") {
+        Some(name) => !["version", "help", "dump-strings", "dump-po-strings", "rpm-requires"].contains(&name),
+        None => arg.starts_with('-') && !arg.contains(['c', 'n', 'D', 'v']),
+    };
+    let is_plain = |arg: &String| {
+        ["-i", "-l", "--login", "-il", "-li", "--interactive", "-q", "-u", "-B"].contains(&arg.as_str())
+            && !(arg == "-i" && command.is(&["php"]))
+            || TYPED.contains(&arg.as_str())
+            || is_shell && waits_with(arg)
+    };
     let waits =
         command.args.iter().all(is_plain) && (!command.args.is_empty() || !command.is(&["deno", "bun"]));
-    input.found_if(
-        reads && waits && !command.stdin.is_given() && !command.is_piped && command.redirects.is_empty(),
-    )
+    let is_typescript = command.program == "script" && !command.has("c", &["command"]);
+    let is_typed = |redirect: &FileRedirect| {
+        redirect.kind == RedirectKind::Read && TYPED.contains(&redirect.path.as_str())
+    };
+    let reads_typed = command.redirects.iter().any(is_typed);
+    let is_given = command.stdin.is_given() || command.is_piped;
+    let is_left_open =
+        reads_typed || !is_given && command.redirects.iter().all(|it| it.kind != RedirectKind::Read);
+    input.found_if((waits || is_typescript) && is_left_open)
 }

@@ -59,6 +59,7 @@ fn asked(call: &ToolCall) -> String {
         ToolCall::Arguments { words } => words.join(" "),
         ToolCall::Write { paths } | ToolCall::Read { paths } => paths.join(" "),
         ToolCall::Code { text } => text.clone(),
+        ToolCall::Several { calls } => calls.iter().map(asked).collect::<Vec<_>>().join("; "),
         ToolCall::Other | ToolCall::Unknown { .. } => String::new(),
     };
     match text.char_indices().nth(MAX_KEPT_CHARS) {
@@ -69,6 +70,9 @@ fn asked(call: &ToolCall) -> String {
 
 /// Adds where the paths of file tools really lead: the guard itself looks nothing up.
 fn follow_links(call: &mut ToolCall, folder: &Path) {
+    if let ToolCall::Several { calls } = call {
+        return calls.iter_mut().for_each(|call| follow_links(call, folder));
+    }
     let (ToolCall::Write { paths } | ToolCall::Read { paths }) = call else { return };
     let real = |path: &String| {
         let given = folder.join(path);
