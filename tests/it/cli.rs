@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::env::{Env, done, meet, say, shell, touch};
+use crate::{
+    contained::works,
+    env::{Env, done, meet, say, shell, touch},
+};
 
 #[test]
 fn unknown_words_get_a_suggestion() {
@@ -86,14 +89,15 @@ fn json_is_the_only_data() {
 }
 
 #[test]
-fn values_of_variables_are_recorded_and_not_printed() {
+fn values_of_variables_are_neither_recorded_nor_printed() {
     let variables = json!({"agent": {"env": {"TOKEN": "hunter2"}}});
     let env = Env::new().turns(json!([[done()]])).settings(variables);
     let output = env.run(&["--output", "json"]).exits(0);
     assert!(output.stdout.contains("TOKEN") && !output.stdout.contains("hunter2"), "{}", output.stdout);
     let again = env.ralph(&["logs", "--output", "json"]).exits(0).stdout;
     assert!(again.contains("TOKEN") && !again.contains("hunter2"), "{again}");
-    assert!(env.journal()[0].to_string().contains("hunter2"), "a resume needs it");
+    let recorded = env.journal()[0].to_string();
+    assert!(recorded.contains("TOKEN") && !recorded.contains("hunter2"), "{recorded}");
 }
 
 #[test]
@@ -353,4 +357,13 @@ fn what_ralph_keeps_of_a_run_is_its_owners_alone() {
     env.run(&[]).exits(0);
     env.ralph(&["resume"]);
     assert_eq!(open_files(&env.root().join("state")), [""; 0]);
+    // What is written where there is a sandbox.
+    for level in ["embedded", "bwrap", "landlock"].into_iter().filter(|level| works(level)) {
+        let env = Env::new().with_git().turns(json!([[done()]]));
+        let record = env.root().join("script.json.d");
+        std::fs::create_dir_all(&record).expect("a folder");
+        let env = env.settings(json!({"sandbox": {"writable": [record]}}));
+        env.run(&["--sandbox", level]).exits(0);
+        assert_eq!(open_files(&env.root().join("state")), [""; 0], "{level}");
+    }
 }

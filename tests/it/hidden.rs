@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     contained::works,
-    env::{Env, done, write},
+    env::{Env, done, say, shell, write},
 };
 
 /// What the command looks for; nothing else in a test's world has this word.
@@ -63,6 +63,37 @@ fn a_run_that_goes_on_has_the_same_hidden_guardrails() {
     env.ralph(&["resume", "--max-iterations", "3"]).exits(0).says("Passed in a clean clone");
     assert_eq!(env.prompts().len(), 2);
     assert_eq!(traces(&env, "../state"), "");
+}
+
+/// What settings give to agents and guardrails is often a key, and every agent of a run can read its record.
+#[test]
+fn values_of_variables_are_in_no_record_and_a_run_that_goes_on_has_them() {
+    let turns = json!([
+        [shell("echo \"${KEY#zebra-}\" >one"), say("more to do")],
+        [shell("echo \"${KEY#zebra-}\" >two"), done()]
+    ]);
+    let settings = json!({
+        "agent": {"env": {"KEY": SECRET}},
+        "guardrailEnv": {"GATE_KEY": format!("{SECRET}-2")},
+        "guardrails": [{"command": format!("test \"$GATE_KEY\" = {}-2", SECRET.replace("zebra", "z''ebra"))}],
+    });
+    let env = project(turns).settings(settings);
+    env.run(&["--max-iterations", "1"]).exits(1);
+    assert_eq!(env.read("one").trim(), "crossing");
+    assert_eq!(traces(&env, "../state"), "", "in the record");
+    assert_eq!(env.events("run_started")[0]["setup"]["agent"]["env"]["KEY"], "(not shown)");
+    env.ralph(&["resume", "--max-iterations", "3"]).exits(0);
+    assert_eq!(env.read("two").trim(), "crossing");
+    assert_eq!(traces(&env, "../state"), "", "in the record");
+}
+
+#[test]
+fn a_run_whose_values_are_gone_does_not_go_on_with_others() {
+    let env = project(json!([[write("b", "1"), say("more to do")], [done()]]))
+        .settings(json!({"agent": {"env": {"KEY": SECRET}}}));
+    env.run(&["--max-iterations", "1"]).exits(1);
+    env.sh("rm ../state/hidden/*/variables.json").exits(0);
+    env.ralph(&["resume", "--max-iterations", "3"]).exits(2).says("are gone").says("start it again");
 }
 
 #[test]

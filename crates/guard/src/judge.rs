@@ -47,13 +47,13 @@ impl Findings<'_> {
                 self.judge_obstacle(&Obstacle::TooMuch);
             }
             ToolCall::Shell { command_line } => {
-                self.judge_flattened(&flatten::flatten(command_line, self.ctx))
+                self.judge_flattened(&flatten::flatten(command_line, self.ctx));
             }
             ToolCall::Arguments { words } if MAX_COMMAND_LINE_LEN < words.iter().map(String::len).sum() => {
                 self.judge_obstacle(&Obstacle::TooMuch);
             }
             ToolCall::Arguments { words } => {
-                self.judge_flattened(&flatten::flatten_arguments(words, self.ctx))
+                self.judge_flattened(&flatten::flatten_arguments(words, self.ctx));
             }
             ToolCall::Write { paths } => self.judge_files(paths, Access::Write),
             ToolCall::Read { paths } => self.judge_files(paths, Access::Read),

@@ -1,7 +1,9 @@
 //! Hidden guardrails: where the user names them, and where a run keeps what the agent must not see of them.
 //!
 //! Invariant: a hidden command and what it prints are in the user's own folder and in one that sandboxes hide, in the
-//! memory of ralph, and nowhere else.
+//! memory of ralph, and nowhere else. The values of variables that settings give to agents and guardrails are kept there, too.
+
+pub(crate) mod variables;
 
 use std::{env, io, os::unix::fs::DirBuilderExt, path::PathBuf};
 
@@ -91,7 +93,8 @@ pub(crate) fn log(run: &RunDir, name: &str, iteration: u32, attempt: u32) -> Res
     Ok(folder(run)?.join(format!("{iteration:03}_{attempt}_{name}.log")))
 }
 
-fn folder(run: &RunDir) -> Result<PathBuf> {
+/// Where a run keeps what no agent may see.
+pub(crate) fn folder(run: &RunDir) -> Result<PathBuf> {
     let folder = hidden_dir()?.join(run.id());
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
     made.context("cannot keep the hidden guardrails")?;

@@ -38,6 +38,7 @@ pub mod outside;
 #[cfg(not(target_os = "linux"))]
 #[path = "outside/elsewhere.rs"]
 pub mod outside;
+mod own_file;
 #[cfg(target_os = "linux")]
 mod own_process;
 mod placeholders;
@@ -300,7 +301,7 @@ impl Sandbox {
                 let mut policy = self.policy.clone();
                 // Who names programs of its own means them.
                 policy.env.retain(|name, _| name != "PATH" || spec.env.iter().all(|(set, _)| set != "PATH"));
-                fs_err::write(&self.rules, serde_json::to_vec(&policy)?)?;
+                own_file::write(&self.rules, &serde_json::to_vec(&policy)?)?;
                 wrapped(self.level(), &self.rules, Some(&self.log), spec)
             }
             Level::Docker => {
@@ -320,7 +321,7 @@ impl Sandbox {
         self.watched = watched::fingerprints(&self.places);
         if !self.level().protects() {
             // A disk that is full loses what a killed process leaves, not what this one sees.
-            let _ = serde_json::to_vec(&self.watched).map(|text| std::fs::write(&self.kept, text));
+            let _ = serde_json::to_vec(&self.watched).map(|text| own_file::write(&self.kept, &text));
         }
         if let Some(login) = &mut self.login {
             login.renew();

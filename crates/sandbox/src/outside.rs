@@ -1,7 +1,7 @@
 //! The process outside of a sandbox: starts the one inside, answers for the network, waits, and ends as the command
 //! ended. Signals to the group reach the command directly; this process takes no notice of them.
 
-use std::{ffi::OsString, fs::File, path::Path};
+use std::{ffi::OsString, path::Path};
 
 use ralph_core::containment::{level::Level, policy::Policy, wanted::PROCESSES};
 use ralph_sys::error::{Context, Error, Result};
@@ -12,6 +12,7 @@ use super::{
     group::Group,
     keeper, landlock,
     link::{Link, Message},
+    own_file,
     own_process::{let_go_of_input, pass_signals_by},
     proxy,
 };
@@ -52,7 +53,7 @@ fn run_in(
     let_go_of_input();
     keeper::watch(pid, rules, group.map(Group::events));
     let mut status = None;
-    let log = log.map(|path| File::options().create(true).append(true).open(path)).transpose()?;
+    let log = log.map(own_file::append).transpose()?;
     let mut log = Some(proxy::Log::new(log));
     while let Some((message, sockets)) = ours.receive() {
         match message {

@@ -11,6 +11,8 @@ use std::{
 use ralph_core::containment::policy::{OPEN, PINNED, PROTECTED};
 use ralph_sys::files::{self, MAX_TEXT_LEN};
 
+use super::own_file;
+
 /// The stand-ins of a project, for one of the sandboxes that need them.
 pub(super) struct StandIns {
     project: PathBuf,
@@ -31,7 +33,7 @@ impl StandIns {
         lock: &Path,
     ) -> io::Result<Self> {
         std::fs::create_dir_all(lock.parent().unwrap_or(lock))?;
-        let lock = File::options().create(true).append(true).open(lock)?;
+        let lock = own_file::append(lock)?;
         lock.lock_shared()?;
         Ok(Self { project: project.to_owned(), hooks, files, lock })
     }

@@ -21,7 +21,7 @@ use ralph_sys::{
     process::{Spec, Supervisor},
 };
 
-use super::{seatbelt, wrapped::wrapped};
+use super::{own_file, seatbelt, wrapped::wrapped};
 
 /// The hidden command that tries what is forbidden.
 pub const COMMAND: &str = "sandbox-probe";
@@ -116,7 +116,7 @@ impl Preflight {
             [&project, &tmp].map(|path| Layer { path: path.clone(), access: Access::Write }).to_vec();
         let policy = Policy { layers, tmp, processes: PROCESSES, ..Policy::default() };
         let rules = root.join("sandbox.json");
-        fs_err::write(&rules, serde_json::to_vec(&policy)?)?;
+        own_file::write(&rules, &serde_json::to_vec(&policy)?)?;
         let outside = outside.join("written");
         let args: Vec<OsString> = vec![
             COMMAND.into(),

@@ -9,7 +9,7 @@ use ralph_core::containment::{
 use ralph_sys::process::Spec;
 
 use super::{
-    Sandbox, present,
+    Sandbox, own_file, present,
     wrapped::{wrapped, written_folders},
 };
 
@@ -35,7 +35,7 @@ impl Sandbox {
         let spec = self.without_variables(spec);
         match self.level() {
             Level::Embedded | Level::Bwrap | Level::Landlock => {
-                fs_err::write(&self.rules, serde_json::to_vec(&policy)?)?;
+                own_file::write(&self.rules, &serde_json::to_vec(&policy)?)?;
                 wrapped(self.level(), &self.rules, Some(&self.log), spec)
             }
             Level::Docker | Level::Sbx | Level::Seatbelt | Level::None => {

@@ -11,6 +11,7 @@ use memchr::{memchr, memmem::Finder};
 use serde::{Deserialize, de::DeserializeOwned};
 
 use moment::MOMENT_LEN;
+pub use shown::VALUE;
 
 use super::{chain::is_end, event::Event};
 

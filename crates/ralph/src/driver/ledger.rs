@@ -1,11 +1,12 @@
 //! Takes in events: into the journal, into the state, onto the screen, in this order.
 
-use std::path::PathBuf;
+use std::{borrow::Cow, path::PathBuf};
 
 use jiff::Timestamp;
 use ralph_core::{
     engine::{
         Run,
+        edits::EditsTaken,
         entry::Entry,
         event::{Event, RunStarted, Topic},
         judgement::Judgement,
@@ -16,6 +17,7 @@ use ralph_sys::process::ProcessEvent;
 
 use super::steering;
 use crate::{
+    hidden::variables::Values,
     journal::{self, Journal},
     receipt::Seen,
     report::Reporter,
@@ -30,6 +32,8 @@ pub(super) struct Ledger {
     seen: Option<Seen>,
     /// The journal could not be written, and that was said.
     disk_warned: bool,
+    /// Where the values of variables are.
+    values: Values,
 }
 
 impl Ledger {
@@ -44,21 +48,33 @@ impl Ledger {
     }
 
     /// Begins the record of a run.
-    pub(super) fn begin(started: RunStarted, journal: Journal, reporters: Vec<Box<dyn Reporter>>) -> Self {
+    pub(super) fn begin(
+        started: RunStarted,
+        values: Values,
+        journal: Journal,
+        reporters: Vec<Box<dyn Reporter>>,
+    ) -> Self {
         let event = Event::RunStarted(Box::new(started.clone()));
         let mut ledger = Self::resume(Run::new(started), journal, reporters).seen(Seen::default());
+        ledger.values = values;
         ledger.record(event);
         ledger
     }
 
     /// Goes on with the record of a run.
     pub(super) fn resume(run: Run, journal: Journal, reporters: Vec<Box<dyn Reporter>>) -> Self {
-        Self { run, journal, reporters, seen: None, disk_warned: false }
+        Self { run, journal, reporters, seen: None, disk_warned: false, values: Values::Recorded }
     }
 
     /// The same, by a process that has read the whole record.
     pub(super) fn seen(self, seen: Seen) -> Self {
         Self { seen: Some(seen), ..self }
+    }
+
+    /// Records that a person has changed what the run goes by.
+    pub(super) fn take_edits(&mut self, taken: EditsTaken, values: Values) {
+        self.values = values;
+        self.record(Event::EditsTaken(Box::new(taken)));
     }
 
     /// The run and what its receipt says; nothing where only the record has all of it.
@@ -95,7 +111,10 @@ impl Ledger {
 
     fn append(&mut self, event: Event) {
         let is_milestone = is_acted_on(&event);
-        let (entry, line) = Entry { at: journal::now(), event }.masked();
+        let (entry, mut line) = Entry { at: journal::now(), event }.masked();
+        if let (Values::Apart, Cow::Owned(shown)) = (self.values, entry.shown()) {
+            line = shown.to_line();
+        }
         let written = self.journal.append_line(&line);
         if is_milestone {
             self.journal.milestone();

@@ -32,6 +32,7 @@ use ralph_sys::{
 
 use super::{judge::RunJudge, ledger::Ledger, requests, work_done};
 use crate::{
+    hidden::variables,
     journal::{
         self, Journal,
         run_dir::{RunDir, record},
@@ -135,7 +136,7 @@ pub(crate) fn begin(mut plan: Plan, mut setup: Setup, evidence: Evidence) -> Res
         plan,
         setup: setup.clone(),
     };
-    let ledger = Ledger::begin(started, journal, Vec::new());
+    let ledger = Ledger::begin(started, variables::keep(&run, &setup), journal, Vec::new());
     let mut session = SessionLoop {
         ledger,
         setup,
@@ -157,7 +158,8 @@ impl SessionLoop {
     /// Takes a loop up again. Nothing if it has ended.
     pub(crate) fn open(run: &RunDir) -> Result<Option<Self>> {
         let journal = lock(run)?;
-        let known = journal::fold(&run.journal())?.run;
+        let mut known = journal::fold(&run.journal())?.run;
+        variables::restore(run, &mut known.started.setup)?;
         let setup = known.started.setup.clone();
         let session =
             setup.session.clone().ok_or_else(|| Error::new("the run is not a loop inside a conversation"))?;

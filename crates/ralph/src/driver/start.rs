@@ -26,7 +26,7 @@ use super::{
     superuser,
 };
 use crate::{
-    hidden,
+    hidden::{self, variables},
     journal::{self, Folded, Journal, run_dir::RunDir},
     project::{own_files, own_output},
     receipt::{self, Seen, SeenJournal},
@@ -137,6 +137,7 @@ impl Start {
         })?;
         let journal = Journal::open(&run.journal())?;
         hidden::keep(&run, &setup.hidden)?;
+        let values = variables::keep(&run, &setup);
         let pins = stories::pin(&setup, &run)?;
         // A full disk loses the copies, not the run: then a resume takes no settings over, and says why.
         let _ = steering::keep_settings(&run, &setup);
@@ -158,7 +159,7 @@ impl Start {
             plan,
             setup: setup.clone(),
         };
-        let mut ledger = Ledger::begin(started, journal, with_keeper(reporters, &setup, &run));
+        let mut ledger = Ledger::begin(started, values, journal, with_keeper(reporters, &setup, &run));
         begin_session_log(&mut ledger, &setup);
         if let Some(judged) = settled {
             ledger.record(Event::TasksJudged(Box::new(judged)));
@@ -237,7 +238,8 @@ impl Resume {
         }
         // Before the run is resumed: a kill between the two leaves it as settled as it was.
         if let Some(taken) = revised.taken {
-            ledger.record(Event::EditsTaken(Box::new(taken)));
+            let values = variables::keep(&run, &taken.setup);
+            ledger.take_edits(taken, values);
         }
         ledger.record(Event::RunResumed { pid: std::process::id(), limits });
         begin_session_log(&mut ledger, &setup);
@@ -278,8 +280,9 @@ fn with_reviewers(plan: Plan, preflight: &Preflight) -> Result<Plan> {
 /// A run by its record, and what its receipt will say of it.
 fn read(run: &RunDir) -> Result<(Folded, Seen)> {
     let mut fold = ReceiptFold::default();
-    let (folded, journal) = SeenJournal::read(&run.journal(), &mut |entry| fold.take_but_gates(entry))?;
+    let (mut folded, journal) = SeenJournal::read(&run.journal(), &mut |entry| fold.take_but_gates(entry))?;
     fold.take_last_gates(&folded.entries);
+    variables::restore(run, &mut folded.run.started.setup)?;
     Ok((folded, Seen { fold, journal }))
 }
 

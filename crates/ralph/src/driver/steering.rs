@@ -1,6 +1,6 @@
 //! The files that a person steers a run with: settings, notes that name the tests, and what no turn of a stories loop may change.
 //!
-//! Invariant: a run goes by copies of them in its folder. Whatever changes while a turn or its checks run is recorded
+//! Invariant: a run goes by copies of them, where agents cannot read them. Whatever changes while a turn or its checks run is recorded
 //! before they are recorded as over, so a difference that a resume finds in a settled run is a person's.
 
 use std::{
@@ -17,10 +17,12 @@ use ralph_core::{
 use ralph_sys::{
     files::{self, MAX_TEXT_LEN, Root},
     hash,
+    paths::hidden_dir,
 };
 
 use super::stories::files::hash as contents;
 use crate::{
+    hidden,
     journal::run_dir::{RunDir, record},
     project::story_files::TASKS,
 };
@@ -118,7 +120,12 @@ pub(crate) fn read(project: &Path, path: &Path) -> io::Result<Vec<u8>> {
 
 /// Copies a file into the run's folder, beside the copies of what it was before.
 pub(crate) fn keep(run: &RunDir, path: &Path, fingerprint: &str, bytes: &[u8]) -> io::Result<()> {
-    record(&copy(run, path, fingerprint), bytes)
+    // The user's own settings may have keys in them, and agents can read the record.
+    let hidden = hidden::folder(run).map(|folder| copy(&folder, path, fingerprint));
+    match hidden.map(|hidden| record(&hidden, bytes)) {
+        Ok(Ok(())) => Ok(()),
+        _ => record(&copy(run.path(), path, fingerprint), bytes),
+    }
 }
 
 /// The file as the run goes by it; `NotFound` where it was not there.
@@ -126,17 +133,20 @@ pub(crate) fn kept(run: &RunDir, path: &Path, fingerprint: &str) -> io::Result<V
     if fingerprint == hash::GONE {
         return Err(io::ErrorKind::NotFound.into());
     }
-    let known = files::read(&copy(run, path, fingerprint), MAX_TEXT_LEN);
+    let hidden = hidden_dir().map(|dir| copy(&dir.join(run.id()), path, fingerprint));
+    let known = hidden
+        .map_or_else(|_| Err(io::ErrorKind::NotFound.into()), |hidden| files::read(&hidden, MAX_TEXT_LEN))
+        .or_else(|_| files::read(&copy(run.path(), path, fingerprint), MAX_TEXT_LEN));
     // A copy is never NotFound in this sense: that would be a file that was not there.
     known.map_err(|_| io::Error::other("there is no copy of it in the record of the run"))
 }
 
 /// Each state of a file has a copy of its own, so none is lost and a kill between copy and record changes nothing.
-fn copy(run: &RunDir, path: &Path, fingerprint: &str) -> PathBuf {
+fn copy(place_of_run: &Path, path: &Path, fingerprint: &str) -> PathBuf {
     let place: String = fingerprint.chars().map(|it| if it.is_alphanumeric() { it } else { '-' }).collect();
     // Two files may have one name.
     let folder = format!("{place}-{:x}", hash::fnv(path.as_os_str().as_encoded_bytes()));
-    run.path().join(COPIES).join(folder).join(path.file_name().unwrap_or_default())
+    place_of_run.join(COPIES).join(folder).join(path.file_name().unwrap_or_default())
 }
 
 /// Copies what the settings of a new run say.

@@ -97,7 +97,7 @@ pub(super) fn gather(
             |said| said.tools.clone(),
         ),
         journal,
-        private: private(&started.setup),
+        private: private(dir, &started.setup),
     })
 }
 
@@ -222,7 +222,10 @@ fn of_chain(reader: &ChainReader, hash: Sha256) -> JournalFacts {
 }
 
 /// What must not be in a receipt.
-fn private(setup: &Setup) -> Private {
+fn private(dir: &RunDir, setup: &Setup) -> Private {
+    let mut setup = setup.clone();
+    // Values that are gone cannot be found either.
+    let _ = hidden::variables::restore(dir, &mut setup);
     let agents = setup.agents.values().chain([&setup.agent]);
     let own = agents.flat_map(|agent| agent.env.values()).chain(setup.guardrail_env.values());
     private_of(&setup.project, own.cloned().collect())

@@ -6,11 +6,11 @@ use super::Entry;
 use crate::{engine::event::Event, key_mask::masked_bytes, setup::Setup};
 
 /// What stands for the value of a variable.
-const VALUE: &str = "(not shown)";
+pub const VALUE: &str = "(not shown)";
 
 impl Entry {
     /// The entry as it is recorded, with its line: without keys that an agent or a program printed. What the settings say
-    /// stays, or the run could not be continued.
+    /// stays, or the run could not be continued; values of variables stay out where they are kept elsewhere.
     pub fn masked(self) -> (Self, Vec<u8>) {
         let line = self.to_line();
         if matches!(self.event, Event::RunStarted(_) | Event::EditsTaken(_)) {
