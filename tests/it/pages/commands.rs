@@ -1,6 +1,6 @@
 //! Every command in the pages is run in a fresh home with a scripted agent, or there is a reason why not.
 
-use std::{fs, os::unix::fs::symlink, path::Path};
+use std::{fmt::Write, fs, os::unix::fs::symlink, path::Path};
 
 use serde_json::json;
 
@@ -77,7 +77,7 @@ const BEFORE: &[(&str, &str)] = &[
 ];
 
 /// An agent for every loop: changes a file, plans and builds as it is told, and says all words that end a loop.
-const AGENT: &str = r##"[ "$1" = --version ] && echo "2.1.325 (Claude Code)" && exit
+const AGENT: &str = r#"[ "$1" = --version ] && echo "2.1.325 (Claude Code)" && exit
 prompt=$(cat; echo "$*")
 echo more >>work.txt
 case $prompt in
@@ -86,7 +86,7 @@ case $prompt in
 esac
 answer='It works. <promise>COMPLETE</promise>\n<response>DONE</response>'
 printf '%s\n' '{"type":"assistant","message":{"content":[{"type":"text","text":"'"$answer"'"}]}}'
-printf '%s\n' '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"'"$answer"'","total_cost_usd":0.1}'"##;
+printf '%s\n' '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"'"$answer"'","total_cost_usd":0.1}'"#;
 
 /// An editor that writes what is missing, and a list of stories.
 const EDITOR: &str = r#"for file; do
@@ -160,9 +160,10 @@ fn run(page: &str, commands: &[&String]) -> Result<(), String> {
     for command in commands {
         let code = entry(EXITS, page, command, |it| (it.0, it.1)).map_or(0, |it| it.2);
         let quoted = command.replace('\'', "'\\''");
-        script.push_str(&format!(
-            "{command}\ncode=$?; test $code = {code} || {{ printf '%s\\n' 'exit '$code', expected {code}: {quoted}' >&2; exit 99; }}\n"
-        ));
+        let _ = writeln!(
+            script,
+            "{command}\ncode=$?; test $code = {code} || {{ printf '%s\\n' 'exit '$code', expected {code}: {quoted}' >&2; exit 99; }}"
+        );
     }
     let output = env.sh(&script);
     if output.code == Some(0) { Ok(()) } else { Err(format!("{page}: {}\n{}", output.stdout, output.stderr)) }

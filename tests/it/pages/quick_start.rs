@@ -10,7 +10,7 @@ use crate::{
 const PAGE: &str = include_str!("../../../docs/quick-start.md");
 
 /// Claude Code as the page shows it: a claim that is wrong, one that is true, and a commit message.
-const AGENT: &str = r##"[ "$1" = --version ] && echo "2.1.325 (Claude Code)" && exit
+const AGENT: &str = r#"[ "$1" = --version ] && echo "2.1.325 (Claude Code)" && exit
 prompt=$(cat; echo "$*")
 tool() {
     printf '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"%s","name":"%s","input":{"%s":"%s"}}]}}\n' "$1" "$2" "$3" "$4"
@@ -50,7 +50,7 @@ def seconds(text):
     return hours * 3600 + minutes * 60 + rest
 PYTHON
 tool 3 Bash command 'make test'
-end 'Nonsense is refused now; all three tests pass.\n\n<response>DONE</response>' 0.13 27700 950"##;
+end 'Nonsense is refused now; all three tests pass.\n\n<response>DONE</response>' 0.13 27700 950"#;
 
 /// The blocks of the page, each with its language.
 fn blocks() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -31,7 +31,7 @@ fn a_receipt_that_nobody_touched_holds_on_another_machine() {
     check(&machines, &["origin/main"], 0, "signed by ann@example.com");
     // The same from a file, and with the record beside it.
     let file = machines.file(&machines.envelope());
-    check(&machines, &[&file], 0, "holds");
+    check(&machines, &[&file], 0, "is valid");
     let journal = machines.here.newest_run().join("journal.jsonl").display().to_string();
     check(&machines, &[&file, "--journal", &journal], 0, "the record of the run is here");
     // The author can verify, too.
@@ -172,13 +172,13 @@ fn a_receipt_of_an_older_run_is_no_receipt_of_a_newer_commit() {
     machines.here.run(&[]).exits(0);
     machines.fetch();
     machines.git(&["reset", "--quiet", "--hard", "origin/main"]);
-    check(&machines, &[], 0, "holds");
+    check(&machines, &[], 0, "is valid");
     machines.git(&["notes", "--ref=ralph", "copy", "--force", first.trim(), "HEAD"]);
     check(&machines, &[], 1, "has other files");
     let old = machines.git(&["notes", "--ref=ralph", "show", first.trim()]);
     let file = machines.file(&serde_json::from_str(&old).expect("an envelope"));
     check(&machines, &[&file], 1, "has other files");
-    check(&machines, &[&file, "--commit", first.trim()], 0, "holds");
+    check(&machines, &[&file, "--commit", first.trim()], 0, "is valid");
 }
 
 #[test]
