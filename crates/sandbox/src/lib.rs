@@ -220,12 +220,11 @@ impl Sandbox {
             links,
             ..Policy::default()
         };
-        let (rules, log) = (folder.join("sandbox.json"), folder.join("contacts.jsonl"));
-        let kept = folder.join("protected.json");
+        let [rules, log, kept] =
+            ["sandbox.json", "contacts.jsonl", "protected.json"].map(|name| folder.join(name));
         let read = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
-        let lock = paths::project_dir(project)
-            .map_err(|error| io::Error::other(error.to_string()))?
-            .join("stand-ins.lock");
+        let records = paths::project_dir(project).map_err(|error| io::Error::other(error.to_string()))?;
+        let lock = records.join("stand-ins.lock");
         let placeholders = StandIns::of(project, hooks, files, &lock)?;
         let (watched, project, agent_program) = (BTreeMap::new(), project.to_owned(), program.to_owned());
         let sandbox = Self {
