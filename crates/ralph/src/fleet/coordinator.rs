@@ -275,6 +275,14 @@ impl Coordinator {
                 self.landing = Some((process, item, lease));
                 self.world.is_landing = true;
             }
+            FleetAction::Withdraw(item) => {
+                let why = "no turn may begin any more".to_owned();
+                self.append(&item, LANDER, ItemStep::Withdrawn { why })?;
+            }
+            FleetAction::GiveUp(item) => {
+                let why = format!("workers died on it {} times", self.ledger.state().item(&item).deaths);
+                self.append(&item, LANDER, ItemStep::Failed { lease: 0, exit: None, why })?;
+            }
             FleetAction::Cancel(item) => {
                 let why = "another candidate has landed".to_owned();
                 self.append(&item, LANDER, ItemStep::Cancelled { why })?;

@@ -369,7 +369,7 @@ impl Lane<'_> {
             (Some(0), Ok(head)) if head != claim.start => {
                 self.target.fetch(&mut self.supervisor, &repository, &head, &name(CANDIDATES))?;
                 let base = claim.base.clone();
-                Ok(answer(ItemStep::Done(Offer { lease, base, head, cost, run: id.clone() })))
+                Ok(answer(ItemStep::Done(Offer { lease, base, head, cost, run: id.clone(), parcel: None })))
             }
             (Some(0), Ok(_)) => Ok(self.failed(id, "its run changed nothing".to_owned())),
             (Some(_), _) if is_spent => Ok(answer(ItemStep::Released { lease, died: false })),

@@ -96,6 +96,7 @@ impl FleetLoopArgs {
             guardrails,
             settings: lane_settings,
             ralph_dir: work.ralph_dir,
+            board: None,
             plan,
         };
         let style = self.common.fleet_style(settings);
