@@ -10,9 +10,10 @@ use super::{
 use crate::cargo::root;
 
 /// What each crate may know of the others.
-const KNOWS: [(&str, &[&str]); 7] = [
+const KNOWS: [(&str, &[&str]); 8] = [
     ("ralph", &["ralph-agents", "ralph-checks", "ralph-core", "ralph-guard", "ralph-sandbox", "ralph-sys"]),
     ("ralph-agents", &[]),
+    ("ralph-board", &["ralph-core", "ralph-sys"]),
     ("ralph-checks", &[]),
     ("ralph-core", &["ralph-agents", "ralph-checks", "ralph-guard"]),
     ("ralph-guard", &[]),
