@@ -116,7 +116,14 @@ mod tests {
     use crate::key::Key;
 
     fn steps() -> Vec<ItemStep> {
-        let offer = Offer { lease: 7, base: "b".into(), head: "h".into(), cost: 0.5, run: Some("r".into()) };
+        let offer = Offer {
+            lease: 7,
+            base: "b".into(),
+            head: "h".into(),
+            cost: 0.5,
+            run: Some("r".into()),
+            parcel: None,
+        };
         let conflict = Refusal::Conflict { tip: "t".into(), files: vec!["f".into()], hunks: "<<".into() };
         vec![
             ItemStep::Posted,
@@ -127,6 +134,7 @@ mod tests {
             ItemStep::Merged { commit: "c".into() },
             ItemStep::Refused(conflict),
             ItemStep::Refused(Refusal::Unusable { reason: "r".into() }),
+            ItemStep::Withdrawn { why: "w".into() },
             ItemStep::Cancelled { why: "w".into() },
         ]
     }

@@ -1,9 +1,13 @@
 //! `ralph fleet`: many lanes at once, one target.
 
 mod begin;
+#[cfg(feature = "nats")]
+mod board_args;
 mod prompts;
 pub(super) mod seen;
 mod stories;
+#[cfg(feature = "nats")]
+mod work;
 
 use std::path::Path;
 
@@ -48,6 +52,10 @@ pub(super) struct FleetLoopArgs {
     #[arg(long)]
     unverified: bool,
 
+    #[cfg(feature = "nats")]
+    #[command(flatten)]
+    board: board_args::LanderArgs,
+
     #[command(flatten)]
     common: LoopArgs,
 }
@@ -79,6 +87,8 @@ struct LaneFlags {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(Box<prompts::FleetRunArgs>),
+    #[cfg(feature = "nats")]
+    Work(work::FleetWorkArgs),
     Status(FleetStatusArgs),
     Stop(FleetStopArgs),
     Resume(FleetResumeArgs),
@@ -147,6 +157,8 @@ pub(super) fn main(args: &FleetArgs, project: &Path) -> Result<u8> {
     match &args.command {
         None => stories::main(&args.flags, project),
         Some(Command::Run(args)) => prompts::main(args, project),
+        #[cfg(feature = "nats")]
+        Some(Command::Work(args)) => work::main(args, project),
         Some(Command::Status(args)) => seen::show(&FleetDir::newest(project)?, args.json),
         Some(Command::Stop(args)) => stop(args, project),
         Some(Command::Resume(args)) => {

@@ -30,7 +30,11 @@ pub(crate) struct FleetDir {
 impl FleetDir {
     /// Makes the folder of a new fleet.
     pub(crate) fn create(project: &Path) -> Result<Self> {
-        let path = project_dir(project)?.join("fleets").join(new_id());
+        Self::create_at(project_dir(project)?.join("fleets").join(new_id()))
+    }
+
+    /// Makes the folder of a fleet, or takes the one that is there.
+    pub(super) fn create_at(path: PathBuf) -> Result<Self> {
         let refused = || format!("cannot keep a record of the fleet in {}", path.display());
         for folder in [path.clone(), path.join("answers"), path.join("logs"), path.join("receipts")] {
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).context(refused())?;

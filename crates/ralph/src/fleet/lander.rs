@@ -1,12 +1,15 @@
 //! The process of the lander: merges one candidate onto the target, has the guardrails decide on the merged tree, and
 //! moves the target. Started again for the same candidate it finds what has landed already.
 
-use std::path::PathBuf;
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use clap::Args;
 use ralph_core::{
     containment::level::Choice,
-    fleet::{FleetItem, FleetStarted, FleetWork, Offer, Refusal},
+    fleet::{FleetItem, FleetStarted, FleetWork, ItemPhase, Offer, Refusal},
     stories::lane::{added, take_over},
     verify::rules::{CheckoutWhen, GuardrailKind},
 };
@@ -21,7 +24,8 @@ use super::{
     FileLedger, FleetDir,
     answer::{self, LandingAnswer},
     dir::ref_name,
-    lane::is_asked_to_stop,
+    far::fetch_candidate,
+    lane_process::is_asked_to_stop,
     own_files::OwnFiles,
 };
 #[cfg(debug_assertions)]
@@ -41,6 +45,8 @@ use crate::{
 const MAX_OUTPUT_LEN: usize = 16 * 1024;
 /// As much of a conflict.
 const MAX_HUNKS_LEN: usize = 16 * 1024;
+/// How long a board that does not answer is left alone.
+const BOARD_PAUSE: Duration = Duration::from_secs(1);
 /// How often others may move the target meanwhile.
 const MAX_TRIES: usize = 5;
 
@@ -74,6 +80,11 @@ pub(crate) fn main(call: &LanderCall) -> Result<u8> {
         started,
         planned,
         offer,
+        worker: if let ItemPhase::Offered(lease, _) = &item.phase {
+            lease.worker.clone()
+        } else {
+            String::new()
+        },
         supervisor,
         source,
         target,
@@ -106,6 +117,8 @@ struct Landing<'a> {
     started: &'a FleetStarted,
     planned: &'a FleetItem,
     offer: &'a Offer,
+    /// Whose candidate it is.
+    worker: String,
     supervisor: Supervisor,
     source: Source,
     target: TargetBranch,
@@ -193,6 +206,24 @@ impl Landing<'_> {
         workspace: &mut Workspace,
         tip: &str,
     ) -> Result<std::result::Result<String, LandingAnswer>> {
+        if let Some(board) = &self.started.board {
+            let name = self.candidate_ref();
+            let Self { supervisor, source, target, offer, worker, .. } = self;
+            let taken =
+                fetch_candidate(supervisor, (self.dir, board), (source, target), (offer, worker), &name);
+            match taken {
+                Ok(Ok(())) => {}
+                Ok(Err(why)) => {
+                    let reason = format!("what {worker} handed in cannot be taken: {why}");
+                    return Ok(Err(LandingAnswer::Refused(Refusal::Unusable { reason })));
+                }
+                Err(error) => {
+                    report::fleet::line("lander", &format!("the board: {error}"));
+                    supervisor.wait(Instant::now() + BOARD_PAUSE, &mut || {});
+                    return Ok(Err(LandingAnswer::Overtaken));
+                }
+            }
+        }
         let Self { supervisor, offer, .. } = self;
         let Offer { base, head, .. } = *offer;
         if let Err(why) = workspace.fetch_all(supervisor, &[tip, base, head]) {
@@ -305,6 +336,14 @@ impl Landing<'_> {
         format!("{}-{}.json", ref_name(&self.planned.id), self.offer.lease)
     }
 
+    fn candidate_ref(&self) -> String {
+        let item = ref_name(&self.planned.id);
+        match &self.started.board {
+            Some(_) => format!("{CANDIDATES}/{}/{}/{item}", self.worker, self.dir.id()),
+            None => format!("{CANDIDATES}/{}/{item}", self.dir.id()),
+        }
+    }
+
     fn landing_ref(&self) -> String {
         format!("refs/ralph/landing/{}", self.dir.id())
     }
@@ -318,7 +357,7 @@ impl Landing<'_> {
             noted.err().into_iter().for_each(warn);
         }
         let of_item = |kind: &str| format!("{kind}/{}/{}", self.dir.id(), ref_name(&self.planned.id));
-        for name in [self.landing_ref(), of_item(CANDIDATES), of_item(UNFINISHED)] {
+        for name in [self.landing_ref(), self.candidate_ref(), of_item(UNFINISHED)] {
             if self.target.held(&mut self.supervisor, &name)?.is_some() {
                 self.target.release(&mut self.supervisor, &name)?;
             }

@@ -190,7 +190,8 @@ mod tests {
     #[test]
     fn a_quiet_fleet_says_what_needs_a_person() {
         let style = FleetStyle { quiet: true, timestamps: Some(TimeZone::UTC), ..FleetStyle::default() };
-        let item = |step| FleetEvent::Item { item: "A".to_owned(), who: "lane-1".to_owned(), board: None, step };
+        let item =
+            |step| FleetEvent::Item { item: "A".to_owned(), who: "lane-1".to_owned(), board: None, step };
         assert_eq!(style.told(&entry(item(ItemStep::Claimed))), None);
         let failed = ItemStep::Failed { lease: 1, exit: None, why: "two\nlines".to_owned() };
         let line = style.told(&entry(item(failed))).expect("a line");
