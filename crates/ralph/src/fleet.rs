@@ -22,6 +22,7 @@ mod lane;
 pub(crate) mod lane_process;
 mod ledger;
 mod own_files;
+mod red;
 pub(crate) mod table;
 mod tail;
 

@@ -1,6 +1,7 @@
 //! A fleet on several machines: each worker has a home and a state folder of its own, and shares with the others only a
 //! server, which the tests start on loopback.
 
+mod cable;
 mod faults;
 mod taking;
 mod together;
@@ -154,11 +155,16 @@ impl Field {
 
     /// The command of a worker, with its own settings.
     pub(super) fn worker(&self, number: usize) -> Command {
+        self.worker_at(number, &self.url())
+    }
+
+    /// The same, with another way to the board.
+    pub(super) fn worker_at(&self, number: usize, url: &str) -> Command {
         let machine = self.machine(number);
         let settings = json!({"agent": {"command": "worker"}, "sandbox": "none"});
         fs::write(machine.path(".ralph/settings.json"), settings.to_string()).expect("settings");
         let mut command = machine.command(RALPH);
-        command.args(["fleet", "work", "--board", &self.url(), "--name", &format!("w{number}")]);
+        command.args(["fleet", "work", "--board", url, "--name", &format!("w{number}")]);
         command.arg("--seed").arg(self.seed(&format!("w{number}")));
         command.args(["--lander", self.key.public().as_str()]);
         command.env("FLEET_RECORD", self.env.root().join("record")).env("WHO", format!("w{number}"));

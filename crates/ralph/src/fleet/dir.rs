@@ -21,6 +21,9 @@ use crate::{
     workspace::{Wishes, place::LANES},
 };
 
+/// What the folders of workers on other machines begin with, in the state folder.
+pub(super) const FAR: &str = "board-";
+
 /// The folder of one fleet.
 #[derive(Clone, Debug)]
 pub(crate) struct FleetDir {
@@ -80,6 +83,16 @@ impl FleetDir {
         }
         let is_run = || RunDir::all().is_ok_and(|runs| runs.iter().any(|run| run.id().starts_with(id)));
         fleets.pop().filter(|_| fleets.is_empty() && !id.is_empty() && !is_run())
+    }
+
+    /// The runs of its workers on other machines, as far as they arrived here.
+    pub(crate) fn far_runs(&self) -> Vec<RunDir> {
+        let begins = format!("{FAR}{}-", self.id());
+        let is_far = |run: &RunDir| {
+            let folder = run.path().parent().and_then(Path::parent).and_then(Path::file_name);
+            folder.is_some_and(|name| name.to_string_lossy().starts_with(&begins))
+        };
+        RunDir::all().unwrap_or_default().into_iter().filter(is_far).collect()
     }
 
     /// Its id.

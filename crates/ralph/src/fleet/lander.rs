@@ -27,6 +27,7 @@ use super::{
     far::fetch_candidate,
     lane_process::is_asked_to_stop,
     own_files::OwnFiles,
+    red::red,
 };
 #[cfg(debug_assertions)]
 use crate::journal::crash_point::CrashPoint;
@@ -41,8 +42,6 @@ use crate::{
     },
 };
 
-/// As much of what a guardrail printed as is handed back.
-const MAX_OUTPUT_LEN: usize = 16 * 1024;
 /// As much of a conflict.
 const MAX_HUNKS_LEN: usize = 16 * 1024;
 /// How long a board that does not answer is left alone.
@@ -357,7 +356,12 @@ impl Landing<'_> {
             noted.err().into_iter().for_each(warn);
         }
         let of_item = |kind: &str| format!("{kind}/{}/{}", self.dir.id(), ref_name(&self.planned.id));
-        for name in [self.landing_ref(), self.candidate_ref(), of_item(UNFINISHED)] {
+        let mut names = vec![self.landing_ref(), of_item(CANDIDATES), of_item(UNFINISHED)];
+        if self.started.board.is_some() {
+            // Those that were refused before, of whichever worker.
+            names.extend(self.target.like(&mut self.supervisor, &of_item(&format!("{CANDIDATES}/*")))?);
+        }
+        for name in names {
             if self.target.held(&mut self.supervisor, &name)?.is_some() {
                 self.target.release(&mut self.supervisor, &name)?;
             }
@@ -370,28 +374,4 @@ impl Landing<'_> {
 fn everywhere(command: &str) -> PlacedGuardrail {
     let kind = GuardrailKind::of(command);
     PlacedGuardrail { command: command.to_owned(), kind, in_place: false, in_judge: true }
-}
-
-fn red(judged: &Judged, tip: &str, hidden: &[String]) -> Refusal {
-    let failed = judged.guardrails.iter().find_map(|row| {
-        let ended = row.in_judge.as_ref().filter(|ended| !ended.passed)?;
-        Some((row.command.clone(), ended))
-    });
-    let Some((command, ended)) = failed else {
-        return Refusal::Unusable { reason: "the judge does not say what failed".to_owned() };
-    };
-    let (tip, code) = (tip.to_owned(), ended.code);
-    if hidden.contains(&command) {
-        // The agent learns that it failed, and nothing else.
-        return Refusal::Red {
-            tip,
-            command: "a hidden guardrail".to_owned(),
-            code: None,
-            output: String::new(),
-        };
-    }
-    let output = fs_err::read(&ended.log).unwrap_or_default();
-    let output = &output[output.len().saturating_sub(MAX_OUTPUT_LEN)..];
-    let output = String::from_utf8_lossy(output).into_owned();
-    Refusal::Red { tip, command, code, output }
 }

@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use super::{Field, go, record, waiting};
+use super::{Field, cable::Cable, go, record, waiting};
 use crate::{
     env::{kill, pid_in, poll},
     stories::story,
@@ -71,6 +71,28 @@ fn a_result_that_comes_too_late_is_refused_by_the_log() {
     field.finishes(fleet, 1);
     first.signal(Signal::CONT);
     first.await_saying("A is somebody else's by now");
+    assert_eq!(field.log("A"), ["posted lander", "claimed w1", "claimed w2", "done w2", "merged lander"]);
+    field.ends(1, first);
+    field.ends(2, second);
+}
+
+#[test]
+fn a_worker_that_is_cut_off_beyond_its_lease_is_fenced() {
+    let work = waiting("A");
+    let Some(field) = Field::new(&[(story("A"), &work)], "true", 2) else { return };
+    let fleet = field.start_fleet();
+    let cable = Cable::to(field.server.port);
+    let first = field.machine(1).start_command(&mut field.worker_at(1, &cable.url()));
+    let agent = agent_of(&field, "A", "w1");
+    cable.cut(true);
+    let second = field.start_worker(2);
+    agent_of(&field, "A", "w2");
+    assert!(!is_gone(agent), "nobody has told it");
+    cable.cut(false);
+    first.await_saying("A is somebody else's by now");
+    poll("the end of its agent", || is_gone(agent).then_some(()));
+    go(&field.env, "A");
+    field.finishes(fleet, 1);
     assert_eq!(field.log("A"), ["posted lander", "claimed w1", "claimed w2", "done w2", "merged lander"]);
     field.ends(1, first);
     field.ends(2, second);

@@ -46,7 +46,7 @@ fn a_worker_takes_only_what_its_labels_and_its_settings_allow() {
     let mut other = field.worker(2);
     std::fs::write(
         field.machine(2).path(".ralph/settings.json"),
-        r#"{"agent": "another", "sandbox": "none"}"#,
+        r#"{"agent": {"command": "another"}, "sandbox": "none"}"#,
     )
     .expect("settings");
     let other = field.machine(2).start_command(other.args(["--labels", "gpu"]));
@@ -76,7 +76,7 @@ fn a_worker_that_is_asked_to_finish_ends_after_its_item() {
     super::go(&field.env, first);
     worker.wait().exits(0).says(&format!("{first} is handed in"));
     field.machine(1).nothing_left();
-    field.machine(1).ralph(&["fleet", "work", "--drain"]).exits(1).says("no worker is at work");
+    field.machine(1).ralph(&["fleet", "work", "--drain"]).exits(2).says("no worker is at work");
     super::go(&field.env, second);
     let worker = field.start_worker(2);
     field.finishes(fleet, 2);

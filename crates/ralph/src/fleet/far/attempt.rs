@@ -18,21 +18,27 @@ use ralph_sys::{
     paths::project_dir,
     process::mark::Mark,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     far_lane::FarCall,
     keeper::{Hold, Keeper},
     posting::Posting,
 };
-use crate::fleet::{
-    FAR_LANE_COMMAND, FleetDir,
-    answer::{self, LaneAnswer},
-    crew::LaneProcess,
+use crate::{
+    fleet::{
+        FAR_LANE_COMMAND, FleetDir,
+        answer::{self, LaneAnswer},
+        crew::LaneProcess,
+    },
+    receipt::RECEIPT,
 };
 
 /// How often events are shipped.
 const SHIP_INTERVAL: Duration = Duration::from_millis(200);
+
+/// The longest receipt that is sent.
+const MAX_RECEIPT_LEN: usize = 512 * 1024;
 
 /// What attempts of one worker share.
 pub(super) struct Shop {
@@ -126,16 +132,25 @@ impl Attempt {
         }
         let answer: Option<LaneAnswer> = answer::read(&self.dir.answer("lane", self.hold.lease));
         let item = self.known();
+        let load = answer.as_ref().and_then(|_| self.receipt()).map(|receipt| json!({"receipt": receipt}));
         let step = match answer {
             Some(answer) => answer.step,
             None if self.is_asked => ItemStep::Released { lease: self.hold.lease, died: false },
             None => after_death(&self.state.started.plan, &item, self.hold.lease),
         };
-        self.report(shop, step).map(Some)
+        self.report(shop, step, load.as_ref()).map(Some)
     }
 
     fn known(&self) -> Item {
         self.state.item(&self.hold.item)
+    }
+
+    /// What the run says of itself. One that does not fit into a message is left here.
+    fn receipt(&mut self) -> Option<Value> {
+        let (id, item, fleet) = (self.hold.item.clone(), self.known(), self.dir.id());
+        let run = self.process.run(|claim| claim.is_for(&fleet, &id, &item))?;
+        let text = fs_err::read(run.path().join(RECEIPT)).ok().filter(|text| text.len() < MAX_RECEIPT_LEN)?;
+        serde_json::from_slice(&text).ok()
     }
 
     /// Ships what the journal of the run grew by. What does not arrive now is in the file the next time.
@@ -154,11 +169,18 @@ impl Attempt {
     }
 
     /// Appends how it ended behind the claim, and answers the queue.
-    fn report(&self, shop: &Shop, step: ItemStep) -> Result<Ended> {
+    fn report(&self, shop: &Shop, step: ItemStep, load: Option<&Value>) -> Result<Ended> {
         let Hold { ledger, item, lease, .. } = &*self.hold;
         let who = shop.board.name().as_str();
         let mut after = *lease;
-        while ledger.append_with(item, who, &step, None, after)? == Stored::Overtaken {
+        while ledger.append_with(
+            item,
+            who,
+            &step,
+            load.filter(|_| matches!(step, ItemStep::Done(_))),
+            after,
+        )? == Stored::Overtaken
+        {
             let known = ledger.item(item)?;
             if known.held().is_none_or(|held| held.sequence != *lease) {
                 return Ok(Ended::Lost);

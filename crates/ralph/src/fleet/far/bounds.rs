@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_worker_takes_only_what_it_has_and_allows() {
-        let own = json!({"agent": "claude", "sandbox": {"hosts": ["a.example"]}});
+        let own = json!({"agent": {"command": "claude"}, "sandbox": {"hosts": ["a.example"]}});
         for (settings, labels, refused) in [
             (json!({"agent": {"command": "claude"}}), vec!["gpu"], None),
             (json!({"agent": {"command": "claude"}}), vec!["gpu", "macos"], Some("it needs macos")),

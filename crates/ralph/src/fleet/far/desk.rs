@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::{
     connect,
-    mirror::Mirror,
+    mirror::{Mirror, keep_receipt},
     posting::{Bundle, Posting},
     silence_of_tests,
 };
@@ -197,6 +197,11 @@ impl Desk {
             let step = if is_forged { nothing } else { entry.entry.step };
             if step == ItemStep::Posted {
                 self.posted.insert(entry.item.clone(), entry.entry.sequence);
+            }
+            if let (ItemStep::Done(Offer { run: Some(run), .. }), Some(load)) = (&step, &entry.load) {
+                keep_receipt(&self.fleet, &who, run, &load["receipt"])?;
+                // Its record is read to the end before anything lands.
+                self.followed = None;
             }
             events.push(FleetEvent::Item { item: entry.item, who, board, step });
         }

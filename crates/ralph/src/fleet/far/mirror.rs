@@ -9,15 +9,35 @@ use ralph_core::{
     fleet::FleetState,
 };
 use ralph_sys::{error::Result, file_lock, paths::state_dir};
+use serde_json::Value;
 
 use crate::{
-    fleet::{crew::Watched, dir::ref_name},
-    journal::run_dir::{JOURNAL, RunDir},
+    fleet::{
+        crew::Watched,
+        dir::{FAR, ref_name},
+    },
+    journal::run_dir::{JOURNAL, RunDir, record, record_into},
+    receipt::RECEIPT,
 };
 
 /// The folder of what a worker of a fleet recorded, in the state folder.
 pub(in crate::fleet) fn folder(fleet: &str, worker: &str) -> Result<PathBuf> {
-    Ok(state_dir()?.join(format!("board-{fleet}-{}", ref_name(worker))))
+    Ok(state_dir()?.join(format!("{FAR}{fleet}-{}", ref_name(worker))))
+}
+
+/// Keeps what a run elsewhere says of itself, where the run is not recorded on this machine anyway.
+pub(super) fn keep_receipt(fleet: &str, worker: &str, run: &str, receipt: &Value) -> Result<()> {
+    let path = folder(fleet, worker)?.join("runs").join(run);
+    let is_own = RunDir::all()?.into_iter().any(|known| known.id() == run && known.path() != path);
+    if is_plain(run) && !is_own {
+        record(&path.join(RECEIPT), receipt.to_string().as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Whether it can be the name of a folder.
+fn is_plain(run: &str) -> bool {
+    !run.is_empty() && run.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
 /// The journals that are being received.
@@ -72,9 +92,7 @@ impl Mirror {
 fn run_id(bytes: &[u8]) -> Option<String> {
     let line = bytes.split(|byte| *byte == b'\n').next()?;
     let Event::RunStarted(started) = Entry::of_line(line)?.event else { return None };
-    // It becomes the name of a folder.
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    Some(started.run.clone()).filter(|run| !run.is_empty() && run.chars().all(is_plain))
+    Some(started.run.clone()).filter(|run| is_plain(run))
 }
 
 fn begin(fleet: &str, worker: &str, run: &str) -> Result<Journal> {
@@ -84,7 +102,7 @@ fn begin(fleet: &str, worker: &str, run: &str) -> Result<Journal> {
         return Ok(Journal { file: None, watched: Some(Watched::new(own)) });
     }
     fs_err::create_dir_all(&path)?;
-    let file = crate::journal::run_dir::record_into(&path.join(JOURNAL))?;
+    let file = record_into(&path.join(JOURNAL))?;
     // Somebody who looks at this moment may hold it; it is only a sign.
     let _ = file_lock::take_within(&file, std::time::Duration::ZERO);
     Ok(Journal { file: Some(file), watched: Some(Watched::new(RunDir::at(path))) })
