@@ -9,9 +9,9 @@ use rcgen::{
 };
 
 /// How long a certificate counts: a board that is started again after that makes new ones.
-const LIFE: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
+const LIFE: Duration = Duration::from_hours(10 * 365 * 24);
 /// Clocks differ.
-const EARLIER: Duration = Duration::from_secs(24 * 60 * 60);
+const EARLIER: Duration = Duration::from_hours(24);
 
 /// Certificates in PEM.
 pub struct Certificates {

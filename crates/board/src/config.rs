@@ -4,7 +4,10 @@
 //! are not enough: a request names the subject of its answer, and nobody asks whether the sender may publish there, so a
 //! worker could have the server put into any log what it stored itself.
 
-use std::{fmt::Write, path::PathBuf};
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+};
 
 use ralph_core::fleet::LANDER;
 
@@ -84,21 +87,23 @@ impl ServerConfig {
     }
 
     fn head(&self) -> String {
-        let Self { listen, store, certificate: (certificate, key), .. } = self;
+        let quoted = |path: &Path| format!("{:?}", path.display().to_string());
+        let (listen, store) = (&self.listen, quoted(&self.store));
+        let (certificate, key) = (quoted(&self.certificate.0), quoted(&self.certificate.1));
         format!(
             "# Written by `ralph fleet board`, and written again whenever it starts.\n\
              server_name: ralph\n\
              listen: {listen:?}\n\
              jetstream {{\n  \
-               store_dir: {store:?}\n  \
+               store_dir: {store}\n  \
                max_mem: 64M\n  \
                max_file: 20G\n  \
                # By default an acknowledged message is on the disk up to two minutes later; with this, before it is acknowledged.\n  \
                sync_interval: always\n\
              }}\n\
              tls {{\n  \
-               cert_file: {certificate:?}\n  \
-               key_file: {key:?}\n  \
+               cert_file: {certificate}\n  \
+               key_file: {key}\n  \
                # Nothing in the clear, not even the server's greeting.\n  \
                handshake_first: true\n\
              }}\n\

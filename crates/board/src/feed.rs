@@ -19,7 +19,7 @@ use async_nats::{
 use ralph_sys::error::{Error, Result};
 
 use crate::{
-    link::Link,
+    link::{Board, Link},
     store::{Answer, store},
     subjects::{self, EVENTS},
 };
@@ -38,6 +38,8 @@ pub struct Feed {
     path: PathBuf,
     mask: Mask,
     position: Option<Position>,
+    /// How far the server has confirmed it: known here even after the server threw everything away.
+    reached: u64,
 }
 
 type Mask = Box<dyn Fn(&[u8]) -> Vec<u8> + Send>;
@@ -49,12 +51,21 @@ struct Position {
     offset: u64,
 }
 
-impl Feed {
-    pub(crate) fn new(link: Arc<Link>, fleet: &str, (item, lease): (&str, u64), path: &Path) -> Self {
-        let subject = subjects::journal(fleet, item, lease, link.name());
-        Self { link, subject, path: path.to_owned(), mask: Box::new(<[u8]>::to_vec), position: None }
+impl Board {
+    /// Ships the journal of a lease, which this worker holds.
+    pub fn feed(&self, fleet: &str, item: &str, lease: u64, journal: &Path) -> Feed {
+        Feed {
+            link: self.link().clone(),
+            subject: subjects::journal(fleet, item, lease, self.name()),
+            path: journal.to_owned(),
+            mask: Box::new(<[u8]>::to_vec),
+            position: None,
+            reached: 0,
+        }
     }
+}
 
+impl Feed {
     /// What whole lines go through before they leave the machine.
     #[must_use]
     pub fn masked(self, mask: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) -> Self {
@@ -84,7 +95,10 @@ impl Feed {
                 .expected_last_subject_sequence(position.sequence)
                 .payload((self.mask)(&lines).into());
             match self.link.wait(store(&self.link.streams, self.subject.clone(), message)) {
-                Ok(Answer::At(sequence)) => self.position = Some(Position { sequence, offset: end }),
+                Ok(Answer::At(sequence)) => {
+                    self.position = Some(Position { sequence, offset: end });
+                    self.reached = end;
+                }
                 // It was stored and the confirmation got lost, or not: the stream knows.
                 Ok(Answer::Overtaken | Answer::There | Answer::Unanswered) => self.position = None,
                 Err(error) => return Err(self.link.error("cannot ship events", &error)),
@@ -109,7 +123,7 @@ impl Feed {
             Some(message) => {
                 Ok(Position { sequence: message.sequence, offset: number(&message.headers, END)? })
             }
-            None => Ok(Position { sequence: 0, offset: 0 }),
+            None => Ok(Position { sequence: 0, offset: self.reached }),
         }
     }
 }

@@ -12,7 +12,7 @@ use ralph_sys::error::Result;
 
 use crate::{
     feed::{END, OFFSET, number},
-    link::Link,
+    link::{Board, Link},
     read::read,
     subjects::{self, EVENTS},
 };
@@ -52,13 +52,17 @@ pub struct Follow {
     ends: Ends,
 }
 
-impl Follow {
-    pub(crate) fn new(link: Arc<Link>, fleet: &str, after: u64) -> Self {
-        // Somebody who comes back has seen what was before.
+impl Board {
+    /// All pieces of all journals of a fleet behind a number, oldest first; 0 is everything that is kept.
+    pub fn follow(&self, fleet: &str, after: u64) -> Follow {
+        // Who comes back has seen what was before.
         let ends = Ends { known: HashMap::new(), is_from_the_beginning: after == 0 };
-        Self { link, filter: subjects::journals(fleet), next: after + 1, read: VecDeque::new(), ends }
+        let filter = subjects::journals(fleet);
+        Follow { link: self.link().clone(), filter, next: after + 1, read: VecDeque::new(), ends }
     }
+}
 
+impl Follow {
     /// Waits for the next piece; nothing if none came.
     pub fn next(&mut self, wait: Duration) -> Result<Option<Piece>> {
         let end = Instant::now() + wait;

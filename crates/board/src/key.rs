@@ -1,11 +1,11 @@
 //! Keys: who somebody is on the board, and what the lander signs postings with.
 
-use std::path::Path;
+use std::{fmt::Write, path::Path};
 
 use nkeys::KeyPair;
 use ralph_sys::error::{Context, Error, Result};
 
-use crate::login::read_secret;
+use crate::secret;
 
 /// A key pair of a lander or a worker.
 pub struct Key(KeyPair);
@@ -22,7 +22,7 @@ impl Key {
 
     /// Reads the seed from a file that nobody else can read.
     pub fn read(path: &Path) -> Result<Self> {
-        let seed = read_secret(path)?;
+        let seed = secret::read(path)?;
         // What is wrong with it is not repeated: it may be most of a seed.
         let pair = KeyPair::from_seed(&seed)
             .map_err(|_| Error::new(format_args!("{} has no key in it", path.display())))?;
@@ -68,7 +68,10 @@ impl PublicKey {
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

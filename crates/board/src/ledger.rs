@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::{
     entry::{BoardEntry, Raw, signed_text, write},
     key::{Key, PublicKey, hex},
-    link::Link,
+    link::{Board, Link},
     read::{last, read},
     store::{Answer, store},
     subjects::{self, ITEMS},
@@ -49,11 +49,14 @@ pub struct BoardLedger {
     pinned: Option<PublicKey>,
 }
 
-impl BoardLedger {
-    pub(crate) fn new(link: Arc<Link>, fleet: &str) -> Self {
-        Self { link, fleet: fleet.to_owned(), signer: None, pinned: None }
+impl Board {
+    /// The logs of the items of a fleet.
+    pub fn ledger(&self, fleet: &str) -> BoardLedger {
+        BoardLedger { link: self.link().clone(), fleet: fleet.to_owned(), signer: None, pinned: None }
     }
+}
 
+impl BoardLedger {
     /// Signs everything that is appended: what a lander does.
     #[must_use]
     pub fn signing(self, key: Arc<Key>) -> Self {

@@ -1,4 +1,4 @@
-//! The fleet on many machines: its logs, queue, parcels and events on NATS JetStream.
+//! The fleet on many machines: its logs, queue, parcels and events on a NATS server with streams.
 //!
 //! Values: `name`, `subjects`, `address`, `version`, `entry`. Input and output: the others. [`Board::connect`] is where
 //! everything begins; every call blocks, one thread of its own drives the client.
@@ -22,6 +22,7 @@ mod name;
 mod parcel;
 mod queue;
 mod read;
+pub mod secret;
 mod setup;
 mod store;
 mod subjects;
@@ -40,6 +41,7 @@ pub use login::{Login, LoginDir};
 pub use name::Name;
 pub use parcel::Parcel;
 pub use queue::{Delivery, Queue};
+pub use ralph_core::fleet::LANDER;
 pub use setup::Setup;
 pub use store::Answer;
 pub use subjects::{ALL_STREAMS, API, EVENTS, ITEMS, PARCELS, WORK, WORKERS};

@@ -14,16 +14,7 @@ use async_nats::{Client, ConnectOptions, Event, jetstream};
 use ralph_sys::error::{Context, Error, Result};
 use tokio::{runtime, sync::oneshot};
 
-use crate::{
-    address::BoardAddress,
-    feed::Feed,
-    follow::Follow,
-    ledger::BoardLedger,
-    login::{Login, read_secret},
-    name::Name,
-    queue::Queue,
-    version::Version,
-};
+use crate::{address::BoardAddress, login::Login, name::Name, secret, version::Version};
 
 /// How long to wait for an answer of a server.
 pub(crate) const ANSWER: Duration = Duration::from_secs(5);
@@ -92,26 +83,6 @@ impl Board {
         self.link.client.server_info().version
     }
 
-    /// The logs of the items of a fleet.
-    pub fn ledger(&self, fleet: &str) -> BoardLedger {
-        BoardLedger::new(self.link.clone(), fleet)
-    }
-
-    /// The worker's end of the queue.
-    pub fn queue(&self) -> Result<Queue> {
-        Queue::open(self.link.clone())
-    }
-
-    /// Ships the journal of a lease. `mask` gets whole lines before they leave the machine.
-    pub fn feed(&self, fleet: &str, item: &str, lease: u64, journal: &std::path::Path) -> Feed {
-        Feed::new(self.link.clone(), fleet, (item, lease), journal)
-    }
-
-    /// All pieces of all journals of a fleet behind a number, oldest first; 0 is everything that is kept.
-    pub fn follow(&self, fleet: &str, after: u64) -> Follow {
-        Follow::new(self.link.clone(), fleet, after)
-    }
-
     pub(crate) fn link(&self) -> &Arc<Link> {
         &self.link
     }
@@ -121,10 +92,6 @@ impl Link {
     /// Blocks until the future is there.
     pub(crate) fn wait<T>(&self, future: impl Future<Output = T>) -> T {
         self.runtime.block_on(future)
-    }
-
-    pub(crate) fn name(&self) -> &Name {
-        &self.name
     }
 
     /// An error with what the server complained about last.
@@ -151,7 +118,7 @@ fn options(address: &BoardAddress, login: &Login, complaint: Complaint) -> Resul
             std::future::ready(())
         });
     if let Some(path) = &login.seed {
-        options = options.nkey(read_secret(path)?);
+        options = options.nkey(secret::read(path)?);
     }
     if let Some(path) = &login.ca {
         fs_err::metadata(path)?;

@@ -1,11 +1,7 @@
 //! As whom somebody comes to a board. Secrets are in files that only their owner can read, never in arguments.
 
-use std::{
-    os::unix::fs::{DirBuilderExt, PermissionsExt},
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use fs_err::{OpenOptions, os::unix::fs::OpenOptionsExt};
 use ralph_sys::error::{Context, Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +9,7 @@ use crate::{
     address::BoardAddress,
     key::{Key, PublicKey},
     name::Name,
+    secret,
 };
 
 /// Who comes, and what proves it.
@@ -89,47 +86,21 @@ impl LoginDir {
         who: (&Name, &Key, Option<&str>),
         (ca, lander): (&str, &PublicKey),
     ) -> Result<()> {
-        make_private_dir(dir)?;
+        secret::make_dir(dir)?;
         let (name, key, api) = who;
         let described =
             Described { board: board.to_string(), name: name.clone(), api: api.map(str::to_owned) };
-        write_private(&dir.join(SEED), &key.seed()?)?;
-        write_private(&dir.join(CA), ca)?;
-        write_private(&dir.join(LANDER), &format!("{}\n", lander.as_str()))?;
-        write_private(&dir.join(DESCRIBED), &format!("{}\n", serde_json::to_string_pretty(&described)?))
+        secret::write(&dir.join(SEED), &key.seed()?)?;
+        secret::write(&dir.join(CA), ca)?;
+        secret::write(&dir.join(LANDER), &format!("{}\n", lander.as_str()))?;
+        secret::write(&dir.join(DESCRIBED), &format!("{}\n", serde_json::to_string_pretty(&described)?))
     }
-}
-
-/// Makes a folder that only its owner can enter.
-pub(crate) fn make_private_dir(dir: &Path) -> Result<()> {
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
-    made.context(format!("cannot make {}", dir.display()))
-}
-
-/// Writes a file that only its owner can read.
-pub(crate) fn write_private(path: &Path, text: &str) -> Result<()> {
-    use std::io::Write;
-    let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(path)?;
-    file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
-    file.write_all(text.as_bytes())?;
-    Ok(())
-}
-
-/// Reads a secret from a file that nobody else can read.
-pub(crate) fn read_secret(path: &Path) -> Result<String> {
-    let mode = fs_err::metadata(path)?.permissions().mode() & 0o777;
-    if mode & 0o077 != 0 {
-        return Err(Error::new(format_args!(
-            "others can read the key in {} (mode {mode:o})",
-            path.display()
-        ))
-        .hint(format!("chmod 600 {}", path.display())));
-    }
-    Ok(fs_err::read_to_string(path)?.trim().to_owned())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -148,17 +119,5 @@ mod tests {
         assert_eq!(Key::read(&seed).expect("the key").public(), key.public());
         assert_eq!(fs_err::metadata(&seed).expect("a file").permissions().mode() & 0o777, 0o600);
         assert_eq!(fs_err::metadata(&dir).expect("a folder").permissions().mode() & 0o777, 0o700);
-    }
-
-    #[test]
-    fn a_key_that_others_can_read_is_refused() {
-        let temp = tempfile::tempdir().expect("a folder");
-        let path = temp.path().join("seed");
-        write_private(&path, &Key::generate().seed().expect("a seed")).expect("written");
-        assert!(Key::read(&path).is_ok());
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).expect("set");
-        let error = Key::read(&path).err().expect("refused");
-        assert!(error.to_string().contains("others can read the key"), "{error}");
-        assert_eq!(error.hints(), [format!("chmod 600 {}", path.display())]);
     }
 }

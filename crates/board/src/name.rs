@@ -1,6 +1,9 @@
 //! Names in subjects: one token each, so nothing in them can widen a permission.
 
-use std::{fmt, str::FromStr};
+use std::{
+    fmt::{self, Write},
+    str::FromStr,
+};
 
 use ralph_sys::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -61,7 +64,7 @@ pub(crate) fn token(text: &str) -> String {
         if is_plain(byte) {
             token.push(char::from(byte));
         } else {
-            token.push_str(&format!("={byte:02x}"));
+            let _ = write!(token, "={byte:02x}");
         }
         token
     })

@@ -162,6 +162,14 @@ async fn part(link: &Link, parcel: &Parcel, index: u64) -> Result<Vec<u8>> {
         }
         Err(error) => return Err(link.error(&what(), &error)),
     };
+    // Who lies about the length would have more taken than is allowed.
+    if payload.len() != parcel.length(index) {
+        return Err(Error::new(format_args!(
+            "what arrived is not what {} sent: part {index} has {} bytes",
+            parcel.writer,
+            payload.len()
+        )));
+    }
     Ok(payload.into())
 }
 

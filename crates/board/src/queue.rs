@@ -23,6 +23,11 @@ use crate::{
 const SOON: Duration = Duration::from_millis(100);
 
 impl Board {
+    /// The worker's end of the queue.
+    pub fn queue(&self) -> Result<Queue> {
+        Queue::open(self.link().clone())
+    }
+
     /// Puts an item into the queue: `posted` is the number of its posting. [`Answer::There`] if it waits or is worked on.
     ///
     /// The lander does this again for everything that is open in the logs, so nobody has to be told what was lost.
@@ -41,7 +46,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    pub(crate) fn open(link: Arc<Link>) -> Result<Self> {
+    fn open(link: Arc<Link>) -> Result<Self> {
         let consumer = link.wait(link.streams.get_consumer_from_stream(WORKERS, WORK));
         let consumer = consumer.map_err(|error| {
             link.error("this board has no queue", &error).hint("its lander or `ralph fleet board` makes it")

@@ -34,10 +34,10 @@ pub struct Setup {
 
 impl Default for Setup {
     fn default() -> Self {
-        let day = Duration::from_secs(24 * 60 * 60);
+        let day = Duration::from_hours(24);
         Self {
             replicas: 1,
-            silence: Duration::from_secs(60),
+            silence: Duration::from_mins(1),
             keep_events: 14 * day,
             keep_parcels: 14 * day,
             event_bytes: 1 << 30,
@@ -51,24 +51,13 @@ impl Board {
     pub fn set_up(&self, setup: &Setup) -> Result<()> {
         let link = self.link();
         for wanted in [setup.work(), setup.items(), setup.events(), setup.parcels()] {
-            setup.ensure(link, wanted)?;
+            ensure(link, wanted)?;
         }
         setup.ensure_consumer(link)
     }
 }
 
 impl Setup {
-    fn ensure(&self, link: &Link, wanted: Config) -> Result<()> {
-        let what = format!("cannot set up {}", wanted.name);
-        match link.wait(link.streams.get_stream(&wanted.name)) {
-            Ok(found) => return check(&found.cached_info().config, &wanted),
-            Err(error) if is_missing(error.kind()) => {}
-            Err(error) => return Err(link.error(&what, &error)),
-        }
-        let made = link.wait(link.streams.create_stream(wanted));
-        made.map(drop).map_err(|error| link.error(&what, &error))
-    }
-
     fn ensure_consumer(&self, link: &Link) -> Result<()> {
         let what = "cannot set up the queue";
         let stream =
@@ -139,6 +128,17 @@ impl Setup {
             ..Config::default()
         }
     }
+}
+
+fn ensure(link: &Link, wanted: Config) -> Result<()> {
+    let what = format!("cannot set up {}", wanted.name);
+    match link.wait(link.streams.get_stream(&wanted.name)) {
+        Ok(found) => return check(&found.cached_info().config, &wanted),
+        Err(error) if is_missing(error.kind()) => {}
+        Err(error) => return Err(link.error(&what, &error)),
+    }
+    let made = link.wait(link.streams.create_stream(wanted));
+    made.map(drop).map_err(|error| link.error(&what, &error))
 }
 
 fn is_missing(kind: GetStreamErrorKind) -> bool {
