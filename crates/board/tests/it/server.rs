@@ -217,5 +217,5 @@ pub(crate) fn hand_in(board: &Board, item: &str, lease: u64) -> Stored {
 }
 
 pub(crate) fn done(lease: u64) -> ItemStep {
-    ItemStep::Done(Offer { lease, base: "b".into(), head: "h".into(), cost: 0.0, run: None })
+    ItemStep::Done(Offer { lease, base: "b".into(), head: "h".into(), cost: 0.0, run: None, parcel: None })
 }
