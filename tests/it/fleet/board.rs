@@ -3,6 +3,7 @@
 
 mod cable;
 mod faults;
+mod limits;
 mod taking;
 mod together;
 
@@ -90,6 +91,7 @@ pub(super) struct Field {
     pub(super) env: Env,
     machines: Vec<Env>,
     check: String,
+    agent: String,
     key: Key,
     keys: tempfile::TempDir,
 }
@@ -97,12 +99,17 @@ pub(super) struct Field {
 impl Field {
     /// A project with these stories, and as many other machines.
     fn new(stories: &[(Value, &str)], check: &str, machines: usize) -> Option<Self> {
+        Self::of(project(stories, check), check, machines, ("worker", WORKER))
+    }
+
+    /// The same with another project, and another agent on the machines.
+    fn of(env: Env, check: &str, machines: usize, (agent, script): (&str, &str)) -> Option<Self> {
         let server = Server::start()?;
-        let env = project(stories, check);
         let keys = tempfile::tempdir().expect("a folder");
         let machines: Vec<Env> = (0..machines).map(|_| Env::new()).collect();
-        machines.iter().for_each(|machine| machine.program("worker", WORKER));
-        let field = Self { server, env, machines, check: check.to_owned(), key: Key::generate(), keys };
+        machines.iter().for_each(|machine| machine.program(agent, script));
+        let (check, agent) = (check.to_owned(), agent.to_owned());
+        let field = Self { server, env, machines, check, agent, key: Key::generate(), keys };
         field.write_seed("lander", &field.key);
         for number in 1..=field.machines.len() {
             field.write_seed(&format!("w{number}"), &Key::generate());
@@ -129,18 +136,33 @@ impl Field {
         &self.machines[number - 1]
     }
 
-    /// The command of a fleet, or of one that goes on.
+    /// The command of a fleet.
     pub(super) fn fleet(&self) -> Command {
+        self.with_board(&["fleet"])
+    }
+
+    /// A command that begins a fleet.
+    pub(super) fn with_board(&self, words: &[&str]) -> Command {
         let mut command = self.env.command(RALPH);
-        command.args(["fleet", "--board", &self.url(), "--seed"]).arg(self.seed("lander"));
+        command.args(words).args(["--board", &self.url(), "--seed"]).arg(self.seed("lander"));
         command.env("RALPH_TEST_SILENCE_MS", SILENCE);
         command
     }
 
     pub(super) fn start_fleet(&self) -> Running {
-        let running = self.env.start_command(&mut self.fleet());
+        self.start(&mut self.fleet())
+    }
+
+    pub(super) fn start(&self, command: &mut Command) -> Running {
+        let running = self.env.start_command(command);
         self.await_board(&running);
         running
+    }
+
+    /// Continues the fleet that was killed or stopped.
+    pub(super) fn resume(&self) -> Running {
+        let mut command = self.env.command(RALPH);
+        self.env.start_command(command.args(["fleet", "resume"]).env("RALPH_TEST_SILENCE_MS", SILENCE))
     }
 
     /// A worker can come when the streams are there.
@@ -161,7 +183,7 @@ impl Field {
     /// The same, with another way to the board.
     pub(super) fn worker_at(&self, number: usize, url: &str) -> Command {
         let machine = self.machine(number);
-        let settings = json!({"agent": {"command": "worker"}, "sandbox": "none"});
+        let settings = json!({"agent": {"command": self.agent}, "sandbox": "none", "guard": "off"});
         fs::write(machine.path(".ralph/settings.json"), settings.to_string()).expect("settings");
         let mut command = machine.command(RALPH);
         command.args(["fleet", "work", "--board", url, "--name", &format!("w{number}")]);

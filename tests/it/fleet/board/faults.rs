@@ -132,10 +132,7 @@ fn a_fleet_that_is_killed_goes_on_with_what_workers_did_meanwhile() {
     go(&field.env, "A");
     go(&field.env, "B");
     workers.iter().for_each(|worker| worker.await_saying("is handed in"));
-    let mut resume = field.env.command(crate::env::RALPH);
-    let resumed = field
-        .env
-        .start_command(resume.args(["fleet", "resume"]).env("RALPH_TEST_SILENCE_MS", super::SILENCE));
+    let resumed = field.resume();
     field.finishes(resumed, 2);
     for (number, worker) in (1..).zip(workers) {
         field.ends(number, worker);
@@ -146,9 +143,7 @@ fn a_fleet_that_is_killed_goes_on_with_what_workers_did_meanwhile() {
 fn what_landed_before_the_lander_could_say_so_lands_once() {
     // Its fourth step is the move of the branch, and nothing has been said about it yet.
     let Some(field) = Field::new(&[(story("A"), "echo A >A.txt\n")], "true", 1) else { return };
-    let mut command = field.fleet();
-    let fleet = field.env.start_command(command.env("RALPH_TEST_KILL_LANDER_AT", "4"));
-    field.await_board(&fleet);
+    let fleet = field.start(field.fleet().env("RALPH_TEST_KILL_LANDER_AT", "4"));
     let worker = field.start_worker(1);
     field.finishes(fleet, 1);
     field.ends(1, worker);
