@@ -4,6 +4,7 @@
 mod cable;
 mod faults;
 mod limits;
+mod secured;
 mod taking;
 mod together;
 

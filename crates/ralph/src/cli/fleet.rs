@@ -2,7 +2,11 @@
 
 mod begin;
 #[cfg(feature = "nats")]
+mod board;
+#[cfg(feature = "nats")]
 mod board_args;
+#[cfg(not(feature = "nats"))]
+mod no_board;
 mod prompts;
 pub(super) mod seen;
 mod stories;
@@ -55,6 +59,9 @@ pub(super) struct FleetLoopArgs {
     #[cfg(feature = "nats")]
     #[command(flatten)]
     board: board_args::LanderArgs,
+    #[cfg(not(feature = "nats"))]
+    #[command(flatten)]
+    no_board: no_board::NoBoardFlags,
 
     #[command(flatten)]
     common: LoopArgs,
@@ -94,6 +101,11 @@ enum Command {
     Resume(FleetResumeArgs),
     Land(FleetLandArgs),
     Discard(FleetDiscardArgs),
+    #[cfg(feature = "nats")]
+    Board(board::FleetBoardArgs),
+    #[cfg(not(feature = "nats"))]
+    #[command(hide = true, aliases = ["work"])]
+    Board(no_board::NoBoardArgs),
 }
 
 /// Show the items, the lanes and what they take on the disk
@@ -179,6 +191,10 @@ pub(super) fn main(args: &FleetArgs, project: &Path) -> Result<u8> {
             print_lines(&format!("{} is discarded\n", args.item))?;
             Ok(0)
         }
+        #[cfg(feature = "nats")]
+        Some(Command::Board(args)) => board::main(args),
+        #[cfg(not(feature = "nats"))]
+        Some(Command::Board(_)) => Err(no_board::refusal()),
     }
 }
 

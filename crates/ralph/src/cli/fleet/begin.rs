@@ -112,8 +112,8 @@ impl FleetLoopArgs {
     }
 
     #[cfg(not(feature = "nats"))]
-    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same with boards")]
     fn fleet_board(&self) -> Result<Option<FleetBoard>> {
+        self.no_board.check()?;
         Ok(None)
     }
 
