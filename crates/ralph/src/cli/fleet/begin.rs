@@ -119,7 +119,9 @@ impl FleetLoopArgs {
 
     #[cfg(feature = "nats")]
     fn with_needs(&self, mut items: Vec<FleetItem>) -> Vec<FleetItem> {
-        items.iter_mut().for_each(|item| item.labels.extend(self.board.needs.iter().cloned()));
+        for item in &mut items {
+            item.labels.extend(self.board.needs.iter().cloned());
+        }
         items
     }
 

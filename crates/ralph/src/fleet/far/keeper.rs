@@ -69,10 +69,9 @@ impl Keeper {
                     continue;
                 }
                 last = Instant::now();
-                let mut all = holds.lock().unwrap_or_else(PoisonError::into_inner);
-                all.retain(|hold| hold.strong_count() > 0);
-                let all: Vec<_> = all.iter().filter_map(Weak::upgrade).collect();
-                all.iter().for_each(|hold| hold.look_and_keep());
+                for hold in alive(&holds) {
+                    hold.look_and_keep();
+                }
             }
         })?;
         Ok(Self { holds })
@@ -81,4 +80,11 @@ impl Keeper {
     pub(super) fn add(&self, hold: &Arc<Hold>) {
         self.holds.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(hold));
     }
+}
+
+/// Those that somebody works for. The list is free again before anybody is asked anything.
+fn alive(holds: &Mutex<Vec<Weak<Hold>>>) -> Vec<Arc<Hold>> {
+    let mut all = holds.lock().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|hold| 0 < hold.strong_count());
+    all.iter().filter_map(Weak::upgrade).collect()
 }

@@ -79,10 +79,9 @@ impl Mirror {
     /// Lets go of what nobody works on any more.
     pub(super) fn release(&mut self, state: &FleetState) {
         for ((item, lease, _), journal) in &mut self.journals {
-            if state.item(item).held().is_none_or(|held| held.sequence != *lease) {
-                if let Some(file) = &journal.file {
-                    let _ = file.unlock();
-                }
+            let is_over = state.item(item).held().is_none_or(|held| held.sequence != *lease);
+            if let Some(file) = journal.file.as_ref().filter(|_| is_over) {
+                let _ = file.unlock();
             }
         }
     }

@@ -187,11 +187,10 @@ impl Worker {
         let mut ended = Vec::new();
         for (lane, attempt) in &mut self.at_work {
             match attempt.look(&self.shop) {
-                Ok(None) => {}
                 Ok(Some(end)) => ended.push((lane.clone(), Some(end))),
                 // Its end is in a file: it is told when the servers are back.
                 Err(_) if self.supervisor.is_ending() => ended.push((lane.clone(), None)),
-                Err(_) => {}
+                Ok(None) | Err(_) => {}
             }
         }
         for (lane, end) in ended {
