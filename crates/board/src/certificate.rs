@@ -9,9 +9,9 @@ use rcgen::{
 };
 
 /// How long a certificate counts: a board that is started again after that makes new ones.
-const LIFE: Duration = Duration::from_hours(10 * 365 * 24);
+const MAX_AGE: Duration = Duration::from_hours(10 * 365 * 24);
 /// Clocks differ.
-const EARLIER: Duration = Duration::from_hours(24);
+const MAX_CLOCK_ERROR: Duration = Duration::from_hours(24);
 
 /// Certificates in PEM.
 pub struct Certificates {
@@ -45,7 +45,7 @@ fn params(names: &[String], common: &str, now: SystemTime) -> Result<Certificate
     let mut name = DistinguishedName::new();
     name.push(DnType::CommonName, common);
     params.distinguished_name = name;
-    params.not_before = (now - EARLIER).into();
-    params.not_after = (now + LIFE).into();
+    params.not_before = (now - MAX_CLOCK_ERROR).into();
+    params.not_after = (now + MAX_AGE).into();
     Ok(params)
 }

@@ -20,7 +20,7 @@ use crate::{
 /// How many pieces are read at once.
 const BATCH: usize = 64;
 /// How often a follower looks for new ones.
-const PAUSE: Duration = Duration::from_millis(50);
+const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A piece of a journal: whole lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Follow {
                 if Instant::now() >= end {
                     return Ok(None);
                 }
-                thread::sleep(PAUSE);
+                thread::sleep(LOOK_INTERVAL);
             }
         }
         Ok(self.read.pop_front())

@@ -36,9 +36,9 @@ const SIGNATURE: &str = "Ralph-Signature";
 /// How many entries are read at once.
 const BATCH: usize = 500;
 /// How long an append that nobody confirms is tried again.
-const PATIENCE: Duration = Duration::from_secs(30);
+const APPEND_TIMEOUT: Duration = Duration::from_secs(30);
 /// Between two looks at a log that does not show yet what must be in it.
-const PAUSE: Duration = Duration::from_millis(100);
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The logs of the items of a fleet.
 #[derive(Clone)]
@@ -124,7 +124,7 @@ impl BoardLedger {
         after: u64,
     ) -> Result<Stored> {
         let append = self.append_once(item, who, step, load, after)?;
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + APPEND_TIMEOUT;
         let mut is_lost = false;
         while Instant::now() < end {
             match append.send(self)? {
@@ -135,7 +135,7 @@ impl BoardLedger {
                     if let Some(stored) = self.find(item, &append.token, after)? {
                         return Ok(stored);
                     }
-                    thread::sleep(PAUSE);
+                    thread::sleep(LOOK_INTERVAL);
                 }
             }
         }

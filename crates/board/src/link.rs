@@ -17,9 +17,9 @@ use tokio::{runtime, sync::oneshot};
 use crate::{address::BoardAddress, login::Login, name::Name, secret, version::Version};
 
 /// How long to wait for an answer of a server.
-pub(crate) const ANSWER: Duration = Duration::from_secs(5);
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often each side asks whether the other is there.
-const PING: Duration = Duration::from_secs(10);
+const PING_INTERVAL: Duration = Duration::from_secs(10);
 
 /// A connection to a board. Copies share it; it ends with the last one.
 #[derive(Clone)]
@@ -59,8 +59,8 @@ impl Board {
                 let client = options.connect(urls).await?;
                 // It starts a task, so not outside of the runtime.
                 let streams = jetstream::ContextBuilder::new()
-                    .timeout(ANSWER)
-                    .ack_timeout(ANSWER)
+                    .timeout(ANSWER_TIMEOUT)
+                    .ack_timeout(ANSWER_TIMEOUT)
                     .api_prefix(&api)
                     .build(client.clone());
                 Ok::<_, async_nats::ConnectError>((client, streams))
@@ -109,8 +109,8 @@ fn options(address: &BoardAddress, login: &Login, complaint: Complaint) -> Resul
         .name(&login.name)
         // Answers to this client only: the server lets nobody else subscribe to them.
         .custom_inbox_prefix(format!("_INBOX_{}", login.name))
-        .ping_interval(PING)
-        .request_timeout(Some(ANSWER))
+        .ping_interval(PING_INTERVAL)
+        .request_timeout(Some(ANSWER_TIMEOUT))
         .event_callback(move |event| {
             if let Event::ServerError(_) | Event::ClientError(_) = event {
                 *complaint.lock().unwrap_or_else(PoisonError::into_inner) = Some(event.to_string());

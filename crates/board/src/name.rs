@@ -9,7 +9,7 @@ use ralph_sys::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// The longest name.
-const LONGEST: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// The name of a worker, the lander or a watcher: letters, digits, `_` and `-`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -27,9 +27,9 @@ impl FromStr for Name {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        if text.is_empty() || LONGEST < text.len() || !text.bytes().all(is_plain) {
+        if text.is_empty() || MAX_NAME < text.len() || !text.bytes().all(is_plain) {
             return Err(Error::new(format_args!("`{text}` is not a name"))
-                .hint(format!("up to {LONGEST} letters, digits, `_` and `-`")));
+                .hint(format!("up to {MAX_NAME} letters, digits, `_` and `-`")));
         }
         Ok(Self(text.to_owned()))
     }
@@ -100,10 +100,10 @@ mod tests {
 
     #[test]
     fn a_name_is_one_token() {
-        for good in ["w1", "build-box_2", &"x".repeat(LONGEST)] {
+        for good in ["w1", "build-box_2", &"x".repeat(MAX_NAME)] {
             assert_eq!(good.parse::<Name>().expect("a name").as_str(), good);
         }
-        for bad in ["", "a.b", "*", ">", "a b", "ä", &"x".repeat(LONGEST + 1)] {
+        for bad in ["", "a.b", "*", ">", "a b", "ä", &"x".repeat(MAX_NAME + 1)] {
             assert!(bad.parse::<Name>().is_err(), "{bad}");
         }
     }

@@ -14,13 +14,13 @@ use ralph_sys::error::Result;
 use tokio::time::timeout;
 
 use crate::{
-    link::{ANSWER, Board, Link},
+    link::{ANSWER_TIMEOUT, Board, Link},
     store::{Answer, store},
     subjects::{self, WORK, WORKERS},
 };
 
 /// How soon the server gives an item again that was given back.
-const SOON: Duration = Duration::from_millis(100);
+const AGAIN_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Board {
     /// The worker's end of the queue.
@@ -67,7 +67,7 @@ impl Queue {
                 batch.next().await.transpose()
             };
             // A server that is killed meanwhile never says that the time is over.
-            timeout(wait + ANSWER, batch).await.unwrap_or(Ok(None))
+            timeout(wait + ANSWER_TIMEOUT, batch).await.unwrap_or(Ok(None))
         });
         let message = message.map_err(|error| self.link.error("cannot take an item", &error))?;
         Ok(message.and_then(|message| Delivery::read(self.link.clone(), message)))
@@ -107,7 +107,7 @@ impl Delivery {
 
     /// Lets another worker have the item at once.
     pub fn give_back(&self) -> Result<()> {
-        self.give_back_for(SOON)
+        self.give_back_for(AGAIN_INTERVAL)
     }
 
     /// Lets others have the item after a while: this worker cannot do it.

@@ -9,7 +9,7 @@ use ralph_sys::error::{Error, Result};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use crate::link::{ANSWER, Link};
+use crate::link::{ANSWER_TIMEOUT, Link};
 
 /// The next messages whose subjects match, the oldest first: at most `batch`, and none if there is none yet.
 ///
@@ -37,7 +37,7 @@ async fn get(link: &Link, stream: &str, request: Value) -> Result<Vec<StreamMess
     let subject = format!("{}.DIRECT.GET.{stream}", link.api);
     link.client.publish_with_reply(subject, inbox, request.to_string().into()).await?;
     let is_batch = request.get("batch").is_some();
-    let limit = Instant::now() + ANSWER;
+    let limit = Instant::now() + ANSWER_TIMEOUT;
     let mut messages = Vec::new();
     loop {
         let answer = match timeout_at(limit, answers.next()).await {

@@ -1,6 +1,10 @@
 //! `ralph fleet`: many lanes at once, one target.
 
 mod begin;
+#[cfg(feature = "nats")]
+mod board;
+#[cfg(not(feature = "nats"))]
+mod no_board;
 mod prompts;
 pub(super) mod seen;
 mod stories;
@@ -48,6 +52,10 @@ pub(super) struct FleetLoopArgs {
     #[arg(long)]
     unverified: bool,
 
+    #[cfg(not(feature = "nats"))]
+    #[command(flatten)]
+    no_board: no_board::NoBoardFlags,
+
     #[command(flatten)]
     common: LoopArgs,
 }
@@ -84,6 +92,11 @@ enum Command {
     Resume(FleetResumeArgs),
     Land(FleetLandArgs),
     Discard(FleetDiscardArgs),
+    #[cfg(feature = "nats")]
+    Board(board::FleetBoardArgs),
+    #[cfg(not(feature = "nats"))]
+    #[command(hide = true, aliases = ["work"])]
+    Board(no_board::NoBoardArgs),
 }
 
 /// Show the items, the lanes and what they take on the disk
@@ -144,6 +157,8 @@ struct FleetDiscardArgs {
 /// Does what was asked for.
 pub(super) fn main(args: &FleetArgs, project: &Path) -> Result<u8> {
     ralph_sandbox::refuse_inside()?;
+    #[cfg(not(feature = "nats"))]
+    args.flags.no_board.check()?;
     match &args.command {
         None => stories::main(&args.flags, project),
         Some(Command::Run(args)) => prompts::main(args, project),
@@ -167,6 +182,10 @@ pub(super) fn main(args: &FleetArgs, project: &Path) -> Result<u8> {
             print_lines(&format!("{} is discarded\n", args.item))?;
             Ok(0)
         }
+        #[cfg(feature = "nats")]
+        Some(Command::Board(args)) => board::main(args),
+        #[cfg(not(feature = "nats"))]
+        Some(Command::Board(_)) => Err(no_board::refusal()),
     }
 }
 
