@@ -4,6 +4,7 @@
 //! first time gets a login.
 
 use std::{
+    fmt::Write,
     net::SocketAddr,
     path::{Path, PathBuf},
     time::SystemTime,
@@ -97,17 +98,18 @@ impl BoardFiles {
             login(LANDER)
         );
         for name in &self.workers {
-            text.push_str(&format!(
-                "\nOn the machine of worker {name}, after copying {} there as {name}.login:\n  ralph fleet work --login {name}.login\n",
+            let _ = writeln!(
+                text,
+                "\nOn the machine of worker {name}, after copying {} there as {name}.login:\n  ralph fleet work --login {name}.login",
                 login(name.as_str())
-            ));
+            );
         }
         if self.workers.is_empty() {
             text.push_str(
                 "\nThere is no worker yet: `ralph fleet board --worker NAME` makes a login for one.\n",
             );
         }
-        text.push_str(&format!("\nTo follow the fleet from elsewhere, copy {}.\n", login(WATCHER)));
+        let _ = writeln!(text, "\nTo follow the fleet from elsewhere, copy {}.", login(WATCHER));
         text.push_str("A folder of a login is a secret: copy it with scp -r -p.\n");
         text
     }
