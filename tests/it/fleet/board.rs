@@ -98,7 +98,9 @@ impl Field {
         let server = Server::start()?;
         let keys = tempfile::tempdir().expect("a folder");
         let machines: Vec<Env> = (0..machines).map(|_| Env::new()).collect();
-        machines.iter().for_each(|machine| machine.program(agent, script));
+        for machine in &machines {
+            machine.program(agent, script);
+        }
         let (check, agent) = (check.to_owned(), agent.to_owned());
         let field = Self { server, env, machines, check, agent, key: Key::generate(), keys };
         field.write_seed("lander", &field.key);

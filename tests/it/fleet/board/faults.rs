@@ -131,7 +131,9 @@ fn a_fleet_that_is_killed_goes_on_with_what_workers_did_meanwhile() {
     field.env.nothing_left();
     go(&field.env, "A");
     go(&field.env, "B");
-    workers.iter().for_each(|worker| worker.await_saying("is handed in"));
+    for worker in &workers {
+        worker.await_saying("is handed in");
+    }
     let resumed = field.resume();
     field.finishes(resumed, 2);
     for (number, worker) in (1..).zip(workers) {

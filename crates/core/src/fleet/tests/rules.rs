@@ -314,7 +314,7 @@ fn far(items: Vec<FleetItem>, max_cost: Option<f64>) -> Story {
     let plan = FleetPlan { items, evictions: 1, deaths: 1, max_cost, ..FleetPlan::default() };
     let board = Some(FleetBoard::default());
     let mut story = Story { entries: Vec::new(), world: FleetWorld::default() };
-    story.add(FleetEvent::FleetStarted(Box::new(FleetStarted { plan, board, ..FleetStarted::default() })));
+    story.add(FleetEvent::FleetStarted(Box::new(FleetStarted { board, plan, ..FleetStarted::default() })));
     story
 }
 
