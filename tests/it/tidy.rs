@@ -109,7 +109,7 @@ const READERS: &[&str] = &[
     "cli/task/run.rs",
     "driver/spool.rs",
     "driver/hook_program.rs",
-    "fleet/lander.rs",
+    "fleet/red.rs",
     "fleet/ledger.rs",
     "fleet/tail.rs",
     "hidden.rs",

@@ -27,7 +27,7 @@ use super::{
     FileLedger, FleetDir,
     answer::{self, LandingAnswer, LaneAnswer},
     crew::{LaneProcess, start_lander},
-    far::Desk,
+    far::BoardDesk,
     tail::Tail,
 };
 use crate::{report::fleet::FleetStyle, workspace::Source};
@@ -61,7 +61,7 @@ pub(crate) struct Coordinator {
     tail: Tail,
     style: FleetStyle,
     /// Where the work is posted, if others do it.
-    desk: Option<Desk>,
+    desk: Option<BoardDesk>,
     /// What was last wrong with the board.
     trouble: Option<String>,
 }
@@ -92,7 +92,7 @@ impl Coordinator {
         let source = Source::find(&mut supervisor, &project)?;
         let desk = match (&ledger.state().started.board, &source) {
             (Some(board), Some(source)) => {
-                Some(Desk::open(&dir, (board, ledger.state()), &mut supervisor, source)?)
+                Some(BoardDesk::open(&dir, (board, ledger.state()), &mut supervisor, source)?)
             }
             _ => None,
         };

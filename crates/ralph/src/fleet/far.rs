@@ -18,9 +18,9 @@ use ralph_core::fleet::{FleetBoard, LANDER};
 use ralph_sys::error::Result;
 
 pub(super) use candidate::fetch_candidate;
-pub(super) use desk::Desk;
+pub(super) use desk::BoardDesk;
 pub(crate) use far_lane::main as lane;
-pub(crate) use worker::{Work, drain, work};
+pub(crate) use worker::{WorkerSetup, drain, work};
 
 /// As whom and how the lander comes to its board.
 fn connect(board: &FleetBoard) -> Result<Board> {

@@ -45,7 +45,7 @@ use crate::{
 /// As much of a conflict.
 const MAX_HUNKS_LEN: usize = 16 * 1024;
 /// How long a board that does not answer is left alone.
-const BOARD_PAUSE: Duration = Duration::from_secs(1);
+const BOARD_INTERVAL: Duration = Duration::from_secs(1);
 /// How often others may move the target meanwhile.
 const MAX_TRIES: usize = 5;
 
@@ -218,7 +218,7 @@ impl Landing<'_> {
                 }
                 Err(error) => {
                     report::fleet::line("lander", &format!("the board: {error}"));
-                    supervisor.wait(Instant::now() + BOARD_PAUSE, &mut || {});
+                    supervisor.wait(Instant::now() + BOARD_INTERVAL, &mut || {});
                     return Ok(Err(LandingAnswer::Overtaken));
                 }
             }

@@ -12,9 +12,9 @@ use super::FleetDir;
 use crate::workspace::{Source, target::TargetBranch};
 
 /// There is none.
-pub(super) struct Desk(Infallible);
+pub(super) struct BoardDesk(Infallible);
 
-impl Desk {
+impl BoardDesk {
     pub(super) fn open(
         _: &FleetDir,
         _: (&FleetBoard, &FleetState),

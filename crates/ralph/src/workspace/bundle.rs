@@ -4,11 +4,15 @@
 //! with every object hashed and checked.
 
 use std::{
+    ffi::OsStr,
     io,
     path::{Path, PathBuf},
 };
 
-use ralph_sys::process::Supervisor;
+use ralph_sys::{
+    files::{Readers, Root},
+    process::Supervisor,
+};
 
 use super::{
     call::{Config, GitCall, text},
@@ -90,7 +94,12 @@ pub(crate) fn import(
     call().args(["init", "--quiet", "--bare", &format]).must(supervisor, "cannot make a repository")?;
     // What the bundle is based on is read from the user's objects, and never written there.
     let objects: PathBuf = source.common_dir.join("objects");
-    fs_err::write(place.join("objects/info/alternates"), format!("{}\n", objects.display()))?;
+    let line = format!("{}\n", objects.display());
+    Root::new(place.join("objects/info")).replace(
+        OsStr::new("alternates"),
+        line.as_bytes(),
+        Readers::Owner,
+    )?;
     let call_in = || fetch(call().setting("transfer.fsckObjects=true"));
     let taken = call_in().args([file]).args(["+refs/*:refs/taken/*"]).run(supervisor)?;
     let found = match taken {

@@ -39,7 +39,7 @@ pub(super) struct LanderArgs {
 }
 
 /// As whom to come where.
-pub(super) struct Place {
+pub(super) struct BoardLogin {
     pub(super) address: BoardAddress,
     pub(super) login: Login,
     pub(super) lander: Option<PublicKey>,
@@ -51,7 +51,7 @@ impl BoardFlags {
     }
 
     /// What the folder says, as far as flags do not say otherwise.
-    pub(super) fn place(&self, name: Option<Name>, api: Option<&str>) -> Result<Place> {
+    pub(super) fn place(&self, name: Option<Name>, api: Option<&str>) -> Result<BoardLogin> {
         let absolute = |path: &Option<PathBuf>| path.as_ref().map(std::path::absolute).transpose();
         let dir = absolute(&self.login)?.map(|dir| LoginDir::read(&dir)).transpose()?;
         let known = dir.as_ref().map(|dir| &dir.login);
@@ -71,7 +71,7 @@ impl BoardFlags {
             Some(login) => login.api.clone(),
             None => api.filter(|_| ca.is_some()).map(str::to_owned),
         };
-        Ok(Place { address, login: Login { name, seed, ca, api }, lander: dir.map(|dir| dir.lander) })
+        Ok(BoardLogin { address, login: Login { name, seed, ca, api }, lander: dir.map(|dir| dir.lander) })
     }
 }
 

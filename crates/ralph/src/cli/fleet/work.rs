@@ -10,7 +10,7 @@ use serde_json::json;
 use super::board_args::BoardFlags;
 use crate::{
     cli::{persons_command::refuse_inside_run, print_lines},
-    fleet::far::{Work, drain, work},
+    fleet::far::{WorkerSetup, drain, work},
     settings,
 };
 
@@ -70,7 +70,7 @@ pub(super) fn main(args: &FleetWorkArgs, project: &Path) -> Result<u8> {
     let loaded = settings::load(project, args.config.as_deref(), json!({})).map_err(|error| {
         Error::new(error).hint("the settings of a worker name the agents that it lets run")
     })?;
-    work(Work {
+    work(WorkerSetup {
         address: place.address,
         login: place.login,
         lander,

@@ -6,26 +6,26 @@ use ralph_core::fleet::{FleetState, ItemPhase};
 use ralph_sys::error::Result;
 
 use super::Coordinator;
-use crate::fleet::far::Desk;
+use crate::fleet::far::BoardDesk;
 
 /// How long a board that does not answer is left alone.
-const BOARD_PAUSE: Duration = Duration::from_millis(500);
+const BOARD_INTERVAL: Duration = Duration::from_millis(500);
 
 impl Coordinator {
     /// Takes in what workers elsewhere wrote, and makes sure that nothing that is open is lost.
     pub(super) fn look_far(&mut self) -> Result<()> {
-        let changes = self.on_board(Desk::changes);
+        let changes = self.on_board(BoardDesk::changes);
         changes.into_iter().try_for_each(|event| self.record(event))?;
-        let spent = self.on_board(Desk::spent);
+        let spent = self.on_board(BoardDesk::spent);
         spent.into_iter().try_for_each(|event| self.record(event))?;
-        self.on_board(Desk::sweep);
+        self.on_board(BoardDesk::sweep);
         Ok(())
     }
 
     /// Does something on the board, if there is one. One that does not answer is asked again later: nothing is lost by it.
     pub(super) fn on_board<T: Default>(
         &mut self,
-        act: impl FnOnce(&mut Desk, &FleetState) -> Result<T>,
+        act: impl FnOnce(&mut BoardDesk, &FleetState) -> Result<T>,
     ) -> T {
         let Some(desk) = &mut self.desk else { return T::default() };
         match act(desk, self.ledger.state()) {
@@ -39,7 +39,7 @@ impl Coordinator {
                     self.style.line("fleet", &format!("the board: {error}"));
                     self.trouble = Some(error);
                 }
-                thread::sleep(BOARD_PAUSE);
+                thread::sleep(BOARD_INTERVAL);
                 T::default()
             }
         }

@@ -14,7 +14,7 @@ use ralph_core::{
 };
 use ralph_sys::{
     error::{Context, Result},
-    files::{Readers, Root},
+    files::{self, Readers, Root},
     paths::project_dir,
     process::mark::Mark,
 };
@@ -38,7 +38,7 @@ use crate::{
 const SHIP_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The longest receipt that is sent.
-const MAX_RECEIPT_LEN: usize = 512 * 1024;
+const MAX_RECEIPT_LEN: u64 = 512 * 1024;
 
 /// What attempts of one worker share.
 pub(super) struct Shop {
@@ -66,7 +66,7 @@ pub(super) struct Attempt {
 
 /// How an attempt ended for this worker.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum AttemptEnd {
     HandedIn,
     Failed(String),
     Released,
@@ -116,7 +116,7 @@ impl Attempt {
     }
 
     /// Takes in what happened; how it ended, if it did.
-    pub(super) fn look(&mut self, shop: &Shop) -> Result<Option<Ended>> {
+    pub(super) fn look(&mut self, shop: &Shop) -> Result<Option<AttemptEnd>> {
         if self.hold.is_lost() {
             self.end();
         }
@@ -128,7 +128,7 @@ impl Attempt {
             return Ok(None);
         }
         if self.hold.is_lost() {
-            return Ok(Some(Ended::Lost));
+            return Ok(Some(AttemptEnd::Lost));
         }
         let answer: Option<LaneAnswer> = answer::read(&self.dir.answer("lane", self.hold.lease));
         let item = self.known();
@@ -149,7 +149,7 @@ impl Attempt {
     fn receipt(&mut self) -> Option<Value> {
         let (id, item, fleet) = (self.hold.item.clone(), self.known(), self.dir.id());
         let run = self.process.run(|claim| claim.is_for(&fleet, &id, &item))?;
-        let text = fs_err::read(run.path().join(RECEIPT)).ok().filter(|text| text.len() < MAX_RECEIPT_LEN)?;
+        let text = files::read(&run.path().join(RECEIPT), MAX_RECEIPT_LEN).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
@@ -169,7 +169,7 @@ impl Attempt {
     }
 
     /// Appends how it ended behind the claim, and answers the queue.
-    fn report(&self, shop: &Shop, step: ItemStep, load: Option<&Value>) -> Result<Ended> {
+    fn report(&self, shop: &Shop, step: ItemStep, load: Option<&Value>) -> Result<AttemptEnd> {
         let Hold { ledger, item, lease, .. } = &*self.hold;
         let who = shop.board.name().as_str();
         let mut after = *lease;
@@ -183,7 +183,7 @@ impl Attempt {
         {
             let known = ledger.item(item)?;
             if known.held().is_none_or(|held| held.sequence != *lease) {
-                return Ok(Ended::Lost);
+                return Ok(AttemptEnd::Lost);
             }
             // What stands behind the claim changed nothing.
             after = known.last;
@@ -193,15 +193,15 @@ impl Attempt {
             ItemStep::Done(_) => {
                 // Unanswered, the item is given to somebody who finds nothing left to do.
                 let _ = delivery.settle();
-                Ended::HandedIn
+                AttemptEnd::HandedIn
             }
             ItemStep::Failed { why, .. } => {
                 let _ = delivery.settle();
-                Ended::Failed(why)
+                AttemptEnd::Failed(why)
             }
             _ => {
                 let _ = delivery.give_back();
-                Ended::Released
+                AttemptEnd::Released
             }
         })
     }

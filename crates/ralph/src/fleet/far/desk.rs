@@ -34,7 +34,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 const EVENTS_INTERVAL: Duration = Duration::from_millis(300);
 
 /// The coordinator's end of the board.
-pub(in crate::fleet) struct Desk {
+pub(in crate::fleet) struct BoardDesk {
     board: Board,
     ledger: BoardLedger,
     /// What this fleet signs with; entries of the lander that it has not signed change nothing.
@@ -56,7 +56,7 @@ pub(in crate::fleet) struct Desk {
     followed: Option<Instant>,
 }
 
-impl Desk {
+impl BoardDesk {
     pub(in crate::fleet) fn open(
         dir: &FleetDir,
         (board, state): (&FleetBoard, &FleetState),

@@ -52,8 +52,8 @@ impl FarCall {
 /// Does the work of a lane.
 pub(crate) fn main(call: &LaneCall) -> Result<u8> {
     let dir = FleetDir::at(call.fleet.clone());
-    let far: FarCall =
-        answer::read(&FarCall::path(&dir)).ok_or_else(|| Error::new("nobody said what there is to do"))?;
+    let far: FarCall = answer::read(&FarCall::path(&dir))
+        .ok_or_else(|| Error::new("there is no word of what is to be done here"))?;
     let supervisor = Supervisor::new()?;
     let tip = format!("refs/ralph/posted/{}", dir.id());
     let board = far.connect()?;
@@ -70,9 +70,13 @@ impl FarCall {
     /// Brings the repository to the commit that the work begins with.
     fn prepare(&self, board: &Board, dir: &FleetDir, tip: &str) -> Result<()> {
         let Self { posting, repository, .. } = self;
-        let lock = fs_err::File::create(dir.path().with_file_name("repository.lock"))?;
+        let lock = std::fs::File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(dir.path().with_file_name("repository.lock"))?;
         // Lanes of one machine share it; one at a time unpacks.
-        lock.file().lock()?;
+        lock.lock()?;
         bundle::repository(repository, &posting.object_format, &posting.author())?;
         let is_known = |commit: &String| bundle::commit_of(repository, commit).is_ok();
         for packed in &posting.bundles {

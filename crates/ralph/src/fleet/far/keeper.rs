@@ -16,7 +16,7 @@ use std::{
 use ralph_board::{BoardLedger, Delivery};
 use ralph_sys::error::Result;
 
-const TICK: Duration = Duration::from_millis(20);
+const TICK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A lease that is kept.
 pub(super) struct Hold {
@@ -64,7 +64,7 @@ impl Keeper {
         thread::Builder::new().name("keeper".to_owned()).spawn(move || {
             let mut last = Instant::now();
             while let Some(holds) = known.upgrade() {
-                thread::sleep(TICK);
+                thread::sleep(TICK_INTERVAL);
                 if last.elapsed() < silence / 3 {
                     continue;
                 }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsStr,
     fs::File,
     io::{Read, Seek, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
@@ -14,6 +15,7 @@ use ralph_core::fleet::{Item, ItemPhase, ItemStep, Stored};
 use ralph_sys::{
     error::{Context, Error, Result},
     file_lock,
+    files::{self, Readers, Root},
     paths::state_dir,
     process::{
         Supervisor,
@@ -24,7 +26,7 @@ use ralph_sys::{
 };
 
 use super::{
-    attempt::{Attempt, Ended, Shop},
+    attempt::{Attempt, AttemptEnd, Shop},
     bounds::Bounds,
     keeper::{Hold, Keeper},
     posting::Posting,
@@ -34,17 +36,17 @@ use crate::{report, settings::Settings};
 /// Where workers keep what they have, below the state folder.
 const WORKERS: &str = "workers";
 /// How long one look into the queue takes when nothing else is to be done, and when something is.
-const IDLE: Duration = Duration::from_secs(1);
-const BUSY: Duration = Duration::from_millis(100);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(1);
+const BUSY_TIMEOUT: Duration = Duration::from_millis(100);
 /// Between two looks at the lanes.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
 /// The longest that an item is left to others that this worker cannot do.
-const MAX_PAUSE: Duration = Duration::from_secs(5);
+const LEAVE_INTERVAL: Duration = Duration::from_secs(5);
 /// The guardian of a worker that was killed holds the lock until everything is gone.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(40);
 
 /// Who works, and for whom.
-pub(crate) struct Work {
+pub(crate) struct WorkerSetup {
     pub(crate) address: BoardAddress,
     pub(crate) login: Login,
     /// Whose items are taken.
@@ -55,7 +57,7 @@ pub(crate) struct Work {
 }
 
 /// Works until it is asked to stop, or to finish.
-pub(crate) fn work(work: Work) -> Result<u8> {
+pub(crate) fn work(work: WorkerSetup) -> Result<u8> {
     let name = work.login.name.to_string();
     let place = state_dir()?.join(WORKERS).join(&name);
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&place)?;
@@ -71,7 +73,7 @@ pub(crate) fn work(work: Work) -> Result<u8> {
     let board = Board::connect(&work.address, &work.login)?;
     let queue = board.queue()?;
     let keeper = Keeper::start(queue.silence())?;
-    let Work { address, login, lander, lanes, labels, settings } = work;
+    let WorkerSetup { address, login, lander, lanes, labels, settings } = work;
     let shop = Shop { address, login, board, keeper, mark, place };
     let bounds = Bounds { settings, labels };
     let at_work = BTreeMap::new();
@@ -89,10 +91,9 @@ pub(crate) fn work(work: Work) -> Result<u8> {
 pub(crate) fn drain() -> Result<Vec<String>> {
     let mut asked = Vec::new();
     for entry in fs_err::read_dir(state_dir()?.join(WORKERS)).into_iter().flatten().flatten() {
-        let pid =
-            fs_err::read_to_string(entry.path().join("lock")).ok().and_then(|text| text.trim().parse().ok());
+        let pid = files::read_text(&entry.path().join("lock")).ok().and_then(|text| text.trim().parse().ok());
         if pid.is_some_and(is_alive) {
-            fs_err::write(entry.path().join("drain"), "")?;
+            Root::new(entry.path()).replace(OsStr::new("drain"), b"", Readers::Owner)?;
             asked.push(entry.file_name().to_string_lossy().into_owned());
         }
     }
@@ -104,8 +105,9 @@ fn take(place: &Path, name: &str) -> Result<File> {
     let path = place.join("lock");
     let mut file =
         File::options().create(true).truncate(false).read(true).write(true).mode(0o600).open(&path)?;
-    let mut before = String::new();
-    file.read_to_string(&mut before)?;
+    let mut before = Vec::new();
+    file.read_to_end(&mut before)?;
+    let before = String::from_utf8_lossy(&before);
     let is_other =
         before.trim().parse().is_ok_and(|pid: i32| pid != std::process::id().cast_signed() && is_alive(pid));
     if file_lock::take_within(&file, Duration::ZERO).is_err() {
@@ -153,7 +155,7 @@ impl Worker {
                 self.rest(POLL_INTERVAL);
                 continue;
             };
-            let wait = if self.at_work.is_empty() { IDLE } else { BUSY };
+            let wait = if self.at_work.is_empty() { IDLE_TIMEOUT } else { BUSY_TIMEOUT };
             let served = self.queue.take(wait).and_then(|delivery| match delivery {
                 Some(delivery) => self.serve(&lane, delivery),
                 None => Ok(()),
@@ -163,7 +165,7 @@ impl Worker {
                 self.say(said.as_deref().unwrap_or_default());
             }
             if said.is_some() {
-                self.rest(BUSY);
+                self.rest(BUSY_TIMEOUT);
             }
             trouble = said;
         }
@@ -197,10 +199,10 @@ impl Worker {
             let Some(attempt) = self.at_work.remove(&lane) else { continue };
             let item = &attempt.hold.item;
             self.say(&match end {
-                Some(Ended::HandedIn) => format!("{item} is handed in"),
-                Some(Ended::Failed(why)) => format!("{item} failed: {why}"),
-                Some(Ended::Released) => format!("{item} is given back"),
-                Some(Ended::Lost) => format!("{item} is somebody else's by now, or not wanted any more"),
+                Some(AttemptEnd::HandedIn) => format!("{item} is handed in"),
+                Some(AttemptEnd::Failed(why)) => format!("{item} failed: {why}"),
+                Some(AttemptEnd::Released) => format!("{item} is given back"),
+                Some(AttemptEnd::Lost) => format!("{item} is somebody else's by now, or not wanted any more"),
                 None => format!("{item} is left: the board does not answer"),
             });
         }
@@ -257,6 +259,6 @@ impl Worker {
             self.say(&format!("does not take {}: {why}", delivery.item));
             self.refused.insert(key, why.to_owned());
         }
-        delivery.give_back_for((self.queue.silence() / 4).min(MAX_PAUSE))
+        delivery.give_back_for((self.queue.silence() / 4).min(LEAVE_INTERVAL))
     }
 }
