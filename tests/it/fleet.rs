@@ -1,6 +1,7 @@
 //! `ralph fleet`: lanes beside each other, one target.
 
 mod attacks;
+mod board;
 mod candidates;
 mod deaths;
 mod disk;

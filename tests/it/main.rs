@@ -2,6 +2,8 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "a `json!` is made for the call it is passed to")]
 
+#[cfg(feature = "nats")]
+mod board;
 mod bus;
 mod cli;
 mod contained;

@@ -55,6 +55,7 @@ const WRITING: [&str; 8] = [
 /// Those who write where no agent's files are: records, ralph's own folders, files that the user names or writes in an editor, the inside of a
 /// sandbox, a repository that was made just now.
 const WRITERS: &[&str] = &[
+    "board/parcel.rs",
     "journal/crash_point.rs",
     "journal/run_dir.rs",
     "journal/hook_notes.rs",
@@ -95,6 +96,11 @@ const READING: [&str; 6] =
 /// Those who read where no agent's files are: records, ralph's own folders, what the user names or has in the home, the kernel's files, the inside
 /// of a sandbox; and what was seen to be a plain file of ralph's own copy.
 const READERS: &[&str] = &[
+    "board/feed.rs",
+    "board/files.rs",
+    "board/login.rs",
+    "board/parcel.rs",
+    "board/secret.rs",
     "cli/fleet/begin.rs",
     "cli/doctor/selftest.rs",
     "cli/guard.rs",
@@ -103,7 +109,7 @@ const READERS: &[&str] = &[
     "cli/task/run.rs",
     "driver/spool.rs",
     "driver/hook_program.rs",
-    "fleet/lander.rs",
+    "fleet/red.rs",
     "fleet/ledger.rs",
     "fleet/tail.rs",
     "hidden.rs",

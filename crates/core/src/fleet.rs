@@ -1,4 +1,4 @@
-//! Many lanes on one machine: who works on what, what lands, and when it ends.
+//! Many lanes, on one machine or on many: who works on what, what lands, and when it ends.
 //!
 //! The log of an item is the truth and its state a fold (`item`): whoever reads a log comes to the same state, because
 //! what is not legal where it stands changes nothing. [`decide()`] names the next action over all of them, and
@@ -17,13 +17,13 @@ mod step;
 mod tests;
 
 pub use decide::{FleetAction, FleetWorld, after_death, decide};
-pub use event::{FleetEntry, FleetEvent, FleetOutcome, FleetStarted};
+pub use event::{FleetBoard, FleetEntry, FleetEvent, FleetOutcome, FleetStarted};
 pub use feedback::feedback;
 pub use item::{Item, ItemPhase, Lease};
 pub use ledger::{Ledger, Stored};
 pub use plan::{FleetItem, FleetPlan, FleetWork, Pick};
 pub use state::FleetState;
-pub use step::{ItemEntry, ItemStep, Offer, Refusal};
+pub use step::{ItemEntry, ItemStep, Offer, OfferedParcel, Refusal};
 
 /// Who writes what is not written by a lane.
 pub const LANDER: &str = "lander";

@@ -126,6 +126,9 @@ pub struct Story {
     /// Patterns of the files that it will change. A fleet never works on two stories at once whose patterns overlap.
     #[schemars(default)]
     pub touches: Vec<String>,
+    /// What the machine of a worker must have, such as `gpu`. On one machine nothing is asked.
+    #[schemars(default)]
+    pub labels: Vec<String>,
     /// Who does it: the agent, unless it says `human`.
     #[schemars(default)]
     pub kind: Kind,

@@ -176,7 +176,11 @@ enum Command {
     LfsFilter(crate::workspace::lfs::FilterCall),
     /// Work on one item of a fleet
     #[command(name = crate::fleet::LANE_COMMAND, hide = true)]
-    FleetLane(crate::fleet::lane::LaneCall),
+    FleetLane(crate::fleet::lane_process::LaneCall),
+    /// Work on one item of a fleet on another machine
+    #[cfg(feature = "nats")]
+    #[command(name = crate::fleet::FAR_LANE_COMMAND, hide = true)]
+    FleetFarLane(crate::fleet::lane_process::LaneCall),
     /// Land one candidate of a fleet
     #[command(name = crate::fleet::LANDER_COMMAND, hide = true)]
     FleetLander(crate::fleet::lander::LanderCall),
@@ -249,7 +253,9 @@ fn dispatch(cli: Cli, is_watched: bool) -> Result<u8> {
             return ralph_sandbox::self_test::probe(inside, outside, *port);
         }
         Command::Hook(args) => return hook::main(args),
-        Command::FleetLane(call) => return crate::fleet::lane::main(call),
+        Command::FleetLane(call) => return crate::fleet::lane_process::main(call),
+        #[cfg(feature = "nats")]
+        Command::FleetFarLane(call) => return crate::fleet::far::lane(call),
         Command::FleetLander(call) => return crate::fleet::lander::main(call),
         _ => {}
     }
@@ -310,6 +316,8 @@ fn dispatch(cli: Cli, is_watched: bool) -> Result<u8> {
         | Command::FleetLane(_)
         | Command::FleetLander(_)
         | Command::SandboxProbe { .. } => Ok(0),
+        #[cfg(feature = "nats")]
+        Command::FleetFarLane(_) => Ok(0),
     }
 }
 

@@ -12,10 +12,17 @@ mod claim;
 mod coordinator;
 mod crew;
 mod dir;
+#[cfg(feature = "nats")]
+pub(crate) mod far;
+#[cfg(not(feature = "nats"))]
+#[path = "fleet/no_board.rs"]
+pub(crate) mod far;
 pub(crate) mod lander;
-pub(crate) mod lane;
+mod lane;
+pub(crate) mod lane_process;
 mod ledger;
 mod own_files;
+mod red;
 pub(crate) mod table;
 mod tail;
 
@@ -27,5 +34,8 @@ pub(crate) use ledger::FileLedger;
 
 /// The hidden command that a lane runs as.
 pub(crate) const LANE_COMMAND: &str = "fleet-lane";
+/// The hidden command that a lane runs as whose work is on a board.
+#[cfg(feature = "nats")]
+pub(crate) const FAR_LANE_COMMAND: &str = "fleet-far-lane";
 /// The hidden command that the lander runs as.
 pub(crate) const LANDER_COMMAND: &str = "fleet-lander";

@@ -4,6 +4,8 @@
 //! What is decided is in `ralph-core`, what is asked of the machine in `ralph-sys`; this crate is the program that puts
 //! them together. `ARCHITECTURE.md` has the map.
 
+#[cfg(feature = "nats")]
+mod board;
 mod cli;
 mod driver;
 mod fleet;

@@ -7,6 +7,8 @@
 
 mod base;
 mod bring;
+#[cfg(feature = "nats")]
+pub(crate) mod bundle;
 mod call;
 mod checkout;
 mod copy;
@@ -45,6 +47,8 @@ use ralph_sys::{error::Result, files::Root, hash::fnv, process::Supervisor};
 pub(crate) use base::{Blob, FileDiff, MadeChange};
 use checkout::remove;
 use crash_point::crash_point;
+#[cfg(feature = "nats")]
+pub(crate) use landing::Author;
 pub(crate) use landing::{Merge, Merged};
 pub(crate) use lane::LaneLeft;
 pub(crate) use prepare::{PrepareEnd, Prepared, StepCall, StepEnd};

@@ -20,7 +20,12 @@ git add -A && git commit --quiet -m "work on $story""#;
 
 /// Such a project, in which every turn costs this much.
 pub(super) fn priced(stories: &[(Value, &str)], cost: &str) -> Env {
-    project(stories, "sh check.sh").agent("claude", &claude(STORY, cost)).settings(json!({"guard": "off"}))
+    project(stories, "sh check.sh").agent("claude", &priced_agent(cost)).settings(json!({"guard": "off"}))
+}
+
+/// Its agent.
+pub(super) fn priced_agent(cost: &str) -> String {
+    claude(STORY, cost)
 }
 
 #[test]

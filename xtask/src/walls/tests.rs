@@ -10,9 +10,21 @@ use super::{
 use crate::cargo::root;
 
 /// What each crate may know of the others.
-const KNOWS: [(&str, &[&str]); 7] = [
-    ("ralph", &["ralph-agents", "ralph-checks", "ralph-core", "ralph-guard", "ralph-sandbox", "ralph-sys"]),
+const KNOWS: [(&str, &[&str]); 8] = [
+    (
+        "ralph",
+        &[
+            "ralph-agents",
+            "ralph-board",
+            "ralph-checks",
+            "ralph-core",
+            "ralph-guard",
+            "ralph-sandbox",
+            "ralph-sys",
+        ],
+    ),
     ("ralph-agents", &[]),
+    ("ralph-board", &["ralph-core", "ralph-sys"]),
     ("ralph-checks", &[]),
     ("ralph-core", &["ralph-agents", "ralph-checks", "ralph-guard"]),
     ("ralph-guard", &[]),
@@ -62,6 +74,16 @@ fn pure_crates_are_fenced() {
         for dependency in &it.dependencies {
             let is_pure = PURE.contains(&&**dependency) || PURE_DEPENDENCIES.contains(&&**dependency);
             assert!(is_pure, "{} depends on {dependency}", it.name);
+        }
+    }
+}
+
+/// Threads that block on one thing each are simpler; the client of the board needs a runtime, and nothing else does.
+#[test]
+fn only_the_board_is_asynchronous() {
+    for it in all().iter().filter(|it| it.name != "ralph-board") {
+        for runtime in ["async-nats", "futures-util", "tokio"] {
+            assert!(!it.dependencies.iter().any(|name| name == runtime), "{} depends on {runtime}", it.name);
         }
     }
 }

@@ -47,6 +47,10 @@ pub enum FleetAction {
     },
     /// Put the candidate onto the target, or refuse it.
     Land(String),
+    /// Append `withdrawn`: workers elsewhere are to end what they do with it.
+    Withdraw(String),
+    /// Append `failed`: worker after worker died on it.
+    GiveUp(String),
     /// Append `cancelled`: another candidate for the same has landed.
     Cancel(String),
     /// End the process of this lane: its lease is void.
@@ -62,7 +66,12 @@ pub enum FleetAction {
 /// Names the next action.
 pub fn decide(state: &FleetState, world: &FleetWorld) -> FleetAction {
     let fleet = Fleet { plan: &state.started.plan, state, world };
-    let next = fleet.tidy().or_else(|| fleet.post()).or_else(|| fleet.start()).or_else(|| fleet.land());
+    let next = fleet
+        .tidy()
+        .or_else(|| fleet.tidy_far())
+        .or_else(|| fleet.post())
+        .or_else(|| fleet.start())
+        .or_else(|| fleet.land());
     next.unwrap_or_else(|| fleet.rest())
 }
 
@@ -102,6 +111,9 @@ impl Fleet<'_> {
                 return Some(FleetAction::Cancel(planned.id.clone()));
             }
         }
+        if self.state.is_far() {
+            return None;
+        }
         let held: BTreeSet<u64> = self.held().map(|(_, lease)| lease.sequence).collect();
         let void = self.world.running.iter().find(|(_, lease)| !held.contains(lease));
         if let Some((lane, _)) = void {
@@ -117,10 +129,29 @@ impl Fleet<'_> {
         to_ask.map(|(_, lease)| FleetAction::Ask(lease.worker))
     }
 
+    /// Ends what workers elsewhere are not to go on with. There is no other way to ask them.
+    fn tidy_far(&self) -> Option<FleetAction> {
+        if !self.state.is_far() {
+            return None;
+        }
+        self.plan.items.iter().find_map(|planned| {
+            let item = self.item(&planned.id);
+            let is_open = matches!(item.phase, ItemPhase::Waiting | ItemPhase::Held(_));
+            if is_open && self.is_closed() {
+                return Some(FleetAction::Withdraw(planned.id.clone()));
+            }
+            (is_open && self.plan.deaths < item.deaths).then(|| FleetAction::GiveUp(planned.id.clone()))
+        })
+    }
+
     /// Asks for what can be begun, and for what was sent back.
     fn post(&self) -> Option<FleetAction> {
         let is_due = |planned: &&FleetItem| {
             let item = self.item(&planned.id);
+            // What is posted on a board is as good as begun.
+            if self.state.is_far() && (self.is_in_the_way(planned) || self.may_have_lost(planned)) {
+                return false;
+            }
             match item.phase {
                 ItemPhase::Unknown => {
                     planned.after.iter().all(|id| self.item(id).is_merged()) && !self.is_beaten(planned)
@@ -129,7 +160,7 @@ impl Fleet<'_> {
                 _ => false,
             }
         };
-        if self.state.is_stopping {
+        if self.state.is_stopping || self.state.is_far() && self.is_closed() {
             return None;
         }
         self.plan.items.iter().find(is_due).map(|planned| FleetAction::Post(planned.id.clone()))
@@ -137,7 +168,7 @@ impl Fleet<'_> {
 
     /// Gives work to a lane.
     fn start(&self) -> Option<FleetAction> {
-        if self.is_closed() {
+        if self.is_closed() || self.state.is_far() {
             return None;
         }
         let idle = |lease: &Lease| !self.world.running.contains_key(&lease.worker);
@@ -207,6 +238,9 @@ impl Fleet<'_> {
         };
         let mut open = self.plan.items.iter().filter(open).peekable();
         let has_work = open.peek().is_some();
+        if has_work && self.state.is_far() {
+            return FleetAction::Wait;
+        }
         // A usage limit ends by itself. What else keeps an item from a lane when nothing goes on does not.
         if open.any(|planned| self.is_limited(planned)) && !self.is_closed() {
             return FleetAction::Wait;
@@ -237,7 +271,7 @@ impl Fleet<'_> {
             };
             Some(format!("{}: {why}", planned.id))
         }));
-        if self.state.is_exhausted() && has_work || reasons.is_empty() {
+        if self.state.is_exhausted() && (has_work || self.has_withdrawn()) || reasons.is_empty() {
             return FleetOutcome::Exhausted;
         }
         FleetOutcome::Stopped { reasons }
@@ -255,6 +289,11 @@ impl Fleet<'_> {
         members.any(|item| self.item(&item.id).is_merged())
     }
 
+    /// Whether something was taken back because the budget is used up.
+    fn has_withdrawn(&self) -> bool {
+        self.state.is_far() && self.plan.items.iter().any(|it| self.item(&it.id).phase == ItemPhase::Unknown)
+    }
+
     /// Whether no turn may begin any more.
     fn is_closed(&self) -> bool {
         self.state.is_stopping || self.state.is_exhausted()
@@ -267,7 +306,11 @@ impl Fleet<'_> {
     /// Whether what is worked on, or waits to land, may change the same files. Candidates for the same may: one of them lands.
     fn is_in_the_way(&self, planned: &FleetItem) -> bool {
         self.plan.items.iter().any(|other| {
-            let is_begun = matches!(self.item(&other.id).phase, ItemPhase::Held(_) | ItemPhase::Offered(..));
+            let is_begun = match self.item(&other.id).phase {
+                ItemPhase::Held(_) | ItemPhase::Offered(..) => true,
+                ItemPhase::Waiting => self.state.is_far(),
+                _ => false,
+            };
             let is_rival = planned.group.is_some() && planned.group == other.group;
             other.id != planned.id && is_begun && !is_rival && overlap(planned, other)
         })

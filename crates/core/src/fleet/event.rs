@@ -40,6 +40,9 @@ pub enum FleetEvent {
         item: String,
         /// Who says so.
         who: String,
+        /// Its number in the log on the board, for a fleet on many machines. That of a claim is the lease then.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        board: Option<u64>,
         /// What.
         #[serde(flatten)]
         step: ItemStep,
@@ -101,8 +104,23 @@ pub struct FleetStarted {
     /// The folder of the task list, where stories are worked on.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ralph_dir: Option<String>,
+    /// The board that workers of other machines look at. Without it all lanes are here.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub board: Option<FleetBoard>,
     /// The rules.
     pub plan: FleetPlan,
+}
+
+/// How the board of a fleet is reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetBoard {
+    /// Its address, `nats://host:port`.
+    pub url: String,
+    /// The file with the key that this fleet signs with and is known by.
+    pub seed: PathBuf,
+    /// The file with the certificate that the server is known by; without it, those of the system.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ca: Option<PathBuf>,
 }
 
 /// How a fleet ended.

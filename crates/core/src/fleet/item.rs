@@ -1,5 +1,6 @@
 //! The state of an item: the fold of its log.
 
+use super::LANDER;
 use super::step::{ItemEntry, ItemStep, Offer, Refusal};
 
 /// Where an item is.
@@ -70,6 +71,9 @@ impl Item {
     pub fn apply(&mut self, entry: &ItemEntry) {
         self.last = entry.sequence;
         let Some(phase) = next(&self.phase, entry) else { return };
+        // Who claims over a claim was given the item because nothing was heard of its holder any more.
+        let is_orphan = self.held().is_some() && entry.step == ItemStep::Claimed;
+        self.deaths += u32::from(is_orphan);
         self.phase = phase;
         match &entry.step {
             ItemStep::Posted => self.deaths = 0,
@@ -85,6 +89,7 @@ impl Item {
             ItemStep::Released { died: false, .. }
             | ItemStep::Failed { .. }
             | ItemStep::Merged { .. }
+            | ItemStep::Withdrawn { .. }
             | ItemStep::Cancelled { .. } => {}
         }
     }
@@ -153,6 +158,11 @@ fn next(phase: &ItemPhase, entry: &ItemEntry) -> Option<ItemPhase> {
         (Held(held), ItemStep::Failed { lease, why, .. }) if held.is_of(entry, *lease) => {
             Some(Failed { why: why.clone() })
         }
+        // Of an item on which worker after worker dies.
+        (Waiting | Held(_), ItemStep::Failed { why, .. }) if entry.who == LANDER => {
+            Some(Failed { why: why.clone() })
+        }
+        (Waiting | Held(_), ItemStep::Withdrawn { .. }) => Some(Unknown),
         (Held(held), ItemStep::Released { lease, .. }) if held.is_of(entry, *lease) => Some(Waiting),
         (Offered(..), ItemStep::Merged { commit }) => Some(Merged { commit: commit.clone() }),
         (Offered(..), ItemStep::Refused(_)) => Some(Refused),

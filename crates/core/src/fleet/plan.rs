@@ -46,6 +46,9 @@ pub struct FleetItem {
     /// The model, if not that of the settings.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<String>,
+    /// What a worker must have to take it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub labels: Vec<String>,
     /// Whose usage limit it counts against.
     #[serde(default)]
     pub account: String,

@@ -32,6 +32,8 @@ pub struct FleetState {
     pub outcome: Option<FleetOutcome>,
     /// The number of the last entry.
     pub last: u64,
+    /// How far the board was read: the greatest number of an entry there.
+    pub seen: u64,
 }
 
 impl FleetState {
@@ -54,8 +56,10 @@ impl FleetState {
                 (self.pid, self.started.plan.max_cost) = (*pid, *max_cost);
                 (self.is_stopping, self.blocked, self.outcome) = (false, None, None);
             }
-            FleetEvent::Item { item, who, step } => {
-                let entry = ItemEntry { sequence: entry.n, who: who.clone(), step: step.clone() };
+            FleetEvent::Item { item, who, board, step } => {
+                let sequence = board.unwrap_or(entry.n);
+                self.seen = self.seen.max(board.unwrap_or_default());
+                let entry = ItemEntry { sequence, who: who.clone(), step: step.clone() };
                 self.items.entry(item.clone()).or_default().apply(&entry);
             }
             FleetEvent::Spent { run, cost } => {
@@ -77,6 +81,11 @@ impl FleetState {
     /// An item; one that nothing happened to is in its first state.
     pub fn item(&self, id: &str) -> Item {
         self.items.get(id).cloned().unwrap_or_default()
+    }
+
+    /// Whether others work on it, on machines of their own.
+    pub fn is_far(&self) -> bool {
+        self.started.board.is_some()
     }
 
     /// What all lanes have cost so far.

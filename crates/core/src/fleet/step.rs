@@ -38,6 +38,11 @@ pub enum ItemStep {
     },
     /// The lander: the result does not merge, or a guardrail failed on the merged tree.
     Refused(Refusal),
+    /// The lander: nobody is to work on this for now. Leases are void; it can be posted again.
+    Withdrawn {
+        /// Why, in a line.
+        why: String,
+    },
     /// Nobody is to work on this any more.
     Cancelled {
         /// Why, in a line.
@@ -60,6 +65,20 @@ pub struct Offer {
     /// The run that made it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run: Option<String>,
+    /// Where the commits between both are, if not in a repository of this machine.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub parcel: Option<OfferedParcel>,
+}
+
+/// A file on the board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OfferedParcel {
+    /// Who stored it.
+    pub writer: String,
+    /// Its digest.
+    pub sha256: String,
+    /// How long it is.
+    pub bytes: u64,
 }
 
 /// Why a candidate did not land.

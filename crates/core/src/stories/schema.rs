@@ -148,6 +148,7 @@ fn read_story(fields: &mut Fields<'_, '_>) -> Story {
         notes: fields.take("notes", string).unwrap_or_default(),
         depends_on: fields.each("dependsOn", string).unwrap_or_default(),
         touches: fields.each("touches", string).unwrap_or_default(),
+        labels: fields.each("labels", string).unwrap_or_default(),
         kind: fields.take("kind", kind).unwrap_or(Kind::Agent),
         line: 0,
     }

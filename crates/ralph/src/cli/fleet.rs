@@ -1,9 +1,17 @@
 //! `ralph fleet`: many lanes at once, one target.
 
 mod begin;
+#[cfg(feature = "nats")]
+mod board;
+#[cfg(feature = "nats")]
+mod board_args;
+#[cfg(not(feature = "nats"))]
+mod no_board;
 mod prompts;
 pub(super) mod seen;
 mod stories;
+#[cfg(feature = "nats")]
+mod work;
 
 use std::path::Path;
 
@@ -48,6 +56,13 @@ pub(super) struct FleetLoopArgs {
     #[arg(long)]
     unverified: bool,
 
+    #[cfg(feature = "nats")]
+    #[command(flatten)]
+    board: board_args::LanderArgs,
+    #[cfg(not(feature = "nats"))]
+    #[command(flatten)]
+    no_board: no_board::NoBoardFlags,
+
     #[command(flatten)]
     common: LoopArgs,
 }
@@ -79,11 +94,18 @@ struct LaneFlags {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(Box<prompts::FleetRunArgs>),
+    #[cfg(feature = "nats")]
+    Work(work::FleetWorkArgs),
     Status(FleetStatusArgs),
     Stop(FleetStopArgs),
     Resume(FleetResumeArgs),
     Land(FleetLandArgs),
     Discard(FleetDiscardArgs),
+    #[cfg(feature = "nats")]
+    Board(board::FleetBoardArgs),
+    #[cfg(not(feature = "nats"))]
+    #[command(hide = true, aliases = ["work"])]
+    Board(no_board::NoBoardArgs),
 }
 
 /// Show the items, the lanes and what they take on the disk
@@ -147,6 +169,8 @@ pub(super) fn main(args: &FleetArgs, project: &Path) -> Result<u8> {
     match &args.command {
         None => stories::main(&args.flags, project),
         Some(Command::Run(args)) => prompts::main(args, project),
+        #[cfg(feature = "nats")]
+        Some(Command::Work(args)) => work::main(args, project),
         Some(Command::Status(args)) => seen::show(&FleetDir::newest(project)?, args.json),
         Some(Command::Stop(args)) => stop(args, project),
         Some(Command::Resume(args)) => {
@@ -167,6 +191,10 @@ pub(super) fn main(args: &FleetArgs, project: &Path) -> Result<u8> {
             print_lines(&format!("{} is discarded\n", args.item))?;
             Ok(0)
         }
+        #[cfg(feature = "nats")]
+        Some(Command::Board(args)) => board::main(args),
+        #[cfg(not(feature = "nats"))]
+        Some(Command::Board(_)) => Err(no_board::refusal()),
     }
 }
 

@@ -94,6 +94,10 @@ pub(crate) fn discard(dir: &FleetDir, id: &str) -> Result<()> {
 
 fn known(ledger: &FileLedger, id: &str) -> Result<Item> {
     let state = ledger.state();
+    if state.is_far() {
+        return Err(Error::new("the items of this fleet are on a board")
+            .hint("`ralph fleet resume` posts what failed again"));
+    }
     if state.started.plan.item(id).is_none() {
         let ids: Vec<&str> = state.started.plan.items.iter().map(|item| item.id.as_str()).collect();
         return Err(Error::new(format!("there is no item `{id}` in this fleet"))

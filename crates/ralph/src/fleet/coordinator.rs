@@ -1,5 +1,7 @@
 //! The loop of a fleet: looks at its processes, records what happened, and does what is decided.
 
+mod on_board;
+
 use std::{
     collections::BTreeMap,
     path::PathBuf,
@@ -9,8 +11,8 @@ use std::{
 
 use jiff::Timestamp;
 use ralph_core::fleet::{
-    FleetAction, FleetEvent, FleetStarted, FleetWorld, ItemPhase, ItemStep, LANDER, Ledger, Stored,
-    after_death, decide,
+    FleetAction, FleetEvent, FleetOutcome, FleetStarted, FleetWorld, ItemPhase, ItemStep, LANDER, Ledger,
+    Stored, after_death, decide,
 };
 use ralph_sys::{
     error::{Context, Error, Result},
@@ -25,6 +27,7 @@ use super::{
     FileLedger, FleetDir,
     answer::{self, LandingAnswer, LaneAnswer},
     crew::{LaneProcess, start_lander},
+    far::BoardDesk,
     tail::Tail,
 };
 use crate::{report::fleet::FleetStyle, workspace::Source};
@@ -59,6 +62,10 @@ pub(crate) struct Coordinator {
     world: FleetWorld,
     tail: Tail,
     style: FleetStyle,
+    /// Where the work is posted, if others do it.
+    desk: Option<BoardDesk>,
+    /// What was last wrong with the board.
+    trouble: Option<String>,
 }
 
 impl Coordinator {
@@ -87,6 +94,12 @@ impl Coordinator {
         }
         let project = ledger.state().started.project.clone();
         let source = Source::find(&mut supervisor, &project)?;
+        let desk = match (&ledger.state().started.board, &source) {
+            (Some(board), Some(source)) => {
+                Some(BoardDesk::open(&dir, (board, ledger.state()), &mut supervisor, source)?)
+            }
+            _ => None,
+        };
         let prefix = source.map(|source| source.prefix).unwrap_or_default();
         let (lanes, world) = (BTreeMap::new(), FleetWorld::default());
         let mut fleet = Self {
@@ -102,7 +115,10 @@ impl Coordinator {
             world,
             tail,
             style,
+            desk,
+            trouble: None,
         };
+        fleet.look_far()?;
         fleet.post_failed()?;
         Ok(fleet)
     }
@@ -112,7 +128,7 @@ impl Coordinator {
         let items: Vec<String> = self.ledger.state().items.keys().cloned().collect();
         for item in items {
             if matches!(self.ledger.state().item(&item).phase, ItemPhase::Failed { .. }) {
-                self.append(&item, LANDER, ItemStep::Posted)?;
+                self.perform(FleetAction::Post(item))?;
             }
         }
         Ok(())
@@ -122,6 +138,10 @@ impl Coordinator {
     pub(crate) fn run(mut self) -> Result<u8> {
         let outcome = loop {
             self.look()?;
+            // A board that does not answer takes nothing back.
+            if self.desk.is_some() && self.supervisor.is_ending() && self.landing.is_none() {
+                break FleetOutcome::Interrupted;
+            }
             match decide(self.ledger.state(), &self.world) {
                 FleetAction::Wait => self.rest(),
                 FleetAction::Finish(outcome) => break outcome,
@@ -171,6 +191,7 @@ impl Coordinator {
             self.landing.iter().for_each(|(process, ..)| process.ask(true));
         }
         self.show_lines();
+        self.look_far()?;
         self.read_runs()?;
         self.reap_lanes()?;
         self.reap_lander()
@@ -261,7 +282,10 @@ impl Coordinator {
         let _ = fs_err::remove_file(path);
         let step = match answer {
             Some(LandingAnswer::Merged { commit }) => ItemStep::Merged { commit },
-            Some(LandingAnswer::Refused(refusal)) => ItemStep::Refused(refusal),
+            Some(LandingAnswer::Refused(refusal)) => {
+                self.name_worker(&item);
+                ItemStep::Refused(refusal)
+            }
             Some(LandingAnswer::Overtaken | LandingAnswer::Interrupted) => return Ok(()),
             Some(LandingAnswer::Blocked { why }) => {
                 return self.record(FleetEvent::LandingBlocked { why });
@@ -282,6 +306,10 @@ impl Coordinator {
 
     fn perform(&mut self, action: FleetAction) -> Result<()> {
         match action {
+            FleetAction::Post(item) if self.desk.is_some() => {
+                self.on_board(|desk, state| desk.post(state, &item));
+                self.look_far()?;
+            }
             FleetAction::Post(item) => self.append(&item, LANDER, ItemStep::Posted)?,
             FleetAction::Claim { item, lane } => self.append(&item, &lane, ItemStep::Claimed)?,
             FleetAction::Attend { item, lane } => self.attend(&item, &lane)?,
@@ -293,6 +321,14 @@ impl Coordinator {
                 let process = start_lander(&self.dir, &item, lease, &self.mark).context("cannot land")?;
                 self.landing = Some((process, item, lease));
                 self.world.is_landing = true;
+            }
+            FleetAction::Withdraw(item) => {
+                let why = "no turn may begin any more".to_owned();
+                self.append(&item, LANDER, ItemStep::Withdrawn { why })?;
+            }
+            FleetAction::GiveUp(item) => {
+                let why = format!("workers died on it {} times", self.ledger.state().item(&item).deaths);
+                self.append(&item, LANDER, ItemStep::Failed { lease: 0, exit: None, why })?;
             }
             FleetAction::Cancel(item) => {
                 let why = "another candidate has landed".to_owned();
@@ -331,6 +367,10 @@ impl Coordinator {
     }
 
     fn append(&mut self, item: &str, who: &str, step: ItemStep) -> Result<()> {
+        if self.desk.is_some() {
+            self.on_board(|desk, state| desk.append(state, item, &step));
+            return self.look_far();
+        }
         let after = self.ledger.state().item(item).last;
         match self.ledger.append(item, who, step, after)? {
             Stored::At(_) => {

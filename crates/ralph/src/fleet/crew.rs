@@ -23,7 +23,7 @@ pub(super) struct LaneProcess {
 }
 
 /// The run in a lane, as far as it was read.
-struct Watched {
+pub(super) struct Watched {
     dir: RunDir,
     position: u64,
     run: Option<Run>,
@@ -41,12 +41,22 @@ pub(super) struct RunNews {
 impl LaneProcess {
     pub(super) fn start(
         dir: &FleetDir,
+        call: (&str, &str, u64),
+        prefix: &std::path::Path,
+        mark: &Mark,
+    ) -> io::Result<Self> {
+        Self::start_as(LANE_COMMAND, dir, call, prefix, mark)
+    }
+
+    pub(super) fn start_as(
+        command: &str,
+        dir: &FleetDir,
         (item, lane, lease): (&str, &str, u64),
         prefix: &std::path::Path,
         mark: &Mark,
     ) -> io::Result<Self> {
         let words: [OsString; 5] =
-            [LANE_COMMAND.into(), dir.path().into(), item.into(), lane.into(), lease.to_string().into()];
+            [command.into(), dir.path().into(), item.into(), lane.into(), lease.to_string().into()];
         let process = Aside::start(&words, log(dir, lane)?, mark)?;
         let folder = dir.lane(lane);
         let project = folder.join("tree").join(prefix);
@@ -59,14 +69,25 @@ impl LaneProcess {
             let claim = Claim::read(&self.folder).filter(is_for);
             let project = std::fs::canonicalize(&self.project).unwrap_or_else(|_| self.project.clone());
             let dir = claim.and_then(|claim| claim.run(&project));
-            self.watched = dir.map(|dir| Watched { dir, position: 0, run: None });
+            self.watched = dir.map(Watched::new);
         }
         self.watched.as_mut().map(Watched::read).unwrap_or_default()
+    }
+
+    /// The run in it, once there is one.
+    #[cfg(feature = "nats")]
+    pub(super) fn run(&mut self, is_for: impl Fn(&Claim) -> bool) -> Option<RunDir> {
+        self.news(is_for);
+        self.watched.as_ref().map(|watched| watched.dir.clone())
     }
 }
 
 impl Watched {
-    fn read(&mut self) -> RunNews {
+    pub(super) fn new(dir: RunDir) -> Self {
+        Self { dir, position: 0, run: None }
+    }
+
+    pub(super) fn read(&mut self) -> RunNews {
         let run = &mut self.run;
         let mut take = |entry: Entry| match (run.as_mut(), &entry.event) {
             (Some(run), _) => run.apply(&entry),

@@ -21,6 +21,9 @@ use crate::{
     workspace::{Wishes, place::LANES},
 };
 
+/// What the folders of workers on other machines begin with, in the state folder.
+pub(super) const FAR: &str = "board-";
+
 /// The folder of one fleet.
 #[derive(Clone, Debug)]
 pub(crate) struct FleetDir {
@@ -30,7 +33,11 @@ pub(crate) struct FleetDir {
 impl FleetDir {
     /// Makes the folder of a new fleet.
     pub(crate) fn create(project: &Path) -> Result<Self> {
-        let path = project_dir(project)?.join("fleets").join(new_id());
+        Self::create_at(project_dir(project)?.join("fleets").join(new_id()))
+    }
+
+    /// Makes the folder of a fleet, or takes the one that is there.
+    pub(super) fn create_at(path: PathBuf) -> Result<Self> {
         let refused = || format!("cannot keep a record of the fleet in {}", path.display());
         for folder in [path.clone(), path.join("answers"), path.join("logs"), path.join("receipts")] {
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).context(refused())?;
@@ -76,6 +83,16 @@ impl FleetDir {
         }
         let is_run = || RunDir::all().is_ok_and(|runs| runs.iter().any(|run| run.id().starts_with(id)));
         fleets.pop().filter(|_| fleets.is_empty() && !id.is_empty() && !is_run())
+    }
+
+    /// The runs of its workers on other machines, as far as they arrived here.
+    pub(crate) fn far_runs(&self) -> Vec<RunDir> {
+        let begins = format!("{FAR}{}-", self.id());
+        let is_far = |run: &RunDir| {
+            let folder = run.path().parent().and_then(Path::parent).and_then(Path::file_name);
+            folder.is_some_and(|name| name.to_string_lossy().starts_with(&begins))
+        };
+        RunDir::all().unwrap_or_default().into_iter().filter(is_far).collect()
     }
 
     /// Its id.

@@ -1,12 +1,15 @@
 //! The process of the lander: merges one candidate onto the target, has the guardrails decide on the merged tree, and
 //! moves the target. Started again for the same candidate it finds what has landed already.
 
-use std::path::PathBuf;
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use clap::Args;
 use ralph_core::{
     containment::level::Choice,
-    fleet::{FleetItem, FleetStarted, FleetWork, Offer, Refusal},
+    fleet::{FleetItem, FleetStarted, FleetWork, ItemPhase, Offer, Refusal},
     stories::lane::{added, take_over},
     verify::rules::{CheckoutWhen, GuardrailKind},
 };
@@ -21,8 +24,10 @@ use super::{
     FileLedger, FleetDir,
     answer::{self, LandingAnswer},
     dir::ref_name,
-    lane::is_asked_to_stop,
+    far::fetch_candidate,
+    lane_process::is_asked_to_stop,
     own_files::OwnFiles,
+    red::red,
 };
 #[cfg(debug_assertions)]
 use crate::journal::crash_point::CrashPoint;
@@ -37,10 +42,10 @@ use crate::{
     },
 };
 
-/// As much of what a guardrail printed as is handed back.
-const MAX_OUTPUT_LEN: usize = 16 * 1024;
 /// As much of a conflict.
 const MAX_HUNKS_LEN: usize = 16 * 1024;
+/// How long a board that does not answer is left alone.
+const BOARD_INTERVAL: Duration = Duration::from_secs(1);
 /// How often others may move the target meanwhile.
 const MAX_TRIES: usize = 5;
 
@@ -74,6 +79,11 @@ pub(crate) fn main(call: &LanderCall) -> Result<u8> {
         started,
         planned,
         offer,
+        worker: if let ItemPhase::Offered(lease, _) = &item.phase {
+            lease.worker.clone()
+        } else {
+            String::new()
+        },
         supervisor,
         source,
         target,
@@ -106,6 +116,8 @@ struct Landing<'a> {
     started: &'a FleetStarted,
     planned: &'a FleetItem,
     offer: &'a Offer,
+    /// Whose candidate it is.
+    worker: String,
     supervisor: Supervisor,
     source: Source,
     target: TargetBranch,
@@ -193,6 +205,24 @@ impl Landing<'_> {
         workspace: &mut Workspace,
         tip: &str,
     ) -> Result<std::result::Result<String, LandingAnswer>> {
+        if let Some(board) = &self.started.board {
+            let name = self.candidate_ref();
+            let Self { supervisor, source, target, offer, worker, .. } = self;
+            let taken =
+                fetch_candidate(supervisor, (self.dir, board), (source, target), (offer, worker), &name);
+            match taken {
+                Ok(Ok(())) => {}
+                Ok(Err(why)) => {
+                    let reason = format!("what {worker} handed in cannot be taken: {why}");
+                    return Ok(Err(LandingAnswer::Refused(Refusal::Unusable { reason })));
+                }
+                Err(error) => {
+                    report::fleet::line("lander", &format!("the board: {error}"));
+                    supervisor.wait(Instant::now() + BOARD_INTERVAL, &mut || {});
+                    return Ok(Err(LandingAnswer::Overtaken));
+                }
+            }
+        }
         let Self { supervisor, offer, .. } = self;
         let Offer { base, head, .. } = *offer;
         if let Err(why) = workspace.fetch_all(supervisor, &[tip, base, head]) {
@@ -305,6 +335,14 @@ impl Landing<'_> {
         format!("{}-{}.json", ref_name(&self.planned.id), self.offer.lease)
     }
 
+    fn candidate_ref(&self) -> String {
+        let item = ref_name(&self.planned.id);
+        match &self.started.board {
+            Some(_) => format!("{CANDIDATES}/{}/{}/{item}", self.worker, self.dir.id()),
+            None => format!("{CANDIDATES}/{}/{item}", self.dir.id()),
+        }
+    }
+
     fn landing_ref(&self) -> String {
         format!("refs/ralph/landing/{}", self.dir.id())
     }
@@ -318,7 +356,12 @@ impl Landing<'_> {
             noted.err().into_iter().for_each(warn);
         }
         let of_item = |kind: &str| format!("{kind}/{}/{}", self.dir.id(), ref_name(&self.planned.id));
-        for name in [self.landing_ref(), of_item(CANDIDATES), of_item(UNFINISHED)] {
+        let mut names = vec![self.landing_ref(), of_item(CANDIDATES), of_item(UNFINISHED)];
+        if self.started.board.is_some() {
+            // Those that were refused before, of whichever worker.
+            names.extend(self.target.like(&mut self.supervisor, &of_item(&format!("{CANDIDATES}/*")))?);
+        }
+        for name in names {
             if self.target.held(&mut self.supervisor, &name)?.is_some() {
                 self.target.release(&mut self.supervisor, &name)?;
             }
@@ -331,28 +374,4 @@ impl Landing<'_> {
 fn everywhere(command: &str) -> PlacedGuardrail {
     let kind = GuardrailKind::of(command);
     PlacedGuardrail { command: command.to_owned(), kind, in_place: false, in_judge: true }
-}
-
-fn red(judged: &Judged, tip: &str, hidden: &[String]) -> Refusal {
-    let failed = judged.guardrails.iter().find_map(|row| {
-        let ended = row.in_judge.as_ref().filter(|ended| !ended.passed)?;
-        Some((row.command.clone(), ended))
-    });
-    let Some((command, ended)) = failed else {
-        return Refusal::Unusable { reason: "the judge does not say what failed".to_owned() };
-    };
-    let (tip, code) = (tip.to_owned(), ended.code);
-    if hidden.contains(&command) {
-        // The agent learns that it failed, and nothing else.
-        return Refusal::Red {
-            tip,
-            command: "a hidden guardrail".to_owned(),
-            code: None,
-            output: String::new(),
-        };
-    }
-    let output = fs_err::read(&ended.log).unwrap_or_default();
-    let output = &output[output.len().saturating_sub(MAX_OUTPUT_LEN)..];
-    let output = String::from_utf8_lossy(output).into_owned();
-    Refusal::Red { tip, command, code, output }
 }

@@ -1,37 +1,26 @@
-//! The process of a lane: brings a clone of the project to the target, runs an ordinary loop in it, and hands in what it
+//! The work of a lane: brings a clone of the project to the target, runs an ordinary loop in it, and hands in what it
 //! made. Started again for the same work it continues where it was.
 
-use std::{
-    cell::Cell,
-    collections::BTreeMap,
-    ffi::OsString,
-    fs::File,
-    io,
-    path::{Path, PathBuf},
-    rc::Rc,
-    time::{Duration, Instant},
-};
+use std::{cell::Cell, collections::BTreeMap, ffi::OsString, fs::File, io, path::PathBuf, rc::Rc};
 
-use clap::Args;
 use ralph_core::{
     engine::outcome::{Exhausted, Outcome},
     fleet::{FleetItem, FleetStarted, FleetWork, Item, ItemStep, Offer, feedback},
     stories::lane::for_lane,
 };
 use ralph_sys::{
-    error::{Context, Error, INTERRUPTED, Result},
-    process::{
-        Control, ProcessEvent, Sink, Spec, Supervisor, Waited, ask_to_stop, guardian::Guardian, mark::Mark,
-    },
+    error::{INTERRUPTED, Result},
+    process::{Control, ProcessEvent, Sink, Spec, Supervisor, ask_to_stop},
 };
 use rustix::process::Signal;
 use serde_json::json;
 
 use super::{
-    FileLedger, FleetDir,
+    FleetDir,
     answer::{self, LaneAnswer},
     claim::Claim,
     dir::ref_name,
+    lane_process::LaneCall,
     own_files::OwnFiles,
 };
 use crate::{
@@ -41,124 +30,35 @@ use crate::{
     },
     receipt, report,
     workspace::{
-        LaneLeft, MadeChange, Merge, Merged, Source, StepCall, StepEnd, Wishes, Workspace,
+        LaneLeft, MadeChange, Merge, Merged, Source, StepCall, StepEnd, Workspace,
         target::{CANDIDATES, TargetBranch, UNFINISHED},
     },
 };
 
-/// A lane whose last process was killed is free when everything of it has gone.
-const FREE_TIMEOUT: Duration = Duration::from_mins(1);
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Where nothing is left, in US dollars: a budget of 0 would be none.
 const MIN_BUDGET: f64 = 0.01;
-/// How much later a request to stop may come than the end of what was started.
-const STOP_TIMEOUT: Duration = Duration::from_millis(500);
 /// Ports of a lane, from its number on; those of judges begin elsewhere.
 const FIRST_PORT: u32 = 10_000;
 const PORTS: u32 = 100;
 
-/// What to work on.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct LaneCall {
-    /// The folder of the fleet
-    pub(crate) fleet: PathBuf,
-    /// The item
-    pub(crate) item: String,
-    /// The lane
-    pub(crate) lane: String,
-    /// The lease
-    pub(crate) lease: u64,
-}
-
-/// Does the work of a lane.
-pub(crate) fn main(call: &LaneCall) -> Result<u8> {
-    let dir = FleetDir::at(call.fleet.clone());
-    let state = FileLedger::look(&dir)?;
-    let started = &*state.started;
-    let planned = started.plan.item(&call.item);
-    let planned = planned.ok_or_else(|| Error::new(format!("there is no item `{}`", call.item)))?;
-    let mut supervisor = Supervisor::new()?;
-    let source = Source::find(&mut supervisor, &started.project)?
-        .ok_or_else(|| Error::new("the project is not in a git repository any more"))?;
-    let target = TargetBranch::new(&source, &started.target);
-    let folder = dir.lane(&call.lane);
-    let workspace = take(&mut supervisor, started, &folder, &source, &dir.wishes(&started.project)?)?;
-    let lock = workspace.lock().try_clone()?.into();
-    let mark = Mark::new(&format!("{}-{}", call.lane, dir.id()), &folder);
-    supervisor.guarded(Guardian::start(mark, &[lock]).context("cannot start the guardian")?);
-    let mut lane = Lane {
-        call,
-        dir: &dir,
-        started,
-        planned,
-        item: state.item(&call.item),
-        left: started.plan.max_cost.map(|most| most - state.cost()),
-        spent: state.spent.clone(),
-        supervisor,
-        source,
-        target,
-        workspace,
-        folder,
-    };
-    // What keeps a lane from working is for a person, and no reason to begin again.
-    let answer = match lane.work() {
-        Ok(answer) => answer,
-        Err(error) => lane.failed(None, error.to_string()),
-    };
-    let answer = match answer.step {
-        // Its git may have been ended before it was itself.
-        ItemStep::Failed { lease, .. } if is_asked_to_stop(&mut lane.supervisor) => {
-            LaneAnswer { step: ItemStep::Released { lease, died: false }, ..answer }
-        }
-        _ => answer,
-    };
-    answer::write(&dir.answer("lane", call.lease), &answer)?;
-    lane.supervisor.release();
-    Ok(0)
-}
-
-/// Whether somebody ends this process: what it started is ended at the same time, and then nothing that failed says
-/// anything. The request may come a moment later.
-pub(super) fn is_asked_to_stop(supervisor: &mut Supervisor) -> bool {
-    supervisor.wait(Instant::now() + STOP_TIMEOUT, &mut || {}) == Waited::StopRequested
-}
-
-fn take(
-    supervisor: &mut Supervisor,
-    started: &FleetStarted,
-    folder: &Path,
-    source: &Source,
-    wishes: &Wishes,
-) -> Result<Workspace> {
-    let deadline = Instant::now() + FREE_TIMEOUT;
-    loop {
-        if let Some(workspace) =
-            Workspace::take_lane(&started.project, folder, source.clone(), wishes.clone())?
-        {
-            return Ok(workspace);
-        }
-        if deadline < Instant::now() {
-            return Err(Error::new(format!("another process works in {}", folder.display())));
-        }
-        supervisor.wait(Instant::now() + POLL_INTERVAL, &mut || {});
-    }
-}
-
-struct Lane<'a> {
-    call: &'a LaneCall,
-    dir: &'a FleetDir,
-    started: &'a FleetStarted,
-    planned: &'a FleetItem,
-    item: Item,
+/// A lane at work.
+pub(super) struct Lane<'a> {
+    pub(super) call: &'a LaneCall,
+    pub(super) dir: &'a FleetDir,
+    pub(super) started: &'a FleetStarted,
+    pub(super) planned: &'a FleetItem,
+    pub(super) item: Item,
     /// What is left of the budget.
-    left: Option<f64>,
+    pub(super) left: Option<f64>,
     /// What every run of the fleet has cost.
-    spent: BTreeMap<String, f64>,
-    supervisor: Supervisor,
-    source: Source,
-    target: TargetBranch,
-    workspace: Workspace,
-    folder: PathBuf,
+    pub(super) spent: BTreeMap<String, f64>,
+    pub(super) supervisor: Supervisor,
+    pub(super) source: Source,
+    /// The commit that is to be begun with.
+    pub(super) tip: TargetBranch,
+    pub(super) target: TargetBranch,
+    pub(super) workspace: Workspace,
+    pub(super) folder: PathBuf,
 }
 
 /// What to do in the lane.
@@ -169,7 +69,8 @@ enum Next {
 }
 
 impl Lane<'_> {
-    fn work(&mut self) -> Result<LaneAnswer> {
+    /// Does the work, and hands it in.
+    pub(super) fn work(&mut self) -> Result<LaneAnswer> {
         let project = self.workspace.lane_project();
         let known =
             Claim::read(&self.folder).filter(|it| it.is_for(&self.dir.id(), &self.call.item, &self.item));
@@ -210,9 +111,9 @@ impl Lane<'_> {
 
     /// Brings the lane to what it begins with. `Err` says why the item cannot be worked on.
     fn begin(&mut self) -> Result<std::result::Result<Claim, String>> {
-        let Self { supervisor, target, workspace, .. } = self;
-        let base = target.tip(supervisor)?;
-        let author = target.author(supervisor)?;
+        let Self { supervisor, tip, workspace, .. } = self;
+        let base = tip.tip(supervisor)?;
+        let author = tip.author(supervisor)?;
         let own = OwnFiles::of(self.started, &self.source.prefix);
         // What was sent back continues with the candidate, merged with what landed since.
         let sent_back = self.item.candidate.as_ref().zip(self.item.refusal.as_ref());
@@ -229,7 +130,7 @@ impl Lane<'_> {
             tree = match workspace.merge(supervisor, &merge)? {
                 Merged::Clean { tree } | Merged::Conflict { tree, .. } => tree,
             };
-            told = Some(feedback(refusal, &target.landed(supervisor, &offer.base)?));
+            told = Some(feedback(refusal, &tip.landed(supervisor, &offer.base)?));
         }
         let mut list = None;
         if let Some(own) = &own {
@@ -369,7 +270,7 @@ impl Lane<'_> {
             (Some(0), Ok(head)) if head != claim.start => {
                 self.target.fetch(&mut self.supervisor, &repository, &head, &name(CANDIDATES))?;
                 let base = claim.base.clone();
-                Ok(answer(ItemStep::Done(Offer { lease, base, head, cost, run: id.clone() })))
+                Ok(answer(ItemStep::Done(Offer { lease, base, head, cost, run: id.clone(), parcel: None })))
             }
             (Some(0), Ok(_)) => Ok(self.failed(id, "its run changed nothing".to_owned())),
             (Some(_), _) if is_spent => Ok(answer(ItemStep::Released { lease, died: false })),
@@ -388,7 +289,7 @@ impl Lane<'_> {
         }
     }
 
-    fn failed(&self, run: Option<String>, why: String) -> LaneAnswer {
+    pub(super) fn failed(&self, run: Option<String>, why: String) -> LaneAnswer {
         let step = ItemStep::Failed { lease: self.call.lease, exit: None, why };
         LaneAnswer { step, run, disk: 0 }
     }

@@ -127,8 +127,9 @@ impl Ledger for FileLedger {
 
     fn read(&self, item: &str) -> io::Result<Vec<ItemEntry>> {
         let of_item = |entry: &FleetEntry| match &entry.event {
-            FleetEvent::Item { item: id, who, step } if id == item => {
-                Some(ItemEntry { sequence: entry.n, who: who.clone(), step: step.clone() })
+            FleetEvent::Item { item: id, who, board, step } if id == item => {
+                let sequence = board.unwrap_or(entry.n);
+                Some(ItemEntry { sequence, who: who.clone(), step: step.clone() })
             }
             _ => None,
         };
@@ -140,7 +141,7 @@ impl Ledger for FileLedger {
             return Ok(Stored::Overtaken);
         }
         let (item, who) = (item.to_owned(), who.to_owned());
-        Ok(Stored::At(self.record(FleetEvent::Item { item, who, step })?.n))
+        Ok(Stored::At(self.record(FleetEvent::Item { item, who, board: None, step })?.n))
     }
 }
 

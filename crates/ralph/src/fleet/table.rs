@@ -20,7 +20,9 @@ pub(crate) fn json(dir: &FleetDir, state: &FleetState, is_running: bool) -> Valu
         })
     });
     let items: Vec<Value> = items.collect();
-    let lanes = (1..=state.started.plan.lanes).map(|number| format!("lane-{number}"));
+    // Lanes of other machines are shown there.
+    let own_lanes = if state.is_far() { 0 } else { state.started.plan.lanes };
+    let lanes = (1..=own_lanes).map(|number| format!("lane-{number}"));
     let lanes = lanes.map(|name| {
         let folder = dir.lane(&name);
         let project = folder.join("tree");

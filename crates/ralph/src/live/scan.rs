@@ -84,6 +84,7 @@ impl Scanner {
                 let tree = fleet.lane(&format!("lane-{lane}")).join("tree");
                 dirs.extend(RunDir::of_project(&tree).unwrap_or_default());
             }
+            dirs.extend(fleet.far_runs());
         }
         Ok(dirs)
     }

@@ -112,7 +112,7 @@ fn told(event: &FleetEvent) -> Option<(String, String)> {
     match event {
         FleetEvent::FleetStarted(started) => fleet(begun(started)),
         FleetEvent::FleetResumed { .. } => fleet("continued".to_owned()),
-        FleetEvent::Item { item, who, step } => Some((who.clone(), step_text(item, step)?)),
+        FleetEvent::Item { item, who, step, .. } => Some((who.clone(), step_text(item, step)?)),
         FleetEvent::LimitSeen { account, until_ms } => {
             let until = Timestamp::from_millisecond(*until_ms).ok()?.to_zoned(TimeZone::system());
             let until = until.strftime("%H:%M:%S");
@@ -128,13 +128,14 @@ fn told(event: &FleetEvent) -> Option<(String, String)> {
 fn begun(started: &FleetStarted) -> String {
     let FleetStarted { fleet, target, guardrails, plan, .. } = started;
     let (items, lanes) = (count(plan.items.len() as u64, "item"), count(u64::from(plan.lanes), "lane"));
+    let place = started.board.as_ref().map_or(format!("in {lanes}"), |board| format!("on {}", board.url));
     let branch = target.trim_start_matches("refs/heads/");
     let checks = if guardrails.is_empty() {
         "without any guardrail".to_owned()
     } else {
         format!("after {}", guardrails.join(", "))
     };
-    format!("{fleet}: {items} in {lanes}, landing on {branch} {checks}")
+    format!("{fleet}: {items} {place}, landing on {branch} {checks}")
 }
 
 fn step_text(item: &str, step: &ItemStep) -> Option<String> {
@@ -146,6 +147,7 @@ fn step_text(item: &str, step: &ItemStep) -> Option<String> {
         ItemStep::Released { died: false, .. } => format!("stopped working on {item}"),
         ItemStep::Merged { commit } => format!("{item} landed as {}", &commit[..commit.len().min(10)]),
         ItemStep::Refused(refusal) => format!("{item} is sent back: {}", refusal.line()),
+        ItemStep::Withdrawn { why } => format!("{item} is taken back: {why}"),
         ItemStep::Cancelled { why } => format!("{item} is cancelled: {why}"),
         ItemStep::Posted => return None,
     })
@@ -188,7 +190,8 @@ mod tests {
     #[test]
     fn a_quiet_fleet_says_what_needs_a_person() {
         let style = FleetStyle { quiet: true, timestamps: Some(TimeZone::UTC), ..FleetStyle::default() };
-        let item = |step| FleetEvent::Item { item: "A".to_owned(), who: "lane-1".to_owned(), step };
+        let item =
+            |step| FleetEvent::Item { item: "A".to_owned(), who: "lane-1".to_owned(), board: None, step };
         assert_eq!(style.told(&entry(item(ItemStep::Claimed))), None);
         let failed = ItemStep::Failed { lease: 1, exit: None, why: "two\nlines".to_owned() };
         let line = style.told(&entry(item(failed))).expect("a line");

@@ -117,6 +117,16 @@ impl GitCall {
         self.run(supervisor)?.map_err(|error| io::Error::other(format!("{what}: {error}")))
     }
 
+    /// The same with nobody to watch over it: where others are at work whom a supervisor would end.
+    #[cfg(feature = "nats")]
+    pub(super) fn alone(self, what: &str) -> io::Result<Vec<u8>> {
+        let output = ralph_sys::process::at_once(&self.spec())?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        Err(io::Error::other(format!("{what}: {}", String::from_utf8_lossy(&output.stderr).trim())))
+    }
+
     pub(super) fn capture(self, supervisor: &mut Supervisor) -> io::Result<Captured> {
         supervisor.capture(self.spec(), MAX_OUTPUT_LEN)
     }

@@ -130,6 +130,12 @@ impl TargetBranch {
         Ok(call.run(supervisor)?.ok().map(|id| text(&id)))
     }
 
+    /// The refs that a pattern names.
+    pub(crate) fn like(&self, supervisor: &mut Supervisor, pattern: &str) -> io::Result<Vec<String>> {
+        let call = self.call().args(["for-each-ref", "--format=%(refname)", pattern]);
+        Ok(text(&call.must(supervisor, "cannot list refs")?).lines().map(str::to_owned).collect())
+    }
+
     /// Lets a ref go.
     pub(crate) fn release(&self, supervisor: &mut Supervisor, name: &str) -> io::Result<()> {
         self.unlock(name);

@@ -3,7 +3,7 @@
 use crate::fleet::{Item, ItemEntry, ItemPhase, ItemStep, Lease, Offer, Refusal};
 
 fn offer(lease: u64) -> Offer {
-    Offer { lease, base: "b".to_owned(), head: "h".to_owned(), cost: 0.5, run: None }
+    Offer { lease, base: "b".to_owned(), head: "h".to_owned(), cost: 0.5, run: None, parcel: None }
 }
 
 fn fold(entries: &[(&str, ItemStep)]) -> Item {
@@ -62,7 +62,7 @@ fn a_later_claim_takes_the_lease() {
         ItemStep::Failed { lease: 2, exit: None, why: String::new() },
     ] {
         let item = fold(&[POSTED, claimed("lane-1"), claimed("lane-2"), ("lane-1", step)]);
-        assert_eq!((item.phase, item.deaths), (held(3, "lane-2"), 0));
+        assert_eq!((item.phase, item.deaths), (held(3, "lane-2"), 1));
     }
 }
 
@@ -100,4 +100,22 @@ fn what_is_cancelled_takes_no_results() {
     let cancelled = ("lander", ItemStep::Cancelled { why: "beaten".to_owned() });
     let item = fold(&[POSTED, claimed("lane-1"), cancelled, done("lane-1", 2), claimed("lane-2")]);
     assert_eq!(item.phase, ItemPhase::Cancelled);
+}
+
+#[test]
+fn what_is_withdrawn_takes_no_results_and_can_be_posted_again() {
+    let withdrawn = ("lander", ItemStep::Withdrawn { why: "stopped".to_owned() });
+    let item = fold(&[POSTED, claimed("w1"), withdrawn.clone(), done("w1", 2)]);
+    assert_eq!(item.phase, ItemPhase::Unknown);
+    let item = fold(&[POSTED, claimed("w1"), withdrawn, POSTED, done("w1", 2)]);
+    assert_eq!(item.phase, ItemPhase::Waiting);
+}
+
+#[test]
+fn a_claim_over_a_claim_is_a_death_and_the_lander_alone_gives_up() {
+    let failed = |who| (who, ItemStep::Failed { lease: 0, exit: None, why: "they die".to_owned() });
+    let item = fold(&[POSTED, claimed("w1"), claimed("w2"), failed("w1")]);
+    assert_eq!((item.deaths, item.held().map(|held| held.sequence)), (1, Some(3)));
+    let item = fold(&[POSTED, claimed("w1"), claimed("w2"), failed("lander")]);
+    assert_eq!(item.phase, ItemPhase::Failed { why: "they die".to_owned() });
 }

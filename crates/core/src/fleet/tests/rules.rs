@@ -1,8 +1,8 @@
 //! What is done next, case by case.
 
 use crate::fleet::{
-    FleetAction, FleetEntry, FleetEvent, FleetItem, FleetOutcome, FleetPlan, FleetStarted, FleetState,
-    FleetWorld, ItemStep, LANDER, Offer, Pick, Refusal, after_death, decide,
+    FleetAction, FleetBoard, FleetEntry, FleetEvent, FleetItem, FleetOutcome, FleetPlan, FleetStarted,
+    FleetState, FleetWorld, ItemStep, LANDER, Offer, Pick, Refusal, after_death, decide,
 };
 
 fn item(id: &str, after: &[&str]) -> FleetItem {
@@ -33,7 +33,7 @@ impl Story {
     }
 
     fn step(&mut self, item: &str, who: &str, step: ItemStep) -> u64 {
-        self.add(FleetEvent::Item { item: item.to_owned(), who: who.to_owned(), step })
+        self.add(FleetEvent::Item { item: item.to_owned(), who: who.to_owned(), board: None, step })
     }
 
     fn state(&self) -> FleetState {
@@ -54,7 +54,8 @@ impl Story {
 
     fn hand_in(&mut self, item: &str, lane: &str, lease: u64, cost: f64) {
         self.world.running.remove(lane);
-        let offer = Offer { lease, base: "b".to_owned(), head: item.to_owned(), cost, run: None };
+        let offer =
+            Offer { lease, base: "b".to_owned(), head: item.to_owned(), cost, run: None, parcel: None };
         self.step(item, lane, ItemStep::Done(offer));
     }
 
@@ -306,4 +307,71 @@ fn a_lane_dies_only_so_often() {
     let state = story.state();
     let step = after_death(&state.started.plan, &state.item("a"), lease);
     assert!(matches!(step, ItemStep::Failed { .. }), "{step:?}");
+}
+
+/// A fleet whose workers are elsewhere.
+fn far(items: Vec<FleetItem>, max_cost: Option<f64>) -> Story {
+    let plan = FleetPlan { items, evictions: 1, deaths: 1, max_cost, ..FleetPlan::default() };
+    let board = Some(FleetBoard::default());
+    let mut story = Story { entries: Vec::new(), world: FleetWorld::default() };
+    story.add(FleetEvent::FleetStarted(Box::new(FleetStarted { board, plan, ..FleetStarted::default() })));
+    story
+}
+
+#[test]
+fn workers_elsewhere_are_waited_for_and_nothing_is_claimed_for_them() {
+    let mut story = far(vec![item("a", &[]), item("b", &["a"])], None);
+    assert_eq!(story.next(), FleetAction::Post("a".to_owned()));
+    story.step("a", LANDER, ItemStep::Posted);
+    assert_eq!(story.next(), FleetAction::Wait);
+    let lease = story.step("a", "w1", ItemStep::Claimed);
+    assert_eq!(story.next(), FleetAction::Wait);
+    story.hand_in("a", "w1", lease, 1.0);
+    assert_eq!(story.next(), land("a"));
+    story.land("a");
+    assert_eq!(story.next(), FleetAction::Post("b".to_owned()));
+}
+
+#[test]
+fn what_may_change_the_same_files_is_not_posted_at_once() {
+    let touching = |id: &str| FleetItem { touches: vec!["src/x.rs".to_owned()], ..item(id, &[]) };
+    let mut story = far(vec![touching("a"), touching("b"), item("c", &[])], None);
+    story.step("a", LANDER, ItemStep::Posted);
+    assert_eq!(story.next(), FleetAction::Post("c".to_owned()));
+    story.step("c", LANDER, ItemStep::Posted);
+    assert_eq!(story.next(), FleetAction::Wait);
+}
+
+#[test]
+fn what_workers_elsewhere_are_not_to_go_on_with_is_withdrawn() {
+    let mut story = far(vec![item("a", &[]), item("b", &[])], Some(2.0));
+    story.step("a", LANDER, ItemStep::Posted);
+    story.step("a", "w1", ItemStep::Claimed);
+    story.step("b", LANDER, ItemStep::Posted);
+    story.add(FleetEvent::Spent { run: "r1".to_owned(), cost: 2.5 });
+    for id in ["a", "b"] {
+        assert_eq!(story.next(), FleetAction::Withdraw(id.to_owned()));
+        story.step(id, LANDER, ItemStep::Withdrawn { why: String::new() });
+    }
+    assert_eq!(story.next(), FleetAction::Finish(FleetOutcome::Exhausted));
+    // Continued with more, it is posted again.
+    story.add(FleetEvent::FleetResumed { pid: 2, max_cost: Some(9.0) });
+    assert_eq!(story.next(), FleetAction::Post("a".to_owned()));
+    story.step("a", LANDER, ItemStep::Posted);
+    story.add(FleetEvent::StopRequested);
+    assert_eq!(story.next(), FleetAction::Withdraw("a".to_owned()));
+    story.step("a", LANDER, ItemStep::Withdrawn { why: String::new() });
+    assert_eq!(story.next(), FleetAction::Finish(FleetOutcome::Interrupted));
+}
+
+#[test]
+fn an_item_on_which_workers_die_is_given_up() {
+    let mut story = far(vec![item("a", &[])], None);
+    story.step("a", LANDER, ItemStep::Posted);
+    for worker in ["w1", "w2"] {
+        story.step("a", worker, ItemStep::Claimed);
+        assert_eq!(story.next(), FleetAction::Wait);
+    }
+    story.step("a", "w3", ItemStep::Claimed);
+    assert_eq!(story.next(), FleetAction::GiveUp("a".to_owned()));
 }

@@ -39,7 +39,7 @@ impl Ledger for Sim {
 
     fn read(&self, item: &str) -> Result<Vec<ItemEntry>, Infallible> {
         let of_item = |entry: &FleetEntry| match &entry.event {
-            FleetEvent::Item { item: id, who, step } if id == item => {
+            FleetEvent::Item { item: id, who, step, .. } if id == item => {
                 Some(ItemEntry { sequence: entry.n, who: who.clone(), step: step.clone() })
             }
             _ => None,
@@ -52,7 +52,7 @@ impl Ledger for Sim {
             return Ok(Stored::Overtaken);
         }
         let (item, who) = (item.to_owned(), who.to_owned());
-        Ok(Stored::At(self.record(FleetEvent::Item { item, who, step })))
+        Ok(Stored::At(self.record(FleetEvent::Item { item, who, board: None, step })))
     }
 }
 
@@ -136,6 +136,7 @@ impl Sim {
             FleetAction::Ask(lane) => {
                 assert!(self.world.asked.insert(lane), "asked twice");
             }
+            FleetAction::Withdraw(_) | FleetAction::GiveUp(_) => panic!("there is no board"),
             FleetAction::Wait => self.something_happens(),
             FleetAction::Finish(outcome) => {
                 assert!(self.world.running.is_empty() && self.landing.is_none());
@@ -219,6 +220,7 @@ impl Sim {
                 head: "h".to_owned(),
                 cost: TURN,
                 run: None,
+                parcel: None,
             }),
         };
         self.step(&planned.id, lane, step);

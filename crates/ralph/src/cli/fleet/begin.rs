@@ -2,7 +2,7 @@
 
 use std::{num::NonZero, path::Path, thread};
 
-use ralph_core::fleet::{FleetItem, FleetPlan, FleetStarted, Pick};
+use ralph_core::fleet::{FleetBoard, FleetItem, FleetPlan, FleetStarted, Pick};
 use ralph_sys::{
     error::{Error, Result},
     process::Supervisor,
@@ -73,13 +73,14 @@ impl FleetLoopArgs {
         let lanes = settings.fleet.lanes.map_or_else(usual_lanes, u64::from);
         let lanes = lanes.min(work.items.len() as u64).max(1);
         let plan = FleetPlan {
-            items: work.items,
+            items: self.with_needs(work.items),
             lanes: u32::try_from(lanes).unwrap_or(1),
             evictions: settings.fleet.evictions,
             deaths: MAX_DEATHS,
             max_cost: settings.limits.max_cost,
             pick: work.pick,
         };
+        let board = self.fleet_board()?;
         if self.common.is_dry_run() {
             return show(&plan, &branch, &guardrails);
         }
@@ -96,10 +97,38 @@ impl FleetLoopArgs {
             guardrails,
             settings: lane_settings,
             ralph_dir: work.ralph_dir,
+            board,
             plan,
         };
         let style = self.common.fleet_style(settings);
         Coordinator::open(dir, Opening::New(Box::new(started)), style)?.run()
+    }
+}
+
+impl FleetLoopArgs {
+    #[cfg(feature = "nats")]
+    fn fleet_board(&self) -> Result<Option<FleetBoard>> {
+        self.board.fleet_board()
+    }
+
+    #[cfg(not(feature = "nats"))]
+    fn fleet_board(&self) -> Result<Option<FleetBoard>> {
+        self.no_board.check()?;
+        Ok(None)
+    }
+
+    #[cfg(feature = "nats")]
+    fn with_needs(&self, mut items: Vec<FleetItem>) -> Vec<FleetItem> {
+        for item in &mut items {
+            item.labels.extend(self.board.needs.iter().cloned());
+        }
+        items
+    }
+
+    #[cfg(not(feature = "nats"))]
+    #[expect(clippy::unused_self, reason = "the same with boards")]
+    fn with_needs(&self, items: Vec<FleetItem>) -> Vec<FleetItem> {
+        items
     }
 }
 

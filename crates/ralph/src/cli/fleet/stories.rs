@@ -63,6 +63,7 @@ fn items(list: &TaskList, review: Review, account: &str) -> Vec<FleetItem> {
         title: story.title.clone(),
         after: story.depends_on.iter().filter(|id| !is_done(id)).cloned().collect(),
         touches: story.touches.clone(),
+        labels: story.labels.clone(),
         work: FleetWork::Story,
         account: account.to_owned(),
         ..FleetItem::default()
