@@ -1,5 +1,7 @@
 //! What must hold for a program for a Mac, read from the file itself: no Mac is here to start it.
 
+use std::process::Command;
+
 use anyhow::{Context, Result, ensure};
 
 const MAGIC: u32 = 0xfeed_facf;
@@ -11,6 +13,16 @@ const CODE_DIRECTORY: u32 = 0xfade_0c02;
 const AD_HOC: u32 = 2;
 /// Where the load commands begin.
 const HEADER: usize = 32;
+
+/// Lists what the program takes from the frameworks of a Mac: enough to link without them. Below the root of the repository, so that
+/// it is called the same wherever that is.
+const FRAMEWORKS: &str = "packaging/macos";
+
+/// Has a linker that is on no Mac find the frameworks of one. What is new in `undefined symbol` belongs into their lists.
+pub(crate) fn link_without_frameworks(command: &mut Command, triple: &str) {
+    let triple = triple.to_uppercase().replace('-', "_");
+    command.env(format!("CARGO_TARGET_{triple}_RUSTFLAGS"), format!("-Clink-arg=-F{FRAMEWORKS}"));
+}
 
 /// Fails unless this is a program for the processor of this target, and signed where that system starts no other.
 pub(crate) fn ensure_starts(bytes: &[u8], triple: &str) -> Result<()> {

@@ -87,7 +87,9 @@ fn mac(target: &'static str, missing: Missing) -> Result<Done> {
         let lints = ["--", "-D", "warnings"];
         // What is written in C and assembler is compiled even where Rust is only checked.
         run(zigbuild("clippy")?.args(["--all-targets", &target_flag]).args(lints))?;
-        run(zigbuild("zigbuild")?.args(["--package", "ralph", &target_flag]))?;
+        let mut link = zigbuild("zigbuild")?;
+        macho::link_without_frameworks(&mut link, target);
+        run(link.args(["--package", "ralph", &target_flag]))?;
         let program = target_dir().join(target).join("debug/ralph");
         let bytes = fs_err::read(&program)?;
         macho::ensure_starts(&bytes, target).with_context(|| program.display().to_string())?;

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{
     cargo::{cargo, flags_for_dist, root, target_dir},
+    macho,
     python::ZIGBUILD,
 };
 
@@ -85,6 +86,9 @@ impl Target {
         command.args(["--package", "ralph", "--profile", "dist", "--locked", "--target"]);
         command.arg(self.triple).args(flags_for_dist(self.triple, root())).current_dir(root());
         command.env(ARM_LINKER_VARIABLE, "aarch64-linux-gnu-gcc");
+        if !self.is_linux() {
+            macho::link_without_frameworks(&mut command, self.triple);
+        }
         let status = command.status().context("cannot start cargo")?;
         ensure!(status.success(), "`cargo build --target {}` ended with {status}", self.triple);
         Ok(target_dir().join(self.triple).join("dist/ralph"))
