@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::{
     proxy::Proxy,
-    server::{FLEET, PATIENCE, Server, connect},
+    server::{FLEET, PATIENCE, Server, connect, eventually},
 };
 
 fn journal(dir: &TempDir) -> PathBuf {
@@ -56,20 +56,29 @@ fn a_late_watcher_sees_everything_in_order() {
         let shipper = scope.spawn(|| {
             let mut feed = board.feed(FLEET, "a.b", 7, &path);
             let whole: usize = (0..LINES).map(|n| line(n).len()).sum();
-            let mut is_over = false;
+            let (mut is_over, start) = (false, Instant::now());
             while !is_over {
+                // Whoever writes may have given up.
+                assert!(start.elapsed() < 2 * PATIENCE, "the journal is not whole");
                 is_over = fs::metadata(&path).is_ok_and(|file| file.len() == whole as u64);
                 is_over &= feed.ship().is_ok();
             }
         });
+        let mut sent = 0;
         for n in 0..LINES {
             // A line in two writes: half lines are not shipped.
             let line = line(n);
             append(&path, &line[..5]);
             append(&path, &line[5..]);
             match n {
-                500 => cable.cut_answers(),
-                700 => cable.heal(),
+                500 => {
+                    cable.cut_answers();
+                    sent = cable.sent();
+                }
+                700 => {
+                    eventually("something that is not answered", || sent < cable.sent());
+                    cable.heal();
+                }
                 1000 => {
                     server.kill();
                     server.start_again();
