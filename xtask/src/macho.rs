@@ -4,6 +4,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::cargo::root;
+
 const MAGIC: u32 = 0xfeed_facf;
 const EXECUTABLE: u32 = 2;
 const CODE_SIGNATURE: u32 = 0x1d;
@@ -14,14 +16,14 @@ const AD_HOC: u32 = 2;
 /// Where the load commands begin.
 const HEADER: usize = 32;
 
-/// Lists what the program takes from the frameworks of a Mac: enough to link without them. Below the root of the repository, so that
-/// it is called the same wherever that is.
+/// Lists what the program takes from the frameworks of a Mac: enough to link without them.
 const FRAMEWORKS: &str = "packaging/macos";
 
 /// Has a linker that is on no Mac find the frameworks of one. What is new in `undefined symbol` belongs into their lists.
 pub(crate) fn link_without_frameworks(command: &mut Command, triple: &str) {
     let triple = triple.to_uppercase().replace('-', "_");
-    command.env(format!("CARGO_TARGET_{triple}_RUSTFLAGS"), format!("-Clink-arg=-F{FRAMEWORKS}"));
+    let frameworks = root().join(FRAMEWORKS);
+    command.env(format!("CARGO_TARGET_{triple}_RUSTFLAGS"), format!("-Clink-arg=-F{}", frameworks.display()));
 }
 
 /// Fails unless this is a program for the processor of this target, and signed where that system starts no other.
