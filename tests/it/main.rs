@@ -7,6 +7,7 @@ mod board;
 mod bus;
 mod cli;
 mod contained;
+mod contrib;
 mod counted;
 mod demo;
 mod doctor;

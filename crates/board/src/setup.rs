@@ -138,7 +138,16 @@ fn ensure(link: &Link, wanted: Config) -> Result<()> {
         Err(error) => return Err(link.error(&what, &error)),
     }
     let made = link.wait(link.streams.create_stream(wanted));
-    made.map(drop).map_err(|error| link.error(&what, &error))
+    made.map(drop).map_err(|error| {
+        let told = link.error(&what, &error);
+        // Room for all of a stream is put aside when it is made.
+        if error.to_string().contains("insufficient storage") {
+            return told.hint(
+                "let the server use more of its disk: `jetstream { max_file: 8G }` in its configuration",
+            );
+        }
+        told
+    })
 }
 
 fn is_missing(kind: GetStreamErrorKind) -> bool {

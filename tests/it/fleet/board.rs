@@ -46,11 +46,17 @@ impl Server {
     }
 
     fn start_again(&mut self) -> Option<()> {
-        let store = self.folder.path().join("store");
+        let (store, port) = (self.folder.path().join("store"), self.port);
+        // By itself a server takes a part of what is free, which is little where the folder is in memory.
+        let settings = format!(
+            "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: {store:?}, max_mem: 64M, max_file: 8G }}\n"
+        );
+        let config = self.folder.path().join("server.conf");
+        fs::write(&config, settings).expect("written");
         let log = fs::File::options().create(true).append(true).open(self.folder.path().join("log"));
         let process = Command::new(program()?)
-            .args(["-a", "127.0.0.1", "-p", &self.port.to_string(), "-js", "-sd"])
-            .arg(store)
+            .arg("--config")
+            .arg(config)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log.expect("a log"))

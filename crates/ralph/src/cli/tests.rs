@@ -34,10 +34,12 @@ fn what_a_caller_inside_cannot_hand_over_is_known() {
 }
 
 /// Flags that several commands write for themselves, because they say something else in each.
-const OWN_MEANING: [(&str, &str); 19] = [
+const OWN_MEANING: [(&str, &str); 25] = [
     ("agent", "what works in a loop, what init offers, or where a plugin goes"),
     ("all", "of all projects: to be shown, or to be removed"),
     ("as", "the run that goes on, or the kind of a file that is imported"),
+    ("board", "where it is, or, in a build that has none, that there is none"),
+    ("config", "of a loop, or of a worker that starts others' loops"),
     ("dry-run", "what a loop would do, or what would be removed"),
     ("explain", "why a command is judged so, or what judges a project"),
     ("file", "what is written, or what would be read"),
@@ -46,9 +48,13 @@ const OWN_MEANING: [(&str, &str); 19] = [
     ("guardrail", "one more of a loop, or the only ones of a judgement"),
     ("json", "each command says what it prints"),
     ("keep", "the folder of a trial, or a note for every turn"),
+    ("lanes", "of a fleet, or of a worker"),
     ("list", "the entries of the bench, or what was said"),
+    ("listen", "for browsers, or for machines of a fleet"),
+    ("login", "what lets a machine in, or, in a build without boards, that there is none"),
     ("max-cost", "of a run, or of a fleet that is resumed"),
     ("max-time", "of a run, or of all tries on a copy of the project"),
+    ("name", "of a project that begins, or of a worker"),
     ("now", "ends a run, every lane of a fleet, or a turn"),
     ("project", "a bus, or where a plugin goes"),
     ("session-id", "whose loop is started, ended or shown"),
