@@ -89,3 +89,19 @@ fn a_lane_in_a_sandbox_cannot_write_to_the_users_repository() {
     assert_eq!(env.read("A.txt"), "done\n");
     env.nothing_left();
 }
+
+/// Where it usually is: the sandbox hides that home, and what the lane's repository borrows from lies in it.
+#[test]
+fn a_lane_in_a_sandbox_commits_where_the_state_is_in_the_users_home() {
+    for level in ["bwrap", "embedded", "landlock"] {
+        if !works(level) {
+            continue;
+        }
+        let work = "git log --format=%s -1 >A.txt && git status --short >>A.txt\n";
+        let env = project(&[(story("A"), work)], "sh check.sh").settings(json!({"sandbox": level}));
+        let state = env.root().join("home/.local/state/ralph").display().to_string();
+        let env = env.variable("RALPH_STATE_DIR", &state);
+        env.ralph(&["fleet"]).exits(0);
+        assert!(env.read("A.txt").starts_with("Begin A\n"), "{level}: {}", env.read("A.txt"));
+    }
+}

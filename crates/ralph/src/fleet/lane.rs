@@ -13,7 +13,7 @@ use ralph_sys::{
     process::{Control, ProcessEvent, Sink, Spec, Supervisor, ask_to_stop},
 };
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     FleetDir,
@@ -168,6 +168,12 @@ impl Lane<'_> {
         let FleetItem { work, .. } = self.planned;
         if let Some(left) = self.left {
             settings["limits"]["maxCost"] = json!(left.max(MIN_BUDGET));
+        }
+        // What the lane's repository borrows its objects from lies beside it, where a sandbox hides the user's home.
+        let objects = json!(self.workspace.store_dir().join("objects"));
+        match &mut settings["sandbox"]["readable"] {
+            Value::Array(paths) => paths.push(objects),
+            none => *none = json!([objects]),
         }
         answer::write(&self.folder.join("settings.json"), &settings)?;
         if let FleetWork::Prompt { text } = work {
