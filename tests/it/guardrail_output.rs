@@ -55,7 +55,8 @@ fn guardrails_are_told_that_no_terminal_reads_them() {
         .turns(json!([[done()]]));
     env.run(&[]).exits(0);
     assert_eq!(env.read("seen"), "/xterm-256color\n");
-    assert_eq!(env.events("run_started")[0]["setup"]["guardrail_env"]["TERM"], "xterm-256color");
+    // The record has the names; values may be keys.
+    assert_eq!(env.events("run_started")[0]["setup"]["guardrail_env"]["TERM"], "(not shown)");
 }
 
 #[test]
