@@ -46,7 +46,7 @@ impl Server {
     }
 
     fn start_again(&mut self) -> Option<()> {
-        let (store, port) = (self.folder.path().join("store"), self.port);
+        let (store, port) = (self.folder.path().join("store").display().to_string(), self.port);
         // By itself a server takes a part of what is free, which is little where the folder is in memory.
         let settings = format!(
             "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: {store:?}, max_mem: 64M, max_file: 8G }}\n"
