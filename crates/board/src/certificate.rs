@@ -15,7 +15,7 @@ const MAX_CLOCK_ERROR: Duration = Duration::from_hours(24);
 
 /// Certificates in PEM.
 pub struct Certificates {
-    /// Of the authority; clients get this. Its key is thrown away, so nobody can make a second server.
+    /// Of the authority; clients get this. Its key is thrown away, so no one can make a second server.
     pub ca: String,
     /// Of the server.
     pub server: String,

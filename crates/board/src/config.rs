@@ -1,7 +1,7 @@
 //! The configuration of a server that lets in whom it should, and lets them do what they must.
 //!
 //! Every worker has an account of its own: what it does not import does not exist for it. Permissions within one account
-//! are not enough: a request names the subject of its answer, and nobody asks whether the sender may publish there, so a
+//! are not enough: a request names the subject of its answer, and no one asks whether the sender may publish there, so a
 //! worker could have the server put into any log what it stored itself.
 
 use std::{

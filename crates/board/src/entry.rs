@@ -40,7 +40,7 @@ impl BoardEntry {
         self.seal.as_ref().is_some_and(|(text, signature)| key.has_signed(text, signature))
     }
 
-    /// Reads an entry. What nobody can read changes nothing in the fold, but counts as the last entry.
+    /// Reads an entry. What no one can read changes nothing in the fold, but counts as the last entry.
     pub(crate) fn read(fleet: &str, raw: &Raw<'_>) -> Self {
         let parsed = subjects::parse_entry(raw.subject);
         let (item, step, who) = parsed.unwrap_or((String::new(), "", String::new()));

@@ -1,4 +1,4 @@
-//! Keys: who somebody is on the board, and what the lander signs postings with.
+//! Keys: who a machine is on the board, and what the lander signs postings with.
 
 use std::{fmt::Write, path::Path};
 
@@ -20,7 +20,7 @@ impl Key {
         Self(KeyPair::new_user())
     }
 
-    /// Reads the seed from a file that nobody else can read.
+    /// Reads the seed from a file that no one else can read.
     pub fn read(path: &Path) -> Result<Self> {
         let seed = secret::read(path)?;
         // What is wrong with it is not repeated: it may be most of a seed.

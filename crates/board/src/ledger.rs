@@ -1,4 +1,4 @@
-//! The logs of the items: read them, and append to them if nobody was faster.
+//! The logs of the items: read them, and append to them if no one was faster.
 //!
 //! An append names the last number that its author has seen of the whole log, whoever wrote it. The server stores it only
 //! if that is still the last one: of any number of writers that saw the same, one succeeds.
@@ -35,7 +35,7 @@ const SIGNATURE: &str = "Ralph-Signature";
 
 /// How many entries are read at once.
 const BATCH: usize = 500;
-/// How long an append that nobody confirms is tried again.
+/// How long an append that no one confirms is tried again.
 const APPEND_TIMEOUT: Duration = Duration::from_secs(30);
 /// Between two looks at a log that does not show yet what must be in it.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
@@ -114,7 +114,7 @@ impl BoardLedger {
     /// Appends one step if `after` is still the number of the log's last entry.
     ///
     /// An append without an answer is tried again: it names its place, so it cannot be stored twice, and its token tells
-    /// whether the entry behind `after` is this one. An error means that nobody knows whether it was stored.
+    /// whether the entry behind `after` is this one. An error means that no one knows whether it was stored.
     pub fn append_with(
         &self,
         item: &str,

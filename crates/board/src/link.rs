@@ -107,7 +107,7 @@ impl Link {
 fn options(address: &BoardAddress, login: &Login, complaint: Complaint) -> Result<ConnectOptions> {
     let mut options = ConnectOptions::new()
         .name(&login.name)
-        // Answers to this client only: the server lets nobody else subscribe to them.
+        // Answers to this client only: the server lets no one else subscribe to them.
         .custom_inbox_prefix(format!("_INBOX_{}", login.name))
         .ping_interval(PING_INTERVAL)
         .request_timeout(Some(ANSWER_TIMEOUT))

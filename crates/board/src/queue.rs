@@ -30,7 +30,7 @@ impl Board {
 
     /// Puts an item into the queue: `posted` is the number of its posting. [`Answer::There`] if it waits or is worked on.
     ///
-    /// The lander does this again for everything that is open in the logs, so nobody has to be told what was lost.
+    /// The lander does this again for everything that is open in the logs, so no one has to be told what was lost.
     pub fn post(&self, fleet: &str, item: &str, posted: u64) -> Result<Answer> {
         let link = self.link();
         let message = PublishMessage::build().payload(posted.to_string().into());

@@ -23,7 +23,7 @@ pub fn write(path: &Path, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Reads a secret from a file that nobody else can read.
+/// Reads a secret from a file that no one else can read.
 pub fn read(path: &Path) -> Result<String> {
     let mode = fs_err::metadata(path)?.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {

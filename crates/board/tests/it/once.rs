@@ -113,7 +113,7 @@ fn work_once(board: &Board) -> Result<bool> {
     Ok(true)
 }
 
-/// Items with results: read from the logs, so that nobody has to believe the workers.
+/// Items with results: read from the logs, so that no one has to believe the workers.
 fn offered(board: &Board) -> usize {
     let items = board.ledger(FLEET).items().unwrap_or_default();
     let is_offered = |log: &&Vec<_>| {

@@ -176,7 +176,7 @@ fn all_items_are_listed_and_every_entry_comes_once() {
     let changes = ledger.changes(590).expect("the logs");
     let numbers: Vec<u64> = changes.iter().map(|entry| entry.entry.sequence).collect();
     assert_eq!(numbers, (591..=600).chain([lease]).collect::<Vec<_>>());
-    // What nobody can read is an entry that changes nothing, so that the next append names the right one.
+    // What no one can read is an entry that changes nothing, so that the next append names the right one.
     assert_eq!(ledger.append("i7", "w2", done(lease), lease).expect("an answer"), Stored::At(lease + 1));
     let item = ledger.item("i7").expect("the log");
     assert_eq!((item.held().map(|held| held.sequence), item.last), (Some(lease), lease + 1));

@@ -70,7 +70,7 @@ pub(super) enum AttemptEnd {
     HandedIn,
     Failed(String),
     Released,
-    /// Somebody else has it, or nobody wants it any more.
+    /// Somebody else has it, or no one wants it any more.
     Lost,
 }
 

@@ -76,7 +76,7 @@ impl Mirror {
         watched.filter_map(|watched| watched.read().spent).collect()
     }
 
-    /// Lets go of what nobody works on any more.
+    /// Lets go of what no one works on any more.
     pub(super) fn release(&mut self, state: &FleetState) {
         for ((item, lease, _), journal) in &mut self.journals {
             let is_over = state.item(item).held().is_none_or(|held| held.sequence != *lease);

@@ -212,7 +212,7 @@ impl Worker {
     fn serve(&mut self, lane: &str, delivery: Delivery) -> Result<()> {
         let (fleet, id) = (delivery.fleet.clone(), delivery.item.clone());
         if let Some(attempt) = self.at_work.values().find(|attempt| attempt.is_for(&fleet, &id)) {
-            // This worker was silent for too long, and nobody else has claimed it yet.
+            // This worker was silent for too long, and no one else has claimed it yet.
             *attempt.hold.delivery() = delivery;
             return Ok(());
         }
