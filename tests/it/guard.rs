@@ -131,10 +131,10 @@ fn a_rule_that_does_not_do_what_it_says_has_everything_refused() {
     hook.exits(2).says("ralph's guard cannot judge this call").says(wrong);
     allow(&env, &own_rule("ssh prod"));
     ask(&env, &["pre-tool-use"], &call);
-    call["tool_input"] = json!({"command": "ssh prod"});
+    call["tool_input"] = json!({"command": "ssh prod uptime"});
     let answer = ask(&env, &["pre-tool-use"], &call);
     assert!(
-        answer.to_string().contains("blocked by ralph's guard (no-prod): `ssh prod`. Ask Ann."),
+        answer.to_string().contains("blocked by ralph's guard (no-prod): `ssh prod uptime`. Ask Ann."),
         "{answer}"
     );
 }

@@ -210,10 +210,10 @@ fn every_call_that_ran_has_its_judgement() {
     ran_and_judged(&["t1", "t2"], &[Some("t2"), Some("t1")]).run(&[]).exits(0);
     // A judgement of another call is none of this one.
     let env = ran_and_judged(&["t1", "t2"], &[Some("t1"), Some("t3")]);
-    env.run(&[]).exits(6).says("Tools ran that ralph's guard has not judged: Bash (t2).");
+    env.run(&[]).exits(6).says("Tools ran that ralph's guard has not checked: Bash (t2).");
     assert_eq!(env.events("turn_ended")[0]["end"], json!({"how": "unguarded", "unjudged": ["Bash (t2)"]}));
     assert_eq!(judged(&env)[0]["id"], "t1");
-    env.ralph(&["status"]).prints("Stopped: tools ran that ralph's guard has not judged: Bash (t2)");
+    env.ralph(&["status"]).prints("Stopped: tools ran that ralph's guard has not checked: Bash (t2)");
     // Where hooks are not told which call it is, the number counts.
     ran_and_judged(&["t1", "t2"], &[None, None]).run(&[]).exits(0);
     ran_and_judged(&["t1", "t2"], &[None]).run(&[]).exits(6);
@@ -265,8 +265,8 @@ fn root_is_told_before_a_turn_what_claude_needs() {
 #[test]
 fn old_versions_are_named() {
     let env = claude_of("2.1.197", &[bash("ls")], "");
-    env.run(&[]).exits(0).says("version 2.1.197 of the agent runs a tool when ralph's hook before it fails");
-    claude(&[bash("ls")], "").run(&[]).exits(0).says_not("of the agent runs a tool when");
+    env.run(&[]).exits(0).says("version 2.1.197 of the agent runs a tool call even if ralph's hook fails");
+    claude(&[bash("ls")], "").run(&[]).exits(0).says_not("of the agent runs a tool call");
 }
 
 #[test]

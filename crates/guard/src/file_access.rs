@@ -144,7 +144,8 @@ fn accessed_by_arguments(command: &Command) -> Vec<(String, Access)> {
         Meaning::Blocks => copied_by_dd(command),
         Meaning::Permissions => {
             // What `chattr` takes away looks like an option.
-            let is_option = command.is(&["chattr"]) && command.args.iter().any(|arg| arg.starts_with('-'));
+            let is_option = command.is(&["chattr"]) && command.args.iter().any(|arg| arg.starts_with('-'))
+                || command.is(&["setfacl"]) && command.has("bk", &["remove-all", "remove-default"]);
             let skip = usize::from(!command.has("", &["reference"]) && !is_option);
             let operands = command.args.iter().filter(|arg| !arg.starts_with('-') || is_mode(arg)).skip(skip);
             operands.map(|path| (path.clone(), Access::Permissions)).collect()

@@ -8,6 +8,9 @@ pub(crate) const SHELLS: [&str; 16] = [
     "elvish", "osh",
 ];
 
+/// Where what is typed is read from.
+pub(crate) const TYPED: [&str; 5] = ["-", "/dev/stdin", "/dev/tty", "/dev/fd/0", "/proc/self/fd/0"];
+
 /// Programs that fetch from the network.
 pub(crate) const FETCHERS: [&str; 15] = [
     "curl", "wget", "http", "https", "xh", "aria2c", "axel", "lynx", "w3m", "links", "fetch", "nc", "ncat",
@@ -83,6 +86,12 @@ pub(crate) fn programs_in(source: &str) -> impl Iterator<Item = &str> {
     source.split(|next: char| " ()<$`".contains(next)).filter(|word| !word.is_empty())
 }
 
+/// Options of `ssh` that take the next argument.
+const SSH_VALUED: &[&str] = &[
+    "-p", "-i", "-o", "-l", "-F", "-J", "-L", "-R", "-D", "-b", "-c", "-e", "-m", "-E", "-w", "-S", "-B",
+    "-I",
+];
+
 /// Options that take the next argument and may stand before or among the commands of a program.
 pub(crate) fn valued_options(program: &str) -> &'static [&'static str] {
     match program {
@@ -93,6 +102,8 @@ pub(crate) fn valued_options(program: &str) -> &'static [&'static str] {
             "--work-tree",
             "--namespace",
             "--exec-path",
+            "--config-env",
+            "--attr-source",
             "-m",
             "-F",
             "--author",
@@ -159,6 +170,8 @@ pub(crate) fn valued_options(program: &str) -> &'static [&'static str] {
         "terraform" | "tofu" | "terragrunt" => &["-chdir"],
         "pulumi" => &["-s", "--stack", "-C", "--cwd"],
         "gh" | "glab" => &["-R", "--repo"],
+        "vault" => &["-namespace", "--namespace", "-ns", "-address", "-format", "-mount"],
+        "ssh" => SSH_VALUED,
         "systemctl" | "loginctl" => &["-H", "-M", "-t", "-p", "--host", "--machine"],
         "heroku" | "fly" | "flyctl" | "vercel" | "netlify" | "railway" | "wrangler" | "firebase" => &[
             "-a",

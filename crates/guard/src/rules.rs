@@ -27,6 +27,7 @@ mod processes;
 mod resources;
 mod secrets;
 mod servers;
+mod sessions;
 mod supply_chain;
 mod system;
 #[cfg(test)]
@@ -269,6 +270,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         git::RULES,
         system::RULES,
         obfuscation::RULES,
+        sessions::RULES,
         environment::RULES,
         processes::RULES,
         persistence::RULES,

@@ -3,10 +3,13 @@
 mod awk;
 mod language;
 pub(crate) mod make;
+mod names;
 mod place;
 pub(crate) mod sed;
 
 pub(crate) use language::{EDITORS, framework_code, language_of, with_usual_calls};
+pub(crate) use names::literals_of_receiver;
+use names::run_aliases;
 pub(crate) use place::{HOMES, chosen_dir, uses_arguments};
 
 /// Something that code runs.
@@ -109,6 +112,12 @@ pub(crate) fn commands_in_code(code: &str, program: &str) -> Option<Vec<ScriptCo
     if matches!(program, "perl" | "ruby" | "php") {
         commands.extend(texts_between(code, '`').into_iter().map(ScriptCommand::ShellText));
     }
+    if program == "python" {
+        // IPython runs such a line in a shell.
+        let lines = code.lines().map(str::trim_start);
+        let shell = lines.filter_map(|line| line.strip_prefix('!').or_else(|| line.strip_prefix("%sx ")));
+        commands.extend(shell.map(|text| ScriptCommand::ShellText(text.trim_start_matches('!').to_owned())));
+    }
     if program == "ruby" || program == "perl" {
         for open in ["%x(", "%x{", "%x[", "qx(", "qx{", "qx/"] {
             let texts = code.split(open).skip(1).filter_map(|rest| rest.split([')', '}', ']', '/']).next());
@@ -130,16 +139,6 @@ pub(crate) fn commands_in_code(code: &str, program: &str) -> Option<Vec<ScriptCo
         commands.extend(texts.map(ScriptCommand::ShellText));
     }
     Some(commands)
-}
-
-/// Functions that run commands under names that the code itself gives them: `from os import system as x`.
-fn run_aliases(code: &str) -> Vec<&str> {
-    let parts = code.split([';', '\n', ',']);
-    let pairs = parts.filter_map(|part| part.split_once(" as "));
-    let is_run = |(what, _): &(&str, &str)| {
-        what.split(' ').next_back().is_some_and(|name| RUN_FUNCTIONS.contains(&name))
-    };
-    pairs.filter(is_run).map(|(_, alias)| alias.trim()).collect()
 }
 
 /// The texts that a call is given, with what is put into them or behind them when it runs.
@@ -377,22 +376,4 @@ pub(crate) fn string_literals(code: &str) -> Vec<String> {
 
 fn texts_between(code: &str, mark: char) -> Vec<String> {
     code.split(mark).skip(1).step_by(2).map(str::to_owned).collect()
-}
-
-/// The texts that a chain such as `Path("x").unlink()` begins with.
-pub(crate) fn literals_of_receiver<'a>(receiver: &str, code: &str, all: &'a [String]) -> Vec<&'a String> {
-    if receiver.contains(['"', '\'']) {
-        let own = string_literals(receiver);
-        return all.iter().filter(|text| own.contains(text)).collect();
-    }
-    // A variable that was given a text before.
-    let name = receiver.trim_end_matches(['.', ':']).rsplit(['.', '(', ' ']).next().unwrap_or_default();
-    if name.is_empty() {
-        return Vec::new();
-    }
-    let assigned = code.split_once(&format!("{name} =")).or_else(|| code.split_once(&format!("{name}=")));
-    let Some((_, rest)) = assigned else { return Vec::new() };
-    let line = rest.split(['\n', ';']).next().unwrap_or_default();
-    let own = string_literals(line);
-    all.iter().filter(|text| own.contains(text)).collect()
 }

@@ -55,7 +55,7 @@ fn more_commands() {
 }
 
 /// Corpora that were judged before anything was changed for them; their first lines say how well.
-const UNSEEN: [&str; 16] = [
+const UNSEEN: [&str; 20] = [
     include_str!("../fixtures/unseen-1.tsv"),
     include_str!("../fixtures/unseen-2.tsv"),
     include_str!("../fixtures/unseen-3.tsv"),
@@ -72,6 +72,10 @@ const UNSEEN: [&str; 16] = [
     include_str!("../fixtures/unseen-14.tsv"),
     include_str!("../fixtures/unseen-15.tsv"),
     include_str!("../fixtures/unseen-16.tsv"),
+    include_str!("../fixtures/unseen-17.tsv"),
+    include_str!("../fixtures/unseen-18.tsv"),
+    include_str!("../fixtures/unseen-19.tsv"),
+    include_str!("../fixtures/unseen-20.tsv"),
 ];
 
 /// A home may lie in a folder for temporary files, and is a home all the same.
@@ -91,6 +95,14 @@ fn commands_that_were_once_unseen() {
 fn no_way_to_hide_a_command_helps() {
     let measure = measured(include_str!("../fixtures/hidden.tsv"));
     assert!(200 < measure.all.dangerous && measure.wrong.is_empty(), "{:?}", measure.wrong);
+}
+
+/// What is typed into a session later is judged by no one, so none may begin; what ends by itself may.
+#[test]
+fn no_session_waits_for_what_is_typed_later() {
+    let measure = measured(include_str!("../fixtures/sessions.tsv"));
+    assert!(160 < measure.all.dangerous && 80 < measure.all.harmless);
+    assert!(measure.wrong.is_empty(), "{:?}", measure.wrong);
 }
 
 /// Figures in a text go stale when nothing compares them.

@@ -47,6 +47,9 @@ const ACCESS_BY_FUNCTION: &[(&str, Access)] = &[
     ("renameSync", Access::DeleteTree),
     ("move", Access::DeleteTree),
     ("replace", Access::Append),
+    ("extractall", Access::Write),
+    ("unpack_archive", Access::Write),
+    ("extractAllTo", Access::Write),
     ("write_text", Access::Write),
     ("write_bytes", Access::Write),
     ("writeFileSync", Access::Write),
@@ -101,7 +104,7 @@ fn access_of(function: &str) -> Option<Access> {
 fn is_deletion(function: &str) -> bool {
     let name = function.to_ascii_lowercase();
     let verbs = ["remove", "delete", "rm_", "unlink", "erase", "purge", "clean"];
-    let objects = ["dir", "tree", "folder", "file", "recurs", "path", "entry"];
+    let objects = ["dir", "tree", "folder", "file", "recurs", "path", "entry", "exist"];
     let rest = verbs.iter().find_map(|verb| name.strip_prefix(verb));
     rest.is_some_and(|rest| objects.iter().any(|object| rest.contains(object)))
 }
@@ -202,6 +205,8 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
         // Others write to what they have opened.
         let writes = call.name == "write"
             && ["File", "IO", "Files", "Bun"].contains(&call.receiver.trim_end_matches(['.', ':']).trim());
+        // `os.remove.all(os.Path(...))`
+        let removes = removes || call.name == "all" && call.receiver.ends_with("remove.");
         let known = access_of(&call.name)
             .or(removes.then_some(Access::DeleteTree))
             .or(writes.then_some(Access::Write));

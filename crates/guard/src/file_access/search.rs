@@ -20,11 +20,19 @@ pub(super) fn deleted_by_find(command: &Command) -> Vec<(String, Access)> {
     files
 }
 
+/// What `find` does with what it found.
+const ACTIONS: [&str; 8] = ["-prune", "-delete", "-exec", "-execdir", "-ok", "-okdir", "-print", "-print0"];
+
 /// The names that a search asks for, which may be patterns.
 pub(crate) fn names_searched(command: &Command) -> Vec<String> {
     let asks = |at: usize| {
         let is_denied = 0 < at && ["!", "-not"].contains(&command.args[at - 1].as_str());
-        ["-name", "-iname", "-path"].contains(&command.args[at].as_str()) && !is_denied
+        let action = command.args[at..].iter().position(|arg| ACTIONS.contains(&arg.as_str()));
+        let then = action.map(|action| &command.args[at + action..]);
+        let is_left_out = matches!(then, Some([prune, or, ..]) if prune == "-prune" && or.starts_with("-o"));
+        ["-name", "-iname", "-path", "-ipath", "-wholename"].contains(&command.args[at].as_str())
+            && !is_denied
+            && !is_left_out
     };
     let asked = (0..command.args.len()).filter(|at| asks(*at));
     let names = asked.filter_map(|at| command.args.get(at + 1)).map(String::as_str);

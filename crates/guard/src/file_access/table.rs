@@ -60,9 +60,26 @@ pub(super) const TABLE: &[Row] = &[
         Meaning::Operands(Access::DeleteTree),
         &[],
     ),
+    // A file of another name is one that is not there any more.
+    row(
+        &["rename|prename|file-rename|perl-rename|mmv|zmv|detox|convmv|f2|nomino"],
+        Meaning::Operands(Access::Delete),
+        &["-e"],
+    ),
+    // What is only in the target is deleted.
+    row(
+        &[
+            "aws s3 sync --delete",
+            "gsutil rsync -d",
+            "gsutil -m rsync -d",
+            "gcloud storage rsync --delete-unmatched-destination-objects",
+        ],
+        Meaning::Operands(Access::DeleteTree),
+        &["--exclude", "--include", "--profile"],
+    ),
     row(&["truncate"], Meaning::Operands(Access::Empty), &["-s", "-r", "--size", "--reference"]),
     row(&["shred|wipe"], Meaning::Operands(Access::Empty), &["-n", "-s", "--iterations", "--size"]),
-    row(&["mv|cp|install|rsync|scp|ditto|ln|rename", "docker|podman cp"], Meaning::Copies, &[]),
+    row(&["mv|cp|install|rsync|scp|ditto|ln", "docker|podman cp"], Meaning::Copies, &[]),
     row(&["touch|mkdir", "tee|sponge -a|--append"], Meaning::Operands(Access::Append), MAKES_VALUED),
     row(
         &["tee|sponge|mkfifo|mknod|nano|vim|vi|nvim|emacs|ed|ex|code"],

@@ -13,6 +13,8 @@ use crate::{
 impl Flattener<'_> {
     /// Records a command and follows what it does to the shell and what it runs.
     pub(super) fn follow_command(&mut self, command: Command, scope: &mut Scope) -> Output {
+        let mut command = command;
+        self.read_queries(&mut command, scope);
         let at = self.flattened.commands.len();
         self.flattened.commands.push(command.clone());
         self.remember_files(&command, scope);
@@ -173,7 +175,11 @@ impl Flattener<'_> {
             }
             "source" | "." => {
                 let file = command.args.first().cloned().unwrap_or_default();
-                if file == "/dev/stdin" {
+                if programs::TYPED.contains(&file.as_str()) {
+                    if !scope.stdin.is_given() && command.redirects.is_empty() {
+                        self.add_obstacle(Obstacle::DynamicCode(text::for_display(&command.as_typed())));
+                        return Some(Output::default());
+                    }
                     return Some(self.follow_stdin(command, scope));
                 }
                 Some(self.follow_file(&file, command, scope))

@@ -46,7 +46,7 @@ impl Flattener<'_> {
         }
         let mut operands = command.operands(language.valued).into_iter();
         let runs = command.is(&["go", "nim"]);
-        let file = operands.find(|word| !runs || !["run", "r"].contains(word)).map(str::to_owned);
+        let file = operands.find(|word| !runs || !["run", "r", "e", "c"].contains(word)).map(str::to_owned);
         if let Some(file) =
             file.as_ref().filter(|file| scope.downloads.contains(&scope.resolve_path(file, &self.ctx.home)))
         {

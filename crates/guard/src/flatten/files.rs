@@ -38,9 +38,27 @@ const INITIALIZERS: [&str; 24] = [
     "resize",
 ];
 
+/// Programs that take statements for a database from files.
+const QUERY_CLIENTS: [&str; 12] = [
+    "psql",
+    "mysql",
+    "mariadb",
+    "sqlite3",
+    "duckdb",
+    "mongosh",
+    "mongo",
+    "cqlsh",
+    "clickhouse-client",
+    "sqlcmd",
+    "snowsql",
+    "cypher-shell",
+];
+
 /// Whether text from this source is meant to be evaluated.
 pub(super) fn is_initializer(source: &str) -> bool {
-    programs::programs_in(source).all(|word| INITIALIZERS.contains(&word))
+    let mut words = programs::programs_in(source).peekable();
+    // What is read from nowhere else, `$()`, is typed later.
+    words.peek().is_some() && words.all(|word| INITIALIZERS.contains(&word))
 }
 
 /// How much of a file that is written is remembered. A longer script is as unknown as one that was there before.
@@ -112,6 +130,20 @@ impl Flattener<'_> {
             self.files.add(&mark, &text);
         }
         mark
+    }
+
+    /// A file with statements for a database that was just written counts as what the client reads.
+    pub(super) fn read_queries(&self, command: &mut Command, scope: &Scope) {
+        if command.stdin.text.is_some() || !QUERY_CLIENTS.contains(&command.program.as_str()) {
+            return;
+        }
+        let named = command.values("fi", &["file", "init", "input-file", "queries-file"]);
+        let scripts = command.args.iter().map(String::as_str).filter(|arg| arg.strip_suffix(".js").is_some());
+        let read = command.stdin.file.as_deref();
+        let texts =
+            named.into_iter().chain(scripts).chain(read).flat_map(|file| self.known_texts(file, scope));
+        let text = texts.map(|text| text.to_string()).collect::<Vec<_>>().join("\n");
+        command.stdin.text = Some(text).filter(|text| !text.is_empty());
     }
 
     /// How a file that was just written is run by its name: by the program that its first line names, or else by a shell.

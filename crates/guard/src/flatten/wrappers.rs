@@ -190,13 +190,22 @@ impl Flattener<'_> {
             "--delimiter",
         ];
         let template = skip_options(&command.args, &valued);
-        let (template, given) = match template.iter().position(|arg| arg == ":::") {
+        let (template, given) = match template.iter().position(|arg| arg.starts_with(":::")) {
+            Some(at) if template[at].starts_with("::::") => {
+                (&template[..at], vec![text::unknown(&template[at + 1..].join(" "))])
+            }
             Some(at) => (&template[..at], template[at + 1..].to_vec()),
             None => (template, Vec::new()),
         };
-        let stdin = &scope.stdin;
+        if command.program == "parallel" && template.is_empty() {
+            return self.follow_lines(given, scope);
+        }
         let mut arguments = given;
+        let files = command.values("a", &["arg-file"]);
+        let listed: Vec<String> = files.iter().map(|file| self.listed_in(file, scope)).collect();
+        let stdin = &scope.stdin;
         match &stdin.text {
+            _ if !listed.is_empty() => arguments.extend(listed),
             Some(text) => {
                 arguments.extend(text::split(text, " \t\n\0").into_iter().map(str::to_owned));
             }
@@ -205,7 +214,7 @@ impl Flattener<'_> {
             }
             None => {}
         }
-        let place = command.values("IJ", &["replace"]).first().map_or("{}", |place| *place).to_owned();
+        let place = place_of_arguments(command).to_owned();
         let has_place = (command.has("IJi", &["replace"]) || command.program == "parallel")
             && template.iter().any(|arg| arg.contains(&place));
         let mut args: Vec<String> = Vec::new();
@@ -237,6 +246,35 @@ impl Flattener<'_> {
         self.follow_arguments(&args, command, &mut inner);
         Output { text: None, programs: vec!["xargs".to_owned()] }
     }
+
+    /// The arguments in a file.
+    fn listed_in(&self, file: &str, scope: &Scope) -> String {
+        let known = self.known_texts(file, scope);
+        known.first().map_or_else(|| text::unknown(file), |text| text.trim().to_owned())
+    }
+
+    /// `parallel` without a command: each line that it is given is one.
+    fn follow_lines(&mut self, given: Vec<String>, scope: &Scope) -> Output {
+        let lines = match &scope.stdin.text {
+            _ if !given.is_empty() => given,
+            Some(text) => text.lines().map(str::to_owned).collect(),
+            None => vec![text::unknown(&format!("$({})", scope.stdin.programs.join(" ")))],
+        };
+        let mut inner = Scope { stdin: Stdin::default(), ..self.fork(scope) };
+        for line in &lines {
+            self.follow_if_known(line, "parallel", &mut inner);
+        }
+        Output { text: None, programs: vec!["parallel".to_owned()] }
+    }
+}
+
+/// What stands for the arguments in the command of `xargs`: `{}` unless `-I` names something else.
+fn place_of_arguments(command: &Command) -> &str {
+    let named = command.values("IJ", &[]).first().copied();
+    let attached = |arg| ["--replace=", "-i"].iter().find_map(|option| str::strip_prefix(arg, option));
+    let attached =
+        command.args.iter().map(String::as_str).take_while(|arg| arg.starts_with('-')).find_map(attached);
+    named.or(attached.filter(|place| !place.is_empty())).unwrap_or("{}")
 }
 
 /// The folder that `env -C` and `sudo -D` go to.

@@ -10,10 +10,11 @@ pub(super) const RULES: &[Rule] = &[
         finds: "tells a program to delete, destroy or erase what it keeps",
         instead: "Look with its read-only commands, and leave deleting to the user.",
         patterns: Patterns::new(&[
-            "* delete|destroy|purge|wipe|erase|erase_*|erase-*|nuke|obliterate|forget|unregister*|factory-reset|decommission|terminate|*-destroy|*-all-data|delete-all|destroy-all|purge-all|wipe-all|remove-all|uninstall-all|drop-all|delete:all|*:destroy|*:purge|*:wipe",
-            "* ?* delete|destroy|purge|wipe|erase|erase_*|erase-*|nuke|obliterate|forget|unregister*|factory-reset|decommission|terminate|*-destroy|*-all-data|delete-all|destroy-all|purge-all|wipe-all|remove-all|uninstall-all|drop-all|delete:all|*:destroy|*:purge|*:wipe",
+            "* delete|destroy|purge|wipe|erase|erase_*|erase-*|nuke|obliterate|forget|unregister*|factory-reset|decommission|terminate|*-destroy|*-all-data|delete-*|destroy-*|purge-*|wipe-*|terminate-*|undeploy-*|remove-all|uninstall-all|drop-all|delete:all|*:destroy|*:purge|*:wipe",
+            "* ?* delete|destroy|purge|wipe|erase|erase_*|erase-*|nuke|obliterate|forget|unregister*|factory-reset|decommission|terminate|*-destroy|*-all-data|delete-*|destroy-*|purge-*|wipe-*|terminate-*|undeploy-*|remove-all|uninstall-all|drop-all|delete:all|*:destroy|*:purge|*:wipe",
+            "* ?* ?* delete|destroy|purge|wipe|erase|obliterate|terminate|*-destroy|delete-all",
             "bleachbit|czkawka_cli|czkawka-cli|stacer|ccleaner ~*clean*|*delete*|-D",
-            "* ~--delete-all*|--wipe|--wipe-*|--erase|--erase-*|--destroy|--destroy-*|--purge-all|--factory-reset|--unregister|--obliterate|--nuke",
+            "* ~--delete-all*|--wipe|--wipe-*|--erase|--erase-*|--destroy|--destroy-*|--purge-all|--factory-reset|--unregister|--obliterate|--nuke|--replace-all|--delete-existing|--drop-existing|--drop-tables|--drop-database|--force-reset|--reset-all|--clean-all|--wipe-all",
         ]),
         unless: Patterns::new(SPEAKS_OTHERWISE),
         spares: is_of_project,
@@ -23,6 +24,7 @@ pub(super) const RULES: &[Rule] = &[
             "VBoxManage unregistervm dev --delete",
             "wsl --unregister Ubuntu",
             "heketi-cli volume delete 1",
+            "fastly logging s3 delete --name logs",
         ],
         passes: &[
             "./scripts/db.sh delete staging",
@@ -42,6 +44,7 @@ pub(super) const RULES: &[Rule] = &[
         patterns: Patterns::new(&[
             "* publish|unpublish|deploy|undeploy|upload|yank|send|share|tunnel|funnel|push",
             "* ?* publish|unpublish|deploy|undeploy|upload|yank|send|share|tunnel|funnel",
+            "* ?* ?* undeploy|unpublish",
         ]),
         unless: Patterns::new(SPEAKS_OTHERWISE),
         spares: is_of_project,

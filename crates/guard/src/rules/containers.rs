@@ -1,7 +1,12 @@
 //! Containers with power over the machine, and their data.
 
 use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
-use crate::{command::Command, paths::Place, secrets, text};
+use crate::{
+    command::Command,
+    file_access::{Access, FileAccess},
+    paths::Place,
+    secrets, text,
+};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -111,8 +116,16 @@ pub(super) const RULES: &[Rule] = &[
         check: Check::Command(|input| {
             let is_own =
                 |path: &str| matches!(input.place_of(path), Place::Root | Place::System | Place::HomeRoot);
-            let found = input.found_any_file_if(|file| file.access.destroys() && is_own(&file.path));
-            found.filter(|_| input.command.is_remote)
+            // Of another machine no folder is the project.
+            let is_host = input.command.wrappers.iter().any(|wrapper| wrapper == "ssh");
+            let is_theirs = |file: &FileAccess| {
+                is_host && file.access == Access::DeleteTree && input.place_of(&file.path) != Place::Temporary
+            };
+            let found = input
+                .found_any_file_if(|file| file.access.destroys() && is_own(&file.path) || is_theirs(file));
+            // Where tests of a device lie.
+            let is_tests = input.runs(&["rm @adb ~/data/local/tmp/*"]);
+            found.filter(|_| input.command.is_remote && !is_tests)
         }),
         matches: &[
             "docker exec db rm -rf /var/lib/postgresql",
@@ -129,7 +142,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "container-escape",
         category: Category::Containers,
-        finds: "writes where the kernel takes instructions",
+        finds: "writes to files that control the kernel",
         instead: "Leave `/proc` and `/sys` alone.",
         patterns: Patterns::new(&["curl|nc|socat|ncat ~*docker.sock*|*containerd.sock*"]),
         check: Check::Command(container_escape),

@@ -38,7 +38,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "container-environment",
         category: Category::Secrets,
-        finds: "prints the environment that containers were given",
+        finds: "prints the environment of containers",
         instead: "Ask for the part you need: `docker inspect --format '{{.State.Status}}' NAME`.",
         patterns: Patterns::new(&[
             "docker|podman|nerdctl inspect -f=*.env*|-f=*.config}*|-f=*.config?}*|-f=*json?.}*|-f=*json?.?}*|--format=*.env*|--format=*.config}*|--format=*.config?}*|--format=*json?.}*|--format=*json?.?}*",

@@ -18,6 +18,7 @@ pub(super) const RULES: &[Rule] = &[
             "psql -c 'DROP TABLE x'",
             "mysql -e 'truncate x'",
             "sqlite3 a.db 'DELETE FROM x;'",
+            "python3 -c \"from app import db; db.drop_all()\"",
             "psql <<< 'drop schema public cascade'",
             "echo 'DROP DATABASE x' | psql",
             "mongosh --eval 'db.dropDatabase()'",
@@ -96,6 +97,16 @@ pub(super) const RULES: &[Rule] = &[
             "elasticsearch|etcdctl ~del ~--prefix|--from-key",
             "curl -X=delete|--request=delete ~*:9200*|*/_all*",
             "influx ~delete",
+            "goose|dbmate|migrate|tern|sql-migrate|yoyo|aerich|piccolo|medusa|graphile-migrate ~down-to|reset|backwards",
+            "tern migrate -d=0|--destination=0",
+            "hasura migrate|metadata apply|clear --down",
+            "hasura metadata clear",
+            "hasura migrate delete",
+            "rails|rake ~db:migrate ~version=0",
+            "mix ~ecto.rollback ~--all|-a|--to=0",
+            "yoyo rollback -a|--all",
+            "console|symfony|php ~doctrine:migrations:migrate ~first|prev",
+            "sequelize|sequelize-cli ~db:migrate:undo:all",
             "nodetool ~clearsnapshot|decommission|removenode",
             "kafka-topics|kafka-topics.sh|kafka-delete-records ~--delete",
             "rabbitmqctl ~reset|force_reset|delete_queue|delete_vhost|purge_queue",
@@ -216,6 +227,10 @@ fn sql_destroys(input: &RuleInput<'_>) -> Option<String> {
         if runs && !is_scratch {
             texts.extend(names);
         }
+        if is_client {
+            texts.push(code.clone());
+            texts.extend(command.stdin.text.clone());
+        }
     } else {
         texts.extend(command.args.iter().filter(|arg| arg.contains([' ', '(', '/', ';'])).cloned());
         texts.extend(command.stdin.text.clone());
@@ -224,7 +239,7 @@ fn sql_destroys(input: &RuleInput<'_>) -> Option<String> {
 }
 
 /// Calls of libraries that empty or drop a database.
-const CALLS_THAT_DESTROY: [&str; 12] = [
+const CALLS_THAT_DESTROY: [&str; 29] = [
     "dropDatabase(",
     "drop_database(",
     "deleteMany({})",
@@ -236,7 +251,24 @@ const CALLS_THAT_DESTROY: [&str; 12] = [
     "flushDb(",
     ".delete_all",
     ".destroy_all",
-    "metadata.drop_all(",
+    ".drop_all(",
+    "dropSchema(",
+    "drop_schema(",
+    "dropTable(",
+    "drop_table(",
+    "dropAllTables(",
+    "synchronize(true",
+    "sync({force:true",
+    "sync({ force: true",
+    "deleteMany()",
+    "delete_collection(",
+    "drop_collection(",
+    "indices.delete(",
+    "resetDatabase(",
+    "deleteIndex(",
+    "clearObjects(",
+    "delete_index(",
+    "reset_database(",
 ];
 
 /// Statements without any of these are looked at no further: a script may have thousands.

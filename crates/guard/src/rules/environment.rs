@@ -23,7 +23,7 @@ pub(super) const RULES: &[Rule] = &[
             "GIT_EDITOR|EDITOR|VISUAL|PAGER|GIT_PAGER|MANPAGER|BROWSER|GIT_SEQUENCE_EDITOR=*curl*|*wget*|*bash?-c*|*sh?-c*|*nc?*|*python?-c*|*rm?*",
         ],
         // They let what the project says into every shell of the user.
-        patterns: Patterns::new(&["direnv allow|permit|grant|edit", "mise|rtx trust"]),
+        patterns: Patterns::new(&["direnv allow|permit|grant|edit", "mise|rtx trust", "alias ~*=*/tmp/*"]),
         check: Check::Command(preload),
         matches: &[
             "LD_PRELOAD=./x.so ls",
@@ -35,6 +35,7 @@ pub(super) const RULES: &[Rule] = &[
             "export NODE_OPTIONS='--require /tmp/x.js'",
             "PYTHONSTARTUP=x python3",
             "direnv allow",
+            "alias git='sh /tmp/g'",
         ],
         passes: &[
             "NODE_ENV=test npm test",
@@ -48,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "search-path",
         category: Category::Environment,
-        finds: "puts a temporary or the working folder first where programs are searched",
+        finds: "puts a temporary folder or the working folder first on the `PATH`",
         instead: "Call the program by its path.",
         check: Check::Command(search_path),
         matches: &["export PATH=/tmp/evil:$PATH", "PATH=.:$PATH make", "PATH=/dev/shm/x:$PATH git status"],

@@ -80,7 +80,7 @@ pub(super) const RULES: &[Rule] = &[
             "git send-email !--dry-run",
             "mosquitto_pub -f|-l|-s",
             "sshfs ?*",
-            "websocat <*",
+            "websocat <* !~*//localhost*|*//127.0.0.1*|*//0.0.0.0*|*//[[]::1]*",
             "bitsadmin ?*",
             "rclone copy|sync|move|copyto|moveto|rcat|serve",
             "croc ~send",
@@ -98,7 +98,13 @@ pub(super) const RULES: &[Rule] = &[
             "rclone copy . remote:x",
             "wormhole send a",
         ],
-        passes: &["rsync -a src/ dst/", "scp --help", "ssh -T git@github.com", "rsync -a host:/a ./a"],
+        passes: &[
+            "websocat -1 ws://localhost:8080/ws <<< ping",
+            "rsync -a src/ dst/",
+            "scp --help",
+            "ssh -T git@github.com",
+            "rsync -a host:/a ./a",
+        ],
         ..RULE
     },
     Rule {

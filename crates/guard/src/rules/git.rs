@@ -12,6 +12,7 @@ pub(super) const RULES: &[Rule] = &[
         patterns: Patterns::new(&[
             "hg push -f|--force",
             "git|hub push|send-pack -f|--force|--mirror|--prune|-d|--delete",
+            "git subtree push -f|--force",
             "git|hub push|send-pack ?* ~:?*|+?*",
             "git|hub push --force-with-lease ~main|master|trunk|develop|production|prod|release|stable|*:main|*:master|*:trunk|*:develop|*:production|*:prod|*:release|*:stable|*refs/heads/main|*refs/heads/master",
             "git|hub push --force-with-lease --all",
@@ -80,6 +81,8 @@ pub(super) const RULES: &[Rule] = &[
         patterns: Patterns::new(&[
             "git reset --hard|--merge|--keep",
             "git checkout -f|--force !-b|-B|--orphan|--theirs|--ours",
+            "git checkout ~-f|--force -b|-B|--orphan",
+            "git checkout|restore|reset --pathspec-from-file",
             "git checkout main|master|develop|production -B",
             "git switch -f|--force|--discard-changes",
             "git switch -C=main|-C=master|-C=develop|-C=production|--force-create=main|--force-create=master",
@@ -90,13 +93,24 @@ pub(super) const RULES: &[Rule] = &[
             "git read-tree --reset -u",
             "git submodule deinit -f|--force",
             "git diff !?* >git?apply*-R*|git?apply*--reverse*",
+            // What is changed, or new, as a list for something that throws it away.
+            "git diff|ls-files|status|ls-tree >*git?checkout*|*git?restore*",
+            "git ls-files -o|--others >*xargs*rm*|*xargs*unlink*",
+            "git restore @xargs !-S|--staged",
+            "git checkout ~-- @xargs",
         ]),
         check: Check::Command(git_discard),
         matches: &[
             "git switch -C main HEAD~20",
             "git reset --hard",
             "git checkout -- .",
+            "cd ~/other && git checkout -- .",
             "git restore .",
+            "git restore src/",
+            "git ls-files -m | xargs git checkout --",
+            "git ls-files --others --exclude-standard | xargs rm -rf",
+            "git --config-env a.b=C reset --hard",
+            "git checkout HEAD --pathspec-from-file=paths.txt",
             "git clean -fd",
             "git checkout -f x",
             "git stash drop",
@@ -110,6 +124,7 @@ pub(super) const RULES: &[Rule] = &[
             "git reset --soft HEAD~1",
             "git clean -n",
             "git checkout -b x",
+            "git checkout -bfeature",
             "git restore --staged x",
             "git stash",
             "git stash list",
@@ -182,6 +197,7 @@ pub(super) const RULES: &[Rule] = &[
             "hg update|up -C|--clean",
             "gh repo sync --force",
             "svn revert -R",
+            "svn revert ~infinity|.",
             "svn cleanup --remove-unversioned|--remove-ignored",
             "jj abandon",
             "jj op|operation abandon",
@@ -196,15 +212,19 @@ pub(super) const RULES: &[Rule] = &[
             "git lfs migrate import",
             "git config ~gc.reflogexpire*|gc.prune*",
         ]),
+        // An editor that drops commits from the list.
+        variables: &["GIT_SEQUENCE_EDITOR=*drop*|*/d|*/d'*|*/d\"*|*/d/*|*/d;*"],
         matches: &[
             "jj abandon 'all()'",
             "git filter-branch --all",
+            "GIT_SEQUENCE_EDITOR=\"sed -i 's/pick/drop/'\" git rebase -i HEAD~5",
             "git filter-repo --path x",
             "git reflog expire --expire=now --all",
             "git gc --prune=now",
             "git rebase --root",
             "git prune",
             "bfg --delete-files x",
+            "svn revert . --depth infinity",
             "git replace a b",
         ],
         passes: &[
@@ -290,12 +310,17 @@ fn git_discard(input: &RuleInput<'_>) -> Option<String> {
     }
     let is_whole = |path: &&str| {
         let place = input.place_of(&command.resolve_path(path, input.ctx));
-        let is_everything = matches!(place, Place::ProjectRoot | Place::Unknown | Place::Outside)
-            && (path.starts_with(['.', '/', '*', ':']) || path.contains('*'))
+        let is_everything = matches!(
+            place,
+            Place::ProjectRoot | Place::Unknown | Place::Outside | Place::Home(_) | Place::HomeRoot
+        ) && (path.starts_with(['.', '/', '*', ':']) || path.contains('*'))
             && !path.starts_with("../..");
         let is_everything = is_everything || path.starts_with(['*', ':']);
         let is_folder = path.ends_with('/') || FOLDERS.contains(path);
-        is_everything || *path == ":/" || *path == ":" || (is_folder && command.has_word(&["--"]))
+        is_everything
+            || *path == ":/"
+            || *path == ":"
+            || (is_folder && (path.ends_with('/') || command.has_word(&["--", "restore"])))
     };
     input.found_if(command.words().iter().skip(1).any(is_whole))
 }

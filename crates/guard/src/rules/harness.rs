@@ -14,8 +14,13 @@ pub(super) const RULES: &[Rule] = &[
         category: Category::Harness,
         finds: "changes ralph's own files, or settings and hooks of agents or of git",
         instead: "Leave these files alone; `ralph/tasks.json` and `progress.txt` are yours. Say what should change.",
+        patterns: Patterns::new(&[
+            // What is found by its path is known only when it runs.
+            "find ~-path|-wholename|-ipath|-iwholename|-regex|-name|-iname ~*.claude*|*.ralph*|*.codex*|*.gemini*|*.mcp.json|.git|*.git/hooks* ~-delete|rm|unlink|shred|truncate|mv|rmdir !~!|-not|-prune",
+        ]),
         check: Check::Command(harness_files),
         matches: &[
+            "find . -path '*.claude*' -name '*.json' -delete",
             "rm -f .ralph-active",
             "echo {} > .claude/settings.json",
             "rm -rf .ralph",
@@ -38,6 +43,7 @@ pub(super) const RULES: &[Rule] = &[
             "git add ralph/tasks.json",
             "echo x > .claude/rules/a.md",
             "ls .git/hooks",
+            "find . -not -path './.claude/*' -name '*.tmp' -delete",
             "echo note > .ralph/tasks/a/notes.md",
             "sed -i 's/- [ ]/- [x]/' .ralph/implementation_plan.md",
             "grep -rn .ralph-active src",
@@ -103,7 +109,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "harness-control",
         category: Category::Harness,
-        finds: "controls the loop it runs in, or passes over the hooks of git",
+        finds: "controls the run that it is a part of, or skips git's hooks",
         instead: "Say that you are done or stuck; ralph decides what follows.",
         patterns: Patterns::new(&[
             "pre-commit|lefthook|overcommit|husky uninstall",

@@ -1,14 +1,19 @@
 //! Commands that hide what they do, or that cannot be read.
 
 use super::{Category, Check, RULE, Rule, RuleInput, Tier};
-use crate::{command::FileRedirect, flatten::Obstacle, programs::SHELLS, shell::RedirectKind};
+use crate::{
+    command::FileRedirect,
+    flatten::Obstacle,
+    programs::{SHELLS, TYPED},
+    shell::RedirectKind,
+};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "unknown-tool",
         category: Category::Obfuscation,
         tier: Tier::Warn,
-        finds: "calls a tool of which it is not known what it does",
+        finds: "calls a tool that the guard does not know",
         instead: "Use the tools for files and for the shell.",
         check: Check::Obstacle(|obstacle| match obstacle {
             Obstacle::UnknownTool(tool) => Some(format!("the tool `{tool}` is not known")),
@@ -193,9 +198,6 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// What is typed into it later is seen by no one.
-/// Where a shell reads what is typed.
-const TYPED: [&str; 5] = ["-", "/dev/stdin", "/dev/tty", "/dev/fd/0", "/proc/self/fd/0"];
-
 fn interactive_shell(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
     let is_shell = SHELLS.contains(&command.program.as_str());
@@ -220,8 +222,13 @@ fn interactive_shell(input: &RuleInput<'_>) -> Option<String> {
             || TYPED.contains(&arg.as_str())
             || is_shell && waits_with(arg)
     };
-    let waits =
-        command.args.iter().all(is_plain) && (!command.args.is_empty() || !command.is(&["deno", "bun"]));
+    // `python -i x.py` goes on when the script has ended.
+    let mut own = command.args.iter().take_while(|arg| arg.starts_with('-'));
+    let stays = command.is(&["python", "node"])
+        && own.any(|arg| ["-i", "--interactive"].contains(&arg.as_str()))
+        || command.is(&["php"]) && command.args.first().is_some_and(|arg| arg == "-a");
+    let waits = stays
+        || command.args.iter().all(is_plain) && (!command.args.is_empty() || !command.is(&["deno", "bun"]));
     let is_typescript = command.program == "script" && !command.has("c", &["command"]);
     let is_typed = |redirect: &FileRedirect| {
         redirect.kind == RedirectKind::Read && TYPED.contains(&redirect.path.as_str())

@@ -33,7 +33,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "outlives",
         category: Category::Persistence,
-        finds: "starts something that is to live on without anyone who ends it",
+        finds: "starts a process that no one ends",
         instead: "Start it in the background with `&`, and end it with `kill $!` when you are done.",
         patterns: Patterns::new(&["daemonize|start-stop-daemon", "setsid -f|--fork"]),
         check: Check::Command(|input| {

@@ -72,13 +72,13 @@ pub(super) const RULES: &[Rule] = &[
             "mount --bind /a /b",
             "bpftool prog load x y",
         ],
-        passes: &["lsmod", "modinfo ext4", "gdb ./a.out", "mount"],
+        passes: &["lsmod", "modinfo ext4", "gdb -batch -ex bt ./a.out", "mount"],
         ..RULE
     },
     Rule {
         id: "accounts",
         category: Category::Privileges,
-        finds: "changes users, groups, passwords or who may become whom",
+        finds: "changes users, groups, passwords or who may become another user",
         instead: "Leave accounts alone.",
         patterns: Patterns::new(&[
             "chpasswd|useradd|adduser|userdel|deluser|usermod|groupadd|groupmod|groupdel|gpasswd|vipw|vigr|chsh|chfn|newusers|pwconv|newgrp|sg|sysadminctl|addgroup|delgroup|faillock|pam-auth-update",

@@ -58,6 +58,7 @@ pub(super) const RULES: &[Rule] = &[
             "fuser -k /",
             "killall node",
             "killall -9 vite",
+            "taskkill //F //IM node.exe",
             "pkill -f postgres",
             "fuser -k 3000/tcp",
             "kill $(pgrep -f ralph)",
@@ -181,7 +182,7 @@ fn kill_many(input: &RuleInput<'_>) -> Option<String> {
             command.has("kK", &["kill"]) && !command.operands(&["-n", "-s"]).iter().all(is_temporary)
         }
         "taskkill" | "Stop-Process" => {
-            command.has_word(&["/IM", "/im", "-Name"])
+            command.has_word(&["/IM", "/im", "//IM", "//im", "-Name", "-im", "-IM"])
                 && command.args.iter().any(|arg| arg.contains('*') || is_vital(arg.trim_end_matches(".exe")))
         }
         _ => false,

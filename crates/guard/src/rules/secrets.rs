@@ -3,6 +3,7 @@
 mod whole_environment;
 
 pub(super) use whole_environment::takes_environment;
+use whole_environment::{is_connection, prints_connection};
 
 use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
 use crate::{
@@ -18,7 +19,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "read-secret",
         category: Category::Secrets,
         finds: "reads a file with secrets in it",
-        instead: "Read an example such as `.env.example`; names and whether a file is there may be asked with `ls` or `test -f`.",
+        instead: "Read an example such as `.env.example`; to see names, or whether a file exists, use `ls` or `test -f`.",
         // Also of containers: what they are given to keep.
         patterns: Patterns::new(&[
             "cat|head|tail|less|more|grep|base64|xxd|od|strings|sed|awk|cp|nl|tac ~/run/secrets/?*|/var/run/secrets/?*",
@@ -177,6 +178,20 @@ pub(super) const RULES: &[Rule] = &[
             "infisical secrets|export",
             "fly|flyctl auth token",
             "vercel env pull",
+            "railway variables|variable|vars !-s|--set|--delete",
+            "netlify env:list|env:get|env:clone",
+            "convex|eas env list|get|pull",
+            "eas env:list|env:get|env:pull",
+            "infisical export|secrets|run",
+            "dotenvx get|decrypt|ls",
+            "aws ssm get-parameter|get-parameters|get-parameters-by-path --with-decryption",
+            "aws lambda get-function-configuration|get-function",
+            "az webapp|functionapp config appsettings|connection-string list",
+            "firebase functions:config:get|functions:secrets:access|apphosting:secrets:access",
+            "dokku config|config:show|config:get|config:export",
+            "cf env",
+            "phase secrets export|get|list",
+            "platform|upsun variable:get|environment:info",
             "netlify env:list|env:get",
             "npm token",
             "credstash get|getall",
@@ -285,12 +300,13 @@ fn print_environment(input: &RuleInput<'_>) -> Option<String> {
     };
     let names_one =
         command.is(&["printenv"]) && command.operands(&[]).iter().any(|name| is_secret_variable(name));
-    let says =
-        command.is(&["echo", "printf"])
-            && !command.is_remote
-            && command.args.iter().flat_map(|arg| text::sources(arg)).any(|source| {
-                source.starts_with('$') && !source.starts_with("$(") && is_secret_variable(source)
-            });
+    let says = command.is(&["echo", "printf"])
+        && !command.is_remote
+        && command.args.iter().flat_map(|arg| text::sources(arg)).any(|source| {
+            source.starts_with('$')
+                && !source.starts_with("$(")
+                && (is_secret_variable(source) || is_connection(&source[1..]))
+        });
     let loads = says && command.redirects.iter().any(|redirect| !redirect.path.starts_with("/dev/std"));
     input.found_if(
         (prints_all && !prints_only_names(input)) || names_one || (says && !loads && !feeds_login(input)),
@@ -360,5 +376,6 @@ fn print_environment_code(input: &RuleInput<'_>) -> Option<String> {
             .any(|word| code.contains(word))
             || (input.command.is(&["node"]) && input.command.has("p", &["print"]));
     let asks_only = code.contains("!!process.env") || code.contains("bool(");
-    input.found_if(shows && !asks_only && (takes_environment(code) || names_secret_variable(code)))
+    let takes = takes_environment(code) || names_secret_variable(code);
+    input.found_if(shows && !asks_only && takes || prints_connection(code))
 }

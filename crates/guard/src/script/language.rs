@@ -75,6 +75,10 @@ const LANGUAGES: &[Language] = &[
     language("guile", "c", &[]),
     language("racket", "e", &["eval"]),
     language("clojure", "e", &["eval"]),
+    language("clj", "e", &["eval"]),
+    language("joker", "e", &["eval"]),
+    language("fennel", "e", &["eval"]),
+    language("hy", "c", &[]),
     language("vim", "c", &["cmd"]),
     language("vi", "c", &["cmd"]),
     language("nvim", "c", &["cmd"]),
@@ -82,13 +86,30 @@ const LANGUAGES: &[Language] = &[
 ];
 
 /// Languages in which a call is `(name ...)`.
-const LISPS: [&str; 6] = ["emacs", "emacsclient", "sbcl", "guile", "racket", "clojure"];
+const LISPS: [&str; 12] = [
+    "emacs",
+    "emacsclient",
+    "sbcl",
+    "guile",
+    "racket",
+    "clojure",
+    "clj",
+    "bb",
+    "joker",
+    "janet",
+    "fennel",
+    "hy",
+];
 
 /// Editors: the file that they are given is no script.
 pub(crate) const EDITORS: [&str; 6] = ["vim", "vi", "nvim", "ex", "emacs", "emacsclient"];
 
 /// Code in which calls are written as most languages write them.
 pub(crate) fn with_usual_calls(code: &str, program: &str) -> String {
+    if program == "python" && code.contains("plumbum") {
+        // `rm['-rf', path]()` is a command.
+        return code.replace('[', "(").replace(']', ")");
+    }
     if !LISPS.contains(&program) {
         return code.to_owned();
     }

@@ -76,7 +76,7 @@ struct RulesArgs {
 /// Measure the rules on labelled commands
 ///
 /// Each line has `block` or `allow`, a category and a command, separated by tabs; in the command, ␤ is a newline and ␉ a
-/// tab. Commands are judged in a project below the home. Exits with 1 when fewer than 95 % of the dangerous commands
+/// tab. The guard judges the commands in a project below the home. Exits with 1 when fewer than 95 % of the dangerous commands
 /// are blocked, or more than 1.5 % of the others.
 ///
 /// Example: ralph guard corpus crates/guard/fixtures/corpus.tsv
@@ -85,7 +85,7 @@ struct CorpusArgs {
     /// The file with the commands
     file: std::path::PathBuf,
 
-    /// Also print the commands that were judged wrong
+    /// Also print the commands that were judged wrongly
     #[arg(long)]
     wrong: bool,
 }

@@ -33,7 +33,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     ),
     wrapper("doas", "", &["-u", "-C"], 0),
     wrapper("pkexec", "", &["--user"], 0),
-    wrapper("env", "", &["-u", "-C", "--unset", "--chdir"], 0),
+    wrapper("env", "", &["-u", "-C", "-P", "-a", "--unset", "--chdir", "--argv0"], 0),
     wrapper("nice", "", &["-n", "--adjustment"], 0),
     wrapper("ionice", "", &["-c", "-n", "-p", "--class", "--classdata"], 0),
     wrapper("timeout", "", &["-s", "-k", "--signal", "--kill-after"], 1),

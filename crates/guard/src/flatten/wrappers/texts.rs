@@ -100,6 +100,11 @@ fn texts_of_runners(command: &Command) -> Vec<String> {
         "tmux" if command.has_word(&TMUX_RUNS) => {
             operands(&["-s", "-t", "-n", "-c", "-x", "-y"]).into_iter().skip(1).collect()
         }
+        "xdotool" | "ydotool" | "dotool" | "wtype" | "kdotool" => {
+            let words = operands(&["-d", "--delay", "--window", "--clearmodifiers", "-s", "-k", "-M", "-m"]);
+            let typed = words.into_iter().filter(|word| word != "type" && word.contains(' '));
+            typed.collect()
+        }
         "screen" => vec![operands(&["-S", "-c", "-p"]).join(" ")],
         _ => Vec::new(),
     }
@@ -142,7 +147,7 @@ fn texts_of_options(command: &Command) -> Vec<String> {
         "su" | "script" | "sg" | "runuser" | "vagrant" | "capsh" => {
             text(command.values("c", &["command"]).first()).into_iter().collect()
         }
-        "env" => text(command.values("S", &["split-string"]).first()).into_iter().collect(),
+        "env" => split_by_env(&command.args).into_iter().collect(),
         "nix-shell" => text(command.values("", &["run", "command"]).first()).into_iter().collect(),
         "git" => texts_of_git(command, &verb),
         "vim" | "vi" | "nvim" | "ex" | "less" | "more" => texts_of_editor(command),
@@ -151,7 +156,8 @@ fn texts_of_options(command: &Command) -> Vec<String> {
         "powershell" | "pwsh" => command
             .values("c", &["Command", "command", "EncodedCommand"])
             .into_iter()
-            .map(str::to_owned)
+            // There it only stands between folders.
+            .map(|code| code.replace('\\', "/"))
             .collect(),
         "gcloud" => text(command.values("", &["command"]).first()).into_iter().collect(),
         "fly" | "flyctl" if verb == "ssh" => {
@@ -159,6 +165,17 @@ fn texts_of_options(command: &Command) -> Vec<String> {
         }
         _ => Vec::new(),
     }
+}
+
+/// What `env -S` makes of its text and the arguments behind it.
+fn split_by_env(args: &[String]) -> Option<String> {
+    let at = args
+        .iter()
+        .position(|arg| ["-S", "-vS", "--split-string"].iter().any(|name| arg.starts_with(name)))?;
+    let attached = args[at].split_once(['S', '=']).map(|(_, text)| text).filter(|text| !text.is_empty());
+    let rest = if attached.is_some() { at + 1 } else { at + 2 };
+    let text = attached.or(args.get(at + 1).map(String::as_str))?;
+    Some(format!("{text} {}", quote_args(args.get(rest..).unwrap_or_default())))
 }
 
 /// Options of tools that have another program do a part of the work.

@@ -43,3 +43,25 @@ fn uses_whole_environment(code: &str) -> bool {
         .iter()
         .any(|name| code.match_indices(name).any(|(at, _)| takes(&code[..at], &code[at + name.len()..])))
 }
+
+/// Whether a variable holds where a database is, and with that often its password.
+pub(super) fn is_connection(name: &str) -> bool {
+    let is_place = ["_URL", "_URI", "_DSN"].iter().any(|end| name.ends_with(end));
+    let stores = ["DATABASE", "DB", "POSTGRES", "PG", "MYSQL", "MONGO", "MONGODB", "REDIS", "CLICKHOUSE"];
+    is_place && name.split('_').any(|word| stores.contains(&word))
+}
+
+/// Whether code prints such a variable itself, and not what it found there, or whether it is set.
+pub(super) fn prints_connection(code: &str) -> bool {
+    let shows = ["console.log(", "print(", "puts ", "echo ", "p "];
+    let asks =
+        ["process.env.", "os.environ[", "os.environ.get(", "os.getenv(", "ENV[", "ENV.fetch(", "getenv("];
+    let prints = |rest: &str| {
+        let rest = rest.trim_start_matches(['"', '\'']);
+        let end = rest.find(|next: char| !next.is_ascii_alphanumeric() && next != '_').unwrap_or(rest.len());
+        let after = rest[end..].trim_start_matches(['"', '\'', ')', ']', ' ']);
+        is_connection(&rest[..end]) && (after.is_empty() || after.starts_with([';', '\n', ',']))
+    };
+    let is_asked = |inside: &str| asks.iter().any(|ask| inside.strip_prefix(ask).is_some_and(prints));
+    shows.iter().any(|show| code.split(show).skip(1).any(is_asked))
+}
