@@ -14,8 +14,10 @@ const FACTOR: u64 = 0xff51_afd7_ed55_8ccd;
 const KEY: &[u8] = b",\"chain\":\"";
 /// Hexadecimal digits of a number.
 const DIGITS: usize = 16;
+/// What stands after it.
+const END: &[u8] = b"\"}";
 /// The key, the number, and the end of the line.
-const SUFFIX_LEN: usize = KEY.len() + DIGITS + 2;
+const SUFFIX_LEN: usize = KEY.len() + DIGITS + END.len();
 
 /// Stands for what is no digit; more than any digit.
 const NO_DIGIT: u8 = 0x10;
@@ -28,6 +30,18 @@ const VALUES: [u8; 256] = {
         value += 1;
     }
     values
+};
+
+/// Each byte as two digits.
+const PAIRS: [[u8; 2]; 256] = {
+    let digits = b"0123456789abcdef";
+    let mut pairs = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        pairs[byte] = [digits[byte >> 4], digits[byte & 0xf]];
+        byte += 1;
+    }
+    pairs
 };
 
 /// The place in a chain: what the next line follows.
@@ -63,21 +77,27 @@ impl Chain {
         debug_assert_eq!(brace, Some(b'}'), "a line of a journal is an object");
         self.0 = step(self.0, line);
         line.extend_from_slice(KEY);
-        let digits = |byte: u8| [byte >> 4, byte & 0xf].map(|digit| b"0123456789abcdef"[usize::from(digit)]);
-        line.extend(self.0.to_be_bytes().into_iter().flat_map(digits));
-        line.extend_from_slice(b"\"}");
+        line.extend_from_slice(&written(self.0));
+        line.extend_from_slice(END);
     }
 
     /// Takes in a line without its end, and says whether it is whole. After a broken one the chain goes on from what the
     /// line says, so that the next is judged by itself.
     pub fn take(&mut self, line: &[u8]) -> Link {
-        let Some((body, said)) = split(line) else {
-            self.0 = step(self.0, line);
-            return Link::Absent;
-        };
-        let computed = step(self.0, body);
-        self.0 = said;
-        if computed == said { Link::Whole } else { Link::Broken }
+        // To write the number is quicker than to read the one that is there.
+        if let Some((body, digits)) = parts(line) {
+            let computed = step(self.0, body);
+            if *digits == written(computed) {
+                self.0 = computed;
+                return Link::Whole;
+            }
+            if let Some(said) = read(digits) {
+                self.0 = said;
+                return Link::Broken;
+            }
+        }
+        self.0 = step(self.0, line);
+        Link::Absent
     }
 
     /// The place after this line, if the line says it.
@@ -93,13 +113,29 @@ pub fn unchained(line: &[u8]) -> Vec<u8> {
 
 /// What follows the members of an event on a line: its number and its end, or its end alone.
 pub(super) fn is_end(rest: &[u8]) -> bool {
-    rest == b"}" || (rest.len() == SUFFIX_LEN && split(rest).is_some())
+    let is_number = |digits: &[u8; DIGITS]| {
+        // All of them at once.
+        digits
+            .iter()
+            .fold(true, |all, digit| all & ((digit.wrapping_sub(b'0') < 10) | (digit.wrapping_sub(b'a') < 6)))
+    };
+    rest == b"}" || (rest.len() == SUFFIX_LEN && parts(rest).is_some_and(|(_, digits)| is_number(digits)))
 }
 
 /// A line's own members, and the number that it carries.
 fn split(line: &[u8]) -> Option<(&[u8], u64)> {
+    let (body, digits) = parts(line)?;
+    Some((body, read(digits)?))
+}
+
+/// A line's own members, and what stands where its number does.
+fn parts(line: &[u8]) -> Option<(&[u8], &[u8; DIGITS])> {
     let (body, suffix) = line.split_at(line.len().checked_sub(SUFFIX_LEN)?);
-    let digits = suffix.strip_prefix(KEY)?.strip_suffix(b"\"}")?;
+    Some((body, suffix.strip_prefix(KEY)?.strip_suffix(END)?.try_into().ok()?))
+}
+
+/// The number that these digits are.
+fn read(digits: &[u8; DIGITS]) -> Option<u64> {
     let (mut number, mut odd) = (0_u64, 0);
     // Without a branch for each: no one can guess which of them are letters.
     for digit in digits {
@@ -107,7 +143,16 @@ fn split(line: &[u8]) -> Option<(&[u8], u64)> {
         odd |= value;
         number = number << 4 | u64::from(value);
     }
-    (odd < NO_DIGIT).then_some((body, number))
+    (odd < NO_DIGIT).then_some(number)
+}
+
+/// The digits of a number.
+fn written(number: u64) -> [u8; DIGITS] {
+    let mut digits = [0; DIGITS];
+    for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(number.to_be_bytes()) {
+        *pair = PAIRS[usize::from(byte)];
+    }
+    digits
 }
 
 /// One step: eight bytes at a time. Each is a bijection of what came before, so no single change is lost.
@@ -214,6 +259,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_number_is_none() {
+        for (digits, is_number) in [
+            ("0123456789abcdef", true),
+            ("0123456789abcdeF", false),
+            ("0123456789abcde/", false),
+            ("0123456789abcde:", false),
+            ("`123456789abcdef", false),
+            ("g123456789abcdef", false),
+        ] {
+            let line = format!("{{\"a\":1,\"chain\":\"{digits}\"}}");
+            let (mut one, expected) = (Chain::default(), if is_number { Link::Broken } else { Link::Absent });
+            assert_eq!(one.take(line.as_bytes()), expected, "{digits}");
+            assert_eq!(Chain::after(line.as_bytes()).is_some(), is_number, "{digits}");
+            assert_eq!(is_end(&line.as_bytes()[6..]), is_number, "{digits}");
+        }
+        assert!(is_end(b"}") && !is_end(b"") && !is_end(b"}}"));
+    }
+
+    #[test]
     fn lines_of_the_first_version_are_under_the_first_number() {
         let mut old: Vec<Vec<u8>> = LINES[..2].iter().map(|line| line.as_bytes().to_vec()).collect();
         let mut reader = ChainReader::default();
@@ -244,6 +308,34 @@ mod tests {
             if at == 0 && byte < LINES[0].len() - 1 {
                 prop_assert_eq!(broken(&lines)[0], 1);
             }
+        }
+    }
+
+    #[test]
+    fn lines_are_closed_in_the_same_way_for_ever() {
+        // A journal that is read by another version has these numbers.
+        let lines = journal(&LINES);
+        let digits: Vec<String> =
+            lines.iter().map(|line| Chain::after(line).expect("a number").digits()).collect();
+        assert_eq!(digits, ["161087d9b971cb76", "b46a33be52b1e8d9", "b6b502da5740fd03", "39275e27fbc52b62"]);
+        for (line, digits) in lines.iter().zip(&digits) {
+            assert!(line.ends_with(format!("\"chain\":\"{digits}\"}}").as_bytes()));
+        }
+    }
+
+    #[test]
+    fn a_line_is_read_without_its_number() {
+        for (closed, line) in journal(&LINES).iter().zip(LINES) {
+            assert_eq!(unchained(closed), line.as_bytes());
+            assert_eq!(unchained(line.as_bytes()), line.as_bytes());
+        }
+    }
+
+    #[test]
+    fn what_is_no_digit_makes_no_number() {
+        for digits in ["g000000000000000", "000000000000000A", "0000 00000000000"] {
+            let line = format!("{{\"a\":1,\"chain\":\"{digits}\"}}");
+            assert_eq!(Chain::default().take(line.as_bytes()), Link::Absent, "{digits}");
         }
     }
 }

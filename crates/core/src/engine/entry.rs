@@ -43,7 +43,9 @@ impl Entry {
 
     /// Reads a line of a journal, if it is one.
     pub fn of_line(line: &[u8]) -> Option<Self> {
-        Self::of_usual_line(line).or_else(|| Self::of_any_line(line))
+        // Made where it is to be, and not moved there.
+        let usual = Self::of_usual_line(line);
+        if usual.is_some() { usual } else { Self::of_any_line(line) }
     }
 
     /// What most lines of a long run are, as ralph writes them. Serde reads an event of any kind by way of a tree,
@@ -54,17 +56,18 @@ impl Entry {
         let (at, rest) = line.strip_prefix("{\"at\":\"")?.split_at_checked(MOMENT_LEN)?;
         let rest = rest.strip_prefix("\",\"event\":\"")?;
         let (name, rest) = rest.split_at(memchr(b'"', rest.as_bytes())?);
+        let at = moment::read(at)?;
         let event = match name {
             "gate_started" => Event::GateStarted { gate: only_gate(rest)? },
             "turn_started" => Event::TurnStarted(plain::turn(rest).or_else(|| members(line, rest))?),
             "turn_ended" => Event::TurnEnded(match plain::turn_end(rest) {
-                Some(ended) => Box::new(ended),
+                Some(ended) => ended,
                 None => members(line, rest)?,
             }),
             "gate_ended" => Event::GateEnded(plain::passed_gate(rest).or_else(|| members(line, rest))?),
             _ => return None,
         };
-        Some(Self { at: moment::read(at)?, event })
+        Some(Self { at, event })
     }
 
     /// Any line that is an event.

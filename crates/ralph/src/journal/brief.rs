@@ -32,14 +32,21 @@ impl Brief {
     }
 
     fn end_turn(&mut self) {
+        // Dropped where it is: an entry is large, and nearly all are routine.
+        self.turn.retain(|entry| {
+            !matches!(entry.event, Event::TurnStarted(_) | Event::TurnEnded(_) | Event::GateStarted { .. })
+        });
+        if self.turn.iter().all(is_gate) {
+            return self.gates.append(&mut self.turn);
+        }
         for entry in self.turn.drain(..) {
-            match entry.event {
-                Event::TurnStarted(_) | Event::TurnEnded(_) | Event::GateStarted { .. } => {}
-                Event::GateEnded(_) => self.gates.push(entry),
-                _ => self.others.push(entry),
-            }
+            if is_gate(&entry) { self.gates.push(entry) } else { self.others.push(entry) }
         }
     }
+}
+
+fn is_gate(entry: &Entry) -> bool {
+    matches!(entry.event, Event::GateEnded(_))
 }
 
 #[cfg(test)]

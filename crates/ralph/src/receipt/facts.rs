@@ -3,8 +3,11 @@
 use std::{
     env,
     io::{self, Read, Seek, SeekFrom},
+    mem,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
 };
 
 use ralph_core::{
@@ -19,7 +22,7 @@ use ralph_core::{
     setup::{AgentSetup, Setup},
 };
 use ralph_sys::{
-    error::{Error, Result},
+    error::{Context, Error, Result},
     files,
     paths::state_dir,
     process::Supervisor,
@@ -36,6 +39,10 @@ use crate::{
 
 /// Where the hash of ralph's own program is kept: it takes longer than a small run.
 const PROGRAM: &str = "program.json";
+
+/// So much of a journal is hashed at once, and so many of these wait for it.
+const BLOCK_LEN: usize = 256 * 1024;
+const MAX_BLOCKS: usize = 4;
 
 /// Gathers them. What an earlier receipt of the run says about its commits stays: HEAD may have moved since.
 pub(super) fn gather(
@@ -130,7 +137,7 @@ fn work(supervisor: &mut Supervisor, run: &Run, git: &Git) -> Result<Work> {
     let mut revision = |id: &Option<String>| -> Result<Option<Revision>> {
         let Some(id) = id else { return Ok(None) };
         let found = commits.revision(supervisor, id)?;
-        found.map(Some).ok_or_else(|| unknown(&format!("names {id}, which is no commit here")))
+        found.map(Some).ok_or_else(|| unknown(&format!("names {id}, which is not a commit here")))
     };
     let (base, head) = (revision(base)?, revision(head)?);
     let is_committed = head.is_some() && (*uncommitted == 0 || run.plan.commit != CommitRule::Never);
@@ -164,13 +171,29 @@ pub(crate) struct SeenJournal {
 impl SeenJournal {
     /// Reads all of it, for who continues the run.
     pub(crate) fn read(path: &Path, watch: &mut dyn FnMut(&Entry)) -> Result<(Folded, Self)> {
-        let (mut hash, mut end) = (Sha256::new(), 0);
-        let mut take = |line: &[u8]| {
-            hash_line(&mut hash, line);
-            end += line.len() as u64 + 1;
-        };
-        let (folded, reader) = journal::fold_brief_lines(path, &mut take, watch)?;
-        Ok((folded, Self { reader, hash, end }))
+        // A third of the time is the hash: another processor makes it meanwhile.
+        thread::scope(|scope| {
+            let (sender, blocks) = mpsc::sync_channel::<Vec<u8>>(MAX_BLOCKS);
+            let hasher = thread::Builder::new()
+                .spawn_scoped(scope, move || blocks.iter().fold(Sha256::new(), Digest::chain_update))
+                .context("cannot read the record of the run")?;
+            let (mut block, mut end) = (Vec::new(), 0);
+            let mut take = |line: &[u8]| {
+                end += line.len() as u64 + 1;
+                block.extend_from_slice(line);
+                block.push(b'\n');
+                if BLOCK_LEN <= block.len() {
+                    // Who does not take it any more has failed, and says so below.
+                    let _ = sender.send(mem::replace(&mut block, Vec::with_capacity(BLOCK_LEN)));
+                }
+            };
+            let read = journal::fold_brief_lines(path, &mut take, watch);
+            let _ = sender.send(block);
+            drop(sender);
+            let hash = hasher.join().map_err(|_| Error::new("the record of the run cannot be hashed"))?;
+            let (folded, reader) = read?;
+            Ok((folded, Self { reader, hash, end }))
+        })
     }
 
     /// Reads what comes after that, up to a line.

@@ -7,6 +7,9 @@ use jiff::Timestamp;
 
 /// How long it is.
 pub(super) const MOMENT_LEN: usize = 24;
+/// The least and the most that can stand in each place.
+const MIN_MOMENT: &[u8; MOMENT_LEN] = b"0000-00-00T00:00:00.000Z";
+const MAX_MOMENT: &[u8; MOMENT_LEN] = b"9999-99-99T99:99:99.999Z";
 
 const DAY_MS: i64 = 86_400_000;
 /// From here on a year has five digits.
@@ -15,18 +18,22 @@ const YEAR_10_000_MS: i64 = 253_402_300_800_000;
 /// Reads a moment; nothing where it is spelled in another way.
 pub(super) fn read(text: &str) -> Option<Timestamp> {
     let bytes: &[u8; MOMENT_LEN] = text.as_bytes().try_into().ok()?;
-    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'.'), (23, b'Z')];
-    if marks.into_iter().any(|(at, mark)| bytes[at] != mark) {
-        return None;
+    // All letters at once, without a branch for each.
+    let (mut digits, mut is_odd) = ([0; MOMENT_LEN], false);
+    for at in 0..MOMENT_LEN {
+        digits[at] = bytes[at].wrapping_sub(MIN_MOMENT[at]);
+        is_odd |= MAX_MOMENT[at] - MIN_MOMENT[at] < digits[at];
     }
-    let (year, month, day) = (number(&bytes[..4])?, number(&bytes[5..7])?, number(&bytes[8..10])?);
-    let (hour, minute, second) = (number(&bytes[11..13])?, number(&bytes[14..16])?, number(&bytes[17..19])?);
+    let pair = |at: usize| i64::from(digits[at]) * 10 + i64::from(digits[at + 1]);
+    let (year, month, day) = (pair(0) * 100 + pair(2), pair(5), pair(8));
+    let (hour, minute, second) = (pair(11), pair(14), pair(17));
     let is_time = hour < 24 && minute < 60 && second < 60;
-    if !is_time || !(1..=12).contains(&month) || !(1..=days_in(year, month)).contains(&day) {
+    if is_odd || !is_time || !(1..=12).contains(&month) || !(1..=days_in(year, month)).contains(&day) {
         return None;
     }
     let seconds = (hour * 60 + minute) * 60 + second;
-    let ms = days_until(year, month, day) * DAY_MS + seconds * 1000 + number(&bytes[20..23])?;
+    let thousandths = pair(20) * 10 + i64::from(digits[22]);
+    let ms = days_until(year, month, day) * DAY_MS + seconds * 1000 + thousandths;
     Timestamp::from_millisecond(ms).ok()
 }
 
@@ -52,13 +59,6 @@ pub(super) fn write(at: Timestamp, line: &mut Vec<u8>) {
         push(value, digits, line);
         line.push(end);
     }
-}
-
-/// A number of digits alone.
-fn number(digits: &[u8]) -> Option<i64> {
-    digits
-        .iter()
-        .try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0')))
 }
 
 /// The last digits of a number.
@@ -145,6 +145,10 @@ mod tests {
             "2026-11-16T23:60:35.123Z",
             "2026-12-31T23:59:60.123Z",
             "2026-11-16T23:-1:35.123Z",
+            "2026-11-16T23:0::35.123Z",
+            "2026-11-16T23:0/:35.123Z",
+            "2026-11-16T23.00:35.123Z",
+            "/026-11-16T23:00:35.123Z",
             "",
         ] {
             assert_eq!(read(text), None, "{text}");

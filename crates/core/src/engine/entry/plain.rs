@@ -26,7 +26,7 @@ pub(super) fn turn(rest: &str) -> Option<Turn> {
 
 /// The end of such a turn that did not fail and cost no one knows what, by what follows the name of the event. A cost is left
 /// to serde, which rounds in its own way.
-pub(super) fn turn_end(rest: &str) -> Option<TurnEnded> {
+pub(super) fn turn_end(rest: &str) -> Option<Box<TurnEnded>> {
     let rest = rest.strip_prefix("\",\"end\":{\"how\":\"finished\"},\"claimed\":")?;
     let (claimed, rest) = match rest.strip_prefix("false") {
         Some(rest) => (false, rest),
@@ -42,18 +42,14 @@ pub(super) fn turn_end(rest: &str) -> Option<TurnEnded> {
     let (session, rest) = optional(rest, ",\"session\":\"")?;
     let (model, rest) = optional(rest, ",\"model\":\"")?;
     let (code, usage) = (Some(code.try_into().ok()?), Usage { input, cached, output, ..Usage::default() });
-    let ended = TurnEnded::new(TurnEnd::Finished);
-    is_end(rest.as_bytes()).then_some(TurnEnded {
-        claimed,
-        code,
-        ms,
-        usage,
-        tools,
-        tool_errors,
-        session,
-        model,
-        ..ended
-    })
+    if !is_end(rest.as_bytes()) {
+        return None;
+    }
+    // Filled in where it stays: it is large.
+    let mut ended = Box::new(TurnEnded::new(TurnEnd::Finished));
+    (ended.claimed, ended.code, ended.ms, ended.usage) = (claimed, code, ms, usage);
+    (ended.tools, ended.tool_errors, ended.session, ended.model) = (tools, tool_errors, session, model);
+    Some(ended)
 }
 
 /// A gate that passed, by what follows the name of the event.
@@ -84,10 +80,17 @@ fn text(rest: &str) -> Option<(String, &str)> {
 
 /// A whole number as JSON has it.
 fn number(rest: &str) -> Option<(u64, &str)> {
-    let length = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let (digits, rest) = rest.split_at(length);
-    let is_plain = digits == "0" || !digits.starts_with('0');
-    Some((digits.parse().ok().filter(|_| is_plain)?, rest))
+    let (mut number, mut length) = (0_u64, 0);
+    for byte in rest.bytes() {
+        let digit = byte.wrapping_sub(b'0');
+        if 9 < digit {
+            break;
+        }
+        number = number.checked_mul(10)?.checked_add(u64::from(digit))?;
+        length += 1;
+    }
+    let is_plain = length == 1 || (1 < length && !rest.starts_with('0'));
+    is_plain.then(|| (number, &rest[length..]))
 }
 
 #[cfg(test)]
@@ -145,5 +148,23 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn every_number_is_taken_from_its_place() {
+        let line = "turn_ended\",\"end\":{\"how\":\"finished\"},\"claimed\":true,\"code\":1,\"ms\":2,\"usage\":{\"input\":3,\"cached\":4,\"output\":5},\"tools\":6,\"tool_errors\":7}";
+        let plain = super::turn_end(rest(line)).expect("a plain line");
+        assert_eq!((plain.usage.cached, plain.tools, plain.tool_errors), (4, 6, 7));
+        let line = format!("{BEGIN}{line}");
+        assert_eq!(Entry::of_line(line.as_bytes()), Entry::of_any_line(line.as_bytes()));
+    }
+
+    #[test]
+    fn a_text_with_escapes_or_control_characters_is_left_to_serde() {
+        for odd in ["\\", "\u{1f}", "\\\u{1f}", "\\\\", "\u{1}\u{1}", "a\\b\u{1f}"] {
+            let rest = format!("{odd}\"}}");
+            assert_eq!(super::text(&rest), None, "{rest:?}");
+        }
+        assert_eq!(super::text("a b\"}"), Some(("a b".to_owned(), "}")));
     }
 }
