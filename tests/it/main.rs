@@ -29,6 +29,7 @@ mod issues;
 mod job;
 mod judge;
 mod keys;
+mod looks;
 mod loop_and_claims;
 mod many_files;
 mod memory;

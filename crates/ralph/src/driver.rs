@@ -160,6 +160,7 @@ impl Driver {
             if let Some(news) = own_output::news(&self.site.setup.project) {
                 let _ = own_files::hide(&self.site.setup.project);
                 self.site.ledger.warn(news);
+                self.trees.forget();
             }
             if let Some(stories) = &mut self.stories {
                 stories.take_back_unverified(&mut self.site, self.git.as_ref());
@@ -167,6 +168,10 @@ impl Driver {
             let action = self.site.run().next(Timestamp::now());
             budget::keep_time(&mut self.site, &action);
             awake::follow(&mut self.site, &action);
+            // A story is judged between its turn and the commit, and that writes files.
+            if !matches!(action, Action::RunTurn(_) | Action::Commit) || self.stories.is_some() {
+                self.trees.forget();
+            }
             match action {
                 Action::Look => self.look_again(),
                 Action::RunTurn(order) => self.run_turn(order)?,
@@ -284,9 +289,10 @@ impl Driver {
 
     fn commit(&mut self) {
         self.hand_to_wording();
-        let Self { site, agent, prompts, containment, git, stories, holder, .. } = self;
+        let Self { site, agent, prompts, containment, git, trees, stories, holder, .. } = self;
         let wording = holder.clone().filter(|holder| holder != site.run().state.crew().worker());
-        Committing { site, git: git.as_ref(), agent, wording, prompts, containment }.commit();
+        let (git, look) = (git.as_ref(), trees.take());
+        Committing { site, git, agent, wording, prompts, containment, look }.commit();
         if let Some(stories) = stories {
             // The agent may have been asked for a message, and have done something else.
             stories.forget();

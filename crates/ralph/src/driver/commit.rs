@@ -6,6 +6,7 @@ mod message;
 use std::{
     ffi::OsString,
     io,
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
@@ -26,7 +27,7 @@ use ralph_sys::{
 
 use super::{agent::Agent, containment::Containment, prompts::Prompts, site::Site};
 use crate::forge;
-use crate::project::git::{self, Change, Git, locks::lock_in};
+use crate::project::git::{self, Change, Git, LastCommit, TreeLook, locks::lock_in};
 use message::Worded;
 
 /// How much of an answer or of a refusal is looked at.
@@ -52,11 +53,13 @@ pub(super) struct Committing<'a> {
     pub(super) wording: Option<String>,
     pub(super) prompts: &'a mut Prompts,
     pub(super) containment: &'a mut Containment,
+    /// What the files are like, where nothing has run since they were looked at.
+    pub(super) look: Option<TreeLook>,
 }
 
 impl Committing<'_> {
     /// Does the SCM tasks in their order and records how the commit went.
-    pub(super) fn commit(&mut self) {
+    pub(super) fn commit(mut self) {
         let Some(scm) = self.site.setup.scm.clone() else {
             return self.site.ledger.record(Event::CommitEnded(CommitEnd::NotWanted));
         };
@@ -65,6 +68,7 @@ impl Committing<'_> {
             if let ScmTask::Command(words) = task {
                 // What follows a commit that is claimed to be the last waits for the judge.
                 let is_commit = matches!(end, CommitEnd::Made { .. } | CommitEnd::Already { .. });
+                self.look = None;
                 if !is_commit || !self.site.run().state.awaits_judge(&self.site.run().plan) {
                     run_task(self.site, &scm, words);
                 }
@@ -103,17 +107,22 @@ impl Committing<'_> {
         if let Some(elsewhere) = other_branch(self.site, git) {
             return Ok(CommitEnd::Failed { output: elsewhere });
         }
+        let look = self.look.take();
         let head = git.head(&mut self.site.supervisor)?;
         // By an earlier process of the run, which did not live to report it.
         let announced = self.site.run().memory.announced.clone();
         if let Some(announced) = &announced
             && announced.head != head
-            && git.last_commit(&mut self.site.supervisor)?.1 == announced.message.trim()
+            && git.last_commit(&mut self.site.supervisor)?.message == announced.message.trim()
         {
             return self.made(git);
         }
         let has_moved = self.notice_lost_commits(git, head.as_deref())?;
-        let changes = git::since(&self.site.setup.dirty, git.changes(&mut self.site.supervisor)?);
+        let mut listing = match look.filter(|look| look.head == head) {
+            Some(look) => look.listing,
+            None => git.listing(&mut self.site.supervisor)?,
+        };
+        let changes = git::since(&self.site.setup.dirty, listing.changes.clone());
         if changes.is_empty() {
             if !has_moved {
                 return Ok(CommitEnd::Nothing);
@@ -126,15 +135,17 @@ impl Committing<'_> {
         }
         let Worded { message, was_asked } = self.message()?;
         // What is committed is what passed the gates, whatever the agent did while it was asked.
-        if was_asked
-            && (git::since(&self.site.setup.dirty, git.changes(&mut self.site.supervisor)?) != changes
-                || git.head(&mut self.site.supervisor)? != head)
-        {
-            self.site.ledger.warn(CHANGED.to_owned());
-            return Ok(CommitEnd::Changed { cause: Some(ChangeCause::AgentAsked) });
+        if was_asked {
+            listing = git.listing(&mut self.site.supervisor)?;
+            if git::since(&self.site.setup.dirty, listing.changes.clone()) != changes
+                || git.head(&mut self.site.supervisor)? != head
+            {
+                self.site.ledger.warn(CHANGED.to_owned());
+                return Ok(CommitEnd::Changed { cause: Some(ChangeCause::AgentAsked) });
+            }
         }
         self.site.ledger.record(Event::CommitStarted { head, message: message.clone(), boot: boot::id() });
-        match self.commit_patiently(git, &changes, &message)? {
+        match self.commit_patiently(git, &changes, &listing.staged, &message)? {
             Ok(()) => self.made(git),
             Err(output) => Ok(CommitEnd::Failed { output: truncate(&output, MAX_TOLD_CHARS) }),
         }
@@ -165,10 +176,11 @@ impl Committing<'_> {
         &mut self,
         git: &Git,
         changes: &[Change],
+        staged: &[PathBuf],
         message: &str,
     ) -> io::Result<std::result::Result<(), String>> {
         let until = Instant::now() + LOCK_TIMEOUT;
-        let mut is_named = false;
+        let (mut is_named, mut staged) = (false, Some(staged));
         loop {
             let Self { site, containment, .. } = &mut *self;
             let limit = call_timeout(&site.setup);
@@ -178,13 +190,15 @@ impl Committing<'_> {
                 let spec = withheld.iter().fold(spec, |spec, name| spec.without(*name));
                 containment.wrap(spec.within(limit))
             };
-            let committed = git.commit(&mut site.supervisor, changes, message, &mut contain)?;
+            let committed = git.commit(&mut site.supervisor, changes, staged, message, &mut contain)?;
             let Some(lock) = committed.as_ref().err().and_then(|refusal| lock_in(refusal)) else {
                 return Ok(committed);
             };
             if until < Instant::now() {
                 return Ok(committed);
             }
+            // The other git may stage something.
+            staged = None;
             if !std::mem::replace(&mut is_named, true) {
                 let text = format!("git is locked by another process: ralph waits until {lock} is gone");
                 self.site.ledger.warn(text);
@@ -197,9 +211,9 @@ impl Committing<'_> {
     }
 
     fn made(&mut self, git: &Git) -> Result<CommitEnd> {
-        let (commit, message) = git.last_commit(&mut self.site.supervisor)?;
+        let LastCommit { short_id, message } = git.last_commit(&mut self.site.supervisor)?;
         let subject = message.lines().next().unwrap_or_default().to_owned();
-        Ok(CommitEnd::Made { commit, subject, beyond: beyond::files(self.site, git)? })
+        Ok(CommitEnd::Made { commit: short_id, subject, beyond: beyond::files(self.site, git)? })
     }
 
     /// Any other SCM that has `status` and `commit -m`.

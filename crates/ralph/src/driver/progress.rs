@@ -3,18 +3,22 @@
 use ralph_core::engine::event::{Tree, Turn};
 
 use super::site::Site;
-use crate::project::git::Git;
+use crate::project::git::{Git, TreeLook};
 
 /// The repository whose files tell whether anything comes of the work, also where ralph does not commit.
+///
+/// Invariant: a look after a turn serves a commit that follows at once, and nothing else.
 pub(super) struct Trees {
     repository: Option<Git>,
     /// Whether a rule looks at them.
     watches: bool,
+    /// The last look, as long as nothing has run since.
+    last: Option<TreeLook>,
 }
 
 impl Trees {
     pub(super) fn new(repository: Option<Git>, watches: bool) -> Self {
-        Self { repository, watches }
+        Self { repository, watches, last: None }
     }
 
     /// The repository that the project is in.
@@ -22,9 +26,30 @@ impl Trees {
         self.repository.as_ref()
     }
 
-    /// The files in short; nothing where no one wants to know.
-    pub(super) fn now(&self, site: &mut Site) -> Option<Tree> {
-        self.repository().filter(|_| self.watches)?.tree(&mut site.supervisor).ok()
+    /// The files in short before a turn; nothing where no one wants to know. Hooks may have changed them after a commit.
+    pub(super) fn before_turn(&mut self, site: &mut Site) -> Option<Tree> {
+        self.forget();
+        self.look(site).map(|look| look.tree())
+    }
+
+    /// The same after it; the look is kept for a commit that follows.
+    pub(super) fn after_turn(&mut self, site: &mut Site) -> Option<Tree> {
+        self.last = self.look(site);
+        self.last.as_ref().map(TreeLook::tree)
+    }
+
+    /// The last look, if nothing has run since.
+    pub(super) fn take(&mut self) -> Option<TreeLook> {
+        self.last.take()
+    }
+
+    /// Something is about to run.
+    pub(super) fn forget(&mut self) {
+        self.last = None;
+    }
+
+    fn look(&self, site: &mut Site) -> Option<TreeLook> {
+        self.repository().filter(|_| self.watches)?.look(&mut site.supervisor).ok()
     }
 }
 

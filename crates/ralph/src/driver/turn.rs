@@ -111,7 +111,7 @@ impl Driver {
             let hooks = hooked.map(|hooked| hooked.settle(&over.tally));
             let undone = untouched::put_back(&mut self.site, self.trees.repository(), &folder);
             let view = self.site.run().plan.looks().then(|| self.observe());
-            let tree = self.trees.now(&mut self.site);
+            let tree = self.trees.after_turn(&mut self.site);
             let branch = self.strayed_to();
             self.warn_of_other_branch(began_on);
             let is_claimed = view.as_ref().is_some_and(|view| self.site.run().plan.is_claimed_by_file(view));
@@ -165,7 +165,7 @@ impl Driver {
             Some(stories) => Some(stories.before_turn(site, git.as_ref(), &turn)?),
             None => None,
         };
-        Ok(Turn { tasks, tree: trees.now(site), ..turn })
+        Ok(Turn { tasks, tree: trees.before_turn(site), ..turn })
     }
 }
 

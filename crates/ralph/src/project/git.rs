@@ -12,23 +12,21 @@ use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
     io,
-    os::unix::ffi::{OsStrExt, OsStringExt},
+    os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
 };
 
-use ralph_core::engine::event::Tree;
 use ralph_sys::{
     calls::{git, looking_git, refusal, succeeded},
-    hash::{fingerprint, fnv},
     paths::is_repository,
     process::{Captured, Spec, Supervisor},
 };
 
-use super::own_output;
 use listed::since_commit;
 
 pub(crate) use exclude::{OWN_FILES, exclude_own_files};
 pub(crate) use kept::RestoredFiles;
+pub(crate) use listed::TreeLook;
 pub(crate) use unfinished::Unfinished;
 
 /// Everything git prints that ralph looks at fits in here, except the list of changes.
@@ -69,6 +67,15 @@ pub(crate) struct FileChange {
     /// Lines; nothing for a file that is no text.
     pub(crate) added: Option<u64>,
     pub(crate) removed: Option<u64>,
+}
+
+/// The commit that is checked out.
+#[derive(Debug)]
+pub(crate) struct LastCommit {
+    /// As people write it.
+    pub(crate) short_id: String,
+    /// The whole of it.
+    pub(crate) message: String,
 }
 
 impl Change {
@@ -159,12 +166,12 @@ impl Git {
         Ok(succeeded(&captured).then(|| text(&captured.out)))
     }
 
-    /// The abbreviated id and the whole message of HEAD.
-    pub(crate) fn last_commit(&self, supervisor: &mut Supervisor) -> io::Result<(String, String)> {
+    /// The commit of HEAD.
+    pub(crate) fn last_commit(&self, supervisor: &mut Supervisor) -> io::Result<LastCommit> {
         let captured = self.call(supervisor, &["log", "-1", "--format=%h%x00%B"])?;
         let out = text(&captured.out);
-        let (id, message) = out.split_once('\0').unwrap_or((&out, ""));
-        Ok((id.to_owned(), message.trim().to_owned()))
+        let (short_id, message) = out.split_once('\0').unwrap_or((&out, ""));
+        Ok(LastCommit { short_id: short_id.to_owned(), message: message.trim().to_owned() })
     }
 
     /// Whether one commit is in the history of the other.
@@ -272,41 +279,6 @@ impl Git {
         let captured =
             supervisor.capture(self.here(looking_git(&self.top, words.to_vec())), MAX_CHANGES_LEN)?;
         Ok(succeeded(&captured).then_some(captured.out))
-    }
-
-    /// Everything that is not as HEAD has it, new files included, ralph's own files not.
-    pub(crate) fn changes(&self, supervisor: &mut Supervisor) -> io::Result<Vec<Change>> {
-        let captured = supervisor.capture(self.spec(&STATUS), MAX_CHANGES_LEN)?;
-        if !succeeded(&captured) {
-            return Err(io::Error::other(format!("git status failed: {}", text(&captured.err))));
-        }
-        Ok(self.changes_in(&captured.out))
-    }
-
-    /// The changes that git lists.
-    fn changes_in(&self, listed: &[u8]) -> Vec<Change> {
-        own_output::look_again();
-        let entries = listed.split(|byte| *byte == 0).filter(|entry| 3 < entry.len());
-        // Staged as new and gone again is as HEAD has it.
-        let entries = entries.filter(|entry| !entry.starts_with(b"AD "));
-        let paths = entries.map(|entry| PathBuf::from(OsString::from_vec(entry[3..].to_vec())));
-        let mut changes = Vec::new();
-        for path in paths.filter(|path| !self.is_own(path)) {
-            let fingerprint = fingerprint(&self.top.join(&path));
-            changes.push(Change { path, fingerprint });
-        }
-        changes
-    }
-
-    /// The files in short: HEAD, and a fingerprint of everything that is not as HEAD has it.
-    pub(crate) fn tree(&self, supervisor: &mut Supervisor) -> io::Result<Tree> {
-        let head = self.head(supervisor)?;
-        let mut all = Vec::new();
-        for change in self.changes(supervisor)? {
-            all.extend_from_slice(change.path.as_os_str().as_bytes());
-            all.extend_from_slice(format!("\0{}\0", change.fingerprint).as_bytes());
-        }
-        Ok(Tree { head, changes: format!("{:x}", fnv(&all)) })
     }
 
     fn call(&self, supervisor: &mut Supervisor, args: &[&str]) -> io::Result<Captured> {

@@ -133,7 +133,7 @@ fn commit(
     if changes.is_empty() {
         return Ok(false);
     }
-    match git.commit(supervisor, &changes, &format!("chore: archive {name}"), &mut Ok)? {
+    match git.commit(supervisor, &changes, None, &format!("chore: archive {name}"), &mut Ok)? {
         Ok(()) => Ok(true),
         Err(refusal) => Err(Error::new(format!(
             "the files are in {}, but git could not commit them: {refusal}",

@@ -288,7 +288,7 @@ impl Findings {
         if changes.is_empty() {
             return Ok(());
         }
-        git.commit(supervisor, &changes, &self.message(), &mut without_hooks)?.map_err(io::Error::other)
+        git.commit(supervisor, &changes, None, &self.message(), &mut without_hooks)?.map_err(io::Error::other)
     }
 
     fn message(&self) -> String {

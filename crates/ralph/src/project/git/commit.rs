@@ -1,10 +1,10 @@
 //! Makes a commit of some files and nothing else.
 
-use std::{collections::BTreeSet, io, os::unix::ffi::OsStrExt};
+use std::{collections::BTreeSet, ffi::OsStr, io, os::unix::ffi::OsStrExt, path::PathBuf};
 
 use ralph_sys::{
     calls::{refusal, succeeded},
-    hash::GONE,
+    hash::{GONE, fingerprint},
     process::{Spec, Supervisor},
 };
 
@@ -12,14 +12,20 @@ use super::{Change, DIFF, Git, MAX_CHANGES_LEN, MAX_OUTPUT_LEN};
 
 /// With more paths than these git takes long to compare each file with each path.
 const MANY: usize = 200;
+/// An index of this length has thousands of files: git takes long to make a second one.
+const LARGE_INDEX_LEN: u64 = 256 * 1024;
+/// What git runs while it makes a commit.
+const HOOKS: [&str; 3] = ["pre-commit", "prepare-commit-msg", "commit-msg"];
 
 impl Git {
-    /// Commits these files as they are now and nothing else; returns what git printed if it refuses. `contain` makes
-    /// each call one that runs where the agent runs.
+    /// Commits these files as they are now and nothing else; returns what git printed if it refuses. `staged` are the paths of
+    /// which the index has something else than HEAD, where that was looked at just now. `contain` makes each call one that runs
+    /// where the agent runs.
     pub(crate) fn commit(
         &self,
         supervisor: &mut Supervisor,
         changes: &[Change],
+        staged: Option<&[PathBuf]>,
         message: &str,
         contain: &mut dyn FnMut(Spec) -> io::Result<Spec>,
     ) -> io::Result<Result<(), String>> {
@@ -27,55 +33,107 @@ impl Git {
         let merging = self
             .call(supervisor, &["rev-parse", "--verify", "--quiet", "MERGE_HEAD"])
             .is_ok_and(|it| succeeded(&it));
-        if !merging && MANY < changes.len() && self.is_alone(supervisor, changes)? {
-            return self.commit_index(supervisor, changes, message, contain);
+        let is_whole = merging || self.may_commit_index(supervisor, changes, staged)?;
+        let is_many = !merging && is_whole && MANY < changes.len();
+        let stage = if is_many && !changes.iter().any(is_repository) {
+            vec![self.stage_at_once(changes)]
+        } else {
+            self.stage(changes, is_whole)
+        };
+        if let Err(refusal) = in_turn(supervisor, stage, contain)? {
+            return Ok(Err(refusal));
         }
-        let (gone, there): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.fingerprint == GONE);
+        let message = format!("--message={message}");
+        let commit = ["commit", "--quiet", &message];
+        // Looked at again: others may have staged something meanwhile.
+        let commit = if merging || is_whole && self.is_alone(supervisor, changes)? {
+            self.committing(&commit)
+        } else {
+            self.spec_of(&[&commit[..], &["--only"]].concat(), &changes.iter().collect::<Vec<_>>())
+        };
+        in_turn(supervisor, vec![commit], contain)
+    }
+
+    /// Whether the index itself can be committed, which is quick: `--only` has git make a second one and look at every file twice.
+    fn may_commit_index(
+        &self,
+        supervisor: &mut Supervisor,
+        changes: &[Change],
+        staged: Option<&[PathBuf]>,
+    ) -> io::Result<bool> {
+        // What is left for a large repository with hooks is slow, and right.
+        let is_needed = MANY < changes.len() || changes.iter().any(|change| self.is_new_folder(change));
+        if !is_needed && !self.is_large() {
+            return Ok(false);
+        }
+        // Git would conclude what is begun, in the name of the other author.
+        if self.unfinished().is_some() {
+            return Ok(false);
+        }
+        // While a hook runs, the index is not locked, and others can stage something.
+        if !is_needed && self.has_hooks(supervisor)? {
+            return Ok(false);
+        }
+        staged.map_or_else(|| self.is_alone(supervisor, changes), |staged| Ok(is_all(staged, changes)))
+    }
+
+    /// Whether this was a file and is a folder, which `--only` takes for a repository.
+    fn is_new_folder(&self, change: &Change) -> bool {
+        let path = self.top.join(&change.path);
+        let is_folder = path.symlink_metadata().is_ok_and(|it| it.is_dir());
+        is_folder && !is_repository(change) && !path.join(".git").exists()
+    }
+
+    /// Whether the index is long.
+    fn is_large(&self) -> bool {
+        let index = self.dir().map(|dir| dir.join("index"));
+        index.and_then(|index| index.metadata().ok()).is_some_and(|it| LARGE_INDEX_LEN <= it.len())
+    }
+
+    /// Whether something runs while a commit is made, by a file or by the configuration.
+    fn has_hooks(&self, supervisor: &mut Supervisor) -> io::Result<bool> {
+        // Not `spec`, which has no hooks.
+        let folder = supervisor.capture(
+            self.committing(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"]),
+            MAX_OUTPUT_LEN,
+        )?;
+        let configured = self.call(supervisor, &["config", "--get-regexp", r"^hook\..*\.command$"])?;
+        let folder = PathBuf::from(OsStr::from_bytes(folder.out.trim_ascii_end()));
+        Ok(!configured.out.is_empty() || HOOKS.iter().any(|name| folder.join(name).exists()))
+    }
+
+    /// Puts the files into the index.
+    fn stage(&self, changes: &[Change], is_whole: bool) -> Vec<Spec> {
+        let is_gone = |change: &&Change| {
+            change.fingerprint == GONE && fingerprint(&self.top.join(&change.path)) == GONE
+        };
+        let (gone, there): (Vec<_>, Vec<_>) = changes.iter().partition(is_gone);
         let mut calls = Vec::new();
         // `add -A` takes everything when it is given nothing.
         if !there.is_empty() {
             calls.push(self.spec_of(&["add", "-A"], &there));
         }
         // `add` refuses what the agent has removed from the index too; `commit --only` does not need it.
-        if merging && !gone.is_empty() {
-            let remove = ["rm", "--cached", "--quiet", "--ignore-unmatch"];
-            calls.push(self.spec_of(&remove, &gone));
+        if is_whole && !gone.is_empty() {
+            let remove = self.committing(&["update-index", "--force-remove", "-z", "--stdin"]);
+            calls.push(remove.input(listed(gone.into_iter())));
         }
-        let message = format!("--message={message}");
-        let commit = ["commit", "--quiet", &message];
-        calls.push(if merging {
-            self.committing(&commit)
-        } else {
-            self.spec_of(&[&commit[..], &["--only"]].concat(), &changes.iter().collect::<Vec<_>>())
-        });
-        in_turn(supervisor, calls, contain)
+        calls
     }
 
-    /// Whether these changes can be all of the next commit: nothing else is staged, and none is a whole repository, which only
-    /// `add` takes.
+    /// The same for very many: for each of many paths `add` would look at all of them.
+    fn stage_at_once(&self, changes: &[Change]) -> Spec {
+        let stage = self.committing(&["update-index", "--add", "--remove", "-z", "--stdin"]);
+        stage.input(listed(changes.iter()))
+    }
+
+    /// Whether nothing else is staged.
     fn is_alone(&self, supervisor: &mut Supervisor, changes: &[Change]) -> io::Result<bool> {
         let staged = [&DIFF[..], &["--cached", "--name-only"]].concat();
         let captured = supervisor.capture(self.spec(&staged), MAX_CHANGES_LEN)?;
-        let own: BTreeSet<&[u8]> = changes.iter().map(|change| change.path.as_os_str().as_bytes()).collect();
         let names = captured.out.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        let is_repository = |change: &Change| change.path.as_os_str().as_bytes().ends_with(b"/");
-        let is_alone = names.into_iter().all(|name| own.contains(name));
-        Ok(succeeded(&captured) && is_alone && !changes.iter().any(is_repository))
-    }
-
-    /// Puts the files into the index and commits that: for each of many paths git would look at all of them.
-    fn commit_index(
-        &self,
-        supervisor: &mut Supervisor,
-        changes: &[Change],
-        message: &str,
-        contain: &mut dyn FnMut(Spec) -> io::Result<Spec>,
-    ) -> io::Result<Result<(), String>> {
-        let stage = self.committing(&["update-index", "--add", "--remove", "-z", "--stdin"]);
-        let message = format!("--message={message}");
-        let calls =
-            vec![stage.input(listed(changes.iter())), self.committing(&["commit", "--quiet", &message])];
-        in_turn(supervisor, calls, contain)
+        let staged: Vec<PathBuf> = names.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect();
+        Ok(succeeded(&captured) && is_all(&staged, changes))
     }
 
     /// A call for the paths of these changes, which go by standard input: there may be very many.
@@ -83,6 +141,17 @@ impl Git {
         let by_input = ["--pathspec-from-file=-", "--pathspec-file-nul"];
         self.committing(&[args, &by_input].concat()).input(listed(changes.iter().copied()))
     }
+}
+
+/// Whether all that is staged is among these changes.
+fn is_all(staged: &[PathBuf], changes: &[Change]) -> bool {
+    let own: BTreeSet<&PathBuf> = changes.iter().map(|change| &change.path).collect();
+    staged.iter().all(|path| own.contains(path))
+}
+
+/// Whether this is a whole repository, which only `add` takes.
+fn is_repository(change: &Change) -> bool {
+    change.path.as_os_str().as_bytes().ends_with(b"/")
 }
 
 /// The paths of these changes as git reads them.

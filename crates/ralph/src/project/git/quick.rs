@@ -27,7 +27,7 @@ impl Git {
         if !said.status.success() {
             return Err(io::Error::other(format!("git status failed: {}", text(&said.stderr))));
         }
-        Ok(self.changes_in(&said.stdout))
+        Ok(self.listing_in(&said.stdout).changes)
     }
 
     /// The files that git does not know.
