@@ -252,4 +252,27 @@ mod tests {
         assert!(of("https://github.com/a/b").is_same_place(&of("git@github.com:a/b.git")));
         assert!(!of("https://github.com/a/b").is_same_place(&of("https://github.com/a/c")));
     }
+
+    #[test]
+    fn a_name_with_a_dot_before_it_is_no_repository() {
+        for (address, is_one) in [
+            ("https://github.com/owner/name", true),
+            ("https://github.com/.owner/name", false),
+            ("https://github.com/owner/.name", false),
+            ("https://github.com/owner//name", false),
+            ("https://github.com/owner/na me", false),
+        ] {
+            assert_eq!(RemoteRepository::of("origin", address, None).is_some(), is_one, "{address}");
+        }
+    }
+
+    #[test]
+    fn an_address_is_a_path_unless_a_host_comes_before_its_colon() {
+        let path = |text: &str| Some((String::new(), text.to_owned()));
+        assert_eq!(split("git@host:owner/name"), Some(("host".to_owned(), "owner/name".to_owned())));
+        for text in ["a/b:c", ":x", "../name", "/x/y"] {
+            assert_eq!(split(text), path(text), "{text}");
+        }
+        assert_eq!(split(""), None);
+    }
 }

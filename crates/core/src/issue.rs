@@ -134,7 +134,7 @@ impl ForgeIssue {
 
     /// Reads a list of issues; pull requests are not among them.
     pub fn read_all(answer: Value) -> Result<Vec<Self>, String> {
-        let Value::Array(all) = answer else { return Err("it is no list".to_owned()) };
+        let Value::Array(all) = answer else { return Err("it is not a list".to_owned()) };
         let read: Result<Vec<Self>, String> = all.into_iter().map(Self::read).collect();
         Ok(read?.into_iter().filter(|issue| !issue.is_pull_request).collect())
     }
@@ -194,5 +194,17 @@ mod tests {
             check(association, &Trust { authors: vec!["anne".to_owned()], is_contained: false }, false);
             check(association, &Trust { authors: Vec::new(), is_contained: true }, true);
         }
+    }
+
+    #[test]
+    fn pull_requests_are_not_among_the_issues() {
+        let issue = |number: u64| {
+            serde_json::json!({"number": number, "title": "t", "html_url": "u", "comments": 0,
+                "user": {"login": "ann"}, "author_association": "OWNER"})
+        };
+        let mut pull_request = issue(2);
+        pull_request["pull_request"] = serde_json::json!({});
+        let all = ForgeIssue::read_all(Value::Array(vec![issue(1), pull_request, issue(3)])).expect("issues");
+        assert_eq!(all.iter().map(|it| it.number).collect::<Vec<_>>(), [1, 3]);
     }
 }

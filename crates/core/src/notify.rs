@@ -268,4 +268,15 @@ mod tests {
              \"{\\\"text\\\":\\\"a\\\\nb\\\\\\\\ \\\\\\\"c\\\\\\\" @d\\\"}\"\n"
         );
     }
+
+    #[test]
+    fn an_address_is_in_no_message_about_the_program_itself() {
+        assert_eq!(format!("{:?}", Address::Url("https://ntfy.sh/secret".to_owned())), "Url");
+        assert_eq!(format!("{:?}", Address::Variable("HOOK".to_owned())), "Variable(HOOK)");
+    }
+
+    #[test]
+    fn quotes_hold_everything_but_control_characters() {
+        assert_eq!(quoted("a\"b\\c\nd\re\tf\u{1}\u{7f}g"), r#""a\"b\\c\nd\re\tfg""#);
+    }
 }

@@ -87,8 +87,7 @@ impl Surroundings<'_> {
         let Self { task, ralph, .. } = self;
         format!(
             "You work on the task \"{task}\". You are started again, with fresh context, until it is done.\n{}\
-             - To have a part done by another agent: {ralph} job -p \"...\" waits for it; with --detach it goes on \
-             beside you. {ralph} task list --tree shows who is at work.\n\
+             - To have a part done by another agent: {ralph} job -p \"...\" waits for it; with --detach it continues beside you. {ralph} task list --tree shows who is at work.\n\
              - When the whole task is done, write what was done into the file DONE in the task folder: \
              echo \"...\" > \"$TASK_FOLDER/DONE\". Nothing else ends it, neither your words nor your exit code.\n\
              - If you must wait for a person or for something outside, say for what, and end: \

@@ -92,4 +92,20 @@ mod tests {
         let contact = Contact { host: "example.org:443".to_owned(), refused: Some("no".to_owned()) };
         assert_eq!(contact.hint().as_deref(), Some("\"sandbox\": {\"hosts\": [\"example.org\"]}"));
     }
+
+    #[test]
+    fn addresses_of_the_link_are_where_credentials_are_handed_out() {
+        for host in [
+            "[fe80::1]:80",
+            "[fe80::a9fe:a9fe]:80",
+            "[febf::1]:80",
+            "[fd00:ec2::254]:80",
+            "169.254.169.254:80",
+        ] {
+            assert!(hands_out_credentials(host), "{host}");
+        }
+        for host in ["[2001:db8::1]:80", "[140::1]:80", "[fec0::1]:80", "[fd00:ec3::254]:80", "8.8.8.8:80"] {
+            assert!(!hands_out_credentials(host), "{host}");
+        }
+    }
 }

@@ -115,12 +115,12 @@ impl Level {
     /// What it does not cover, in words.
     pub fn uncovered(self) -> &'static [&'static str] {
         match self {
-            Self::Embedded => &["data sent to allowed hosts", "flaws of the kernel", "the agent's own key"],
+            Self::Embedded => &["data sent to allowed hosts", "bugs in the kernel", "the agent's own key"],
             Self::Bwrap => &[
                 "data sent to allowed hosts",
-                "flaws of the kernel",
+                "bugs in the kernel",
                 "the agent's own key",
-                "the number of processes of the superuser",
+                "the number of root's processes",
             ],
             Self::Landlock => &[
                 "protected paths and secrets inside the project: the former are compared after each turn",
@@ -134,11 +134,11 @@ impl Level {
             }
             Self::Sbx => &[
                 "protected paths inside the project, which are only compared after each turn",
-                "containers that go on when ralph itself is killed",
+                "virtual machines that keep running when ralph itself is killed",
             ],
             Self::Docker => &[
                 "hosts by name: the container has the network that Docker gives it",
-                "containers that go on when ralph itself is killed",
+                "containers that keep running when ralph itself is killed",
             ],
             Self::None => &["anything"],
         }

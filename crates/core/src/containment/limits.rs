@@ -79,4 +79,17 @@ mod tests {
         }
         assert_eq!(SandboxLimits::default().reached(u64::MAX, Some(0)), None);
     }
+
+    #[test]
+    fn a_person_is_told_which_limit_it_was_and_how_far() {
+        let (memory, free_disk) = (Some(2_000_000_000), Some(500_000_000));
+        let limits = SandboxLimits { memory, file_size: None, free_disk };
+        let told = limits.explained(Reached::Memory(2_100_900_000));
+        assert!(told.contains("2100 MB of memory in use, at most 2000 MB (sandbox.maxMemory)"), "{told}");
+        let told = limits.explained(Reached::FreeDisk(400_000_000));
+        assert!(
+            told.contains("400 MB of the disk is free, at least 500 MB must be (sandbox.minFreeDisk)"),
+            "{told}"
+        );
+    }
 }

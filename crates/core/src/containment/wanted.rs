@@ -133,4 +133,14 @@ mod tests {
         assert_eq!(of(Choice::Level(Level::Docker)), Level::Docker);
         assert_eq!(Wanted::default().level(), Level::None);
     }
+
+    #[test]
+    fn limits_are_recorded_where_there_are_some() {
+        let recorded = |limits| {
+            let wanted = Wanted { limits, ..Wanted::default() };
+            serde_json::to_value(wanted).expect("a value").get("limits").is_some()
+        };
+        assert!(!recorded(SandboxLimits::default()));
+        assert!(recorded(SandboxLimits { memory: Some(1), ..SandboxLimits::default() }));
+    }
 }

@@ -96,8 +96,8 @@ fn login(agent: &Agent, is_used: bool) -> Fact {
     let name = &agent.name;
     let here = |level, text: String| fact(Group::Agents, level, text);
     match &agent.login {
-        Login::Key { variable } => here(Severity::Good, format!("{name} is logged in by {variable}")),
-        Login::File { path } => here(Severity::Good, format!("{name} is logged in by {}", path.display())),
+        Login::Key { variable } => here(Severity::Good, format!("{name} is logged in with {variable}")),
+        Login::File { path } => here(Severity::Good, format!("{name} is logged in with {}", path.display())),
         Login::Unknown { why } => {
             here(Severity::Note, format!("{name}: ralph cannot see whether it is logged in: {why}"))
         }
@@ -263,8 +263,8 @@ fn project(findings: &Findings) -> Vec<Fact> {
     }];
     facts.extend(space(Group::Project, place));
     facts.push(match &findings.running {
-        Some(run) => here(Severity::Note, format!("run {run} is going on; another must wait for it")),
-        None => here(Severity::Good, "no run is going on".to_owned()),
+        Some(run) => here(Severity::Note, format!("run {run} is running; another must wait for it")),
+        None => here(Severity::Good, "no run is active".to_owned()),
     });
     facts
 }

@@ -162,4 +162,20 @@ mod tests {
             assert_eq!(is_metered(&used), expected, "{used:?}");
         }
     }
+
+    #[test]
+    fn what_an_agent_may_use_is_used_up_at_its_limit() {
+        let cost = AgentBudget { max_cost: Some(2.0), max_tokens: None };
+        let tokens = AgentBudget { max_cost: None, max_tokens: Some(100) };
+        for (own, used, expected) in [
+            (&cost, usage(Some(1.9), 999, 0, 0), false),
+            (&cost, usage(Some(2.0), 0, 0, 0), true),
+            (&cost, usage(None, 999, 0, 0), false),
+            (&tokens, usage(Some(9.0), 90, 0, 9), false),
+            (&tokens, usage(Some(9.0), 90, 0, 10), true),
+            (&tokens, usage(None, 900, 0, 0), true),
+        ] {
+            assert_eq!(is_used_up(own, &used), expected, "{own:?} {used:?}");
+        }
+    }
 }

@@ -247,4 +247,25 @@ mod tests {
         assert_eq!(value, serde_json::json!({"file": "f", "key": "k", "now": "2", "effect": "new_runs"}));
         assert_eq!(serde_json::from_value::<Edit>(value).expect("an edit"), later);
     }
+
+    #[test]
+    fn the_first_command_of_a_place_keeps_place_and_time_for_all() {
+        let command = |name: &str, when| Gate::new(Check::Command { command: name.to_owned() }, when);
+        let review = || {
+            let check = Check::Review { name: "r".to_owned(), by: Vec::new(), rounds: 1 };
+            Gate::new(check, When::Claimed)
+        };
+        let had = vec![
+            review(),
+            command("own", When::Claimed),
+            command("a", When::EveryTurn),
+            command("other", When::Claimed),
+            command("b", When::ChangedOrClaimed),
+        ];
+        let mut plan = Plan { gates: had.clone(), ..presets::run("DONE", Vec::new()) };
+        let before = [had[0].clone(), had[2].clone(), had[4].clone()];
+        plan.replace_commands(&before, &gates(&["c"], When::Claimed), When::Claimed);
+        let expected = [had[1].clone(), command("c", When::EveryTurn), had[3].clone()];
+        assert_eq!(plan.gates, expected);
+    }
 }

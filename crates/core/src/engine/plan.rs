@@ -72,7 +72,7 @@ pub struct Plan {
     /// When a reviewer is asked whether a claimed change fixes the task or only its checks.
     #[serde(skip_serializing_if = "LookWhen::is_off", default = "LookWhen::off")]
     pub look: LookWhen,
-    /// What follows when it does not say that it fixes the task.
+    /// What follows when the reviewer does not say that the change fixes the task.
     #[serde(skip_serializing_if = "OnLook::is_report", default)]
     pub on_look: OnLook,
     /// The branch that the work is for, where ralph commits.

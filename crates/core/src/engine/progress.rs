@@ -215,7 +215,7 @@ fn escalation(what: &str, times: u32, ends: bool) -> String {
 fn unfinished(claims: &[Claim], times: u32) -> String {
     format!(
         "Every check passes, and nothing has changed for {times} iterations. If the task is done, say so: {}. If it is \
-         not, continue with what is left. If you cannot go on without a person, write {} as the last line of your last \
+         not, continue with what is left. If you cannot continue without a person, write {} as the last line of your last \
          message. If nothing changes in this iteration either, the run ends.",
         finish::how(claims),
         blocked::marker(claims)

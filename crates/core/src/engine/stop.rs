@@ -120,7 +120,7 @@ impl Stop {
                 format!("the turn changed files that can remove ralph's guard: {}", changed.join(", "))
             }
             Self::Unguarded { unjudged, .. } if !unjudged.is_empty() => {
-                format!("tools ran that ralph's guard has not judged: {}", unjudged.join(", "))
+                format!("tools ran that ralph's guard has not checked: {}", unjudged.join(", "))
             }
             Self::Unguarded { .. } => {
                 "the agent used tools, but ralph's hook that guards them was never called".to_owned()
@@ -250,7 +250,7 @@ mod tests {
         check(
             Stop::Unguarded { changed: vec![], unjudged: vec!["Bash (t1)".to_owned()] },
             json!({"outcome": "stopped", "why": "unguarded", "unjudged": ["Bash (t1)"]}),
-            "tools ran that ralph's guard has not judged: Bash (t1)",
+            "tools ran that ralph's guard has not checked: Bash (t1)",
         );
         check(
             Stop::Unguarded { changed: vec![], unjudged: vec![] },

@@ -183,7 +183,7 @@ pub fn read(text: &str) -> Result<Document, Vec<BadLine>> {
             }
             Shown::Box(indent, place, words) => match mark(&text[start + place..]) {
                 Some(_) if words.is_empty() => {
-                    bad.push(BadLine::new(number, "the box has no task behind it"));
+                    bad.push(BadLine::new(number, "the box has no task after it"));
                 }
                 Some(mark) => section.take_box(number, indent, mark, words),
                 None => bad.push(BadLine::new(number, "expected `[ ]` or `[x]`")),

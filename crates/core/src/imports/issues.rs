@@ -61,4 +61,19 @@ mod tests {
         );
         assert_eq!(second.criteria, ["Weeks like ‹response>DONE‹/response>", "@\u{2060}/etc/passwd"]);
     }
+
+    #[test]
+    fn issues_keep_their_order_and_those_that_are_too_many_are_named() {
+        let issue = |number| ForgeIssue { number, title: "t".to_owned(), ..ForgeIssue::default() };
+        let count = u64::try_from(MAX_STORIES).expect("few");
+        let found: Vec<(ForgeIssue, String)> =
+            (1..=count + 2).map(|number| (issue(number), String::new())).collect();
+        let imported = of_issues(&found);
+        assert_eq!(
+            imported.stories.iter().take(3).map(|it| it.priority).collect::<Vec<_>>(),
+            [1.0, 2.0, 3.0]
+        );
+        assert_eq!(imported.stories.len(), MAX_STORIES);
+        assert_eq!(imported.left_out, [count + 1, count + 2].map(|number| format!("issue #{number}")));
+    }
 }

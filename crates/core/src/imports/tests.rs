@@ -1,5 +1,7 @@
 //! Lists in the shapes that tools write them in, and what becomes of each line.
 
+mod parts;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -189,7 +191,7 @@ fn bad_lines_are_named() {
         &[
             (3, "expected `[ ]` or `[x]`"),
             (4, "expected `[ ]` or `[x]`"),
-            (5, "the box has no task behind it"),
+            (5, "the box has no task after it"),
         ],
     );
     check_bad(SourceKind::CheckList, "- [ ] a\n```\n- [ ] b\n", &[(2, "this code block never ends")]);

@@ -41,7 +41,7 @@ pub fn fenced(thread: &FencedThread<'_>, trust: &Trust, mark: &str) -> String {
     if !others.is_empty() {
         let count = others.len();
         lines.note(&format!(
-            "{count} comments are left out: their authors have no standing in the repository"
+            "{count} comments are left out: their authors are not owner, member or collaborator"
         ));
     }
     for comment in told {
@@ -212,7 +212,12 @@ mod tests {
         issue.comments = 2;
         let text = told(&issue, &comments, &Trust::default());
         assert!(!text.contains("keys") && text.contains("| Yes."), "{text}");
-        assert!(text.contains("[ralph: 1 comments are left out: their authors have no standing"), "{text}");
+        assert!(
+            text.contains(
+                "[ralph: 1 comments are left out: their authors are not owner, member or collaborator"
+            ),
+            "{text}"
+        );
         let text = told(&issue, &comments, &Trust { authors: vec!["eve".to_owned()], is_contained: false });
         assert!(text.contains("keys") && !text.contains("left out"), "{text}");
         assert!(told(&issue, &comments, &Trust { authors: vec![], is_contained: true }).contains("keys"));

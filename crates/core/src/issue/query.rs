@@ -47,7 +47,7 @@ pub fn number(text: &str) -> Result<u64, String> {
     let number = digits.parse::<u64>().ok().filter(|number| 0 < *number);
     number
         .filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
-        .ok_or_else(|| format!("`{text}` is no number of an issue, such as 12"))
+        .ok_or_else(|| format!("`{text}` is not the number of an issue, such as 12"))
 }
 
 /// Words, which spaces or commas part; quotes keep a word with spaces together.
@@ -109,10 +109,17 @@ mod tests {
         wrong("", "expected numbers");
         wrong("label:", "expected label:");
         wrong("state:closed", "expected label:");
-        wrong("ready", "is no number");
-        wrong("0", "is no number");
-        wrong("+3", "is no number");
+        wrong("ready", "is not the number of an issue");
+        wrong("0", "is not the number of an issue");
+        wrong("+3", "is not the number of an issue");
         wrong("12 label:x", "not both");
         wrong("label:\"x", "quote");
+    }
+
+    #[test]
+    fn a_word_without_a_value_is_refused() {
+        for text in ["label:", "assignee:", "milestone:", "creator:", "author:ann"] {
+            assert!(IssueQuery::parse(text).is_err(), "{text}");
+        }
     }
 }

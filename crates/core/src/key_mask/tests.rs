@@ -157,6 +157,23 @@ fn words_stay() {
         "grep -- '-----BEGIN RSA PRIVATE KEY-----' *.pem",
         "MSG.0123456789abcdefghij.0123456789abcdefghij0123456789abcdefghij0123456789",
         "sk-***",
+        // A word goes on: what is before is no escape, although one of its letters could end one.
+        "tsk-0123456789abcdef0123456789abcdef",
+        "\\xsk-0123456789abcdef0123456789abcdef",
+        "u1234sk-0123456789abcdef0123456789abcdef",
+        "\\x1234sk-0123456789abcdef0123456789abcdef",
+        "msk-0123456789abcdef0123456789abcdef",
+        "[3sk-0123456789abcdef0123456789abcdef",
+        // Nothing between a name and what would be its value.
+        "SecretAccessKeya1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8i9J0",
+        "-----BEGIN PRIVATE KEY-- a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8i9J0",
+        // Too many letters, or no digit among them.
+        "ghp_abcdefghijabcdefghijabcdefghijabcdefghij",
+        // A part of a signed token is too short, or no JSON.
+        "eyJhbc.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2lnbmF0dXJlYmFzZTY0MTIz",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdW.c2lnbmF0dXJlYmFzZTY0MTIzNDU2Nzg5",
+        "eyJhbGciOiJIUzI1NiJ9.c3ViIjoiMTIzNDU2Nzg5.c2lnbmF0dXJlYmFzZTY0",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2ln",
     ] {
         assert!(matches!(masked(text), Cow::Borrowed(_)), "{text}: {}", masked(text));
     }
@@ -199,6 +216,63 @@ fn whole_lines_do_not_wait() {
     assert_eq!(mask.push(b"y\n".to_vec()), b"sky\n");
     let endless = format!("eyJ{}", "z".repeat(2 * MAX_HELD_LEN));
     assert_eq!(mask.push(endless.clone().into_bytes()), endless.as_bytes());
+}
+
+fn pushed(mask: &mut KeyMask, piece: &str) -> String {
+    String::from_utf8(mask.push(piece.as_bytes().to_vec())).expect("text")
+}
+
+#[test]
+fn a_key_that_has_ended_does_not_wait() {
+    for (begin, rest) in keys() {
+        let mut mask = KeyMask::default();
+        assert!(!mask.has_masked());
+        assert_eq!(pushed(&mut mask, &format!("{begin}{rest} and more\n")), format!("{begin}*** and more\n"));
+        assert!(mask.has_masked());
+    }
+    let mut mask = KeyMask::default();
+    assert_eq!(pushed(&mut mask, "a word\n"), "a word\n");
+    assert_eq!(mask.finish(), b"");
+    assert!(!mask.has_masked());
+    let (mut mask, key) = (KeyMask::default(), format!("AKIA{}", upper(16)));
+    assert_eq!(pushed(&mut mask, &key), "", "one more letter, and it is none");
+    assert_eq!(mask.finish(), b"AKIA***");
+    assert!(mask.has_masked());
+    // One that has too many letters already is none, whatever comes.
+    let (mut mask, word) = (KeyMask::default(), format!("AKIA{}", upper(17)));
+    assert_eq!(pushed(&mut mask, &word), word);
+    let mut mask = KeyMask::default();
+    assert_eq!(pushed(&mut mask, &key) + &pushed(&mut mask, "Z"), format!("{key}Z"));
+}
+
+#[test]
+fn what_may_begin_a_key_waits_and_what_cannot_does_not() {
+    for (piece, shown) in [("ahf", "ahf"), ("a hf", "a "), ("xgh", "x"), ("the eyJ", "the "), ("ya29", "")] {
+        assert_eq!(pushed(&mut KeyMask::default(), piece), shown, "{piece}");
+    }
+    // A word that began in an earlier piece goes on.
+    let mut mask = KeyMask::default();
+    let rest = "-0123456789abcdef0123456789abcdef\n";
+    assert_eq!(pushed(&mut mask, "tu") + &pushed(&mut mask, &format!("sk{rest}")), format!("tusk{rest}"));
+}
+
+#[test]
+fn a_key_after_much_else_is_one_in_two_pieces_and_an_endless_one_is_not_kept() {
+    let words = "some words ".repeat(MAX_HELD_LEN / 15);
+    let mut mask = KeyMask::default();
+    let shown = pushed(&mut mask, &format!("{words}ghp_{}", secret(20)));
+    let shown = shown + &pushed(&mut mask, &format!("{}\n", secret(20)));
+    assert_eq!(shown, format!("{words}ghp_***\n"));
+    for words in ["", "a word, "] {
+        let endless = format!("{words}ghp_{}", secret(2 * MAX_HELD_LEN));
+        assert_eq!(pushed(&mut KeyMask::default(), &endless), format!("{words}ghp_***"));
+        let named = format!("{words}aws_secret_access_key = {}", secret(2 * MAX_HELD_LEN));
+        assert_eq!(pushed(&mut KeyMask::default(), &named), format!("{words}aws_secret_access_key = ***"));
+        let lines = secret(2 * MAX_HELD_LEN);
+        let armed = format!("{words}-----BEGIN PRIVATE KEY-----\n{lines}");
+        let shown = pushed(&mut KeyMask::default(), &armed);
+        assert!(shown.starts_with(&format!("{words}-----BEGIN PRIVATE KEY-----***")), "{}", &shown[..60]);
+    }
 }
 
 proptest! {

@@ -334,3 +334,34 @@ fn nearest<'a>(key: &str, known: &BTreeSet<&'a str>) -> Option<&'a str> {
     let best = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
     (0.85 <= best.0).then_some(best.1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::located::text::parse;
+
+    const MANNER: Manner = Manner {
+        null: Null::Absence,
+        unknown: Unknown::Nothing,
+        at: At::Value,
+        wrong: |expected, _| expected.to_owned(),
+        renamed: &[],
+    };
+
+    #[test]
+    fn members_whose_names_the_user_chooses_are_read_where_the_name_is_accepted() {
+        let root =
+            parse(r#"{"a": {"x": {"n": "1"}, "y": {"n": "2"}, "no": {"n": "3"}}, "b": 1}"#, 0).expect("JSON");
+        let mut report = Report::default();
+        let accept = |key: &str| if key == "no" { Err("not this".to_owned()) } else { Ok(()) };
+        let text = |node: &Node| node.string().map(str::to_owned).ok_or_else(String::new);
+        let read = read_root(&MANNER, &root, &mut report, |fields| {
+            assert_eq!(["a", "b", "c"].map(|key| fields.is_there(key)), [true, true, false]);
+            fields.named("a", accept, |fields| fields.take("n", text))
+        });
+        let expected = [("x", "1"), ("y", "2")].map(|(key, n)| (key.to_owned(), Some(n.to_owned())));
+        assert_eq!(read.flatten(), Some(expected.into()));
+        assert_eq!(report.problems.len(), 1);
+    }
+}

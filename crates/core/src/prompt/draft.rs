@@ -1,7 +1,7 @@
 //! A prompt that a user writes in an editor.
 
 /// What the editor shows first: the prompt goes above it.
-pub const TEMPLATE: &str = "\n\n<!-- ralph: Write above what the agent shall do, save, and close the editor.\n\
+pub const TEMPLATE: &str = "\n\n<!-- ralph: Write above what the agent must do, save, and close the editor.\n\
                             Ralph adds how to finish. This comment is removed. Without a prompt, nothing is started. -->\n";
 
 const OPEN: &str = "<!-- ralph:";

@@ -284,4 +284,27 @@ mod tests {
         );
         assert!(!line.contains('\n'));
     }
+
+    #[test]
+    fn caveats_are_there_where_there_are_some() {
+        assert!(!described(&predicate(), false).contains("Caveats"));
+        let mut judged = predicate();
+        judged.caveats =
+            serde_json::from_value(serde_json::json!([{"kind": "offline", "text": "no network"}]))
+                .expect("caveats");
+        let text = described(&judged, false);
+        assert!(text.contains("Caveats") && text.contains("no network"), "{text}");
+    }
+
+    #[test]
+    fn the_line_counts_what_passed_last() {
+        let mut judged = predicate();
+        let line = |judged: &Predicate| {
+            let asked = Asked { text: "x", issue: None };
+            summary(&Described { asked, outcome: "Complete", judged, commits: &[], has_notes: false })
+        };
+        assert!(line(&judged).contains("0 of 2 guardrails passed"), "{}", line(&judged));
+        judged.guardrails[0].in_judge = None;
+        assert!(line(&judged).contains("1 of 2 guardrails passed"), "{}", line(&judged));
+    }
 }

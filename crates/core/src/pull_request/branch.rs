@@ -181,4 +181,12 @@ mod tests {
         assert_eq!(free("a", |_| false), "a");
         assert_eq!(free("a", |name| ["a", "a-2"].contains(&name)), "a-3");
     }
+
+    #[test]
+    fn a_long_name_ends_with_a_whole_word_unless_little_is_left() {
+        let long = "x".repeat(MAX_NAME_CHARS);
+        assert_eq!(slug(&format!("123456789 {long}")), "123456789");
+        let cut: String = format!("12345678-{long}").chars().take(MAX_NAME_CHARS).collect();
+        assert_eq!(slug(&format!("12345678 {long}")), cut);
+    }
 }

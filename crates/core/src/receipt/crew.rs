@@ -40,3 +40,46 @@ pub(super) fn who_worked(
     };
     crew.into_iter().map(of).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn two_programs_have_names_and_one_alone_is_its_program() {
+        let part = |model: &str, role: &str| Part { models: names(&[model]), roles: names(&[role]) };
+        let crew: BTreeMap<String, Part> = [
+            ("main".to_owned(), part("opus", "work")),
+            ("second".to_owned(), part("o9", "review")),
+            // Of a run of before agents had names.
+            (String::new(), Part::default()),
+        ]
+        .into();
+        let program = |name: &str, program: &str| (name.to_owned(), program.to_owned());
+        let both = [program("main", "claude"), program("second", "codex")].into();
+        let named = |name: &str, agent: Option<&str>, models: &[&str], roles: &[&str]| AgentFacts {
+            name: name.to_owned(),
+            agent: agent.map(str::to_owned),
+            models: names(models),
+            roles: names(roles),
+        };
+        assert_eq!(
+            who_worked(crew.clone(), "claude", &both),
+            [
+                named("claude", Some("main"), &["opus"], &["work"]),
+                named("codex", Some("second"), &["o9"], &["review"]),
+            ]
+        );
+        let one = [program("main", "claude")].into();
+        for programs in [BTreeMap::new(), one] {
+            assert_eq!(
+                who_worked(crew.clone(), "claude", &programs),
+                [named("claude", None, &["o9", "opus"], &["review", "work"])]
+            );
+        }
+    }
+}

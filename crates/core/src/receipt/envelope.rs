@@ -64,7 +64,7 @@ impl Envelope {
     /// must see the same.
     pub fn read(text: &[u8]) -> Result<Self, Unreadable> {
         let envelope: Self = serde_json::from_slice(text)
-            .map_err(|error| Unreadable::Broken(format!("it is no DSSE envelope: {error}")))?;
+            .map_err(|error| Unreadable::Broken(format!("it is not a DSSE envelope: {error}")))?;
         if envelope.payload_type != PAYLOAD_TYPE {
             return Err(Unreadable::Unknown(format!("its payload is `{}`", envelope.payload_type)));
         }
@@ -78,7 +78,8 @@ impl Envelope {
 
     /// The bytes of the statement.
     pub fn bytes(&self) -> Result<Vec<u8>, Unreadable> {
-        base64::decode(&self.payload).ok_or_else(|| Unreadable::Broken("its payload is no base64".to_owned()))
+        base64::decode(&self.payload)
+            .ok_or_else(|| Unreadable::Broken("its payload is not base64".to_owned()))
     }
 
     /// The statement.
@@ -119,5 +120,11 @@ mod tests {
         for text in [more, twice, other, String::new(), "[]".to_owned()] {
             assert!(Envelope::read(text.as_bytes()).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn why_a_receipt_cannot_be_read_is_said_as_it_is() {
+        assert_eq!(Unreadable::Broken("it is none".to_owned()).to_string(), "it is none");
+        assert_eq!(Unreadable::Unknown("it is newer".to_owned()).to_string(), "it is newer");
     }
 }

@@ -69,7 +69,7 @@ impl ReceiptPolicy {
         if let Some(kinds) = &self.sandbox {
             demand(kinds.contains(&contained.sandbox), format!("the sandbox was `{}`", contained.sandbox));
         }
-        demand(!self.guard || contained.guard, "no guard judged the agent's tool calls".to_owned());
+        demand(!self.guard || contained.guard, "no guard checked the agent's tool calls".to_owned());
         let findings = predicate.findings.len();
         demand(!self.no_findings || findings == 0, format!("{findings} findings, and the policy wants none"));
         if let Some(allowed) = &self.caveats {

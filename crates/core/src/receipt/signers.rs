@@ -101,4 +101,11 @@ mod tests {
         check("ssh-ed25519 AAAA", None, None);
         check("", None, None);
     }
+
+    #[test]
+    fn quotes_go_where_they_hold_one_word_together() {
+        assert_eq!(words("\"ann b\" c"), ["ann b", "c"]);
+        // More than one pair of quotes is part of the word.
+        assert_eq!(words("\"a\"b\"c\" d"), ["\"a\"b\"c\"", "d"]);
+    }
 }

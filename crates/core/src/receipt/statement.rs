@@ -329,7 +329,7 @@ impl Statement {
             predicate_type: String,
         }
         let unreadable =
-            |error: serde_json::Error| Unreadable::Broken(format!("it is no receipt of ralph: {error}"));
+            |error: serde_json::Error| Unreadable::Broken(format!("it is not a receipt of ralph: {error}"));
         let types: Types = serde_json::from_slice(bytes).map_err(unreadable)?;
         if types.kind != STATEMENT_TYPE || types.predicate_type != PREDICATE_TYPE {
             let text = format!("it is a `{}`, which this ralph does not know", types.predicate_type);

@@ -1,7 +1,9 @@
 //! What receipts say and what follows from them, as tables.
 
 mod compose;
+mod landing;
 mod policy;
+mod read;
 mod rerun;
 mod verdict;
 

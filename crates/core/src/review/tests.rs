@@ -227,3 +227,26 @@ proptest! {
         prop_assert_eq!(verdict(&words, ""), Some(said));
     }
 }
+
+#[test]
+fn spare_commas_are_forgiven_and_texts_stay_as_they_are() {
+    let said = |text: &str| verdict(text, "").and_then(|verdict| verdict.summary);
+    assert_eq!(
+        said(r#"{"verdict": "approve", "summary": "a \", } b, ] \\",}"#).as_deref(),
+        Some(r#"a ", } b, ] \"#)
+    );
+    assert_eq!(
+        said(r#"{"verdict": "approve", "summary": "\\", "comments": ["x, }",],}"#).as_deref(),
+        Some(r"\")
+    );
+}
+
+#[test]
+fn of_many_answers_the_last_twenty_count() {
+    let of = |answer: &str| format!("<review>{{\"verdict\": \"{answer}\"}}</review>\n");
+    for (after, is_approval) in [(0, false), (18, false), (19, false), (20, true), (21, true), (50, true)] {
+        let text = format!("{}{}", of("reject"), of("approve").repeat(after));
+        let verdict = verdict(&text, "").expect("a verdict");
+        assert_eq!(verdict.is_approval(), is_approval, "{after} answers after it");
+    }
+}

@@ -53,4 +53,14 @@ mod tests {
             hidden.pairs().iter().map(|(name, command)| (name.as_str(), command.as_str())).collect();
         assert_eq!(pairs, [("hidden guardrail 1", "pytest /secret")]);
     }
+
+    #[test]
+    fn one_more_is_known_beside_the_others() {
+        let pair = |name: &str, command: &str| (name.to_owned(), command.to_owned());
+        let commands = HiddenCommands::new([pair("a", "1")]).with(Some(pair("b", "2"))).with(None);
+        assert_eq!(
+            [commands.command("a"), commands.command("b"), commands.command("c")],
+            [Some("1"), Some("2"), None]
+        );
+    }
 }

@@ -127,4 +127,21 @@ mod tests {
         check("notes", &ScmTask::Notes, "notes", false);
         check("push origin", &ScmTask::Command("push origin".to_owned()), "push", false);
     }
+
+    #[test]
+    fn tasks_are_known_by_what_they_do() {
+        let command = |words: &str| ScmTask::Command(words.to_owned());
+        for (task, is_proposed, follows_commit) in [
+            (ScmTask::Commit, false, false),
+            (ScmTask::Branch, true, false),
+            (ScmTask::PullRequest, true, false),
+            (ScmTask::Notes, false, false),
+            (command("push"), false, true),
+            (command("commit -a"), false, false),
+        ] {
+            assert_eq!(task.follows_commit(), follows_commit, "{task:?}");
+            let scm = Scm::git(vec![ScmTask::Commit, task]);
+            assert_eq!(scm.is_proposed(), is_proposed, "{:?}", scm.tasks);
+        }
+    }
 }

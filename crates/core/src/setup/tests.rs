@@ -82,3 +82,24 @@ fn stories_are_reviewed_unless_that_is_skipped() {
     };
     assert_eq!((of(false).review(), of(true).review()), (Review::Required, Review::Skipped));
 }
+
+#[test]
+fn keys_of_forges_stay_away_from_runs_that_deal_with_one() {
+    let issue = || IssueSetup {
+        repository: "a/b".to_owned(),
+        number: 1,
+        title: "t".to_owned(),
+        url: "u".to_owned(),
+        text: "what was asked".to_owned(),
+    };
+    let withheld = |tasks: Vec<ScmTask>, issue| {
+        Setup { scm: Some(Scm::git(tasks)), issue, ..setup() }.withheld().to_vec()
+    };
+    assert!(setup().withheld().is_empty());
+    assert!(withheld(vec![ScmTask::Commit], None).is_empty());
+    for names in [withheld(vec![ScmTask::Branch], None), withheld(vec![ScmTask::Commit], Some(issue()))] {
+        assert!(names.contains(&"GITHUB_TOKEN"), "{names:?}");
+    }
+    assert_eq!(IssueSetup::behind(Some(&issue()), "do it".to_owned()), "do it\n\nwhat was asked");
+    assert_eq!(IssueSetup::behind(None, "do it".to_owned()), "do it");
+}

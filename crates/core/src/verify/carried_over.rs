@@ -133,4 +133,35 @@ mod tests {
             prop_assert_eq!(carried_over(&a, &b, &b), Some(a));
         }
     }
+
+    /// How many lines two texts have in common, in order: tried in every way.
+    fn in_common(old: &[&str], new: &[&str]) -> usize {
+        match (old, new) {
+            ([a, old_rest @ ..], [b, new_rest @ ..]) if a == b => 1 + in_common(old_rest, new_rest),
+            ([_, old_rest @ ..], [_, new_rest @ ..]) => {
+                in_common(old_rest, new).max(in_common(old, new_rest))
+            }
+            _ => 0,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pairs_are_equal_in_order_and_as_many_as_there_can_be(a in "([abcd]\n){0,8}", b in "([abcd]\n){0,8}") {
+            let (old, new) = (lines(&a), lines(&b));
+            let all = pairs(&old, &new).expect("short texts");
+            prop_assert!(all.iter().all(|(i, j)| old[*i] == new[*j]));
+            prop_assert!(all.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 < two[1].1), "{all:?}");
+            prop_assert_eq!(all.len(), in_common(&old, &new));
+        }
+    }
+
+    #[test]
+    fn texts_that_are_too_long_are_not_compared() {
+        let text = |word: &str, count: usize| format!("{word}\n").repeat(count);
+        assert_eq!(carried_over(&text("a", 4_001), &text("b", 4_001), ""), None);
+        // What is the same at both ends need not be compared.
+        let long = text("a", 10_000);
+        assert_eq!(carried_over(&long, &long, &format!("{long}b\n")), Some(format!("{long}b\n")));
+    }
 }

@@ -65,6 +65,9 @@ mod tests {
         assert_eq!(long.chars().count(), MAX_LINE_LEN + 1);
         assert!(long.ends_with('…'));
         assert_eq!(harmless(&"é".repeat(MAX_LINE_LEN)).chars().count(), MAX_LINE_LEN);
+        // What is not shown does not count, as far as it is looked at.
+        let coloured = format!("{}{}", "\u{1b}[0m".repeat(100), "x".repeat(MAX_LINE_LEN));
+        assert_eq!(harmless(&coloured), "x".repeat(MAX_LINE_LEN));
     }
 
     proptest! {

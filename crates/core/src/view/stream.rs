@@ -218,4 +218,32 @@ mod tests {
             prop_assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]));
         }
     }
+
+    #[test]
+    fn what_the_agent_plans_and_what_refuses_it_are_lines() {
+        let item = |text: &str, state| TodoItem { text: text.to_owned(), state };
+        let items =
+            vec![item("a", TodoState::Pending), item("b", TodoState::Active), item("c", TodoState::Done)];
+        check(&[AgentEvent::Todo { items }], &["[ ] a", "[>] b", "[x] c"]);
+        let limit = |refused| {
+            AgentEvent::Limit(ralph_agents::Limit {
+                refused,
+                resets_at: None,
+                window: None,
+                windows: Vec::new(),
+            })
+        };
+        check(&[limit(false)], &[]);
+        check(&[limit(true)], &["the service refuses requests: the usage limit is reached"]);
+    }
+
+    #[test]
+    fn a_turn_is_a_line_and_forgets_the_tools_of_the_last_one() {
+        let mut tail = StreamTail::new(4);
+        tail.agent(&tool("1", "Read", "a.rs"));
+        tail.turn("turn 2");
+        tail.agent(&AgentEvent::ToolEnd { id: "1".to_owned(), ok: false, output: Excerpt::of("no") });
+        let lines: Vec<&str> = tail.lines().iter().map(|line| &*line.text).collect();
+        assert_eq!((lines, tail.count()), (vec!["Read(a.rs)", "turn 2", " failed: no"], 3));
+    }
 }

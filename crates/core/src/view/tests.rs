@@ -1,5 +1,7 @@
 //! Runs as they are shown: at any moment, in pieces, damaged.
 
+mod record;
+
 use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::{Value, json};

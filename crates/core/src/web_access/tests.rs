@@ -151,3 +151,26 @@ fn every_refusal_has_its_status_and_words() {
     assert!(WebRefusal::ReadOnly(Actions::NoTls).text().contains("TLS"));
     assert!(WebRefusal::ReadOnly(Actions::NotAllowed).text().contains("--allow"));
 }
+
+#[test]
+fn refusals_have_a_word_each() {
+    let refusals =
+        [WebRefusal::Host, WebRefusal::Origin, WebRefusal::Header, WebRefusal::Session, WebRefusal::Key];
+    assert_eq!(refusals.map(WebRefusal::word), ["host", "origin", "no_header", "no_session", "no_key"]);
+}
+
+#[test]
+fn a_port_is_digits_behind_a_name() {
+    for (host, expected) in [
+        ("a", Some(("a", None))),
+        ("a:80", Some(("a", Some(80)))),
+        ("[::1]", Some(("[::1]", None))),
+        ("[::1]:80", Some(("[::1]", Some(80)))),
+        ("a:+80", None),
+        ("a:x", None),
+        ("a:99999", None),
+        (":80", None),
+    ] {
+        assert_eq!(split(host), expected, "{host}");
+    }
+}

@@ -182,3 +182,13 @@ fn beside_the_project_only_what_is_ralphs_or_opened_can_be_written() {
         assert_eq!(access(&beside, path), expected, "{path}");
     }
 }
+
+#[test]
+fn secrets_of_a_project_are_known_by_their_names() {
+    for path in [".env", "a/.env.local", ".envrc", "deploy/id_rsa"] {
+        assert!(is_secret(path), "{path}");
+    }
+    for path in ["env", "a/.env/b.rs", "src/main.rs", "a.env.rs"] {
+        assert!(!is_secret(path), "{path}");
+    }
+}

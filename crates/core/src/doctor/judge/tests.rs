@@ -286,3 +286,19 @@ fn sizes_are_shown() {
         assert_eq!(bytes(count), expected);
     }
 }
+
+#[test]
+fn what_is_in_progress_is_ended_or_undone_where_these_are_two() {
+    let remedies = |ends| {
+        let mut findings = healthy();
+        let git = findings.git.as_mut().expect("git");
+        git.unfinished = Some(Unfinished { what: "it", ends });
+        let facts = judge(&findings);
+        facts.into_iter().find(|fact| fact.text.contains("in progress")).expect("a fact").mend
+    };
+    assert_eq!(
+        remedies(["git commit", "git merge --abort"]),
+        ["git commit", "git merge --abort  # to undo it"]
+    );
+    assert_eq!(remedies(["git bisect reset"; 2]), ["git bisect reset"]);
+}

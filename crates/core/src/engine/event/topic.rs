@@ -14,7 +14,7 @@ pub enum Topic {
     },
     /// The agent does not say what it uses, and there is a budget.
     Unmetered,
-    /// The agent does not say what its tokens cost, and there is a limit on cost: none, or an estimated one.
+    /// The agent does not report what its tokens cost, and there is a limit on cost: none, or an estimated one.
     Unpriced,
     /// The agent does not say how much of the usage limit is used, and some of it is to be left.
     UnknownQuota,

@@ -62,11 +62,45 @@ impl TurnEnd {
                 format!("it changed files that can remove ralph's guard: {}", changed.join(", "))
             }
             Self::Unguarded { unjudged, .. } if !unjudged.is_empty() => {
-                format!("it used tools that ralph's guard has not judged: {}", unjudged.join(", "))
+                format!("it used tools that ralph's guard has not checked: {}", unjudged.join(", "))
             }
             Self::Unguarded { .. } => "it used tools, and ralph's hook was never called".to_owned(),
             Self::Interrupted => "it was ended by the user".to_owned(),
             Self::Abandoned => CUT_OFF.to_owned(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ralph_agents::FailureKind;
+
+    use super::*;
+
+    #[test]
+    fn problems_are_told_in_words() {
+        let unguarded = |changed: &[&str], unjudged: &[&str]| {
+            let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            TurnEnd::Unguarded { changed: names(changed), unjudged: names(unjudged) }
+        };
+        let failure = Failure { kind: FailureKind::Transient, message: "no network".to_owned() };
+        for (end, expected) in [
+            (TurnEnd::Failed(failure), "no network"),
+            (TurnEnd::Paused { reason: Some("for a key".to_owned()) }, "it waits: for a key"),
+            (TurnEnd::Paused { reason: None }, "it waits for a person"),
+            (TurnEnd::OverBudget { limit: Exhausted::MaxCost }, "it was ended at its limit of cost"),
+            (
+                TurnEnd::Tampered { changed: vec!["a".to_owned(), "b".to_owned()] },
+                "it changed protected files: a, b",
+            ),
+            (unguarded(&["a"], &["Bash"]), "it changed files that can remove ralph's guard: a"),
+            (unguarded(&[], &["Bash"]), "it used tools that ralph's guard has not checked: Bash"),
+            (unguarded(&[], &[]), "it used tools, and ralph's hook was never called"),
+            (TurnEnd::Interrupted, "it was ended by the user"),
+            (TurnEnd::Abandoned, CUT_OFF),
+        ] {
+            assert_eq!(end.problem().as_deref(), Some(expected));
+        }
+        assert_eq!(TurnEnd::Finished.problem(), None);
     }
 }

@@ -157,3 +157,11 @@ fn a_pause_begins_after_the_turn_and_ends_when_a_person_says_so() {
     world.happens(Event::PauseRequested { request: 4 }).happens(Event::StopRequested);
     assert_eq!(world.run.next(at(1)), Action::Finish(Outcome::Interrupted));
 }
+
+#[test]
+fn only_the_note_that_is_named_is_withdrawn() {
+    let mut world = World::new(presets::run("DONE", vec![]));
+    world.says(1, "tabs", true).says(2, "and docs", true);
+    world.happens(Event::NoteWithdrawn { note: 2, request: 3 });
+    assert_eq!(world.turn(TurnEnd::Finished, false), [1]);
+}

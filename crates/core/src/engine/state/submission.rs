@@ -156,7 +156,7 @@ fn taken_back(story: &str, submission: Submission) -> String {
         }
     };
     format!(
-        "Ralph has taken back the submission of {story}: {why}. See that the work is complete and committed, then submit \
+        "Ralph has undone the submission of {story}: {why}. See that the work is complete and committed, then submit \
          it again."
     )
 }

@@ -262,3 +262,120 @@ fn without_a_judge_what_judges_is_compared_with_copies() {
     cut.apply(&plan, &Event::RunResumed { pid: 1, limits: plan.limits });
     assert_ne!(decide(&plan, &cut), Action::Finish(Outcome::Done));
 }
+
+#[test]
+fn turns_that_were_asked_are_in_vain_where_a_person_accepts_the_reason() {
+    let plan = run(OnFinding::Ask);
+    let asked = |line: &str, is_accepted: bool| {
+        let mut state = State::default();
+        for (iteration, line) in [(1, "claim"), (2, line)] {
+            for event in [
+                Event::TurnStarted(Turn { iteration, attempt: 1, ..Turn::default() }),
+                ended(TurnEnd::Finished, line),
+                Event::GateEnded(gate_ended(0, None)),
+                Event::CommitEnded(commit_end("made")),
+                brought(""),
+                tried(0, None),
+                Event::Examined(Box::new(examined("a"))),
+            ] {
+                state.apply(&plan, &event);
+            }
+        }
+        state.apply(&plan, &Event::RunEnded { outcome: Outcome::Done, exit_code: 7 });
+        if is_accepted {
+            state.apply(&plan, &Event::Accepted { why: None });
+        }
+        state.asked_in_vain()
+    };
+    assert_eq!(asked("claim because", true), 1);
+    assert_eq!(asked("claim because", false), 0);
+    assert_eq!(asked("claim", true), 0);
+}
+
+#[test]
+fn copies_are_known_from_the_record() {
+    let plan = run(OnFinding::Ask);
+    for (commit, copies) in [(None, Some(2)), (Some("base"), None), (None, None)] {
+        let mut state = State::default();
+        let commit = commit.map(str::to_owned);
+        state.apply(&plan, &Event::BaseTaken { commit, copies, why: None, ms: 0 });
+        assert_eq!(state.has_copies(), copies.is_some());
+    }
+}
+
+fn counted(gate: usize, passed: u64) -> GateEnded {
+    use crate::verify::tested::Tested;
+    let counts = ralph_checks::counts::Counts { passed, ..Default::default() };
+    let counts = [(ralph_checks::counts::Runner::Cargo, counts)].into();
+    GateEnded { tests: Some(Tested { counts, ..Tested::default() }), ..gate_ended(gate, None) }
+}
+
+/// What is found at a claim after so many tests passed before the run, with what a person changed, and at the claim.
+fn lost(before: u64, moved: Option<u64>, now: u64, vanished: u32) -> Vec<Finding> {
+    use crate::{engine::event::BaseMoved, verify::check_note::CheckNote};
+    use ralph_checks::test_files::compare::Worse;
+    let plan = Plan { baseline: true, ..run(OnFinding::Report) };
+    let mut check = ChangedCheck::new("a.rs", Role::Test, FileChange::Deleted);
+    let test = |nth: u32| Worse::Vanished { test: format!("t{nth}") };
+    check.worse.extend((0..vanished).map(test));
+    // What asserts less is not gone.
+    check.worse.insert(Worse::FewerAssertions { test: "a".to_owned(), before: 2, after: 1 });
+    let notes = vec![CheckNote::NotComparable { files: vec![check], why: "gone".to_owned() }];
+    let base = Event::BaseTaken { commit: Some("base".to_owned()), copies: None, why: None, ms: 0 };
+    let mut events = vec![base, Event::BaselineEnded(counted(0, before))];
+    events.extend(moved.map(|passed| {
+        let (commit, files) = (Some("moved".to_owned()), vec!["a.rs".to_owned()]);
+        Event::BaseMoved(Box::new(BaseMoved { commit, files, tests: vec![counted(0, passed)], ms: 1 }))
+    }));
+    events.extend([
+        Event::TurnStarted(Turn { iteration: 1, attempt: 1, ..Turn::default() }),
+        ended(TurnEnd::Finished, "claim"),
+        Event::GateEnded(counted(0, now)),
+        Event::CommitEnded(commit_end("made")),
+        brought(""),
+        Event::JudgeGateEnded(JudgeGateEnded { ended: counted(0, now), differs: Vec::new() }),
+    ]);
+    let mut state = State::default();
+    for event in &events {
+        state.apply(&plan, event);
+    }
+    assert_eq!(state.base(), Some(if moved.is_some() { "moved" } else { "base" }));
+    assert_eq!(state.tests(&plan).map(|it| it.now.total().passed).collect::<Vec<_>>(), [now]);
+    state.apply(&plan, &Event::Examined(Box::new(Examined { notes, ..Examined::default() })));
+    state.findings().to_vec()
+}
+
+#[test]
+fn fewer_tests_are_a_finding_unless_the_files_say_why() {
+    assert_eq!(lost(9, None, 9, 0), []);
+    assert_eq!(lost(9, None, 8, 0).len(), 1);
+    assert_eq!(lost(9, None, 8, 1), []);
+    assert_eq!(lost(9, None, 7, 1).len(), 1);
+    assert_eq!(lost(9, None, 7, 2), []);
+}
+
+#[test]
+fn tests_that_a_person_changed_are_compared_as_they_are_now() {
+    assert_eq!(lost(9, Some(7), 7, 0), []);
+    assert_eq!(lost(9, Some(7), 6, 0).len(), 1);
+}
+
+#[test]
+fn a_guardrail_that_a_person_mended_fails_no_more_and_others_do() {
+    use crate::engine::event::BaseMoved;
+    let plan = presets::run("DONE", every(&["lint", "test"]));
+    let red = |gate| gate_ended(gate, Some("red".to_owned()));
+    let mut state = State::default();
+    for gate in [0, 1] {
+        state.apply(&plan, &Event::BaselineEnded(red(gate)));
+    }
+    let fails = |state: &State| [0, 1].map(|gate| state.baseline().still_fails(gate));
+    assert_eq!(fails(&state), [true, true]);
+    let mut moved = |ended| {
+        let moved = BaseMoved { commit: None, files: Vec::new(), tests: vec![ended], ms: 1 };
+        state.apply(&plan, &Event::BaseMoved(Box::new(moved)));
+        fails(&state)
+    };
+    assert_eq!(moved(gate_ended(1, None)), [true, false]);
+    assert_eq!(moved(red(1)), [true, true]);
+}

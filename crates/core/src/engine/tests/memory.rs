@@ -294,3 +294,41 @@ fn a_wait_knows_how_long_it_is() {
         assert_eq!(waiting.planned(), Duration::from_millis(left));
     }
 }
+
+fn turn_of(agent: &str) -> Event {
+    Event::TurnStarted(crate::engine::event::Turn { agent: Some(agent.to_owned()), ..Default::default() })
+}
+
+fn happens(run: &mut Run, event: Event) {
+    run.apply(&Entry { at: Timestamp::UNIX_EPOCH, event });
+}
+
+fn begun() -> Run {
+    let session = serde_json::from_value(json!({"ultrawork": false})).ok();
+    let plan = super::presets::run("DONE", Vec::new());
+    let setup = Setup { session, ..setup() };
+    Run::new(RunStarted { run: "r".to_owned(), version: "v".to_owned(), pid: 1, plan, setup })
+}
+
+#[test]
+fn a_conversation_goes_on_with_the_same_agent_only() {
+    let mut run = begun();
+    happens(&mut run, turn_of("a"));
+    let ended = TurnEnded { session: Some("s".to_owned()), ..TurnEnded::new(TurnEnd::Finished) };
+    happens(&mut run, Event::TurnEnded(Box::new(ended)));
+    happens(&mut run, turn_of("a"));
+    assert_eq!(run.memory.conversation.as_deref(), Some("s"));
+    happens(&mut run, turn_of("b"));
+    assert_eq!(run.memory.conversation, None);
+}
+
+#[test]
+fn a_message_is_kept_for_a_commit_that_was_cut_off_and_not_for_one_that_the_agent_spoiled() {
+    for (cause, kept) in [(ChangeCause::RalphDied, Some("words")), (ChangeCause::AgentAsked, None)] {
+        let mut run = begun();
+        happens(&mut run, turn_of("a"));
+        happens(&mut run, Event::CommitStarted { head: None, message: "words".to_owned(), boot: None });
+        happens(&mut run, Event::CommitEnded(CommitEnd::Changed { cause: Some(cause) }));
+        assert_eq!(run.memory.message.as_deref(), kept, "{cause:?}");
+    }
+}

@@ -23,41 +23,41 @@ use crate::{
 };
 
 /// A run whose claims a reviewer judges.
-struct Reviewed {
-    run: Run,
+pub(super) struct Reviewed {
+    pub(super) run: Run,
     entries: Vec<Entry>,
-    ms: i64,
+    pub(super) ms: i64,
 }
 
-fn review(by: &[&str], rounds: u32) -> Gate {
+pub(super) fn review(by: &[&str], rounds: u32) -> Gate {
     let by = by.iter().map(|name| (*name).to_owned()).collect();
     Gate::new(Check::Review { name: "review".to_owned(), by, rounds }, When::Claimed)
 }
 
-fn plan(gates: Vec<Gate>) -> Plan {
+pub(super) fn plan(gates: Vec<Gate>) -> Plan {
     let names = |name: &str| vec![name.to_owned()];
     let roles = Roles { work: names("main"), review: names("b"), ..Roles::default() };
     Plan { roles, baseline: false, commit: CommitRule::Never, ..presets::run("DONE", gates) }
 }
 
-fn looking(look: LookWhen, on_look: OnLook) -> Plan {
+pub(super) fn looking(look: LookWhen, on_look: OnLook) -> Plan {
     Plan { look, on_look, ..plan(Vec::new()) }
 }
 
-fn approval() -> ReviewVerdict {
+pub(super) fn approval() -> ReviewVerdict {
     verdict(r#"{"verdict": "approve"}"#, "").expect("a verdict")
 }
 
-fn request() -> ReviewVerdict {
+pub(super) fn request() -> ReviewVerdict {
     verdict(r#"{"verdict": "reject", "summary": "no test", "comments": ["add one"]}"#, "").expect("a verdict")
 }
 
-fn failed(kind: FailureKind) -> TurnEnd {
+pub(super) fn failed(kind: FailureKind) -> TurnEnd {
     TurnEnd::Failed(Failure { kind, message: "no".to_owned() })
 }
 
 impl Reviewed {
-    fn new(plan: Plan) -> Self {
+    pub(super) fn new(plan: Plan) -> Self {
         let setup = Setup::new("/p".as_ref(), "claude", PromptSource::Text("x".to_owned()));
         let started = RunStarted { run: "r".to_owned(), version: "v".to_owned(), pid: 1, plan, setup };
         let mut reviewed = Self { run: Run::new(started.clone()), entries: Vec::new(), ms: 1_000_000 };
@@ -65,7 +65,7 @@ impl Reviewed {
         reviewed
     }
 
-    fn note(&mut self, event: Event) {
+    pub(super) fn note(&mut self, event: Event) {
         let entry = Entry { at: Timestamp::from_millisecond(self.ms).expect("a moment"), event };
         self.run.apply(&entry);
         self.entries.push(entry);
@@ -73,13 +73,13 @@ impl Reviewed {
         assert_eq!(Run::fold(&self.entries).expect("a run"), self.run);
     }
 
-    fn next(&self) -> Action {
+    pub(super) fn next(&self) -> Action {
         self.run.next(Timestamp::from_millisecond(self.ms).expect("a moment"))
     }
 
     /// A turn that says that it is done.
     #[track_caller]
-    fn claims(&mut self) {
+    pub(super) fn claims(&mut self) {
         self.works(TurnEnded { claimed: true, ..TurnEnded::new(TurnEnd::Finished) });
     }
 
@@ -91,7 +91,7 @@ impl Reviewed {
         self.commit();
     }
 
-    fn commit(&mut self) {
+    pub(super) fn commit(&mut self) {
         if self.next() == Action::Commit {
             self.note(Event::CommitEnded(crate::engine::commit::CommitEnd::NotWanted));
         }
@@ -109,7 +109,7 @@ impl Reviewed {
     }
 
     #[track_caller]
-    fn hears(&mut self, ended: impl FnOnce(OpinionEnded) -> OpinionEnded) -> String {
+    pub(super) fn hears(&mut self, ended: impl FnOnce(OpinionEnded) -> OpinionEnded) -> String {
         let (about, agent) = self.asks();
         let ended = ended(OpinionEnded::new(about, TurnEnd::Finished));
         self.note(Event::OpinionEnded(Box::new(ended)));
@@ -117,7 +117,7 @@ impl Reviewed {
     }
 
     #[track_caller]
-    fn hears_verdict(&mut self, verdict: ReviewVerdict) -> String {
+    pub(super) fn hears_verdict(&mut self, verdict: ReviewVerdict) -> String {
         self.hears(|ended| OpinionEnded { verdict: Some(verdict), ..ended })
     }
 
@@ -127,7 +127,7 @@ impl Reviewed {
     }
 
     #[track_caller]
-    fn ends(&self, outcome: &Outcome, code: u8) {
+    pub(super) fn ends(&self, outcome: &Outcome, code: u8) {
         assert_eq!(self.next(), Action::Finish(outcome.clone()));
         assert_eq!(
             self.run.state.exit_code(&self.run.plan, outcome),
@@ -137,7 +137,7 @@ impl Reviewed {
         );
     }
 
-    fn resumes(&mut self) {
+    pub(super) fn resumes(&mut self) {
         let limits = self.run.plan.limits;
         self.note(Event::RunResumed { pid: 2, limits });
         self.commit();

@@ -84,3 +84,22 @@ fn what_follows_a_block_is_recorded_where_it_is_not_the_usual() {
     assert_eq!(recorded(OnBlocked::Stop), serde_json::Value::Null);
     assert_eq!(recorded(OnBlocked::Confirm), "confirm");
 }
+
+#[test]
+fn reviewers_withhold_a_claim_where_they_judge_it() {
+    use crate::verify::rules::{LookWhen, OnLook};
+    let review =
+        Gate::new(Check::Review { name: "r".to_owned(), by: vec!["b".to_owned()], rounds: 1 }, When::Claimed);
+    for (look, on_look, gates, expected) in [
+        (LookWhen::Off, OnLook::Report, vec![], false),
+        (LookWhen::Off, OnLook::Withhold, vec![], false),
+        (LookWhen::Always, OnLook::Report, vec![], false),
+        (LookWhen::Always, OnLook::Withhold, vec![], true),
+        (LookWhen::Finding, OnLook::Withhold, vec![], true),
+        (LookWhen::Off, OnLook::Report, every(&["test"]), false),
+        (LookWhen::Off, OnLook::Report, vec![review], true),
+    ] {
+        let plan = Plan { look, on_look, ..presets::run("DONE", gates) };
+        assert_eq!(plan.is_withheld_by_reviewers(), expected, "{look:?} {on_look:?} {:?}", plan.gates);
+    }
+}

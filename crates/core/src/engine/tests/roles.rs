@@ -12,7 +12,7 @@ use crate::{
         outcome::Outcome,
         plan::{CommitRule, Plan},
         presets,
-        roles::{Absence, AgentBudget, Because, Chosen, Roles},
+        roles::{Absence, AgentBudget, AgentRole, Because, Chosen, Roles},
         stop::Stop,
     },
     gate_failure::GateFailure,
@@ -256,4 +256,115 @@ fn a_stronger_one_that_cannot_work_is_stood_in_for() {
     assert_eq!(night.works(false), "cheap");
     assert_eq!(night.fails(LIMITED), "strong");
     assert_eq!(night.chosen().agent, "cheap");
+}
+
+#[test]
+fn a_reset_that_has_passed_is_none() {
+    let mut night = Night::new(two());
+    // It is over at the very moment at which the turn ends.
+    assert_eq!(night.fails(FailureKind::Limited { resets_at: Some(1_001) }), "main");
+    assert_eq!(night.ms, 1_001_000);
+    assert_eq!(night.chosen().agent, "second");
+    night.ms += 15 * 60 * 1000;
+    assert_eq!(night.chosen().agent, "main");
+}
+
+#[test]
+fn an_overloaded_service_that_is_the_first_back_is_tried_again_by_the_rules_for_one() {
+    let mut night = Night::new(two());
+    assert_eq!(night.fails(LIMITED), "main");
+    assert_eq!(night.fails(FailureKind::Overloaded), "second");
+    let Action::StartWait(Wait::For(ms, Why::Retry)) = night.next() else { panic!("{:?}", night.next()) };
+    assert_eq!(night.run.state.position(), (1, 2));
+    night.note(Event::WaitStarted { until_ms: night.ms, why: Why::Retry });
+    night.ms += 1;
+    night.note(Event::WaitEnded { ms });
+    assert_eq!(night.works(true), "second", "it is not kept waiting");
+
+    // Where another is back earlier, that one is waited for, and no attempt is used.
+    let mut night = Night::new(two());
+    assert_eq!(night.fails(FailureKind::Limited { resets_at: Some(1_100) }), "main");
+    assert_eq!(night.fails(FailureKind::Overloaded), "second");
+    let Action::StartWait(wait) = night.next() else { panic!("{:?}", night.next()) };
+    assert_eq!(wait.until(night.ms, 0), (1_100_000, Why::UsageLimit));
+    assert_eq!(night.run.state.position(), (1, 1));
+}
+
+#[test]
+fn what_a_message_costs_counts_for_whom_it_was_asked() {
+    let mut night = Night::new(two());
+    assert_eq!(night.works(true), "main");
+    let asked = |agent: Option<&str>, cost| Event::MessageAsked {
+        agent: agent.map(str::to_owned),
+        message: None,
+        usage: Usage { cost_usd: Some(cost), ..Usage::default() },
+        ms: 1,
+    };
+    night.note(asked(None, 0.25));
+    night.note(asked(Some("second"), 0.5));
+    assert_eq!(night.run.state.crew().used("main").cost_usd, Some(0.25));
+    assert_eq!(night.run.state.crew().used("second").cost_usd, Some(0.5));
+}
+
+#[test]
+fn a_quota_is_that_of_the_agent_that_named_it() {
+    let turn = |used| TurnEnded {
+        quota: vec![ralph_agents::QuotaWindow { used, resets_at: None }],
+        ..TurnEnded::new(TurnEnd::Failed(Failure { kind: LIMITED, message: "no".to_owned() }))
+    };
+    let mut night = Night::new(two());
+    assert_eq!(night.turn(turn(80)), "main");
+    let Action::RunTurn(order) = night.next() else { panic!("{:?}", night.next()) };
+    assert_eq!(night.run.state.quota.len(), 1);
+    night.note(Event::TurnStarted(order.into()));
+    assert_eq!(night.run.state.quota, [], "the second has another");
+    // The same agent has the same.
+    let mut night = Night::new(two());
+    let turn = TurnEnded { end: TurnEnd::Finished, ..turn(80) };
+    assert_eq!(night.turn(turn), "main");
+    night.note(Event::GateEnded(GateEnded::own(0, None, String::new())));
+    let Action::RunTurn(order) = night.next() else { panic!("{:?}", night.next()) };
+    night.note(Event::TurnStarted(order.into()));
+    assert_eq!(night.run.state.quota.len(), 1);
+}
+
+#[test]
+fn a_turn_says_why_it_is_not_the_first_of_its_role() {
+    let mut night = Night::new(two());
+    night.fails(LIMITED);
+    let (Action::RunTurn(order), because) = (night.next(), night.chosen().because) else { panic!("no turn") };
+    assert!(because.is_some());
+    assert_eq!(Turn::from(order).because, because);
+}
+
+#[test]
+fn only_who_works_or_fixes_is_replaced_by_a_stronger_one() {
+    for (role, climbs) in [
+        (AgentRole::Work, true),
+        (AgentRole::Fix, true),
+        (AgentRole::Review, false),
+        (AgentRole::Message, false),
+    ] {
+        assert_eq!(role.climbs(), climbs, "{role:?}");
+    }
+    assert_eq!(Night::new(two()).run.state.crew().step(), 0);
+}
+
+#[test]
+fn roles_name_everybody_and_are_recorded_where_they_say_something() {
+    let roles = Roles {
+        work: names(&["a", "b"]),
+        review: names(&["c"]),
+        fix: names(&["d"]),
+        message: names(&["e"]),
+        escalate: names(&["f"]),
+        ..Roles::default()
+    };
+    assert_eq!(roles.names().collect::<Vec<_>>(), ["a", "b", "c", "d", "e", "f"]);
+    let recorded = |roles: &Roles| {
+        let plan = Plan { roles: roles.clone(), ..presets::run("DONE", Vec::new()) };
+        serde_json::to_value(plan).expect("a value").get("roles").is_some()
+    };
+    assert!(recorded(&roles) && !recorded(&Roles::default()));
+    assert!(Roles::default().is_empty() && !roles.is_empty());
 }

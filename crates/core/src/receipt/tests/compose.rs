@@ -11,7 +11,7 @@ use crate::{
         Run,
         entry::Entry,
         event::{Event, RunStarted},
-        plan::{Check, Gate, Plan, When},
+        plan::{Check, CommitRule, Gate, Plan, When},
         presets,
     },
     receipt::{
@@ -61,8 +61,11 @@ fn setup() -> Setup {
 
 /// The statement of a run with these events, a second apart.
 fn composed(setup: Setup, events: &[Value], facts: Facts) -> Statement {
-    let started =
-        RunStarted { run: "r-1".to_owned(), version: "0.1.0".to_owned(), pid: 1, plan: plan(), setup };
+    composed_of(plan(), setup, events, facts)
+}
+
+fn composed_of(plan: Plan, setup: Setup, events: &[Value], facts: Facts) -> Statement {
+    let started = RunStarted { run: "r-1".to_owned(), version: "0.1.0".to_owned(), pid: 1, plan, setup };
     let at = |second: usize| format!("2026-11-16T00:00:{second:02}Z");
     let mut entries =
         vec![Entry { at: at(0).parse().expect("a moment"), event: Event::RunStarted(Box::new(started)) }];
@@ -288,4 +291,58 @@ fn findings_are_there_and_who_accepted_them() {
         (acceptance.at.to_string().as_str(), acceptance.why.as_deref()),
         ("2026-11-16T00:00:05Z", Some("of ."))
     );
+}
+
+#[test]
+fn guardrails_run_inside_where_the_sandbox_contains_and_the_settings_say_so() {
+    use crate::containment::wanted::GatesRun;
+    for (level, gates, expected) in [
+        (Level::Embedded, GatesRun::Inside, true),
+        (Level::Embedded, GatesRun::Outside, false),
+        (Level::None, GatesRun::Inside, false),
+    ] {
+        let mut setup = setup();
+        setup.sandbox.level = Choice::Level(level);
+        setup.sandbox.gates = gates;
+        let said = composed(setup, &[turn(1), turn_ended(&json!({})), done()], facts());
+        assert_eq!(said.predicate.containment.gates_inside, expected, "{level:?} {gates:?}");
+    }
+}
+
+#[test]
+fn reviewers_are_among_those_who_worked_and_their_approval_is_a_guardrail() {
+    let usage = json!({"input": 1, "cached": 0, "output": 1});
+    let verdict = crate::review::verdict(r#"{"verdict": "approve"}"#, "").expect("a verdict");
+    let started =
+        json!({"event": "opinion_started", "about": "review", "gate": 0, "number": 1, "agent": "second"});
+    let ended = json!({"event": "opinion_ended", "about": "review", "gate": 0, "end": {"how": "finished"}, "ms": 9,
+        "usage": usage, "model": "o9", "verdict": verdict});
+    let events = [turn(1), turn_ended(&json!({"model": "opus"})), started, ended, done()];
+    let agents = [("main", "claude"), ("second", "codex")];
+    let agents = agents.map(|(name, program)| (name.to_owned(), program.to_owned())).into();
+    let check = Check::Review { name: "review".to_owned(), by: vec!["second".to_owned()], rounds: 1 };
+    let plan = presets::run("DONE", vec![Gate::new(check, When::Claimed)]);
+    let plan = Plan { baseline: false, commit: CommitRule::Never, ..plan };
+    let said = composed_of(plan, setup(), &events, Facts { agents, ..facts() });
+    let [reviewed] = &said.predicate.guardrails[..] else { panic!("{:?}", said.predicate.guardrails) };
+    assert_eq!(reviewed.in_project.as_ref().map(|it| (it.passed, it.ms)), Some((true, 9)));
+    let who: Vec<String> = said
+        .predicate
+        .agents
+        .iter()
+        .map(|it| format!("{} {:?} {:?} {:?}", it.name, it.agent, it.models, it.roles))
+        .collect();
+    assert_eq!(
+        who,
+        [r#"claude Some("main") {"opus"} {"work"}"#, r#"codex Some("second") {"o9"} {"review"}"#]
+    );
+}
+
+#[test]
+fn tests_of_before_the_run_are_told_with_their_guardrail() {
+    let mut before = gate("baseline_ended", 0, &Value::Null);
+    before["tests"] = json!({"counts": {"cargo": {"passed": 4, "failed": 0, "skipped": 1}}});
+    let said = composed(setup(), &[before, turn(1), turn_ended(&json!({})), done()], facts());
+    let counts = said.predicate.guardrails.iter().map(|it| it.tests_before.map(|tests| tests.passed));
+    assert_eq!(counts.collect::<Vec<_>>(), [Some(4), None, None, None]);
 }

@@ -72,7 +72,7 @@ fn each_demand_is_one_of_its_own() {
             json!({"guard": true}),
             "/predicate/containment/guard",
             json!(false),
-            Some("- no guard judged the agent's tool calls"),
+            Some("- no guard checked the agent's tool calls"),
         ),
         (json!({"noFindings": true}), "", json!(null), None),
         (

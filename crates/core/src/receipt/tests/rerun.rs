@@ -80,3 +80,16 @@ fn what_only_the_author_names_proves_nothing() {
         ]
     );
 }
+
+#[test]
+fn a_receipt_that_contradicts_itself_does_not_hold() {
+    let planned = Planned { command: "make test".to_owned(), source: NamedBy::Verifier };
+    let tests = Some(TestCounts { passed: 3, failed: 0, skipped: 0 });
+    for (passed, code) in [(false, 0), (true, 1)] {
+        let ending = serde_json::json!({"passed": passed, "exitCode": code, "ms": 5});
+        let said = statement(&[("/predicate/guardrails/0/inJudge", ending)]);
+        let ran = Ran { command: "make test".to_owned(), code: Some(code), tests };
+        let line = format!("- `make test` exited with {code}; the receipt says {code}");
+        assert_eq!(lines(&compare(&said, &planned, &ran)), [line]);
+    }
+}

@@ -144,3 +144,18 @@ fn the_record_must_be_the_one() {
         assert_eq!(lines(&[journal(&statement(&[]), &seen)]), [expected]);
     }
 }
+
+#[test]
+fn a_person_accepts_what_a_reviewer_did_not_approve_and_nothing_else() {
+    let accepted = ("/predicate/accepted", json!({"at": "2026-11-16T00:05:00Z"}));
+    let refused = [
+        ("/predicate/guardrails/1/kind", json!("review")),
+        ("/predicate/guardrails/1/inProject/passed", json!(false)),
+    ];
+    let guardrails = |changes: &[(&str, Value)]| lines(&work(&statement(changes)))[1].clone();
+    assert_eq!(guardrails(&refused), "- not passed: `clean tree`");
+    let both = [&refused[..], std::slice::from_ref(&accepted)].concat();
+    assert_eq!(guardrails(&both), "+ 1 passed, 1 of them in a clean clone of the commit");
+    let red = ("/predicate/guardrails/0/inJudge/passed", json!(false));
+    assert_eq!(guardrails(&[red, accepted]), "- not passed: `make test`");
+}

@@ -119,3 +119,15 @@ fn one_that_fails_is_proof() {
         assert_eq!(files.collect::<Vec<_>>().join(" "), expected, "{passed:?}");
     }
 }
+
+#[test]
+fn tests_among_the_code_are_named_as_a_part_of_it() {
+    let tests =
+        new_tests(&[("src/a.rs", ONE, &TWO.replace("{ 1 }", "{ 2 }")), ("tests/test_a.py", "-", "x")]);
+    let parts: Vec<Vec<String>> = tests.files.iter().map(|it| it.parts.clone()).collect();
+    assert!(parts.contains(&Vec::new()), "{parts:?}");
+    let of_source = new_tests(&[("src/a.rs", PLAIN, &ONE.replace("{ 1 }", "{ 2 }"))]);
+    for file in tests.files.iter().chain(&of_source.files).filter(|it| it.file == "src/a.rs") {
+        assert_eq!(file.parts, [INSIDE]);
+    }
+}

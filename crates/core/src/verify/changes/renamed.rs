@@ -71,3 +71,22 @@ fn name(path: &str) -> Option<&str> {
 fn ending(name: &str) -> Option<&str> {
     name.rsplit_once('.').map(|(_, ending)| ending)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_with_an_ending_count() {
+        for (path, expected) in [
+            ("a/b.rs", Some("b.rs")),
+            ("b.test.js", Some("b.test.js")),
+            (".gitignore", None),
+            ("a/b.", None),
+            ("Makefile", None),
+            (".", None),
+        ] {
+            assert_eq!(name(path), expected, "{path}");
+        }
+    }
+}

@@ -278,3 +278,52 @@ fn a_check_that_only_follows_a_file_with_another_name_is_the_same() {
         "tests/test_a.py tests/aside.py",
     );
 }
+
+#[test]
+fn a_test_that_uses_a_source_that_is_gone_is_excused_by_the_whole_name() {
+    let uses = |line: &str, expected: &str| {
+        let test = format!("{line}\n\ndef test_a():\n    assert total([1]) == 1\n");
+        let files = [("tests/test_all.py", test.as_str(), "-"), ("price.py", "x", "-")];
+        check(&auto(), &files, &format!("tests/test_all.py{expected} +other"));
+    };
+    for line in ["from price import total", "import price", "import  shop.price as p", "use price;"] {
+        uses(line, "-~");
+    }
+    for line in ["import price_list", "import my-price", "import prices", "x = price", "import other"] {
+        uses(line, "-");
+    }
+}
+
+#[test]
+fn a_source_that_is_gone_with_its_tests_is_told() {
+    let old = "fn f() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn t() {\n        assert_eq!(f(), 1);\n    }\n}\n";
+    check(&auto(), &[("src/a.rs", old, "-"), ("src/b.rs", "1", "2")], "src/a.rs-? +other");
+}
+
+/// The checks that are only longer than they were, and whether new tests were found.
+fn additions(path: &str, old: &str, new: &str) -> (bool, bool) {
+    let setup = auto();
+    let what = WhatJudges::new(&setup, "", &[], &read);
+    let file = ChangedFile {
+        path: path.to_owned(),
+        change: Some(FileChange::Changed),
+        old: Some(old.to_owned()),
+        new: Some(new.to_owned()),
+    };
+    let compared = what.compare(&[file]);
+    let longer = compared.facts.iter().any(|fact| fact.addition == Some(Addition::Longer));
+    (longer, !compared.new_tests.laid.is_empty())
+}
+
+#[test]
+fn a_test_file_with_more_in_it_is_longer_unless_something_keeps_a_test_from_judging() {
+    let test = "def test_a():\n    assert f(1) == 1\n";
+    let more = format!("{test}\ndef test_b():\n    assert f(2) == 2\n");
+    assert_eq!(additions("tests/test_a.py", test, &more), (true, true));
+    assert_eq!(additions("tests/test_a.py", test, &test.replace("== 1", "== 2")), (false, true));
+    let skipped = format!("import pytest\n@pytest.mark.skip\n{test}");
+    assert_eq!(additions("tests/test_a.py", test, &skipped), (false, true));
+    // Only of tests it is known that more is more.
+    assert!(!additions("tests/__snapshots__/a.snap", "a\n", "a\nb\n").0);
+    assert!(!additions("Makefile", MAKEFILE, &MAKEFILE.replace("\tsh ci", "\ttrue\n\tsh ci")).0);
+}

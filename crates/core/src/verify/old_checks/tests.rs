@@ -101,6 +101,9 @@ fn the_old_ones_pass() {
     // Unless they reach for others.
     check("test+!", "pass", "", "", "pass(test_a.py)");
     check("test+!", "fail", "", "", "!checks_changed(test_a.py)");
+    // With everything as it was, what runs the tests was as it was.
+    check("lint", "pass", "", "", "pass(ruff.toml)");
+    check("lint", "", "", "", "not-comparable(ruff.toml)");
 }
 
 #[test]
