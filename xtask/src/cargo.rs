@@ -76,16 +76,28 @@ pub(crate) fn dist() -> Result<PathBuf> {
     dist_in(root())
 }
 
+/// The same with more flags, for another program or other features. The last one that was built lies at the path.
+pub(crate) fn dist_with(more: &[&str]) -> Result<PathBuf> {
+    dist_by(root(), more)
+}
+
 /// The same for a repository elsewhere, which is built in its own target folder.
 pub(crate) fn dist_in(repository: &Path) -> Result<PathBuf> {
+    dist_by(repository, &[])
+}
+
+fn dist_by(repository: &Path, more: &[&str]) -> Result<PathBuf> {
     let flags = flags_for_dist(crate::dist::HOST, repository);
     let mut command = cargo();
     command.current_dir(repository);
     if repository != root() {
         command.env("CARGO_TARGET_DIR", repository.join("target"));
     }
-    let words: Vec<&str> =
-        ["--profile", "dist"].into_iter().chain(flags.iter().map(String::as_str)).collect();
+    let words: Vec<&str> = ["--profile", "dist"]
+        .into_iter()
+        .chain(flags.iter().map(String::as_str))
+        .chain(more.iter().copied())
+        .collect();
     build_by(command, &words)
 }
 

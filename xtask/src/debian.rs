@@ -1,11 +1,13 @@
 //! Programs that some checks need and that come from the packages of Debian.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
 use anyhow::{Context, Result, bail, ensure};
+
+use crate::cargo::target_dir;
 
 /// A program and the package that has it.
 pub(crate) struct Needed {
@@ -58,6 +60,15 @@ pub(crate) const QEMU: Needed = Needed {
 };
 /// Reads the formula.
 pub(crate) const RUBY: Needed = Needed { program: "ruby", package: "ruby", purpose: "reads the formula" };
+/// Makes the networks of machines of a fleet.
+pub(crate) const IPROUTE: Needed =
+    Needed { program: "ip", package: "iproute2", purpose: "makes networks of machines in the tests" };
+/// The server of Debian, which is too old for a board, so that it is refused in the tests. Not on the path: there a newer one is looked for.
+pub(crate) const OLD_NATS: Unpacked = Unpacked {
+    program: "usr/sbin/nats-server",
+    package: "nats-server",
+    purpose: "is refused as a board in the tests where it is too old",
+};
 /// Counts instructions.
 pub(crate) const VALGRIND: Needed =
     Needed { program: "valgrind", package: "valgrind", purpose: "counts instructions" };
@@ -85,6 +96,58 @@ impl Needed {
         }
         Ok(which::which(program)?)
     }
+}
+
+/// A program of a package that is not to be installed: it lies in the target folder.
+pub(crate) struct Unpacked {
+    /// Where it lies in the package.
+    program: &'static str,
+    package: &'static str,
+    /// What it does.
+    purpose: &'static str,
+}
+
+impl Unpacked {
+    /// Where it is: as installed, or in the target folder, where it is unpacked if that was asked for.
+    pub(crate) fn find(&self, missing: Missing) -> Result<PathBuf> {
+        let Self { program, package, purpose } = self;
+        let installed = Path::new("/").join(program);
+        let folder = target_dir().join("tools/debian").join(package);
+        let unpacked = folder.join(program);
+        if let Some(found) = [installed, unpacked.clone()].into_iter().find(|path| path.exists()) {
+            return Ok(found);
+        }
+        ensure!(
+            missing == Missing::Install,
+            "there is no `{package}` of Debian, which {purpose}: cargo xtask ci --install, or apt-get install {package}"
+        );
+        fs_err::create_dir_all(&folder)?;
+        let mut download = Command::new("apt-get");
+        let fetched = done(download.args(["download", package]).current_dir(&folder));
+        if fetched.is_err() {
+            // Its lists may be old, or were removed.
+            ensure!(rustix::process::geteuid().is_root(), "only root can read the lists of packages anew");
+            done(Command::new("apt-get").arg("update"))?;
+            done(&mut download)?;
+        }
+        for entry in fs_err::read_dir(&folder)? {
+            let archive = entry?.path();
+            if archive.extension().is_some_and(|it| it == "deb") {
+                done(Command::new("dpkg").arg("-x").arg(&archive).arg(&folder))?;
+                fs_err::remove_file(archive)?;
+            }
+        }
+        ensure!(unpacked.exists(), "the package `{package}` does not have `{program}`");
+        Ok(unpacked)
+    }
+}
+
+fn done(command: &mut Command) -> Result<()> {
+    let line = format!("{command:?}");
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let status = command.status().with_context(|| format!("cannot start {line}"))?;
+    ensure!(status.success(), "{line} ended with {status}");
+    Ok(())
 }
 
 /// Installs those that are not there, all at once: most of it is waiting for lists and servers.

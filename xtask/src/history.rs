@@ -78,7 +78,7 @@ pub(crate) fn main(words: &[String]) -> Result<ExitCode> {
     // What takes the time are the tests, and not ralph.
     let program = if runs { Some(build(&["--package", "ralph"])?) } else { None };
     say(
-        "| project | commits | own tests ran | touch what judges | only add | line | finding |\n|---|--:|--:|--:|--:|--:|--:|\n",
+        "| project | commits | own tests ran | change checks | only add | line | finding |\n|---|--:|--:|--:|--:|--:|--:|\n",
     );
     let mut sum = Counts::default();
     for wish in &wanted.repositories {

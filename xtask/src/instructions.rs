@@ -103,7 +103,7 @@ fn count(valgrind: &Path) -> Result<BTreeMap<String, u64>> {
     let place = Place::new(dist()?)?;
     let mut counts = BTreeMap::new();
     let mut add = |name: &str, code: i32, args: &[&str]| -> Result<()> {
-        counts.insert(name.to_owned(), instructions(&place, valgrind, code, args)?);
+        counts.insert(name.to_owned(), count_of(&place, valgrind, place.program(), (code, args))?);
         Ok(())
     };
     let text = |path: &Path| path.display().to_string();
@@ -145,11 +145,16 @@ fn count(valgrind: &Path) -> Result<BTreeMap<String, u64>> {
 }
 
 /// The instructions of one call, without those of the processes that it starts.
-fn instructions(place: &Place, valgrind: &Path, code: i32, args: &[&str]) -> Result<u64> {
+pub(crate) fn count_of(
+    place: &Place,
+    valgrind: &Path,
+    program: &Path,
+    (code, args): (i32, &[&str]),
+) -> Result<u64> {
     let log = place.path("valgrind");
     let mut command = place.command(valgrind)?;
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-    command.arg(format!("--log-file={}", log.display())).arg(place.program()).args(args);
+    command.arg(format!("--log-file={}", log.display())).arg(program).args(args);
     command.env("GLIBC_TUNABLES", SAME_LIBRARY);
     // Only a hook reads it.
     if let Ok(input) = fs_err::File::open(place.path("stdin")) {

@@ -39,7 +39,8 @@ pub struct ServerConfig {
 /// What only a worker says of an item.
 const WORKERS_STEPS: [&str; 4] = ["claimed", "done", "failed", "released"];
 /// What only the lander says of an item.
-const LANDERS_STEPS: [&str; 6] = ["posted", "merged", "refused", "withdrawn", "failed", "cancelled"];
+const LANDERS_STEPS: [&str; 8] =
+    ["posted", "merged", "refused", "withdrawn", "failed", "cancelled", "reoffered", "said"];
 /// The name of who makes the streams.
 pub const ADMIN: &str = "admin";
 /// The name of who only reads.
@@ -104,7 +105,7 @@ impl ServerConfig {
              tls {{\n  \
                cert_file: {certificate}\n  \
                key_file: {key}\n  \
-               # Nothing in the clear, not even the server's greeting.\n  \
+               # Everything is encrypted, even the server's greeting.\n  \
                handshake_first: true\n\
              }}\n\
              # Every worker has an account of its own: permissions within one account do not keep a worker out of a log.\n"
@@ -163,6 +164,9 @@ fn for_lander() -> Vec<String> {
     let mut subjects = vec!["ralph.work.*.*".to_owned()];
     subjects.extend(LANDERS_STEPS.map(|step| format!("ralph.item.*.*.{step}.{LANDER}")));
     subjects.push(format!("ralph.parcel.{LANDER}.*.*"));
+    // The log of the fleet itself, for watchers.
+    subjects.push(format!("ralph.events.*.*.*.{LANDER}"));
+    subjects.push(format!("$JS.API.DIRECT.GET.{EVENTS}.ralph.events.*.*.*.{LANDER}"));
     subjects.extend([ITEMS, EVENTS].map(|stream| format!("$JS.API.DIRECT.GET.{stream}")));
     subjects.extend([
         "$JS.API.STREAM.INFO.*".to_owned(),

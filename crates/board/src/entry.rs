@@ -136,6 +136,8 @@ mod tests {
             ItemStep::Refused(Refusal::Unusable { reason: "r".into() }),
             ItemStep::Withdrawn { why: "w".into() },
             ItemStep::Cancelled { why: "w".into() },
+            ItemStep::Reoffered,
+            ItemStep::Said { text: "t".into(), keep: true, now: false },
         ]
     }
 

@@ -28,8 +28,15 @@ use crate::{
 pub(crate) const OFFSET: &str = "Ralph-Offset";
 /// Where it ends; what is masked may be shorter than what it stands for.
 pub(crate) const END: &str = "Ralph-End";
-/// The most of the file that one message stands for.
+/// How much of the file one message stands for, unless a line is longer.
 const PIECE: usize = 256 * 1024;
+/// The most that a message may carry: by itself a server takes a megabyte, with what is in the headers.
+pub const MAX_PIECE_LEN: usize = 768 * 1024;
+/// The longest line of the journal of a fleet. What masks it makes it fit.
+const MAX_FLEET_LINE_LEN: usize = 64 * 1024 * 1024;
+
+/// How many messages in a row may be lost before this is an error.
+const MAX_LOST: u32 = 2;
 
 /// Ships one journal.
 pub struct Feed {
@@ -37,6 +44,8 @@ pub struct Feed {
     subject: String,
     path: PathBuf,
     mask: Mask,
+    /// A longer line is cut.
+    max_line_len: usize,
     position: Option<Position>,
     /// How far the server has confirmed it: known here even after the server threw everything away.
     reached: u64,
@@ -54,11 +63,23 @@ struct Position {
 impl Board {
     /// Ships the journal of a lease, which this worker holds.
     pub fn feed(&self, fleet: &str, item: &str, lease: u64, journal: &Path) -> Feed {
+        self.feed_as(subjects::journal(fleet, item, lease, self.name()), journal)
+    }
+
+    /// Ships the journal of a fleet itself, which this lander writes. It begins with everything that the fleet is to do, in
+    /// one line: the mask gets this line whole, and must bring it below [`MAX_PIECE_LEN`].
+    pub fn fleet_feed(&self, fleet: &str, journal: &Path) -> Feed {
+        let feed = self.feed_as(subjects::fleet_journal(fleet, self.name()), journal);
+        Feed { max_line_len: MAX_FLEET_LINE_LEN, ..feed }
+    }
+
+    fn feed_as(&self, subject: String, journal: &Path) -> Feed {
         Feed {
             link: self.link().clone(),
-            subject: subjects::journal(fleet, item, lease, self.name()),
+            subject,
             path: journal.to_owned(),
             mask: Box::new(<[u8]>::to_vec),
+            max_line_len: MAX_PIECE_LEN,
             position: None,
             reached: 0,
         }
@@ -77,14 +98,14 @@ impl Feed {
     /// An error delays nothing but this journal: call it again.
     pub fn ship(&mut self) -> Result<usize> {
         let Ok(file) = File::open(&self.path) else { return Ok(0) };
-        let mut count = 0;
+        let (mut count, mut lost) = (0, 0);
         loop {
             let position = match self.position {
                 Some(position) => position,
                 None => self.last()?,
             };
             self.position = Some(position);
-            let lines = lines(&file, position.offset)?;
+            let lines = lines(&file, position.offset, self.max_line_len)?;
             if lines.is_empty() {
                 return Ok(count);
             }
@@ -98,9 +119,17 @@ impl Feed {
                 Ok(Answer::At(sequence)) => {
                     self.position = Some(Position { sequence, offset: end });
                     self.reached = end;
+                    lost = 0;
                 }
                 // It was stored and the confirmation got lost, or not: the stream knows.
-                Ok(Answer::Overtaken | Answer::There | Answer::Unanswered) => self.position = None,
+                Ok(answer) => {
+                    self.position = None;
+                    lost += u32::from(answer == Answer::Unanswered);
+                    // A server that may not take this never answers.
+                    if MAX_LOST <= lost {
+                        return Err(self.link.error("cannot ship events", &"no answer"));
+                    }
+                }
                 Err(error) => return Err(self.link.error("cannot ship events", &error)),
             }
             count += 1;
@@ -128,22 +157,42 @@ impl Feed {
     }
 }
 
-/// Whole lines from `offset` on; a line that is longer than a piece is cut.
-fn lines(file: &File, offset: u64) -> io::Result<Vec<u8>> {
-    let mut piece = vec![0; PIECE];
-    let mut filled = 0;
-    while filled < PIECE {
+/// Whole lines from `offset` on, as many as are in a piece; one that is longer comes alone, and is cut if it is too long.
+fn lines(file: &File, offset: u64, max_line_len: usize) -> io::Result<Vec<u8>> {
+    let mut piece = Vec::new();
+    read_on(file, offset, &mut piece, PIECE)?;
+    if let Some(end) = piece.iter().rposition(|byte| *byte == b'\n') {
+        piece.truncate(end + 1);
+        return Ok(piece);
+    }
+    while piece.len() < max_line_len {
+        let known = piece.len();
+        read_on(file, offset, &mut piece, max_line_len.min(known + PIECE))?;
+        if let Some(end) = piece[known..].iter().position(|byte| *byte == b'\n') {
+            piece.truncate(known + end + 1);
+            return Ok(piece);
+        }
+        if piece.len() == known {
+            // Its end is not written yet.
+            return Ok(Vec::new());
+        }
+    }
+    piece.truncate(PIECE);
+    Ok(piece)
+}
+
+/// Reads on until the piece is so long, or the file is over.
+fn read_on(file: &File, offset: u64, piece: &mut Vec<u8>, length: usize) -> io::Result<()> {
+    let mut filled = piece.len();
+    piece.resize(length, 0);
+    while filled < length {
         match file.read_at(&mut piece[filled..], offset + filled as u64)? {
             0 => break,
             count => filled += count,
         }
     }
     piece.truncate(filled);
-    let end = piece.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    if end > 0 || filled < PIECE {
-        piece.truncate(end);
-    }
-    Ok(piece)
+    Ok(())
 }
 
 pub(crate) fn number(headers: &HeaderMap, name: &str) -> Result<u64> {
@@ -158,20 +207,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_lines_are_shipped_and_only_a_long_one_is_cut() {
-        let long = "x".repeat(PIECE);
+    fn whole_lines_are_shipped_and_only_one_that_is_too_long_is_cut() {
+        const MAX: usize = 2 * PIECE;
+        let (piece, long) = ("x".repeat(PIECE), "x".repeat(MAX));
+        let (longer, longest) = (format!("{piece}yz\n"), format!("{}\n", &long[1..]));
         for (text, offset, expected) in [
             ("a\nb\n", 0, "a\nb\n"),
             ("a\nb", 0, "a\n"),
             ("a\nb\n", 2, "b\n"),
             ("a", 0, ""),
             ("", 0, ""),
-            (&format!("{long}yz\n"), 0, &*long),
-            (&format!("{long}yz\n"), PIECE as u64, "yz\n"),
+            (&longer, 0, &*longer),
+            (&format!("a\n{longer}"), 0, "a\n"),
+            (&format!("{longer}b\n"), 0, &*longer),
+            (&longer, PIECE as u64, "yz\n"),
+            (&longest, 0, &*longest),
+            (&longest[..MAX - 1], 0, ""),
+            (&format!("{long}\n"), 0, &*piece),
+            (&format!("{long}\n"), PIECE as u64, &format!("{piece}\n")),
         ] {
             let mut file = tempfile::tempfile().expect("a file");
             file.write_all(text.as_bytes()).expect("written");
-            assert_eq!(String::from_utf8_lossy(&lines(&file, offset).expect("read")), expected);
+            let shipped = lines(&file, offset, MAX).expect("read");
+            assert!(shipped == expected.as_bytes(), "{} at {offset}: {}", text.len(), shipped.len());
         }
     }
 }

@@ -8,12 +8,14 @@ use std::{
 };
 
 use async_nats::jetstream::message::StreamMessage;
+use ralph_core::fleet::LANDER;
 use ralph_sys::error::Result;
 
 use crate::{
     feed::{END, OFFSET, number},
     link::{Board, Link},
-    read::read,
+    name::Name,
+    read::{last, read},
     subjects::{self, EVENTS},
 };
 
@@ -43,6 +45,13 @@ pub struct Piece {
     pub missing: u64,
 }
 
+impl Piece {
+    /// Whether it is of the journal of the fleet itself, which only the lander may write.
+    pub fn is_of_fleet(&self) -> bool {
+        self.item.is_empty() && self.lease == 0 && self.worker == LANDER
+    }
+}
+
 /// Reads pieces as they come, the old ones first.
 pub struct Follow {
     link: Arc<Link>,
@@ -55,9 +64,23 @@ pub struct Follow {
 impl Board {
     /// All pieces of all journals of a fleet behind a number, oldest first; 0 is everything that is kept.
     pub fn follow(&self, fleet: &str, after: u64) -> Follow {
+        self.follow_as(subjects::journals(fleet), after)
+    }
+
+    /// All pieces of the journal of a fleet itself.
+    pub fn follow_fleet(&self, fleet: &str, lander: &Name) -> Follow {
+        self.follow_as(subjects::fleet_journal(fleet, lander), 0)
+    }
+
+    /// The fleet that was heard of last, if there is one.
+    pub fn newest_fleet(&self) -> Result<Option<String>> {
+        let last = last(self.link(), EVENTS, &subjects::fleet_journals())?;
+        Ok(last.and_then(|message| subjects::parse_fleet(&message.subject)))
+    }
+
+    fn follow_as(&self, filter: String, after: u64) -> Follow {
         // Who comes back has seen what was before.
         let ends = Ends { known: HashMap::new(), is_from_the_beginning: after == 0 };
-        let filter = subjects::journals(fleet);
         Follow { link: self.link().clone(), filter, next: after + 1, read: VecDeque::new(), ends }
     }
 }

@@ -14,7 +14,7 @@ use async_nats::{
     HeaderMap,
     jetstream::message::{PublishMessage, StreamMessage},
 };
-use ralph_core::fleet::{Item, ItemEntry, ItemStep, Ledger, Stored};
+use ralph_core::fleet::{Item, ItemEntry, ItemStep, LANDER, Ledger, Stored};
 use ralph_sys::error::{Error, Result};
 use serde_json::Value;
 
@@ -63,7 +63,7 @@ impl BoardLedger {
         Self { signer: Some(key), ..self }
     }
 
-    /// Takes postings of this lander only; what others posted changes nothing: what a worker does.
+    /// Takes postings of this lander only, and nothing that others wrote in its name: what a worker does.
     #[must_use]
     pub fn trusting(self, lander: PublicKey) -> Self {
         Self { pinned: Some(lander), ..self }
@@ -99,6 +99,25 @@ impl BoardLedger {
         let found = messages.first().filter(|message| message.sequence == sequence);
         let entry = found.map(|message| self.entry(message));
         Ok(entry.filter(|entry| entry.entry.step == ItemStep::Posted))
+    }
+
+    /// What was said to the worker of an item, behind a number, oldest first. What the pinned lander has not signed comes
+    /// as nothing.
+    ///
+    /// As long as nothing was said this takes a tenth of a millisecond.
+    pub fn said(&self, item: &str, after: u64) -> Result<Vec<(u64, Option<ItemStep>)>> {
+        let filter = subjects::said(&self.fleet, item);
+        if last(&self.link, ITEMS, &filter)?.is_none_or(|message| message.sequence <= after) {
+            return Ok(Vec::new());
+        }
+        let pinned = self.pinned.as_ref();
+        let said = self.messages(&filter, after)?.into_iter().map(|message| {
+            let entry = self.raw_entry(&message);
+            let is_signed = pinned.is_none_or(|lander| entry.is_signed_by(lander));
+            let is_word = matches!(entry.entry.step, ItemStep::Said { .. }) && entry.entry.who == LANDER;
+            (message.sequence, Some(entry.entry.step).filter(|_| is_signed && is_word))
+        });
+        Ok(said.collect())
     }
 
     /// Whether a lease still counts.
@@ -164,7 +183,8 @@ impl BoardLedger {
     ) -> Result<Append> {
         let (step, payload) = write(step, load)?;
         let mut token = [0; 16];
-        getrandom::fill(&mut token).map_err(|error| Error::new(format_args!("no chance: {error}")))?;
+        getrandom::fill(&mut token)
+            .map_err(|error| Error::new(format_args!("the system has no random numbers: {error}")))?;
         let text = || signed_text(&self.fleet, item, who, &after.to_string(), &step, &payload);
         let signature = self.signer.as_ref().map(|key| key.sign(&text())).transpose()?;
         Ok(Append {
@@ -188,19 +208,24 @@ impl BoardLedger {
     }
 
     fn read_all(&self, filter: &str, after: u64) -> Result<Vec<BoardEntry>> {
-        let (mut entries, mut after) = (Vec::new(), after);
+        Ok(self.messages(filter, after)?.iter().map(|message| self.entry(message)).collect())
+    }
+
+    fn messages(&self, filter: &str, after: u64) -> Result<Vec<StreamMessage>> {
+        let (mut all, mut after) = (Vec::new(), after);
         loop {
             let messages = read(&self.link, ITEMS, filter, after + 1, BATCH)?;
-            entries.extend(messages.iter().map(|message| self.entry(message)));
+            let is_last = messages.len() < BATCH;
             after = messages.last().map_or(after, |message| message.sequence);
-            if messages.len() < BATCH {
-                return Ok(entries);
+            all.extend(messages);
+            if is_last {
+                return Ok(all);
             }
         }
     }
 
-    fn entry(&self, message: &StreamMessage) -> BoardEntry {
-        let mut entry = BoardEntry::read(
+    fn raw_entry(&self, message: &StreamMessage) -> BoardEntry {
+        BoardEntry::read(
             &self.fleet,
             &Raw {
                 subject: &message.subject,
@@ -210,9 +235,13 @@ impl BoardLedger {
                 token: header(&message.headers, TOKEN),
                 signature: header(&message.headers, SIGNATURE),
             },
-        );
-        let is_unsigned =
-            |lander: &PublicKey| entry.entry.step == ItemStep::Posted && !entry.is_signed_by(lander);
+        )
+    }
+
+    fn entry(&self, message: &StreamMessage) -> BoardEntry {
+        let mut entry = self.raw_entry(message);
+        let is_lander = entry.entry.who == LANDER || entry.entry.step == ItemStep::Posted;
+        let is_unsigned = |lander: &PublicKey| is_lander && !entry.is_signed_by(lander);
         if self.pinned.as_ref().is_some_and(is_unsigned) {
             entry.void();
         }

@@ -32,7 +32,7 @@ pub use address::BoardAddress;
 pub use certificate::Certificates;
 pub use config::{ADMIN, ServerConfig, WATCHER};
 pub use entry::BoardEntry;
-pub use feed::Feed;
+pub use feed::{Feed, MAX_PIECE_LEN};
 pub use follow::{Follow, Piece};
 pub use key::{Key, PublicKey};
 pub use ledger::BoardLedger;

@@ -63,7 +63,7 @@ impl LoginDir {
         let path = dir.join(DESCRIBED);
         let text = fs_err::read(&path).map_err(|error| {
             Error::from(error).hint(format!(
-                "`{}` is no login: copy a folder that `ralph fleet board` wrote",
+                "`{}` is not a login: copy a folder that `ralph fleet board` wrote",
                 dir.display()
             ))
         })?;

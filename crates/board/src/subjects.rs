@@ -1,5 +1,7 @@
 //! Streams and subjects: the one place that spells them.
 
+use ralph_core::fleet::LANDER;
+
 use crate::name::{Name, text, token};
 
 /// What is to be done: one message for each item that waits or is worked on.
@@ -34,6 +36,11 @@ pub(crate) fn log(fleet: &str, item: &str) -> String {
     format!("ralph.item.{}.{}.>", token(fleet), token(item))
 }
 
+/// What was said to the worker of an item, by any machine.
+pub(crate) fn said(fleet: &str, item: &str) -> String {
+    format!("ralph.item.{}.{}.said.*", token(fleet), token(item))
+}
+
 /// The logs of all items of a fleet.
 pub(crate) fn logs(fleet: &str) -> String {
     format!("ralph.item.{}.>", token(fleet))
@@ -55,6 +62,21 @@ pub(crate) fn parse_entry(subject: &str) -> Option<(String, &str, String)> {
 /// The journal of one lease: another lease, another journal.
 pub(crate) fn journal(fleet: &str, item: &str, lease: u64, worker: &Name) -> String {
     format!("ralph.events.{}.{}.{lease}.{worker}", token(fleet), token(item))
+}
+
+/// The journal of a fleet itself: of no item, and under no lease.
+pub(crate) fn fleet_journal(fleet: &str, lander: &Name) -> String {
+    journal(fleet, "", 0, lander)
+}
+
+/// The journals of all fleets.
+pub(crate) fn fleet_journals() -> String {
+    format!("ralph.events.*.{}.0.{LANDER}", token(""))
+}
+
+/// The fleet that a journal is of.
+pub(crate) fn parse_fleet(subject: &str) -> Option<String> {
+    text(subject.strip_prefix("ralph.events.")?.split('.').next()?)
 }
 
 /// All journals of a fleet.
@@ -93,6 +115,9 @@ mod tests {
             (logs("f"), "ralph.item.f.>"),
             (entry("f", "a", "done", "w1"), "ralph.item.f.a.done.w1"),
             (journal("f", "a", 7, &worker), "ralph.events.f.a.7.w1"),
+            (said("f", "a b"), "ralph.item.f.a=20b.said.*"),
+            (fleet_journal("f", &"lander".parse().expect("a name")), "ralph.events.f.=.0.lander"),
+            (fleet_journals(), "ralph.events.*.=.0.lander"),
             (journals("f"), "ralph.events.f.>"),
             (part(&worker, "00ff", 3), "ralph.parcel.w1.00ff.3"),
             (parts(&worker, "00ff"), "ralph.parcel.w1.00ff.*"),
@@ -107,6 +132,9 @@ mod tests {
         assert_eq!(parse_entry(&entry("f", "a.b", "done", "w1")), Some(("a.b".into(), "done", "w1".into())));
         let worker = "w1".parse().expect("a name");
         assert_eq!(parse_journal(&journal("f", "a b", 7, &worker)), Some(("a b".into(), 7, "w1".into())));
+        let lander = "lander".parse().expect("a name");
+        assert_eq!(parse_journal(&fleet_journal("f", &lander)), Some((String::new(), 0, "lander".into())));
+        assert_eq!(parse_fleet(&fleet_journal("f.1", &lander)).as_deref(), Some("f.1"));
         for strange in ["ralph.item.f.a.done", "ralph.item.f.a.done.w1.x", "ralph.work.f.a", "x"] {
             assert_eq!(parse_entry(strange), None, "{strange}");
         }

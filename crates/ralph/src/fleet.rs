@@ -17,6 +17,7 @@ pub(crate) mod far;
 #[cfg(not(feature = "nats"))]
 #[path = "fleet/no_board.rs"]
 pub(crate) mod far;
+mod far_run;
 pub(crate) mod lander;
 mod lane;
 pub(crate) mod lane_process;
@@ -30,6 +31,7 @@ pub(crate) use at_work::lanes_at_work;
 pub(crate) use by_hand::{discard, land_by_hand};
 pub(crate) use coordinator::{Coordinator, Opening};
 pub(crate) use dir::FleetDir;
+pub(crate) use far_run::{FarRun, Word};
 pub(crate) use ledger::FileLedger;
 
 /// The hidden command that a lane runs as.

@@ -204,7 +204,9 @@ pub(crate) fn process(run: &RunDir) -> Option<u32> {
         _ => {}
     });
     // From inside a sandbox no process outside is to be seen.
-    process.filter(|pid| read.is_ok() && (is_inside() || is_alive(pid.cast_signed())))
+    // Nor those of another machine.
+    let is_hidden = is_inside() || run.is_elsewhere();
+    process.filter(|pid| read.is_ok() && (is_hidden || is_alive(pid.cast_signed())))
 }
 
 /// Reads a journal from a position on; returns where the last whole line ended.

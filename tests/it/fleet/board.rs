@@ -1,19 +1,23 @@
 //! A fleet on several machines: each worker has a home and a state folder of its own, and shares with the others only a
 //! server, which the tests start on loopback.
 
-mod cable;
+mod by_hand;
 mod faults;
+mod following;
 mod limits;
+mod network;
+mod saying;
 mod secured;
 mod taking;
 mod together;
+mod watching;
 
 use std::{
     fs,
-    net::{TcpListener, TcpStream},
+    net::Ipv4Addr,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::Command,
 };
 
 use ralph_board::Key;
@@ -28,63 +32,9 @@ use crate::{
 /// Workers that are silent for so long are taken for dead.
 const SILENCE: &str = "1500";
 
-/// A server of the test's own. It ends with the test.
-pub(super) struct Server {
-    port: u16,
-    folder: tempfile::TempDir,
-    process: Option<Child>,
-}
-
-impl Server {
-    /// Nothing, and a word about it, where the machine has none.
-    fn start() -> Option<Self> {
-        let folder = tempfile::tempdir().expect("a folder");
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port").port();
-        let mut server = Self { port, folder, process: None };
-        server.start_again()?;
-        Some(server)
-    }
-
-    fn start_again(&mut self) -> Option<()> {
-        let (store, port) = (self.folder.path().join("store").display().to_string(), self.port);
-        // By itself a server takes a part of what is free, which is little where the folder is in memory.
-        let settings = format!(
-            "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: {store:?}, max_mem: 64M, max_file: 8G }}\n"
-        );
-        let config = self.folder.path().join("server.conf");
-        fs::write(&config, settings).expect("written");
-        let log = fs::File::options().create(true).append(true).open(self.folder.path().join("log"));
-        let process = Command::new(program()?)
-            .arg("--config")
-            .arg(config)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log.expect("a log"))
-            .spawn()
-            .expect("a server");
-        self.process = Some(process);
-        poll("the server", || TcpStream::connect(("127.0.0.1", self.port)).ok());
-        Some(())
-    }
-
-    /// Ends it as a crash would.
-    fn kill(&mut self) {
-        if let Some(mut process) = self.process.take() {
-            let _ = process.kill();
-            let _ = process.wait();
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
 /// A fleet, its board, and machines with workers.
 pub(super) struct Field {
-    pub(super) server: Server,
+    pub(super) server: loopback_board::Server,
     pub(super) env: Env,
     machines: Vec<Env>,
     check: String,
@@ -100,8 +50,19 @@ impl Field {
     }
 
     /// The same with another project, and another agent on the machines.
-    fn of(env: Env, check: &str, machines: usize, (agent, script): (&str, &str)) -> Option<Self> {
-        let server = Server::start()?;
+    fn of(env: Env, check: &str, machines: usize, agent: (&str, &str)) -> Option<Self> {
+        Self::listening(Ipv4Addr::LOCALHOST, env, check, machines, agent)
+    }
+
+    /// The same with a board that listens on this address.
+    fn listening(
+        host: Ipv4Addr,
+        env: Env,
+        check: &str,
+        machines: usize,
+        (agent, script): (&str, &str),
+    ) -> Option<Self> {
+        let server = loopback_board::Server::start(&program()?, host.into(), "").expect("a server");
         let keys = tempfile::tempdir().expect("a folder");
         let machines: Vec<Env> = (0..machines).map(|_| Env::new()).collect();
         for machine in &machines {
@@ -127,7 +88,7 @@ impl Field {
     }
 
     pub(super) fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.server.port)
+        self.server.url()
     }
 
     /// The machine of a worker, by its number from 1.

@@ -37,6 +37,29 @@ impl Table {
         });
     }
 
+    /// Instructions, of which there may be at most `limit` times as many as in the floor.
+    pub(super) fn count(&mut self, measure: &str, floor: u64, ours: u64, limit: f64) {
+        #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52")]
+        let (floor, ours) = (floor as f64, ours as f64);
+        self.ratio(measure, floor, ours, limit);
+        if let Some(row) = self.rows.last_mut() {
+            let millions = |count: f64| format!("{:.3} M", count / 1e6);
+            (row.floor, row.ours) = (millions(floor), millions(ours));
+        }
+    }
+
+    /// How many in a second, of which there must be at least `least`.
+    pub(super) fn rate(&mut self, measure: &str, ours: f64, least: f64) {
+        self.rows.push(Row {
+            measure: measure.to_owned(),
+            floor: String::new(),
+            ours: format!("{ours:.0}/s"),
+            value: String::new(),
+            limit: format!("over {least}/s"),
+            is_met: least <= ours,
+        });
+    }
+
     /// An amount of memory in bytes that may be at most `limit` megabytes.
     pub(super) fn memory(&mut self, measure: &str, ours: f64, limit: f64) {
         let megabytes = ours / 1e6;
@@ -114,4 +137,25 @@ impl fmt::Display for Table {
 /// A time in the unit that suits it.
 pub(super) fn seconds(seconds: f64) -> String {
     if seconds.abs() < 0.01 { format!("{:.0} us", seconds * 1e6) } else { format!("{:.1} ms", seconds * 1e3) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_below_its_limit_and_a_count_above_it_are_missed() {
+        let is_met = |fill: fn(&mut Table)| {
+            let mut table = Table::default();
+            fill(&mut table);
+            (table.is_met(), table.markdown())
+        };
+        let (met, text) = is_met(|table| table.rate("x", 100.0, 100.0));
+        assert!(met && text.contains("| x |  | 100/s |  | over 100/s |"), "{text}");
+        assert!(!is_met(|table| table.rate("x", 99.0, 100.0)).0);
+        assert!(!is_met(|table| table.rate("x", f64::NAN, 100.0)).0);
+        let (met, text) = is_met(|table| table.count("x", 1_000_000, 1_020_000, 1.02));
+        assert!(met && text.contains("| x | 1.000 M | 1.020 M | 1.02x | 1.02x |"), "{text}");
+        assert!(!is_met(|table| table.count("x", 1_000_000, 1_030_000, 1.02)).0);
+    }
 }

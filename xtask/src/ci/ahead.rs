@@ -8,7 +8,8 @@ use super::{platforms, steps::When};
 use crate::{
     agents,
     debian::{
-        self, ARM_LINKER, BROWSER, BWRAP, LANGUAGES, LINTIAN, Missing, NIX, Needed, QEMU, RUBY, VALGRIND,
+        self, ARM_LINKER, BROWSER, BWRAP, IPROUTE, LANGUAGES, LINTIAN, Missing, NIX, Needed, OLD_NATS, QEMU,
+        RUBY, VALGRIND,
     },
     python::{NATS, UVX, ZIGBUILD},
     say,
@@ -33,6 +34,7 @@ impl Ahead {
             let _ = platforms::install_targets(missing);
             if whole {
                 let _ = NATS.find(missing);
+                let _ = OLD_NATS.find(missing);
                 let _ = agents::install_usual();
             }
         })))
@@ -53,7 +55,7 @@ fn needed(is_whole: bool) -> Vec<&'static Needed> {
     if !is_whole {
         return packages.into_iter().chain([&QEMU]).collect();
     }
-    packages.into_iter().chain([&BROWSER, &BWRAP, &VALGRIND]).chain(&LANGUAGES).collect()
+    packages.into_iter().chain([&BROWSER, &BWRAP, &IPROUTE, &VALGRIND]).chain(&LANGUAGES).collect()
 }
 
 #[cfg(test)]

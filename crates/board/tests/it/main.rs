@@ -4,7 +4,6 @@ mod cluster;
 mod events;
 mod once;
 mod parcels;
-mod proxy;
 mod queue;
 mod roles;
 mod server;

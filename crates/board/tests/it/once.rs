@@ -6,14 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use loopback_board::{Cable, workers};
 use ralph_board::{Answer, Board};
 use ralph_core::fleet::{Item, ItemPhase, ItemStep, Stored};
 use ralph_sys::error::Result;
 
-use crate::{
-    proxy::Proxy,
-    server::{FLEET, PATIENCE, Server, at, claim, connect, done, eventually, hand_in, post},
-};
+use crate::server::{FLEET, PATIENCE, Server, at, claim, connect, eventually, hand_in, post};
 
 /// How many entries of this kind the item's log has, legal or not.
 fn count(board: &Board, item: &str, is_it: impl Fn(&ItemStep) -> bool) -> usize {
@@ -48,7 +46,7 @@ fn of_two_deliveries_one_is_accepted() {
 #[test]
 fn a_lost_confirmation_is_found_in_the_log() {
     let Some(server) = Server::with_silence(Duration::from_mins(1)) else { return };
-    let cable = Proxy::to(server.port);
+    let cable = Cable::to(server.port);
     let (board, referee) = (connect(&cable.url(), "w1"), server.connect("test"));
     let posted = post(&referee, "a");
     cable.cut_answers();
@@ -80,37 +78,17 @@ fn a_lost_confirmation_is_found_in_the_log() {
 #[test]
 fn an_append_without_an_answer_says_so() {
     let Some(server) = Server::with_silence(Duration::from_mins(1)) else { return };
-    let cable = Proxy::to(server.port);
+    let cable = Cable::to(server.port);
     let board = connect(&cable.url(), "w1");
     cable.cut_answers();
     let answer = board.ledger(FLEET).try_append("a", "w1", &ItemStep::Claimed, None, 0);
     assert_eq!(answer.expect("an answer"), Answer::Unanswered);
 }
 
-/// One item, from the queue to the result. An error is a server that is away: nothing was settled, so it comes again.
+/// One item, from the queue to the result.
 fn work_once(board: &Board) -> Result<bool> {
-    let Some(delivery) = board.queue()?.take(Duration::from_millis(500))? else { return Ok(false) };
-    let ledger = board.ledger(FLEET);
-    let who = board.name().to_string();
-    let item = ledger.item(&delivery.item)?;
-    if item.last < delivery.posted {
-        delivery.give_back()?;
-        return Ok(false);
-    }
-    if !matches!(item.phase, ItemPhase::Waiting | ItemPhase::Held(_)) {
-        delivery.settle()?;
-        return Ok(false);
-    }
-    let Stored::At(lease) = ledger.append_with(&delivery.item, &who, &ItemStep::Claimed, None, item.last)?
-    else {
-        return Ok(false);
-    };
-    let stored = ledger.append_with(&delivery.item, &who, &done(lease), None, lease)?;
-    if stored == Stored::Overtaken {
-        return Ok(false);
-    }
-    let _ = delivery.settle();
-    Ok(true)
+    let worked = workers::work_once(board, &board.queue()?, &board.ledger(FLEET))?;
+    Ok(worked.is_some())
 }
 
 /// Items with results: read from the logs, so that no one has to believe the workers.

@@ -2,13 +2,11 @@
 
 use std::{fs, path::PathBuf, thread, time::Duration};
 
+use loopback_board::Cable;
 use ralph_board::{Board, Parcel, Setup};
 use tempfile::TempDir;
 
-use crate::{
-    proxy::Proxy,
-    server::{Server, connect, eventually},
-};
+use crate::server::{Server, connect, eventually};
 
 const PART: usize = 512 * 1024;
 const LIMIT: u64 = 1 << 30;
@@ -82,7 +80,7 @@ fn a_file_arrives_as_it_was_and_is_sent_once() {
 fn an_interrupted_upload_continues_where_it_ended() {
     const PARTS: usize = 60;
     let Some(server) = Server::with_silence(Duration::from_mins(1)) else { return };
-    let cable = Proxy::to(server.port);
+    let cable = Cable::to(server.port);
     let files = Files::new();
     let bytes = noise(PARTS * PART);
     let from = files.write("from", &bytes);
@@ -105,7 +103,7 @@ fn an_interrupted_upload_continues_where_it_ended() {
 #[test]
 fn an_interrupted_download_continues_and_damage_is_not_handed_over() {
     let Some(server) = Server::with_silence(Duration::from_mins(1)) else { return };
-    let cable = Proxy::to(server.port);
+    let cable = Cable::to(server.port);
     let (sender, board) = (server.connect("w1"), connect(&cable.url(), "w2"));
     let files = Files::new();
     let bytes = noise(8 * PART);

@@ -5,13 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use loopback_board::Cable;
 use ralph_board::{Answer, Board, OLDEST};
 use ralph_core::fleet::{ItemPhase, ItemStep, Ledger, Stored};
 
-use crate::{
-    proxy::Proxy,
-    server::{FLEET, PATIENCE, Server, at, claim, connect, done, hand_in, post},
-};
+use crate::server::{FLEET, PATIENCE, Server, at, claim, connect, done, hand_in, post};
 
 #[test]
 fn the_item_of_a_silent_worker_goes_to_the_next() {
@@ -55,7 +53,7 @@ fn a_slow_worker_keeps_its_item() {
 #[test]
 fn a_worker_that_was_cut_off_cannot_hand_in() {
     let Some(server) = Server::with_silence(Duration::from_secs(1)) else { return };
-    let cable = Proxy::to(server.port);
+    let cable = Cable::to(server.port);
     let (old, new) = (connect(&cable.url(), "w1"), server.connect("w2"));
     let posted = post(&new, "a");
     let _delivery = old.queue().expect("a queue").take(PATIENCE).expect("an answer").expect("an item");

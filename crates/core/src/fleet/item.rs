@@ -70,7 +70,11 @@ impl Item {
     /// Takes in the next entry. What is not legal here changes nothing but `last`.
     pub fn apply(&mut self, entry: &ItemEntry) {
         self.last = entry.sequence;
-        let Some(phase) = next(&self.phase, entry) else { return };
+        let next = match entry.step {
+            ItemStep::Reoffered => self.offered_again(entry),
+            _ => next(&self.phase, entry),
+        };
+        let Some(phase) = next else { return };
         // Who claims over a claim was given the item because nothing was heard of its holder any more.
         let is_orphan = self.held().is_some() && entry.step == ItemStep::Claimed;
         self.deaths += u32::from(is_orphan);
@@ -86,12 +90,23 @@ impl Item {
                 // The candidate is kept apart from its lane: any lane can continue with it.
                 self.worker = None;
             }
-            ItemStep::Released { died: false, .. }
+            ItemStep::Reoffered => self.worker = None,
+            ItemStep::Said { .. }
+            | ItemStep::Released { died: false, .. }
             | ItemStep::Failed { .. }
             | ItemStep::Merged { .. }
             | ItemStep::Withdrawn { .. }
             | ItemStep::Cancelled { .. } => {}
         }
+    }
+
+    /// The last candidate as one that waits to land: what a person wants who lands it after all. Only what came with a
+    /// parcel says whose it is.
+    fn offered_again(&self, entry: &ItemEntry) -> Option<ItemPhase> {
+        let is_over = matches!(self.phase, ItemPhase::Offered(..) | ItemPhase::Merged { .. });
+        let offer = self.candidate.clone().filter(|_| entry.who == LANDER && !is_over)?;
+        let worker = offer.parcel.as_ref()?.writer.clone();
+        Some(ItemPhase::Offered(Lease { sequence: offer.lease, worker }, offer))
     }
 
     /// Who works on it.
@@ -166,7 +181,7 @@ fn next(phase: &ItemPhase, entry: &ItemEntry) -> Option<ItemPhase> {
         (Held(held), ItemStep::Released { lease, .. }) if held.is_of(entry, *lease) => Some(Waiting),
         (Offered(..), ItemStep::Merged { commit }) => Some(Merged { commit: commit.clone() }),
         (Offered(..), ItemStep::Refused(_)) => Some(Refused),
-        (Waiting | Held(_) | Offered(..) | Failed { .. } | Refused, ItemStep::Cancelled { .. }) => {
+        (Unknown | Waiting | Held(_) | Offered(..) | Failed { .. } | Refused, ItemStep::Cancelled { .. }) => {
             Some(Cancelled)
         }
         _ => None,

@@ -48,6 +48,19 @@ pub enum ItemStep {
         /// Why, in a line.
         why: String,
     },
+    /// The lander, for a person: the last candidate is to land after all. Leases are void.
+    Reoffered,
+    /// The lander, for a person: a word for the run that works on this. Nothing about the item changes.
+    Said {
+        /// What to tell the agent.
+        text: String,
+        /// Every following turn is told.
+        #[serde(default)]
+        keep: bool,
+        /// The running turn ends first.
+        #[serde(default)]
+        now: bool,
+    },
 }
 
 /// What a lane hands in.

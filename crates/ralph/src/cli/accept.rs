@@ -15,6 +15,7 @@ use ralph_sys::{
 use super::{persons_command::refuse_inside_run, print_lines, runs, warn};
 use crate::{
     driver::task_failure,
+    fleet::FarRun,
     journal::{self, Journal, run_dir::RunDir},
     project::git::Git,
     receipt::{self, Issue},
@@ -44,6 +45,7 @@ pub(super) fn main(args: &AcceptArgs, project: &Path) -> Result<u8> {
         Some(id) => runs::by_id(id)?,
         None => runs::newest(project)?,
     };
+    FarRun::refuse(&dir, &format!("accept {}", dir.id()))?;
     let (mut journal, run) = with_findings(&dir)?;
     // Before it is on record: who is killed in between accepts again, and a push that is made twice is made once.
     for failure in postponed(&run)? {

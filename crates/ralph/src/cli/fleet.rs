@@ -11,6 +11,8 @@ mod prompts;
 pub(super) mod seen;
 mod stories;
 #[cfg(feature = "nats")]
+mod watch;
+#[cfg(feature = "nats")]
 mod work;
 
 use std::path::Path;
@@ -28,12 +30,12 @@ use crate::{
     settings::flags::{DisplayFlags, GuardrailFlags, IterationFlags, dollars, is_unset},
 };
 
-/// Work on several stories or prompts at once, each in a clone of its own
+/// Work on several stories or prompts at once, each in its own clone
 ///
-/// Every lane is a clone of the project with an ordinary loop in it, sandboxed by default. What a lane finishes is merged
-/// onto the current tip of your branch in the judge; only when every guardrail passes on the merged tree does the branch
-/// move. What conflicts, or fails together with what landed before, goes back to a lane. Without a subcommand: the
-/// stories of ralph/tasks.json, as far as what they depend on has landed.
+/// Each lane is a clone of the project in which an ordinary run works on one item, sandboxed by default. Ralph merges
+/// what a lane finishes onto the current tip of your branch and runs every guardrail on the merged tree. The branch
+/// moves only if all pass. Otherwise, or if the merge conflicts, the item goes back to a lane. Without a subcommand,
+/// the items are the stories of ralph/tasks.json; each waits until the stories that it depends on have landed.
 ///
 /// Example: ralph fleet --lanes 4
 #[derive(Args, Debug)]
@@ -52,7 +54,7 @@ pub(super) struct FleetLoopArgs {
     #[command(flatten)]
     own: FleetFlags,
 
-    /// Land without any guardrail, where the settings have none
+    /// Land work even if there is no guardrail to check it
     #[arg(long)]
     unverified: bool,
 
@@ -97,6 +99,8 @@ enum Command {
     #[cfg(feature = "nats")]
     Work(work::FleetWorkArgs),
     Status(FleetStatusArgs),
+    #[cfg(feature = "nats")]
+    Watch(watch::FleetWatchArgs),
     Stop(FleetStopArgs),
     Resume(FleetResumeArgs),
     Land(FleetLandArgs),
@@ -104,11 +108,11 @@ enum Command {
     #[cfg(feature = "nats")]
     Board(board::FleetBoardArgs),
     #[cfg(not(feature = "nats"))]
-    #[command(hide = true, aliases = ["work"])]
+    #[command(hide = true, aliases = ["work", "watch"])]
     Board(no_board::NoBoardArgs),
 }
 
-/// Show the items, the lanes and what they take on the disk
+/// Show the items, the lanes and the disk space that they use
 ///
 /// Example: ralph fleet status --json
 #[derive(Args, Debug)]
@@ -116,6 +120,10 @@ struct FleetStatusArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+
+    #[cfg(feature = "nats")]
+    #[command(flatten)]
+    elsewhere: watch::ElsewhereArgs,
 }
 
 /// Ask the fleet to stop after the running turns
@@ -130,12 +138,12 @@ struct FleetStopArgs {
 
 /// Continue a fleet that was stopped or killed
 ///
-/// Runs in lanes continue where they were. What failed is tried again.
+/// Runs in lanes continue where they were. Ralph tries failed items again.
 ///
 /// Example: ralph fleet resume --max-cost 20
 #[derive(Args, Debug)]
 struct FleetResumeArgs {
-    /// The whole fleet may cost this much from here on, with what it has cost already
+    /// The whole fleet may cost this much, including what it has cost already
     #[arg(long, value_name = "USD", value_parser = dollars)]
     max_cost: Option<f64>,
 
@@ -143,9 +151,9 @@ struct FleetResumeArgs {
     look: DisplayFlags,
 }
 
-/// Land the last candidate of an item after all
+/// Land the last candidate of an item that was sent back too often
 ///
-/// It is merged and judged like any other.
+/// Ralph merges and judges it like any other.
 ///
 /// Example: ralph fleet land US-003
 #[derive(Args, Debug)]
@@ -154,7 +162,7 @@ struct FleetLandArgs {
     item: String,
 }
 
-/// Give an item up, and what its lanes made of it
+/// Drop an item and the work of its lanes
 ///
 /// Example: ralph fleet discard US-003
 #[derive(Args, Debug)]
@@ -171,7 +179,11 @@ pub(super) fn main(args: &FleetArgs, project: &Path) -> Result<u8> {
         Some(Command::Run(args)) => prompts::main(args, project),
         #[cfg(feature = "nats")]
         Some(Command::Work(args)) => work::main(args, project),
+        #[cfg(feature = "nats")]
+        Some(Command::Status(args)) if args.elsewhere.is_given() => args.elsewhere.show(args.json),
         Some(Command::Status(args)) => seen::show(&FleetDir::newest(project)?, args.json),
+        #[cfg(feature = "nats")]
+        Some(Command::Watch(args)) => watch::main(args, project),
         Some(Command::Stop(args)) => stop(args, project),
         Some(Command::Resume(args)) => {
             refuse_inside_run("fleet resume")?;

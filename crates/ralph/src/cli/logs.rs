@@ -22,12 +22,12 @@ use ralph_sys::error::{Error, Result};
 
 use super::{display::settings_of, fleet::seen, runs};
 use crate::{
-    fleet::FleetDir,
+    fleet::{FarRun, FleetDir},
     journal::{
         self,
         run_dir::{AGENT_STREAM, RunDir},
     },
-    report::Reporter,
+    report::{Reporter, streams::say},
     settings::flags::DisplayFlags,
 };
 
@@ -73,6 +73,12 @@ pub(super) fn main(args: &LogsArgs, project: &Path) -> Result<u8> {
         Some(id) => runs::by_id(id)?,
         None => runs::newest(project)?,
     };
+    if args.raw {
+        FarRun::refuse(&run, &format!("logs {} --raw", run.id()))?;
+    } else if let Some(far) = FarRun::of(&run) {
+        let (id, worker) = (run.id(), far.worker);
+        say(&format!("what its agent prints is on the machine of worker {worker}: ralph logs {id}\n"));
+    }
     // A person who looks for what happened is shown what can be read.
     if let Some(damage) = journal::damage(&run.journal())? {
         super::warn(&damage.to_string());

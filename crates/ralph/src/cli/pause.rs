@@ -12,7 +12,7 @@ use super::{
     session::bound_to,
 };
 use crate::{
-    fleet::FleetDir,
+    fleet::{FarRun, FleetDir},
     journal::{
         self,
         requests::{self, PersonRequest},
@@ -47,6 +47,7 @@ pub(super) fn main(args: &PauseArgs, project: &Path) -> Result<u8> {
         None => runs::running(project)?,
     };
     let id = run.id();
+    FarRun::refuse(&run, &format!("pause {id}"))?;
     if bound_to(&run).is_some() {
         return Err(Error::new(format!("run {id} is a loop inside a conversation, which cannot wait"))
             .hint(format!("stop the agent there, or end the loop: ralph stop {id}")));

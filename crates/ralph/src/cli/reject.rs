@@ -13,7 +13,7 @@ use super::{
     resume::revise::{Reread, revise},
     runs,
 };
-use crate::{driver::Resume, journal::run_dir::RunDir, settings::flags::DisplayFlags};
+use crate::{driver::Resume, fleet::FarRun, journal::run_dir::RunDir, settings::flags::DisplayFlags};
 
 /// Send back a run that is done, with findings
 ///
@@ -45,6 +45,7 @@ pub(super) fn main(args: &RejectArgs, project: &Path) -> Result<u8> {
     if why.trim().is_empty() {
         return Err(Error::new("say what the agent must do differently: ralph reject \"...\""));
     }
+    FarRun::refuse(&dir, &format!("reject {}", dir.id()))?;
     drop(with_findings(&dir)?);
     let revise = |known: &Run, run: &RunDir| revise(known, run, Reread::No);
     let reporters = args.look.reporters(&settings_of(project));

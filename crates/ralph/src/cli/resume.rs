@@ -17,6 +17,7 @@ use ralph_sys::error::Result;
 use super::{display::settings_of, pause, persons_command::refuse_inside_run, runs};
 use crate::{
     driver::Resume,
+    fleet::FarRun,
     journal::{local_time::zone, run_dir::RunDir},
     settings::flags::{BudgetFlags, DisplayFlags, IterationFlags},
 };
@@ -64,6 +65,7 @@ pub(super) fn main(args: &ResumeArgs, project: &Path) -> Result<u8> {
         Some(id) => runs::by_id(id)?,
         None => runs::newest(project)?,
     };
+    FarRun::refuse(&run, &format!("resume {}", run.id()))?;
     if pause::is_pausing(&run)? {
         refuse_inside_run("resume")?;
         return pause::go_on(&run, args.asks_for_more());

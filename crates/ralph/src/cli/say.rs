@@ -1,5 +1,6 @@
 //! `ralph say`: a word to a run on its way.
 
+mod far;
 pub(super) mod said;
 mod target;
 
@@ -12,12 +13,15 @@ use std::{
 use clap::Args;
 use ralph_core::{
     engine::{PersonNote, Run, event::Event, outcome::Outcome},
+    key_mask::masked_bytes,
     prompt::notes::{MAX_NOTE_LEN, NoNote, note},
 };
 use ralph_sys::error::{Error, Result};
 
+use self::target::Addressee;
 use super::{persons_command::refuse_inside_run, print_lines, session::bound_to};
 use crate::{
+    fleet::{FarRun, Word},
     journal::{
         self,
         requests::{self, PersonRequest},
@@ -40,7 +44,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(Args, Debug)]
 pub(super) struct SayArgs {
-    /// The run's id or its beginning, a fleet, or a lane (`lane-2`); without it, what runs in this project
+    /// The run's id or its beginning, a fleet, a lane (`lane-2`) or a worker; without it, what runs in this project
     #[arg(value_name = "RUN")]
     first: Option<String>,
 
@@ -76,16 +80,26 @@ pub(super) fn main(args: &SayArgs, project: &Path) -> Result<u8> {
     }
     refuse_inside_run("say")?;
     if let Some(number) = args.withdraw {
-        return withdraw(&target::only(args.first.as_deref(), project)?, number);
+        let run = target::only(args.first.as_deref(), project)?;
+        FarRun::refuse(&run, &format!("say --withdraw {number} {}", run.id()))?;
+        return withdraw(&run, number);
     }
     let (run, text) = match (&args.first, &args.second) {
         (Some(run), Some(text)) => (Some(run.as_str()), text),
-        (Some(text), None) if !target::is_one(text) => (None, text),
+        (Some(text), None) if !target::is_one(text, project) => (None, text),
         (Some(_) | None, _) => return Err(Error::new("say what to tell the agent: ralph say \"...\"")),
     };
     let text = note(text).map_err(refused)?;
-    for run in target::runs(run, project)? {
-        say(&run, &PersonRequest::Say { text: text.clone(), keep: args.keep, now: args.now })?;
+    for addressee in target::addressees(run, project)? {
+        let text = text.clone();
+        match addressee {
+            Addressee::Here(run) => say(&run, &PersonRequest::Say { text, keep: args.keep, now: args.now })?,
+            // What lies on the servers in plain has no keys in it.
+            Addressee::Far(far) => {
+                let text = String::from_utf8_lossy(&masked_bytes(text.as_bytes())).into_owned();
+                far::say(&far, &Word { text, keep: args.keep, now: args.now })?;
+            }
+        }
     }
     Ok(0)
 }

@@ -97,7 +97,7 @@ fn event_schema() -> String {
     schema["title"] = json!("Event of ralph");
     schema["description"] = json!(
         "One line of a journal, and of `ralph run --output json`. Newer versions may have more kinds of events \
-         and more keys: pass over what you do not know."
+         and more keys: ignore those that you do not know."
     );
     text(&schema)
 }
@@ -109,7 +109,7 @@ fn fleet_event_schema() -> String {
     schema["title"] = json!("Event of a fleet of ralph");
     schema["description"] = json!(
         "One line of the journal of a fleet, and of `ralph fleet --output json`. Newer versions may have more kinds of \
-         events and more keys: pass over what you do not know."
+         events and more keys: ignore those that you do not know."
     );
     text(&schema)
 }

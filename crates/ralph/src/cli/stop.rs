@@ -10,6 +10,7 @@ use ralph_sys::{
 
 use super::{print_lines, runs, session::bound_to};
 use crate::{
+    fleet::FarRun,
     hooks::{begin::cancel, store::Store},
     journal,
 };
@@ -36,6 +37,7 @@ pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
         Some(id) => runs::by_id(id)?,
         None => runs::running(project)?,
     };
+    FarRun::refuse(&run, &format!("stop {}", run.id()))?;
     if let Some(conversation) = bound_to(&run) {
         cancel(&Store::of(&conversation)?, &run, "cancelled by the user");
         print_lines(&format!("cancelled run {}; the agent may end when it next stops\n", run.id()))?;

@@ -1,6 +1,6 @@
-//! What a person does to an item of a fleet that is not running: land its candidate after all, or give it up.
+//! What a person does to an item of a fleet: land its candidate after all, or give it up.
 
-use ralph_core::fleet::{Item, ItemPhase, ItemStep, LANDER, Ledger, Offer, Stored};
+use ralph_core::fleet::{FleetState, Item, ItemPhase, ItemStep, LANDER, Ledger, Offer, Stored};
 use ralph_sys::{
     error::{Error, Result},
     process::Supervisor,
@@ -10,6 +10,7 @@ use super::{
     FileLedger, FleetDir,
     answer::{self, LandingAnswer},
     dir::ref_name,
+    far,
     lander::{self, LanderCall},
 };
 use crate::workspace::{
@@ -19,6 +20,12 @@ use crate::workspace::{
 
 /// Lands the last candidate of an item because a person wants it.
 pub(crate) fn land_by_hand(dir: &FleetDir, id: &str) -> Result<u8> {
+    let state = FileLedger::look(dir)?;
+    if state.is_far() {
+        must_have(&state, id)?;
+        far::land(dir, id)?;
+        return Ok(0);
+    }
     let mut ledger = FileLedger::open(dir)?;
     let item = known(&ledger, id)?;
     if item.is_merged() {
@@ -68,22 +75,18 @@ pub(crate) fn land_by_hand(dir: &FleetDir, id: &str) -> Result<u8> {
 
 /// Gives an item up, and its candidate with it.
 pub(crate) fn discard(dir: &FleetDir, id: &str) -> Result<()> {
+    let state = FileLedger::look(dir)?;
+    if state.is_far() {
+        must_have(&state, id)?;
+        far::discard(dir, id)?;
+        return release(dir, &state, id);
+    }
     let mut ledger = FileLedger::open(dir)?;
     let item = known(&ledger, id)?;
     if item.is_merged() {
         return Err(Error::new(format!("{id} has landed already")));
     }
-    let mut supervisor = Supervisor::new()?;
-    let started = ledger.state().started.clone();
-    if let Some(source) = Source::find(&mut supervisor, &started.project)? {
-        let target = TargetBranch::new(&source, &started.target);
-        for kind in [CANDIDATES, UNFINISHED] {
-            let name = format!("{kind}/{}/{}", dir.id(), ref_name(id));
-            if target.held(&mut supervisor, &name)?.is_some() {
-                target.release(&mut supervisor, &name)?;
-            }
-        }
-    }
+    release(dir, ledger.state(), id)?;
     if item.phase == ItemPhase::Unknown {
         ledger.append(id, LANDER, ItemStep::Posted, item.last)?;
     }
@@ -92,16 +95,35 @@ pub(crate) fn discard(dir: &FleetDir, id: &str) -> Result<()> {
     Ok(())
 }
 
-fn known(ledger: &FileLedger, id: &str) -> Result<Item> {
-    let state = ledger.state();
-    if state.is_far() {
-        return Err(Error::new("the items of this fleet are on a board")
-            .hint("`ralph fleet resume` posts what failed again"));
+/// Removes what lanes made of an item.
+fn release(dir: &FleetDir, state: &FleetState, id: &str) -> Result<()> {
+    let started = &state.started;
+    let mut supervisor = Supervisor::new()?;
+    if let Some(source) = Source::find(&mut supervisor, &started.project)? {
+        let target = TargetBranch::new(&source, &started.target);
+        let of_item = |kind: &str| format!("{kind}/{}/{}", dir.id(), ref_name(id));
+        let mut names = vec![of_item(CANDIDATES), of_item(UNFINISHED)];
+        names.extend(target.like(&mut supervisor, &of_item(&format!("{CANDIDATES}/*")))?);
+        for name in names {
+            if target.held(&mut supervisor, &name)?.is_some() {
+                target.release(&mut supervisor, &name)?;
+            }
+        }
     }
+    supervisor.release();
+    Ok(())
+}
+
+fn known(ledger: &FileLedger, id: &str) -> Result<Item> {
+    must_have(ledger.state(), id)?;
+    Ok(ledger.state().item(id))
+}
+
+fn must_have(state: &FleetState, id: &str) -> Result<()> {
     if state.started.plan.item(id).is_none() {
         let ids: Vec<&str> = state.started.plan.items.iter().map(|item| item.id.as_str()).collect();
         return Err(Error::new(format!("there is no item `{id}` in this fleet"))
             .hint(format!("there are: {}", ids.join(", "))));
     }
-    Ok(state.item(id))
+    Ok(())
 }

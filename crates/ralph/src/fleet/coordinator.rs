@@ -151,6 +151,7 @@ impl Coordinator {
         let exit_code = outcome.exit_code();
         self.show_lines();
         self.record(FleetEvent::FleetEnded { outcome, exit_code })?;
+        self.ship_end();
         self.guardian.release();
         self.supervisor.release();
         Ok(exit_code)
@@ -368,7 +369,7 @@ impl Coordinator {
 
     fn append(&mut self, item: &str, who: &str, step: ItemStep) -> Result<()> {
         if self.desk.is_some() {
-            self.on_board(|desk, state| desk.append(state, item, &step));
+            self.on_board(|desk, state| desk.append(state, item, &step).map(drop));
             return self.look_far();
         }
         let after = self.ledger.state().item(item).last;

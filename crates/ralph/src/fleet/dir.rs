@@ -45,6 +45,23 @@ impl FleetDir {
         Ok(Self { path })
     }
 
+    /// Where the copy of the journal of a fleet is that belongs to another machine. That machine chose the id: one that leads
+    /// out of the state folder is refused.
+    #[cfg(feature = "nats")]
+    pub(super) fn mirror(fleet: &str) -> Result<PathBuf> {
+        if fleet.is_empty() || !fleet.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
+            return Err(Error::new(format!("{fleet:?} is not the id of a fleet"))
+                .hint("on the machine with the project, `ralph fleet status` shows the id"));
+        }
+        Ok(state_dir()?.join(format!("{FAR}{fleet}")).join("fleets").join(fleet))
+    }
+
+    /// Whether it belongs to another machine, and only a copy of its journal is here.
+    pub(crate) fn is_mirror(&self) -> bool {
+        let project = self.path.parent().and_then(Path::parent).and_then(Path::file_name);
+        project.is_some_and(|name| *name.to_string_lossy() == format!("{FAR}{}", self.id()))
+    }
+
     /// The fleet whose folder this is.
     pub(crate) fn at(path: PathBuf) -> Self {
         Self { path }
@@ -69,9 +86,10 @@ impl FleetDir {
         Ok(projects.flat_map(|project| fleets_in(&project.path())).collect())
     }
 
-    /// Whether the process of this number works on it: the guardian of one that was killed holds the lock for a while.
+    /// Whether the process of this number works on it: the guardian of one that was killed holds the lock for a while. A copy
+    /// is locked by who follows it; the process is elsewhere.
     pub(crate) fn is_running(&self, pid: u32) -> bool {
-        journal::is_running(&self.journal()) && is_alive(pid.cast_signed())
+        journal::is_running(&self.journal()) && (self.is_mirror() || is_alive(pid.cast_signed()))
     }
 
     /// The fleet with this id, or with the only id that begins so, of any project. Nothing if a run is meant.
@@ -148,4 +166,18 @@ fn fleets_in(project: &Path) -> Vec<FleetDir> {
 /// An item's name as a part of a ref.
 pub(super) fn ref_name(item: &str) -> String {
     item.chars().map(|c| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '_' }).collect()
+}
+
+#[cfg(all(test, feature = "nats"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_from_another_machine_never_leads_out_of_the_state_folder() {
+        for id in ["", ".", "..", "../../home", "/etc", "a/b", "a\\b", "a b", "a\u{202e}", "a\n"] {
+            assert!(FleetDir::mirror(id).is_err(), "{id:?}");
+        }
+        let path = FleetDir::mirror("20261118-202806-2bc310").expect("an id");
+        assert!(path.ends_with("board-20261118-202806-2bc310/fleets/20261118-202806-2bc310"));
+    }
 }

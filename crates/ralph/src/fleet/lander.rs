@@ -230,7 +230,7 @@ impl Landing<'_> {
         }
         let unusable = |reason: String| Ok(Err(LandingAnswer::Refused(Refusal::Unusable { reason })));
         if !workspace.is_ancestor(supervisor, base, head)? {
-            return unusable("it does not come after the commit that it began with".to_owned());
+            return unusable("its commits do not follow the commit that it started from".to_owned());
         }
         let own = OwnFiles::of(self.started, &self.source.prefix);
         let left_out = own.as_ref().map(OwnFiles::paths).unwrap_or_default();

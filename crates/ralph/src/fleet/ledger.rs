@@ -73,12 +73,12 @@ impl FileLedger {
         })
     }
 
-    /// What a journal says, for somebody who only looks.
+    /// What a journal says, for a person who only looks.
     pub(crate) fn look(dir: &FleetDir) -> Result<FleetState> {
         Ok(Self::read_all(&dir.journal())?.0)
     }
 
-    /// The entries of a journal after the first `known`, for somebody who only looks.
+    /// The entries of a journal after the first `known`, for a person who only looks.
     pub(crate) fn entries_after(dir: &FleetDir, known: usize) -> Result<Vec<FleetEntry>> {
         Ok(Self::read_all(&dir.journal())?.1.into_iter().skip(known).collect())
     }

@@ -2,13 +2,13 @@
 
 use std::convert::Infallible;
 
-use ralph_core::fleet::{FleetBoard, FleetEvent, FleetState, ItemStep, Offer};
+use ralph_core::fleet::{FleetBoard, FleetEvent, FleetState, ItemStep, Offer, Stored};
 use ralph_sys::{
     error::{Error, Result},
     process::Supervisor,
 };
 
-use super::FleetDir;
+use super::{FleetDir, Word};
 use crate::workspace::{Source, target::TargetBranch};
 
 /// There is none.
@@ -28,7 +28,7 @@ impl BoardDesk {
         match self.0 {}
     }
 
-    pub(super) fn append(&mut self, _: &FleetState, _: &str, _: &ItemStep) -> Result<()> {
+    pub(super) fn append(&mut self, _: &FleetState, _: &str, _: &ItemStep) -> Result<Stored> {
         match self.0 {}
     }
 
@@ -37,6 +37,18 @@ impl BoardDesk {
     }
 
     pub(super) fn spent(&mut self, _: &FleetState) -> Result<Vec<FleetEvent>> {
+        match self.0 {}
+    }
+
+    pub(super) fn ship(&mut self) -> Option<String> {
+        match self.0 {}
+    }
+
+    pub(super) fn ship_now(&mut self) -> Result<()> {
+        match self.0 {}
+    }
+
+    pub(super) fn has_shipped(&self) -> bool {
         match self.0 {}
     }
 
@@ -52,6 +64,18 @@ pub(super) fn fetch_candidate(
     _: (&Offer, &str),
     _: &str,
 ) -> Result<std::result::Result<(), String>> {
+    Err(none())
+}
+
+pub(super) fn land(_: &FleetDir, _: &str) -> Result<()> {
+    Err(none())
+}
+
+pub(super) fn discard(_: &FleetDir, _: &str) -> Result<()> {
+    Err(none())
+}
+
+pub(crate) fn say(_: &FleetDir, _: (&str, Option<&str>), _: &Word) -> Result<String> {
     Err(none())
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn json(dir: &FleetDir, state: &FleetState, is_running: bool) -> Valu
     let lanes: Vec<Value> = lanes.collect();
     json!({
         "fleet": dir.id(), "project": state.started.project, "target": state.started.target,
-        "running": is_running, "pid": is_running.then_some(state.pid), "cost": state.cost(),
+        "running": is_running, "pid": (is_running && !dir.is_mirror()).then_some(state.pid), "cost": state.cost(),
         "maxCost": state.started.plan.max_cost, "outcome": state.outcome, "blocked": state.blocked,
         "items": items, "lanes": lanes,
     })
@@ -66,6 +66,7 @@ pub(crate) fn text(dir: &FleetDir, state: &FleetState, is_running: bool) -> Stri
 /// Which fleet it is and how it stands, in a line.
 pub(crate) fn heading(dir: &FleetDir, state: &FleetState, is_running: bool) -> String {
     let how = match (&state.outcome, is_running) {
+        (None, _) if dir.is_mirror() => "under way on another machine".to_owned(),
         (_, true) => "running".to_owned(),
         (Some(FleetOutcome::Done), _) => "complete".to_owned(),
         (Some(FleetOutcome::Exhausted), _) => "stopped: maximum cost reached".to_owned(),

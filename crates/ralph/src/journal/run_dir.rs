@@ -18,6 +18,9 @@ use super::local_time;
 /// The journal, in the folder of a run.
 pub(crate) const JOURNAL: &str = "journal.jsonl";
 
+/// Says, in the folder of a run, that the run is at work on another machine, and only its record is here.
+pub(crate) const ELSEWHERE: &str = "far.json";
+
 /// The folder of one run.
 #[derive(Clone, Debug)]
 pub(crate) struct RunDir {
@@ -103,6 +106,11 @@ impl RunDir {
     /// Where its guardian notes who it watches.
     pub(crate) fn watched(&self) -> PathBuf {
         self.path.join("watched")
+    }
+
+    /// Whether it is at work on another machine: then the numbers of its processes mean nothing here.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.path.join(ELSEWHERE).exists()
     }
 
     /// The journal of the run.

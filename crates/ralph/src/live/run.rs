@@ -79,7 +79,8 @@ impl LiveRun {
         if self.position < length {
             self.read(&path)?;
         }
-        let is_alive = self.pid.is_some_and(|pid| is_inside() || is_alive(pid.cast_signed()));
+        let is_hidden = is_inside() || self.dir.is_elsewhere();
+        let is_alive = self.pid.is_some_and(|pid| is_hidden || is_alive(pid.cast_signed()));
         let in_session = self.watched.run().is_some_and(|run| run.started.setup.session.is_some());
         self.is_running = is_locked && is_alive || in_session && (self.is_bound)(&self.dir);
         Ok(before != (self.position, self.is_running))

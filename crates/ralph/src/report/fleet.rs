@@ -147,8 +147,10 @@ fn step_text(item: &str, step: &ItemStep) -> Option<String> {
         ItemStep::Released { died: false, .. } => format!("stopped working on {item}"),
         ItemStep::Merged { commit } => format!("{item} landed as {}", &commit[..commit.len().min(10)]),
         ItemStep::Refused(refusal) => format!("{item} is sent back: {}", refusal.line()),
-        ItemStep::Withdrawn { why } => format!("{item} is taken back: {why}"),
+        ItemStep::Withdrawn { why } => format!("{item} is withdrawn: {why}"),
         ItemStep::Cancelled { why } => format!("{item} is cancelled: {why}"),
+        ItemStep::Reoffered => format!("a person wants the last candidate of {item} to land"),
+        ItemStep::Said { text, .. } => format!("says to {item}: {text}"),
         ItemStep::Posted => return None,
     })
 }

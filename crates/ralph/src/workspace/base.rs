@@ -95,7 +95,7 @@ impl Workspace {
     /// store can be believed.
     pub(crate) fn find_base(&mut self, supervisor: &mut Supervisor, base: &str) -> io::Result<()> {
         if !self.is_store_whole(supervisor)? {
-            return Err(io::Error::other("the judge's store is not as it was left"));
+            return Err(io::Error::other("the judge's store was changed"));
         }
         let look = |it: &Self, supervisor: &mut Supervisor| {
             it.store.call().args(["cat-file", "-e", &format!("{base}^{{tree}}")]).run(supervisor)

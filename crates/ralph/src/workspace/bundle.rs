@@ -116,7 +116,7 @@ pub(crate) fn import(
             target.fetch(supervisor, place, commit, name).map_err(|error| error.to_string())
         }
         Ok(_) | Err(_) if !file.exists() => Err("it is gone".to_owned()),
-        Ok(_) => Err("it does not have the commit that it is said to have".to_owned()),
+        Ok(_) => Err("it does not have the commit that it names".to_owned()),
         Err(why) => Err(format!("it cannot be unpacked: {}", why.lines().last().unwrap_or_default())),
     };
     remove(place)?;

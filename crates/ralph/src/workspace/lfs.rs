@@ -26,7 +26,7 @@ pub(super) fn settings(objects: &Path, missing: &Path) -> io::Result<Vec<String>
     let word = |path: &Path| path.to_str().map(|path| shell_words::quote(path).into_owned());
     let words = [word(&ralph), word(objects), word(missing)].into_iter().collect::<Option<Vec<_>>>();
     let [ralph, objects, missing] = &words.unwrap_or_default()[..] else {
-        return Err(io::Error::other("a path is no text"));
+        return Err(io::Error::other("a path is not text"));
     };
     Ok(vec![
         format!("filter.lfs.smudge={ralph} {COMMAND} smudge {objects} {missing} %f"),

@@ -1,19 +1,20 @@
 //! What breaks: workers, the lander, the server, and a worker that lies.
 
+use loopback_board::Cable;
 use rustix::process::Signal;
 
-use super::{Field, cable::Cable, go, record, waiting};
+use super::{Field, go, record, waiting};
 use crate::{
     env::{kill, pid_in, poll},
     stories::story,
 };
 
 /// Waits until a worker's agent is at a story; returns the process of the agent.
-fn agent_of(field: &Field, story: &str, worker: &str) -> i32 {
+pub(super) fn agent_of(field: &Field, story: &str, worker: &str) -> i32 {
     poll("the agent", || pid_in(&record(&field.env, &format!("{story}.{worker}"))))
 }
 
-fn is_gone(pid: i32) -> bool {
+pub(super) fn is_gone(pid: i32) -> bool {
     !std::path::Path::new(&format!("/proc/{pid}")).exists()
 }
 
@@ -46,7 +47,7 @@ fn a_worker_that_was_frozen_beyond_its_lease_is_fenced() {
     let second = field.start_worker(2);
     let other = agent_of(&field, "A", "w2");
     first.signal(Signal::CONT);
-    first.await_saying("A is somebody else's by now");
+    first.await_saying("A belongs to another worker by now");
     poll("the end of its agent", || is_gone(agent).then_some(()));
     assert!(!is_gone(other), "the successor goes on");
     go(&field.env, "A");
@@ -70,7 +71,7 @@ fn a_result_that_comes_too_late_is_refused_by_the_log() {
     go(&field.env, "A");
     field.finishes(fleet, 1);
     first.signal(Signal::CONT);
-    first.await_saying("A is somebody else's by now");
+    first.await_saying("A belongs to another worker by now");
     assert_eq!(field.log("A"), ["posted lander", "claimed w1", "claimed w2", "done w2", "merged lander"]);
     field.ends(1, first);
     field.ends(2, second);
@@ -84,12 +85,12 @@ fn a_worker_that_is_cut_off_beyond_its_lease_is_fenced() {
     let cable = Cable::to(field.server.port);
     let first = field.machine(1).start_command(&mut field.worker_at(1, &cable.url()));
     let agent = agent_of(&field, "A", "w1");
-    cable.cut(true);
+    cable.cut();
     let second = field.start_worker(2);
     agent_of(&field, "A", "w2");
     assert!(!is_gone(agent), "nobody has told it");
-    cable.cut(false);
-    first.await_saying("A is somebody else's by now");
+    cable.heal();
+    first.await_saying("A belongs to another worker by now");
     poll("the end of its agent", || is_gone(agent).then_some(()));
     go(&field.env, "A");
     field.finishes(fleet, 1);

@@ -78,9 +78,9 @@ fn a_fleet_that_is_stopped_takes_its_items_back_and_goes_on_later() {
     let worker = field.start_worker(1);
     let agent = poll("the agent", || pid_in(&record(&field.env, "A.w1")));
     fleet.signal(Signal::TERM);
-    fleet.wait().exits(130).says("A is taken back");
+    fleet.wait().exits(130).says("A is withdrawn");
     poll("the end of the agent", || is_gone(agent).then_some(()));
-    worker.await_saying("not wanted any more");
+    worker.await_saying("the fleet no longer needs it");
     go(&field.env, "A");
     field.finishes(field.resume(), 1);
     field.ends(1, worker);

@@ -1,14 +1,24 @@
 //! Several machines finish what one has posted.
 
+use serde_json::Value;
+
 use super::{super::after, Field};
 use crate::{
-    env::poll,
+    env::{Running, poll},
     fleet::{journal, status, steps},
     stories::{stories, story},
 };
 
 #[test]
 fn ten_stories_with_a_diamond_land_from_three_machines() {
+    diamond(|all, check| Field::new(all, check, 3), Field::start_worker);
+}
+
+/// Ten stories, of which one waits for two that wait for a fourth, on three machines.
+pub(super) fn diamond(
+    field: impl Fn(&[(Value, &str)], &str) -> Option<Field>,
+    start_worker: impl Fn(&Field, usize) -> Running,
+) {
     let names = ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"];
     let texts: Vec<String> = names.iter().map(|name| format!("echo done >{name}.txt\n")).collect();
     let all: Vec<_> = names
@@ -23,9 +33,9 @@ fn ten_stories_with_a_diamond_land_from_three_machines() {
             (story, text.as_str())
         })
         .collect();
-    let Some(field) = Field::new(&all, "test ! -e D.txt || test -e B.txt -a -e C.txt", 3) else { return };
+    let Some(field) = field(&all, "test ! -e D.txt || test -e B.txt -a -e C.txt") else { return };
     let fleet = field.start_fleet();
-    let workers: Vec<_> = (1..=3).map(|number| field.start_worker(number)).collect();
+    let workers: Vec<_> = (1..=3).map(|number| start_worker(&field, number)).collect();
     field.finishes(fleet, 10);
     assert!(stories(&field.env).iter().all(|story| story["passes"] == true));
     let landed = crate::fleet::landed(&field.env);

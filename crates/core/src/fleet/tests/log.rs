@@ -1,6 +1,6 @@
 //! The log of an item, and what may stand where.
 
-use crate::fleet::{Item, ItemEntry, ItemPhase, ItemStep, Lease, Offer, Refusal};
+use crate::fleet::{Item, ItemEntry, ItemPhase, ItemStep, Lease, Offer, OfferedParcel, Refusal};
 
 fn offer(lease: u64) -> Offer {
     Offer { lease, base: "b".to_owned(), head: "h".to_owned(), cost: 0.5, run: None, parcel: None }
@@ -118,4 +118,51 @@ fn a_claim_over_a_claim_is_a_death_and_the_lander_alone_gives_up() {
     assert_eq!((item.deaths, item.held().map(|held| held.sequence)), (1, Some(3)));
     let item = fold(&[POSTED, claimed("w1"), claimed("w2"), failed("lander")]);
     assert_eq!(item.phase, ItemPhase::Failed { why: "they die".to_owned() });
+}
+
+#[test]
+fn a_person_lands_the_last_candidate_and_nobody_else_does() {
+    let with_parcel = |lease| Offer {
+        parcel: Some(OfferedParcel { writer: "w1".to_owned(), sha256: "0f".repeat(32), bytes: 1 }),
+        ..offer(lease)
+    };
+    let done = ("w1", ItemStep::Done(with_parcel(2)));
+    let again = ("lander", ItemStep::Reoffered);
+    let offered = ItemPhase::Offered(Lease { sequence: 2, worker: "w1".to_owned() }, with_parcel(2));
+    let failed = ("w2", ItemStep::Failed { lease: 6, exit: None, why: String::new() });
+    let cancelled = ("lander", ItemStep::Cancelled { why: String::new() });
+    let sent_back = vec![POSTED, claimed("w1"), done.clone(), refused()];
+    for more in [
+        vec![],
+        vec![POSTED],
+        vec![POSTED, claimed("w2")],
+        vec![POSTED, claimed("w2"), failed],
+        vec![cancelled],
+    ] {
+        let log = [sent_back.clone(), more, vec![again.clone()]].concat();
+        assert_eq!(fold(&log).phase, offered, "{log:?}");
+        assert!(fold(&[log.clone(), vec![merged()]].concat()).is_merged());
+        // Who worked on it meanwhile hands nothing in any more.
+        assert_eq!(fold(&[log, vec![claimed("w2")]].concat()).phase, offered);
+    }
+    let by_worker = [sent_back, vec![("w1", ItemStep::Reoffered)]].concat();
+    assert_eq!(fold(&by_worker).phase, ItemPhase::Refused);
+    // Nothing was handed in, or it has landed.
+    assert_eq!(fold(&[POSTED, claimed("w1"), again.clone()]).phase, held(2, "w1"));
+    let landed = [POSTED, claimed("w1"), done, merged(), again];
+    assert!(fold(&landed).is_merged());
+}
+
+#[test]
+fn what_is_said_changes_nothing_and_counts() {
+    let said = ("lander", ItemStep::Said { text: "use tabs".to_owned(), keep: false, now: false });
+    let item = fold(&[POSTED, claimed("w1"), said.clone()]);
+    assert_eq!((item.phase, item.last), (held(2, "w1"), 3));
+    assert_eq!(fold(&[POSTED, claimed("w1"), said, done("w1", 2)]).offered(), Some(&offer(2)));
+}
+
+#[test]
+fn what_nobody_has_begun_can_be_given_up() {
+    let cancelled = ("lander", ItemStep::Cancelled { why: String::new() });
+    assert_eq!(fold(&[cancelled]).phase, ItemPhase::Cancelled);
 }

@@ -5,14 +5,14 @@ use crate::fleet::{
     FleetState, FleetWorld, ItemStep, LANDER, Offer, Pick, Refusal, after_death, decide,
 };
 
-fn item(id: &str, after: &[&str]) -> FleetItem {
+pub(super) fn item(id: &str, after: &[&str]) -> FleetItem {
     let after = after.iter().map(|it| (*it).to_owned()).collect();
     FleetItem { id: id.to_owned(), after, account: "claude".to_owned(), ..FleetItem::default() }
 }
 
-struct Story {
+pub(super) struct Story {
     entries: Vec<FleetEntry>,
-    world: FleetWorld,
+    pub(super) world: FleetWorld,
 }
 
 impl Story {
@@ -20,19 +20,19 @@ impl Story {
         Self::with(FleetPlan { items, lanes: 2, evictions: 1, deaths: 1, ..FleetPlan::default() })
     }
 
-    fn with(plan: FleetPlan) -> Self {
+    pub(super) fn with(plan: FleetPlan) -> Self {
         let mut story = Self { entries: Vec::new(), world: FleetWorld::default() };
         story.add(FleetEvent::FleetStarted(Box::new(FleetStarted { plan, ..FleetStarted::default() })));
         story
     }
 
-    fn add(&mut self, event: FleetEvent) -> u64 {
+    pub(super) fn add(&mut self, event: FleetEvent) -> u64 {
         let n = self.entries.len() as u64 + 1;
         self.entries.push(FleetEntry { n, at: jiff::Timestamp::UNIX_EPOCH, event });
         n
     }
 
-    fn step(&mut self, item: &str, who: &str, step: ItemStep) -> u64 {
+    pub(super) fn step(&mut self, item: &str, who: &str, step: ItemStep) -> u64 {
         self.add(FleetEvent::Item { item: item.to_owned(), who: who.to_owned(), board: None, step })
     }
 
@@ -40,35 +40,35 @@ impl Story {
         FleetState::fold(&self.entries)
     }
 
-    fn next(&self) -> FleetAction {
+    pub(super) fn next(&self) -> FleetAction {
         decide(&self.state(), &self.world)
     }
 
     /// Posted and claimed, with a process.
-    fn begin(&mut self, item: &str, lane: &str) -> u64 {
+    pub(super) fn begin(&mut self, item: &str, lane: &str) -> u64 {
         self.step(item, LANDER, ItemStep::Posted);
         let lease = self.step(item, lane, ItemStep::Claimed);
         self.world.running.insert(lane.to_owned(), lease);
         lease
     }
 
-    fn hand_in(&mut self, item: &str, lane: &str, lease: u64, cost: f64) {
+    pub(super) fn hand_in(&mut self, item: &str, lane: &str, lease: u64, cost: f64) {
         self.world.running.remove(lane);
         let offer =
             Offer { lease, base: "b".to_owned(), head: item.to_owned(), cost, run: None, parcel: None };
         self.step(item, lane, ItemStep::Done(offer));
     }
 
-    fn land(&mut self, item: &str) {
+    pub(super) fn land(&mut self, item: &str) {
         self.step(item, LANDER, ItemStep::Merged { commit: format!("c-{item}") });
     }
 
-    fn refuse(&mut self, item: &str) {
+    pub(super) fn refuse(&mut self, item: &str) {
         self.step(item, LANDER, ItemStep::Refused(Refusal::Unusable { reason: "red".to_owned() }));
     }
 }
 
-fn claim(item: &str, lane: &str) -> FleetAction {
+pub(super) fn claim(item: &str, lane: &str) -> FleetAction {
     FleetAction::Claim { item: item.to_owned(), lane: lane.to_owned() }
 }
 
@@ -310,8 +310,11 @@ fn a_lane_dies_only_so_often() {
 }
 
 /// A fleet whose workers are elsewhere.
-fn far(items: Vec<FleetItem>, max_cost: Option<f64>) -> Story {
-    let plan = FleetPlan { items, evictions: 1, deaths: 1, max_cost, ..FleetPlan::default() };
+pub(super) fn far(items: Vec<FleetItem>, max_cost: Option<f64>) -> Story {
+    far_with(FleetPlan { items, evictions: 1, deaths: 1, max_cost, ..FleetPlan::default() })
+}
+
+pub(super) fn far_with(plan: FleetPlan) -> Story {
     let board = Some(FleetBoard::default());
     let mut story = Story { entries: Vec::new(), world: FleetWorld::default() };
     story.add(FleetEvent::FleetStarted(Box::new(FleetStarted { board, plan, ..FleetStarted::default() })));

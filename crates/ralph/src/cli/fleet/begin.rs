@@ -56,7 +56,7 @@ impl FleetLoopArgs {
         })?;
         let target = TargetBranch::new(&source, &branch);
         target.author(&mut supervisor).map_err(|_| {
-            Error::new("git does not know whose commits it makes")
+            Error::new("git user.name and user.email are not set")
                 .hint("git config user.name NAME; git config user.email ADDRESS")
         })?;
         supervisor.release();

@@ -18,11 +18,11 @@ pub(super) struct BoardFlags {
     #[arg(long, value_name = "DIR")]
     pub(super) login: Option<PathBuf>,
 
-    /// The file with the own key, of mode 600, if there is no such folder
+    /// The file with the key of this machine (mode 600), if there is no such folder
     #[arg(long, value_name = "FILE")]
     pub(super) seed: Option<PathBuf>,
 
-    /// The file with the certificate that the server is known by
+    /// The file with the certificate authority of the server
     #[arg(long, value_name = "FILE")]
     pub(super) ca: Option<PathBuf>,
 }
@@ -63,8 +63,8 @@ impl BoardFlags {
             }
         };
         let name = name.or_else(|| known.map(|login| login.name.clone()));
-        let name = name
-            .ok_or_else(|| Error::new("a worker has a name of its own").hint("--name w1, or --login DIR"))?;
+        let name =
+            name.ok_or_else(|| Error::new("a worker needs a name").hint("--name w1, or --login DIR"))?;
         let seed = absolute(&self.seed)?.or_else(|| known.and_then(|login| login.seed.clone()));
         let ca = absolute(&self.ca)?.or_else(|| known.and_then(|login| login.ca.clone()));
         let api = match known {

@@ -13,7 +13,7 @@ use super::{FleetLoopArgs, begin::Work};
 
 /// Work on one prompt in several lanes and land the best, or on several prompts
 ///
-/// A word that is a file is a prompt in a file; anything else is a prompt.
+/// If an argument names a file, ralph reads the prompt from it.
 ///
 /// Example: ralph fleet run "Make the date parser accept ISO weeks" --best-of 3
 #[derive(Args, Debug)]

@@ -23,13 +23,21 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Prints its items and lanes.
 pub(in crate::cli) fn show(dir: &FleetDir, as_json: bool) -> Result<u8> {
     let state = FileLedger::look(dir)?;
-    let is_running = dir.is_running(state.pid);
-    if as_json {
-        print(&format!("{}\n", table::json(dir, &state, is_running)))?;
-    } else {
-        print_lines(&table::text(dir, &state, is_running))?;
-    }
+    print_table(dir, &state, (dir.is_running(state.pid), as_json))?;
     Ok(0)
+}
+
+/// The same of what is known already.
+pub(in crate::cli) fn print_table(
+    dir: &FleetDir,
+    state: &FleetState,
+    (is_running, as_json): (bool, bool),
+) -> Result<()> {
+    if as_json {
+        print(&format!("{}\n", table::json(dir, state, is_running)))
+    } else {
+        print_lines(&table::text(dir, state, is_running))
+    }
 }
 
 /// The newest fleet of a project in a line or two, for a list of runs.
@@ -49,7 +57,7 @@ pub(in crate::cli) fn exit_code(dir: &FleetDir) -> Result<u8> {
     match outcome.filter(|_| !dir.is_running(pid)) {
         Some(outcome) => Ok(outcome.exit_code()),
         None => Err(Error::new(format!("fleet {} has not ended", dir.id()))
-            .hint("`ralph fleet status` shows how it stands; `ralph fleet resume` continues it")),
+            .hint("`ralph fleet status` shows its state; `ralph fleet resume` continues it")),
     }
 }
 

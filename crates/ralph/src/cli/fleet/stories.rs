@@ -33,7 +33,7 @@ pub(super) fn main(args: &FleetLoopArgs, project: &Path) -> Result<u8> {
     let problems = tasks.problems(review);
     if !problems.is_empty() {
         let lines: Vec<String> = problems.iter().map(|it| format!("{shown}:{}: {it}", it.line)).collect();
-        return Err(Error::new(lines.join("\n")).hint("`ralph stories check` says whether it is right"));
+        return Err(Error::new(lines.join("\n")).hint("`ralph stories check` shows whether it is valid"));
     }
     let account = ralph_agents::adapter(&loaded.settings.agent.command).name();
     let items = items(tasks.list(), review, account);

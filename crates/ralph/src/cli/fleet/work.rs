@@ -16,8 +16,9 @@ use crate::{
 
 /// Work for fleets on other machines: take their items from a board, and hand in commits
 ///
-/// Runs until it is asked to stop. Only items that the lander has signed are taken; the settings of this folder name the
-/// agents that may run and bound sandbox, hosts and cost. The code comes from the board: no git remote is needed here.
+/// Runs until you stop it. A worker takes only items that its lander has signed. The settings of this folder name the
+/// agents that may run, and limit sandbox, hosts and cost. The code comes from the board; the worker needs no git
+/// remote.
 ///
 /// Example: ralph fleet work --login w1 --lanes 2 --labels gpu
 #[derive(Args, Debug)]
@@ -25,7 +26,7 @@ pub(super) struct FleetWorkArgs {
     #[command(flatten)]
     flags: BoardFlags,
 
-    /// The public key of the lander whose items are taken
+    /// The public key of the lander whose items this worker takes
     #[arg(long, value_name = "KEY")]
     lander: Option<String>,
 
@@ -37,7 +38,7 @@ pub(super) struct FleetWorkArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     lanes: Option<u32>,
 
-    /// What this machine has: items that need more are left to others
+    /// Labels of this machine, such as gpu; it leaves items that need other labels to other workers
     #[arg(long, value_name = "LABEL,...", value_delimiter = ',')]
     labels: Vec<String>,
 
@@ -45,7 +46,7 @@ pub(super) struct FleetWorkArgs {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Ask the workers of this machine to finish what they are at, and to end
+    /// Ask the workers of this machine to finish their items and to end
     #[arg(long, conflicts_with_all = ["board", "login", "lanes", "labels"])]
     drain: bool,
 }

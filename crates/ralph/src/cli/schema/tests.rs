@@ -201,8 +201,20 @@ fn the_record_page_has_an_example_of_every_event_of_a_fleet() {
         let name = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
         shown.insert((name("event"), name("step")));
     }
-    let steps = ["posted", "claimed", "done", "failed", "released", "merged", "refused", "cancelled"]
-        .map(|it| ("item", it));
+    let steps = [
+        "posted",
+        "claimed",
+        "done",
+        "failed",
+        "released",
+        "merged",
+        "refused",
+        "cancelled",
+        "withdrawn",
+        "reoffered",
+        "said",
+    ]
+    .map(|it| ("item", it));
     let others = [
         "fleet_started",
         "fleet_resumed",

@@ -1,6 +1,9 @@
 //! The coordinator of a fleet whose workers are on other machines.
 
-use std::{thread, time::Duration};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use ralph_core::fleet::{FleetState, ItemPhase};
 use ralph_sys::error::Result;
@@ -10,6 +13,8 @@ use crate::fleet::far::BoardDesk;
 
 /// How long a board that does not answer is left alone.
 const BOARD_INTERVAL: Duration = Duration::from_millis(500);
+/// How long a board that does not answer is waited for when the fleet has ended.
+const SHIP_TIMEOUT: Duration = Duration::from_secs(20);
 
 impl Coordinator {
     /// Takes in what workers elsewhere wrote, and makes sure that nothing that is open is lost.
@@ -19,7 +24,27 @@ impl Coordinator {
         let spent = self.on_board(BoardDesk::spent);
         spent.into_iter().try_for_each(|event| self.record(event))?;
         self.on_board(BoardDesk::sweep);
+        // Work does not wait for watchers, so this trouble is none of the board's.
+        if let Some(trouble) = self.desk.as_mut().and_then(BoardDesk::ship) {
+            self.style
+                .line("fleet", &format!("the board: watchers do not see this fleet for now: {trouble}"));
+        }
         Ok(())
+    }
+
+    /// Ships the last entries: nothing does it later. A server that never took any is not waited for.
+    pub(super) fn ship_end(&mut self) {
+        let until = Instant::now() + SHIP_TIMEOUT;
+        let Some(desk) = &mut self.desk else { return };
+        while let Err(error) = desk.ship_now() {
+            let is_hurried = self.supervisor.stop_requested() && self.supervisor.is_ending();
+            if is_hurried || !desk.has_shipped() || until < Instant::now() {
+                let text = format!("the board: watchers do not see the end of this fleet: {error}");
+                self.style.line("fleet", &text);
+                return;
+            }
+            thread::sleep(BOARD_INTERVAL);
+        }
     }
 
     /// Does something on the board, if there is one. One that does not answer is asked again later: nothing is lost by it.

@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 use super::{
     far_lane::FarCall,
     keeper::{Hold, Keeper},
+    notes::FarNotes,
     posting::Posting,
 };
 use crate::{
@@ -31,6 +32,7 @@ use crate::{
         answer::{self, LaneAnswer},
         crew::LaneProcess,
     },
+    journal::run_dir::RunDir,
     receipt::RECEIPT,
 };
 
@@ -60,6 +62,7 @@ pub(super) struct Attempt {
     /// What the lane knows of its item.
     state: FleetState,
     feed: Option<Feed>,
+    notes: FarNotes,
     shipped: Instant,
     is_asked: bool,
 }
@@ -79,7 +82,7 @@ impl Attempt {
     pub(super) fn start(
         shop: &Shop,
         (hold, lane): (Hold, &str),
-        (posting, settings): (Posting, Value),
+        (posting, settings, posted): (Posting, Value, u64),
     ) -> Result<Self> {
         let hold = Arc::new(hold);
         shop.keeper.add(&hold);
@@ -100,7 +103,8 @@ impl Attempt {
         let process = LaneProcess::start_as(FAR_LANE_COMMAND, &dir, call, &prefix, &shop.mark)
             .context("cannot start a lane")?;
         let state = FleetState::fold(&entries);
-        Ok(Self { hold, fleet, process, dir, state, feed: None, shipped: Instant::now(), is_asked: false })
+        let (notes, shipped) = (FarNotes::since(posted), Instant::now());
+        Ok(Self { hold, fleet, process, dir, state, feed: None, notes, shipped, is_asked: false })
     }
 
     pub(super) fn is_for(&self, fleet: &str, item: &str) -> bool {
@@ -121,10 +125,15 @@ impl Attempt {
             self.end();
         }
         let has_ended = self.process.process.ended()?.is_some();
+        let mut is_shipped = true;
         if has_ended || SHIP_INTERVAL <= self.shipped.elapsed() {
-            self.ship(shop);
+            is_shipped = self.ship(shop).is_ok();
         }
         if !has_ended {
+            // Nothing that goes wrong here is the end of a lane that runs.
+            if !self.is_asked {
+                self.listen(shop);
+            }
             return Ok(None);
         }
         if self.hold.is_lost() {
@@ -134,11 +143,29 @@ impl Attempt {
         let item = self.known();
         let load = answer.as_ref().and_then(|_| self.receipt()).map(|receipt| json!({"receipt": receipt}));
         let step = match answer {
-            Some(answer) => answer.step,
+            Some(answer) => without_keys(answer.step),
             None if self.is_asked => ItemStep::Released { lease: self.hold.lease, died: false },
             None => after_death(&self.state.started.plan, &item, self.hold.lease),
         };
-        self.report(shop, step, load.as_ref()).map(Some)
+        let end = self.report(shop, step, load.as_ref())?;
+        if !is_shipped {
+            // The servers are back, and nothing else calls this again.
+            let _ = self.ship(shop);
+        }
+        Ok(Some(end))
+    }
+
+    /// The run that is at work, once there is one.
+    fn run(&mut self) -> Option<RunDir> {
+        let (id, item, fleet) = (self.hold.item.clone(), self.known(), self.dir.id());
+        self.process.run(|claim| claim.is_for(&fleet, &id, &item))
+    }
+
+    /// Takes to the run what a person said.
+    fn listen(&mut self, shop: &Shop) {
+        if let Some(run) = self.run() {
+            self.notes.pass_on(&self.hold, shop.board.name().as_str(), &run);
+        }
     }
 
     fn known(&self) -> Item {
@@ -147,25 +174,20 @@ impl Attempt {
 
     /// What the run says of itself. One that does not fit into a message is left here.
     fn receipt(&mut self) -> Option<Value> {
-        let (id, item, fleet) = (self.hold.item.clone(), self.known(), self.dir.id());
-        let run = self.process.run(|claim| claim.is_for(&fleet, &id, &item))?;
+        let run = self.run()?;
         let text = files::read(&run.path().join(RECEIPT), MAX_RECEIPT_LEN).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
     /// Ships what the journal of the run grew by. What does not arrive now is in the file the next time.
-    fn ship(&mut self, shop: &Shop) {
+    fn ship(&mut self, shop: &Shop) -> Result<()> {
         self.shipped = Instant::now();
-        let (id, item, fleet) = (self.hold.item.clone(), self.known(), self.dir.id());
-        let run = self.process.run(|claim| claim.is_for(&fleet, &id, &item));
+        let run = self.run();
         if let (None, Some(run)) = (&self.feed, run) {
-            let feed = shop.board.feed(&self.fleet, &id, self.hold.lease, &run.journal());
+            let feed = shop.board.feed(&self.fleet, &self.hold.item, self.hold.lease, &run.journal());
             self.feed = Some(feed.masked(|lines| masked_bytes(lines).into_owned()));
         }
-        if let Some(feed) = &mut self.feed {
-            // Whoever looks from elsewhere sees it later.
-            let _ = feed.ship();
-        }
+        self.feed.as_mut().map_or(Ok(()), |feed| feed.ship().map(drop))
     }
 
     /// Appends how it ended behind the claim, and answers the queue.
@@ -204,6 +226,17 @@ impl Attempt {
                 AttemptEnd::Released
             }
         })
+    }
+}
+
+/// What a run ended with may be in words of the agent, and lies on the servers in plain.
+fn without_keys(step: ItemStep) -> ItemStep {
+    match step {
+        ItemStep::Failed { lease, exit, why } => {
+            let why = String::from_utf8_lossy(&masked_bytes(why.as_bytes())).into_owned();
+            ItemStep::Failed { lease, exit, why }
+        }
+        step => step,
     }
 }
 

@@ -37,7 +37,7 @@ pub(in crate::fleet) fn fetch_candidate(
     if !is_id(&offer.base) || !is_id(&offer.head) || MAX_CANDIDATE_LEN < bytes {
         return Ok(Err("it is too large, or names no commits".to_owned()));
     }
-    let Ok(writer) = writer.parse() else { return Ok(Err("nobody has such a name".to_owned())) };
+    let Ok(writer) = writer.parse() else { return Ok(Err("no worker has such a name".to_owned())) };
     let parcel = Parcel { writer, sha256, bytes };
     let incoming = dir.path().join("incoming");
     fs_err::create_dir_all(&incoming)?;

@@ -8,7 +8,10 @@ use std::{
 };
 
 use ralph_board::{Board, BoardLedger, Follow, Key, PublicKey, Setup};
-use ralph_core::fleet::{FleetBoard, FleetEvent, FleetState, ItemPhase, ItemStep, LANDER, Offer, Stored};
+use ralph_core::{
+    fleet::{FleetBoard, FleetEvent, FleetState, ItemPhase, ItemStep, LANDER, Offer, Refusal, Stored},
+    key_mask::masked_bytes,
+};
 use ralph_sys::{
     error::{Error, Result},
     paths::project_dir,
@@ -18,12 +21,15 @@ use serde_json::json;
 
 use super::{
     connect,
+    fleet_log::for_watchers,
     mirror::{Mirror, keep_receipt},
     posting::{Bundle, Posting},
+    shipping::Shipping,
     silence_of_tests,
 };
 use crate::{
     fleet::FleetDir,
+    report,
     workspace::{Author, Source, bundle, target::TargetBranch},
 };
 
@@ -51,6 +57,8 @@ pub(in crate::fleet) struct BoardDesk {
     posted: BTreeMap<String, u64>,
     follow: Follow,
     mirror: Mirror,
+    /// The journal of the fleet, for watchers.
+    log: Shipping,
     swept: Option<Instant>,
     looked: Option<Instant>,
     followed: Option<Instant>,
@@ -80,6 +88,7 @@ impl BoardDesk {
         let name = project_dir(&state.started.project)?;
         Ok(Self {
             follow: connection.follow(&dir.id(), 0),
+            log: Shipping::of(connection.fleet_feed(&dir.id(), &dir.journal()).masked(for_watchers)),
             board: connection,
             ledger,
             key: key.map(|key| key.public()),
@@ -91,7 +100,7 @@ impl BoardDesk {
             whole: None,
             since: None,
             posted: BTreeMap::new(),
-            mirror: Mirror::default(),
+            mirror: Mirror::new(&dir.id(), &state.started.plan)?,
             swept: None,
             looked: None,
             followed: None,
@@ -173,10 +182,16 @@ impl BoardDesk {
     }
 
     /// Appends a step of the lander behind what was seen. If somebody was faster, that is seen next.
-    pub(in crate::fleet) fn append(&mut self, state: &FleetState, id: &str, step: &ItemStep) -> Result<()> {
-        self.ledger.append_with(id, LANDER, step, None, state.item(id).last)?;
+    pub(in crate::fleet) fn append(
+        &mut self,
+        state: &FleetState,
+        id: &str,
+        step: &ItemStep,
+    ) -> Result<Stored> {
+        let step = without_keys(step);
+        let stored = self.ledger.append_with(id, LANDER, &step, None, state.item(id).last)?;
         self.looked = None;
-        Ok(())
+        Ok(stored)
     }
 
     /// What others and this fleet wrote since.
@@ -199,7 +214,13 @@ impl BoardDesk {
                 self.posted.insert(entry.item.clone(), entry.entry.sequence);
             }
             if let (ItemStep::Done(Offer { run: Some(run), .. }), Some(load)) = (&step, &entry.load) {
-                keep_receipt(&self.fleet, &who, run, &load["receipt"])?;
+                // The entry is taken in whatever came with it.
+                if let Err(error) = keep_receipt(&self.fleet, &who, run, &load["receipt"]) {
+                    report::fleet::line(
+                        "board",
+                        &format!("cannot keep the receipt of {}: {error}", entry.item),
+                    );
+                }
                 // Its record is read to the end before anything lands.
                 self.followed = None;
             }
@@ -214,7 +235,7 @@ impl BoardDesk {
             return Ok(Vec::new());
         }
         while let Some(piece) = self.follow.next(Duration::ZERO)? {
-            self.mirror.take(&self.fleet, &piece)?;
+            self.mirror.take(&piece);
         }
         self.mirror.release(state);
         let is_new = |(run, cost): &(String, f64)| {
@@ -222,6 +243,21 @@ impl BoardDesk {
         };
         let spent = self.mirror.spent().into_iter().filter(is_new);
         Ok(spent.map(|(run, cost)| FleetEvent::Spent { run, cost }).collect())
+    }
+
+    /// Ships what the journal of the fleet grew by, so that watchers see it. Returns why it does not work, once.
+    pub(in crate::fleet) fn ship(&mut self) -> Option<String> {
+        self.log.ship()
+    }
+
+    /// The same at once.
+    pub(in crate::fleet) fn ship_now(&mut self) -> Result<()> {
+        self.log.ship_now()
+    }
+
+    /// Whether the board takes the journal of the fleet.
+    pub(in crate::fleet) fn has_shipped(&self) -> bool {
+        self.log.has_shipped()
     }
 
     /// Makes sure that whatever is open is in the queue, whoever lost it.
@@ -240,8 +276,17 @@ impl BoardDesk {
     }
 }
 
+/// What a guardrail printed may have keys in it, and lies on the servers in plain.
+fn without_keys(step: &ItemStep) -> ItemStep {
+    let mut step = step.clone();
+    if let ItemStep::Refused(Refusal::Red { output, .. }) = &mut step {
+        *output = String::from_utf8_lossy(&masked_bytes(output.as_bytes())).into_owned();
+    }
+    step
+}
+
 /// Whether it is time again; remembers that it was.
-fn is_due(last: &mut Option<Instant>, interval: Duration) -> bool {
+pub(super) fn is_due(last: &mut Option<Instant>, interval: Duration) -> bool {
     let is_due = last.is_none_or(|last| interval <= last.elapsed());
     if is_due {
         *last = Some(Instant::now());

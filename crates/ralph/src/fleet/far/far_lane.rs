@@ -52,8 +52,8 @@ impl FarCall {
 /// Does the work of a lane.
 pub(crate) fn main(call: &LaneCall) -> Result<u8> {
     let dir = FleetDir::at(call.fleet.clone());
-    let far: FarCall = answer::read(&FarCall::path(&dir))
-        .ok_or_else(|| Error::new("there is no word of what is to be done here"))?;
+    let far: FarCall =
+        answer::read(&FarCall::path(&dir)).ok_or_else(|| Error::new("the item does not say what to do"))?;
     let supervisor = Supervisor::new()?;
     let tip = format!("refs/ralph/posted/{}", dir.id());
     let board = far.connect()?;

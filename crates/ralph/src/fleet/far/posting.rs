@@ -80,10 +80,10 @@ impl Posting {
 
     /// Reads what came with an entry. It is signed, and still nothing of it becomes a path that leads elsewhere.
     pub(super) fn read(load: Option<&Value>, item: &str) -> Result<Self> {
-        let load = load.ok_or_else(|| Error::new("its posting says nothing"))?;
+        let load = load.ok_or_else(|| Error::new("its posting is empty"))?;
         let form = load["form"].as_u64().unwrap_or_default();
         if form != u64::from(FORM) {
-            return Err(Error::new(format!("its posting has form {form}; this ralph knows form {FORM}"))
+            return Err(Error::new(format!("its posting has format {form}; this ralph knows format {FORM}"))
                 .hint("use the same version on all machines"));
         }
         let posting: Self = serde_json::from_value(load.clone())
@@ -99,7 +99,7 @@ impl Posting {
             && posting.target.starts_with("refs/heads/")
             && is_commit(&posting.base)
             && posting.bundles.iter().flat_map(|bundle| &bundle.heads).all(|head| is_commit(head));
-        if is_sound { Ok(posting) } else { Err(Error::new("its posting is not sound")) }
+        if is_sound { Ok(posting) } else { Err(Error::new("its posting is not valid")) }
     }
 
     pub(super) fn author(&self) -> Author {
@@ -158,7 +158,7 @@ fn is_inside(path: &Path) -> bool {
 }
 
 /// What lies on the servers in plain is not what the user's agents log in with, nor whom they tell.
-fn without_secrets(mut settings: Value) -> Value {
+pub(super) fn without_secrets(mut settings: Value) -> Value {
     let clear = |agent: Option<&mut Value>| {
         if let Some(agent) = agent.and_then(Value::as_object_mut) {
             agent.remove("env");
@@ -211,7 +211,7 @@ mod tests {
         }
         assert!(Posting::read(None, "A").is_err());
         let newer = Posting { form: 2, ..posting() };
-        assert!(read(&newer).expect_err("too new").to_string().contains("form 2"));
+        assert!(read(&newer).expect_err("too new").to_string().contains("format 2"));
     }
 
     #[test]

@@ -112,8 +112,9 @@ fn take(place: &Path, name: &str) -> Result<File> {
         before.trim().parse().is_ok_and(|pid: i32| pid != std::process::id().cast_signed() && is_alive(pid));
     if file_lock::take_within(&file, Duration::ZERO).is_err() {
         if is_other {
-            return Err(Error::new(format!("a worker `{name}` is at work on this machine"))
-                .hint("`ralph fleet work --drain` lets it finish; another worker needs a name and a login of its own"));
+            return Err(Error::new(format!("a worker `{name}` is at work on this machine")).hint(
+                "`ralph fleet work --drain` lets it finish; another worker needs its own name and login",
+            ));
         }
         file_lock::take_within(&file, RELEASE_TIMEOUT)
             .context("processes of this worker are still being ended")?;
@@ -202,7 +203,9 @@ impl Worker {
                 Some(AttemptEnd::HandedIn) => format!("{item} is handed in"),
                 Some(AttemptEnd::Failed(why)) => format!("{item} failed: {why}"),
                 Some(AttemptEnd::Released) => format!("{item} is given back"),
-                Some(AttemptEnd::Lost) => format!("{item} is somebody else's by now, or not wanted any more"),
+                Some(AttemptEnd::Lost) => {
+                    format!("{item} belongs to another worker by now, or the fleet no longer needs it")
+                }
                 None => format!("{item} is left: the board does not answer"),
             });
         }
@@ -247,6 +250,8 @@ impl Worker {
         };
         self.say(&format!("works on {id} in {lane}"));
         let hold = Hold::new(ledger, &id, lease, delivery);
+        let (posting, settings) = posting;
+        let posting = (posting, settings, posted.entry.sequence);
         let attempt = Attempt::start(&self.shop, (hold, lane), posting)?;
         self.at_work.insert(lane.to_owned(), attempt);
         Ok(())

@@ -14,8 +14,9 @@ use std::{
 #[derive(Clone, Default)]
 struct Way(Arc<(Mutex<bool>, Condvar)>);
 
-/// A cable.
-pub(crate) struct Proxy {
+/// A cable to a port of this machine. Its threads end with the program.
+#[derive(Clone)]
+pub struct Cable {
     port: u16,
     out: Way,
     back: Way,
@@ -35,12 +36,13 @@ impl Way {
     }
 }
 
-impl Proxy {
-    pub(crate) fn to(target: u16) -> Self {
+impl Cable {
+    /// A cable to this port.
+    pub fn to(target: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("a port").port();
-        let proxy = Self { port, out: Way::default(), back: Way::default(), sent: Arc::default() };
-        let (out, back, sent) = (proxy.out.clone(), proxy.back.clone(), proxy.sent.clone());
+        let cable = Self { port, out: Way::default(), back: Way::default(), sent: Arc::default() };
+        let (out, back, sent) = (cable.out.clone(), cable.back.clone(), cable.sent.clone());
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let Ok(server) = TcpStream::connect(("127.0.0.1", target)) else { continue };
@@ -49,29 +51,33 @@ impl Proxy {
                 pump(server, client, back.clone(), None);
             }
         });
-        proxy
+        cable
     }
 
-    pub(crate) fn url(&self) -> String {
+    /// The address of its near end, as clients of a board name it.
+    pub fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
-    pub(crate) fn cut(&self) {
+    /// Nothing gets through any more, and no one is told.
+    pub fn cut(&self) {
         self.out.set(true);
         self.back.set(true);
     }
 
     /// What the client says arrives; the answers do not.
-    pub(crate) fn cut_answers(&self) {
+    pub fn cut_answers(&self) {
         self.back.set(true);
     }
 
-    pub(crate) fn heal(&self) {
+    /// Everything gets through, also what waited.
+    pub fn heal(&self) {
         self.out.set(false);
         self.back.set(false);
     }
 
-    pub(crate) fn sent(&self) -> u64 {
+    /// How many bytes the client has sent.
+    pub fn sent(&self) -> u64 {
         self.sent.load(Ordering::SeqCst)
     }
 }
