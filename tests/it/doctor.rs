@@ -195,8 +195,8 @@ fn an_agent_that_is_not_logged_in_is_pointed_out() {
     let env = healthy();
     env.program("codex", "echo codex-cli 0.169.0");
     env.program("amp", "echo 0.0.1790142911");
-    let output = env.ralph(&["doctor"]).exits(0).prints("✅ claude is logged in by ").prints(LOGIN);
-    let output = output.prints("amp is logged in by AMP_API_KEY").prints("codex is not logged in: no key");
+    let output = env.ralph(&["doctor"]).exits(0).prints("✅ claude is logged in with ").prints(LOGIN);
+    let output = output.prints("amp is logged in with AMP_API_KEY").prints("codex is not logged in: no key");
     let output = output.prints("codex login");
     assert!(!output.stdout.contains("a-secret"), "{}", output.stdout);
     // Only the one that is used is worth a warning.

@@ -242,7 +242,7 @@ fn what_ralph_overwrites_is_kept_in_the_run() {
     env.nothing_left();
     env.write("began.go", "");
     env.write("ralph/prompt.md", "A person's.\n");
-    env.ralph(&["resume"]).exits(1).says("ralph/prompt.md is not what the run goes by");
+    env.ralph(&["resume"]).exits(1).says("ralph/prompt.md differs from the copy that the run uses");
     assert_eq!(env.read("ralph/prd.md"), "# What is wanted\n");
     assert_eq!(overwritten(&env, "prd.md"), ["# The agent's\n"]);
     assert_eq!(overwritten(&env, "prompt.md"), ["A person's.\n"]);

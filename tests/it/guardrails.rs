@@ -169,9 +169,9 @@ fn guardrails_read_no_input() {
 fn settings_changed_by_the_agent_change_nothing() {
     let weaker = "sed -i 's/test -e fixed/true/' .ralph/settings.json";
     let env = Env::new().turns(json!([[shell(weaker), done()], [done()]])).guardrails(&["test -e fixed"]);
-    env.run(&["-m", "2"]).exits(1).says(
-        "warning: .ralph/settings.json was changed during the run; this run keeps to what it started with",
-    );
+    env.run(&["-m", "2"])
+        .exits(1)
+        .says("warning: .ralph/settings.json was changed during the run; this run keeps its old settings");
     assert!(env.read(".ralph/settings.json").contains("\"true\""));
     assert_eq!(env.events("gate_ended").len(), 2);
     let warned = env.events("warned");

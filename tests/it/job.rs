@@ -333,7 +333,7 @@ fn a_job_that_is_waited_for_says_how_it_went() {
 #[test]
 fn a_job_needs_a_task_and_an_agent() {
     let env = env(FINISH);
-    env.ralph(&["job", "-p", "x"]).exits(2).says("there is no task that this would be a part of");
+    env.ralph(&["job", "-p", "x"]).exits(2).says("there is no task that this job belongs to");
     env.ralph(&["job", "-p", "x", "--task", "t"]).exits(2).says("there is no task `t`");
     fs::create_dir_all(env.path(".ralph/tasks/t")).expect("a folder");
     env.ralph(&["job", "--task", "t"]).exits(2).says("there is no prompt");

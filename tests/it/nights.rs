@@ -318,8 +318,8 @@ fn an_iteration_that_was_too_expensive_is_the_last() {
 
 #[test]
 fn a_budget_that_nobody_can_measure_is_pointed_out_before_the_first_turn() {
-    let unmetered = "warning: the agent is unmetered: it does not say what it uses";
-    let no_cost = "so the cost cannot end the run; say it in \"prices\"";
+    let unmetered = "warning: the agent is unmetered: it does not report what it uses";
+    let no_cost = "so the cost cannot end the run; set it in \"prices\"";
     let before_the_first_turn = |env: &Env, text: &str| {
         let kinds: Vec<String> = env.journal().iter().map(|it| it["event"].to_string()).collect();
         let (warned, turn) = (position(&kinds, "warned"), position(&kinds, "turn_started"));

@@ -287,7 +287,7 @@ fn inhibited() -> Env {
         "systemd-inhibit",
         &format!(
             "case \"$1\" in --help) echo --no-ask-password; exit;; esac\n\
-             echo \"awake $*\" >>'{log}'; trap '' TERM\ncat >/dev/null; echo asleep >>'{log}'"
+             trap '' TERM; echo \"awake $*\" >>'{log}'\ncat >/dev/null; echo asleep >>'{log}'"
         ),
     );
     env
@@ -300,8 +300,8 @@ fn awake(env: &Env) -> Vec<String> {
 
 #[test]
 fn the_machine_stays_awake_while_turns_run_and_sleeps_while_the_run_is_paused() {
-    let [one, two] = meet("began");
-    let env = inhibited().turns(json!([[one, two, say("Hm.")], [done()]]));
+    let ([one, two], [three, four]) = (meet("began"), meet("again"));
+    let env = inhibited().turns(json!([[one, two, say("Hm.")], [three, four, done()]]));
     let ralph = env.start(&["run", "-p", "Do it."]);
     env.await_file("began");
     poll("an inhibitor", || (awake(&env) == ["awake"]).then_some(()));
@@ -312,6 +312,9 @@ fn the_machine_stays_awake_while_turns_run_and_sleeps_while_the_run_is_paused() 
     ralph.await_saying("Paused.");
     poll("a rest", || (awake(&env) == ["awake", "asleep"]).then_some(()));
     env.ralph(&["resume"]).exits(0);
+    env.await_file("again");
+    poll("an inhibitor again", || (awake(&env) == ["awake", "asleep", "awake"]).then_some(()));
+    touch(&env.path("again.go"));
     ralph.wait().exits(0);
     poll("the end", || (awake(&env) == ["awake", "asleep", "awake", "asleep"]).then_some(()));
     env.nothing_left();

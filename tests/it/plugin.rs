@@ -103,7 +103,7 @@ fn hooks_of_others_in_codex_stay() {
     env.ralph(&["doctor"]).prints("codex: ");
     env.ralph(&[&["plugin", "uninstall"], &codex[..]].concat()).exits(0);
     assert_eq!(read(), theirs);
-    env.ralph(&[&["plugin", "uninstall"], &codex[..]].concat()).exits(0).prints("no hooks of ralph's");
+    env.ralph(&[&["plugin", "uninstall"], &codex[..]].concat()).exits(0).prints("no ralph hooks");
     fs::write(&path, "not JSON").expect("a file");
     env.ralph(&[&["plugin", "install"], &codex[..]].concat()).exits(2).says("is no JSON");
     fs::write(&path, "{}").expect("a file");

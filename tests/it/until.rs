@@ -178,7 +178,7 @@ fn what_is_left_of_codex_is_read_from_its_record() {
 #[test]
 fn a_limit_that_the_agent_does_not_report_is_pointed_out() {
     let unknown =
-        "warning: the agent does not say how much of its usage limit is used, so --leave-quota cannot";
+        "warning: the agent does not report how much of its usage limit is used, so --leave-quota cannot";
     let plain = Env::new().agent("helper", "cat >/dev/null; echo Hm.");
     let output = plain.run(&["-m", "2", "--leave-quota", "20"]).exits(1).says(unknown);
     assert_eq!(output.stderr.matches(unknown).count(), 1, "{}", output.stderr);

@@ -1,8 +1,9 @@
-//! `cargo xtask picture`: runs the demo in a terminal of its own and draws what it shows; draws the screen that
-//! watches it; takes pictures of a report and of the page that `ralph serve` shows.
+//! `cargo xtask picture`: runs the demos in a terminal of their own and draws what they show; draws the screen that
+//! watches one; takes pictures of a report and of the page that `ralph serve` shows.
 //!
 //! Made by hand when the look changes. CI does not compare it: times and ids differ in every run.
 
+mod fleet;
 mod report;
 mod serve;
 mod svg;
@@ -30,8 +31,8 @@ use crate::{
 
 /// As many as the longest line of the demo has.
 const COLUMNS: NonZeroU16 = NonZeroU16::new(96).expect("not zero");
-/// More than the demo prints, so that nothing scrolls away.
-const ROWS: NonZeroU16 = NonZeroU16::new(120).expect("not zero");
+/// More than a demo prints, so that nothing scrolls away.
+const ROWS: NonZeroU16 = NonZeroU16::new(240).expect("not zero");
 /// What follows repeats what was seen.
 const UNTIL: &str = "What is in the repository now";
 
@@ -42,7 +43,7 @@ type Recording = Vec<(Duration, Vec<u8>)>;
 pub(crate) fn main() -> Result<ExitCode> {
     let program = release()?;
     let mut recording: Recording = vec![(Duration::ZERO, b"\x1b[2m$\x1b[m ralph demo\r\n".to_vec())];
-    recording.extend(record(&program)?);
+    recording.extend(record(&program, &["demo"])?);
     let (terminal, times) = played(&recording);
     let screen = terminal.screen();
     let shown = screen.rows(0, COLUMNS.get()).take_while(|row| !row.starts_with(UNTIL)).collect::<Vec<_>>();
@@ -51,6 +52,7 @@ pub(crate) fn main() -> Result<ExitCode> {
     let path = root().join("docs/demo.svg");
     fs_err::write(&path, svg::draw(screen, u16::try_from(rows)?, &times))?;
     say(&format!("written: {}; now look at it\n", path.display()));
+    fleet::take(&program)?;
     watch::take(&program)?;
     report::take()?;
     Ok(ExitCode::SUCCESS)
@@ -72,8 +74,8 @@ fn played(recording: &Recording) -> (vt100::Parser, Vec<Duration>) {
     (terminal, times)
 }
 
-/// What the demo sends to its terminal.
-fn record(program: &Path) -> Result<Recording> {
+/// What a demo sends to its terminal.
+fn record(program: &Path, words: &[&str]) -> Result<Recording> {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
     rustix::io::fcntl_setfd(&terminal, rustix::io::FdFlags::CLOEXEC)?;
     grantpt(&terminal)?;
@@ -87,7 +89,7 @@ fn record(program: &Path) -> Result<Recording> {
     let home = tempfile::tempdir()?;
     let mut demo = Command::new(program);
     // Nothing of this machine: no settings of git, no folder but the one that every system has.
-    demo.arg("demo").env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+    demo.args(words).env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
     demo.envs([("TERM", "xterm-256color"), ("TMPDIR", "/tmp"), ("GIT_PAGER", "cat"), ("LANG", "C.UTF-8")]);
     demo.env("HOME", home.path()).stdin(end()?).stdout(end()?).stderr(end()?);
     let mut child = demo.spawn().context("cannot start the demo")?;

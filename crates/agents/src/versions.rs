@@ -51,7 +51,7 @@ impl FromStr for Version {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let numbers: Result<_, _> = text.split('.').map(str::parse).collect();
-        numbers.map(Self).map_err(|_| format!("{text:?} is no version"))
+        numbers.map(Self).map_err(|_| format!("{text:?} is not a version"))
     }
 }
 

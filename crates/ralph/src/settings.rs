@@ -119,7 +119,7 @@ pub(crate) struct Settings {
     pub(crate) stories: StoriesSettings,
     /// How `ralph fleet` works.
     pub(crate) fleet: FleetSettings,
-    /// Who is told when a run ends, waits for a usage limit, or needs a person: `desktop`, `ntfy:TOPIC`, `slack:URL`,
+    /// Where ralph reports that a run ended, waits for a usage limit, or needs you: `desktop`, `ntfy:TOPIC`, `slack:URL`,
     /// `webhook:URL` (a URL may be `$NAME`, a variable), or a shell command, with the event as JSON on its standard input.
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) notify: Option<String>,
@@ -342,7 +342,7 @@ impl Contract {
 pub(crate) struct Output {
     /// Emoji, or `[OK]` and `[ERR]`. Without it, what the locale can show.
     pub(crate) emoji: Option<bool>,
-    /// When to use colour. `auto`: on a terminal, unless `NO_COLOR` is set.
+    /// When to use color. `auto`: on a terminal, unless `NO_COLOR` is set.
     #[schemars(schema_with = "schema::color")]
     pub(crate) color: ColorWhen,
     /// Begin each line with the time.

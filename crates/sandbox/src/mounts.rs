@@ -257,8 +257,7 @@ fn processes(most: u32) -> io::Result<()> {
         let written = std::fs::write("/proc/sys/kernel/pid_max", most.to_string());
         // A kernel that refuses leaves the limit of the user, which binds all but the superuser.
         if written.is_err() && most != PROCESSES && rustix::process::geteuid().is_root() {
-            let why =
-                "`sandbox.maxProcesses`: the kernel bounds the processes of the superuser at 301 or more";
+            let why = "`sandbox.maxProcesses`: the kernel limits root's processes only to 301 or more";
             return Err(io::Error::other(why));
         }
     }

@@ -81,11 +81,8 @@ fn bounds_processes(level: Level, rules: &Policy) -> Result<()> {
     if is_kept || rules.processes == PROCESSES {
         return Ok(());
     }
-    Err(Error::new(format!(
-        "`sandbox.maxProcesses`: `{}` cannot bound the processes of the superuser",
-        level.name()
-    ))
-    .hint("take another kind: \"sandbox\": {\"level\": \"embedded\"}, or run as another user"))
+    Err(Error::new(format!("`sandbox.maxProcesses`: `{}` cannot limit root's processes", level.name()))
+        .hint("take another kind: \"sandbox\": {\"level\": \"embedded\"}, or run as another user"))
 }
 
 fn not_set_up(error: &str) -> Error {

@@ -77,7 +77,7 @@ impl Machine<'_> {
         let mut all: BTreeMap<&str, &str> = values.iter().copied().collect();
         all.extend([("name", name.as_str()), ("dir", dir.as_str())]);
         fill(template, &all, args)
-            .ok_or_else(|| io::Error::other(format!("sandbox.sbx.{what}: `{template}` is no command")))
+            .ok_or_else(|| io::Error::other(format!("sandbox.sbx.{what}: `{template}` is not a command")))
     }
 }
 

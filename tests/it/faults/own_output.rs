@@ -115,7 +115,7 @@ fn a_log_that_git_knows_is_left_out_too() {
     redirected(&env, "run -p x --max-iterations 3", ">>run.log 2>&1").exits(1);
     assert_eq!(env.git(&["log", "--oneline"]), before);
     let log = std::fs::read_to_string(env.path("run.log")).expect("the log");
-    assert!(log.contains("what ralph prints goes into run.log"), "{log}");
+    assert!(log.contains("ralph's output goes into run.log"), "{log}");
 }
 
 #[test]

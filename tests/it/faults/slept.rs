@@ -1,6 +1,6 @@
 //! A laptop that slept: the clock on the wall goes on meanwhile, the one that waits are measured by stands still.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use serde_json::json;
 
@@ -15,6 +15,13 @@ fn limited() -> Env {
     codex(Env::new(), "$HOME/.codex", "$(date +%s) + 3600").settings(json!({"limits": {"maxWait": "2h"}}))
 }
 
+/// Lets the machine have been asleep for so many seconds; a file that is being written would say otherwise for a moment.
+fn sleep_until(file: &Path, seconds: &str) {
+    let whole = file.with_extension("whole");
+    fs::write(&whole, seconds).expect("a file");
+    fs::rename(&whole, file).expect("a file at once");
+}
+
 #[test]
 fn who_slept_through_a_usage_limit_goes_on_when_the_wall_clock_says_so() {
     let env = limited();
@@ -24,9 +31,9 @@ fn who_slept_through_a_usage_limit_goes_on_when_the_wall_clock_says_so() {
         env.start_command(command.args(["run", "-p", "x", "-m", "1"]).env("RALPH_TEST_SLEPT", &slept));
     await_event(&env, "wait_started");
     // It was asleep for half an hour: another half an hour is to be waited.
-    fs::write(&slept, "1800").expect("a file");
+    sleep_until(&slept, "1800");
     assert_eq!(env.events("wait_ended").len(), 0);
-    fs::write(&slept, "3700").expect("a file");
+    sleep_until(&slept, "3700");
     ralph.wait().exits(1).prints("Maximum iterations");
     let waited = env.events("wait_ended").pop().expect("the end of the wait");
     // What it says is how long the quota was not there.
@@ -42,7 +49,7 @@ fn who_was_off_during_a_usage_limit_goes_on_at_once() {
     let env = limited();
     killed(&env, &["run", "-p", "x", "-m", "1"], &(1 + at.expect("a wait")).to_string());
     let slept = env.root().join("slept");
-    fs::write(&slept, "3700").expect("a file");
+    sleep_until(&slept, "3700");
     let mut command = env.command(RALPH);
     env.start_command(command.arg("resume").env("RALPH_TEST_SLEPT", &slept)).wait().exits(1);
     assert_eq!(env.events("turn_ended").len(), 2);

@@ -52,7 +52,7 @@ fn earlier_commits_and_the_working_tree() {
     judge(&env, "test -e a && test ! -e sub", 0);
     env.ralph(&["judge", "nothing-like-this", "-g", "true"])
         .exits(2)
-        .says("`nothing-like-this` is no commit");
+        .says("`nothing-like-this` is not a commit");
 }
 
 #[test]

@@ -65,13 +65,13 @@ fn an_edited_receipt_does_not_hold() {
     }
     let mut broken = whole.clone();
     broken["payload"] = json!("??");
-    check(&machines, &[&machines.file(&broken)], 1, "its payload is no base64");
+    check(&machines, &[&machines.file(&broken)], 1, "its payload is not base64");
     let mut other = whole.clone();
     other["payloadType"] = json!("text/plain");
     check(&machines, &[&machines.file(&other)], 2, "text/plain");
     let mut more = whole.clone();
     more["trusted"] = json!(true);
-    check(&machines, &[&machines.file(&more)], 1, "no DSSE envelope");
+    check(&machines, &[&machines.file(&more)], 1, "not a DSSE envelope");
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn a_policy_can_ask_for_more() {
         (json!({"signers": ["bob@example.com"]}), "which the policy does not name"),
         (json!({"guardrails": ["make lint"]}), "`make lint` did not pass in the run"),
         (json!({"sandbox": ["embedded", "bwrap"]}), "the sandbox was `none`"),
-        (json!({"guard": true}), "no guard judged"),
+        (json!({"guard": true}), "no guard checked"),
         (json!({"keyUnreachable": true}), "could reach the key"),
     ] {
         put(wanted);

@@ -86,7 +86,7 @@ fn work_is_accepted_only_with_the_code_of_the_terminal() {
     assert!(!asked.head.contains(&shown));
     session.act(&act(&env, "accept")).is(429);
     let wrong = if shown.starts_with('1') { "2".repeat(8) } else { "1".repeat(8) };
-    for expected in ["not the code", "not the code", "does not count any more"] {
+    for expected in ["not the code", "not the code", "no longer valid"] {
         let refused = accept(&session, &wrong).is(403).json();
         assert!(refused["text"].as_str().is_some_and(|text| text.contains(expected)), "{refused}");
     }

@@ -44,7 +44,7 @@ fn killed() -> Env {
 
 #[track_caller]
 fn was_told(env: &Env, nth: usize, why: &str) {
-    let (prompts, told) = (env.prompts(), format!("Ralph has taken back the submission of US-1: {why}"));
+    let (prompts, told) = (env.prompts(), format!("Ralph has undone the submission of US-1: {why}"));
     assert!(prompts[nth].contains(&told), "{}", prompts[nth]);
 }
 
@@ -54,7 +54,7 @@ fn a_killed_turn_submits_nothing() {
     env.ralph(&["resume"]).exits(0).says("Undone: US-1 reviewStatus: needs_review, restored to null");
     assert_eq!(turns(&env), ["implement US-1", "implement US-1", "review US-1"]);
     was_told(&env, 1, "the iteration that submitted it was cut off before its checks ran");
-    assert!(!env.prompts()[2].contains("taken back"), "{}", env.prompts()[2]);
+    assert!(!env.prompts()[2].contains("undone the submission"), "{}", env.prompts()[2]);
 }
 
 #[test]
@@ -171,6 +171,6 @@ fn only_the_next_turn_of_the_story_is_told() {
     let prompts = env.prompts();
     assert!(prompts[3].contains("Guardrail \"test -e proof\" failed"), "{}", prompts[3]);
     for other in &prompts[1..3] {
-        assert!(!other.contains("taken back") && !other.contains("test -e proof"), "{other}");
+        assert!(!other.contains("undone the submission") && !other.contains("test -e proof"), "{other}");
     }
 }

@@ -97,7 +97,7 @@ fn guardrails(plan: &Plan) -> Vec<String> {
 /// Where a claim is decided, and what follows when the checks were changed.
 fn claims(plan: &Plan, setup: &Setup) -> Vec<String> {
     if !plan.gates.iter().any(|gate| gate.check.is_command()) {
-        return vec!["nothing decides about them but the agent".to_owned()];
+        return vec!["only the agent decides about them".to_owned()];
     }
     let place = match plan.checkout {
         CheckoutWhen::Claim => "decided in a clean clone",
@@ -113,7 +113,7 @@ fn claims(plan: &Plan, setup: &Setup) -> Vec<String> {
     let follows = match plan.on_finding {
         OnFinding::Ask => "a change that weakens them: the agent is asked once, then a person decides",
         OnFinding::Refuse => "a change that weakens them: the claim does not count",
-        OnFinding::Restore => "a change that weakens them: ralph puts them back",
+        OnFinding::Restore => "a change that weakens them: ralph restores them",
         OnFinding::Report => "a change that weakens them is only reported",
     };
     let mut lines = vec![place.to_owned(), protected, follows.to_owned()];

@@ -73,7 +73,7 @@ pub(super) fn main(args: &JobArgs, project: &Path) -> Result<u8> {
     let task = match &args.task {
         Some(id) => Tasks::of(project).existing(id)?,
         None => surroundings().map(|(_, task)| task).ok_or_else(|| {
-            Error::new("there is no task that this would be a part of")
+            Error::new("there is no task that this job belongs to")
                 .hint("an agent that works on a task calls this; otherwise name the task: --task ID")
                 .hint("`ralph task list` lists them, `ralph task run` starts one")
         })?,

@@ -169,7 +169,7 @@ fn what(supervisor: &mut Supervisor, args: &JudgeArgs, project: &Path) -> Result
         (None, None) => Ok(What::WorkingTree),
         (Some(name), head) => match resolve(name)? {
             Some(id) => Ok(What::Commit { is_head: Some(&id) == head.as_ref(), id }),
-            None => Err(Error::new(format!("`{name}` is no commit of this project"))),
+            None => Err(Error::new(format!("`{name}` is not a commit of this project"))),
         },
     }
 }

@@ -117,7 +117,7 @@ fn uninstall(args: &WhereArgs, project: &Path) -> Result<()> {
     if args.agent == Host::Codex {
         let codex = args.codex(project)?;
         if codex.installed()?.is_none() {
-            return print_lines(&format!("there are no hooks of ralph's in {}\n", codex.path.display()));
+            return print_lines(&format!("there are no ralph hooks in {}\n", codex.path.display()));
         }
         codex.uninstall()?;
         return print_lines(&format!("removed the hooks from {}\n", codex.path.display()));

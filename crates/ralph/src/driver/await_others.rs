@@ -147,8 +147,7 @@ pub(super) fn at_work(site: &Site) -> Vec<String> {
 
 fn still_at_work(who: &str) -> String {
     format!(
-        "You said that the task was done, but runs that you started are still at work: {who}. Wait for them, or have them \
-         stopped if nobody needs them, before you say so again."
+        "You said that the task was done, but runs that you started are still at work: {who}. Wait for them, or have them stopped if no one needs them, before you say so again."
     )
 }
 

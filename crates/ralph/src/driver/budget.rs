@@ -132,7 +132,7 @@ fn warn_of_prices(site: &mut Site) {
             price_list::AS_OF
         ),
         None => format!(
-            "{agent} does not say what its tokens cost, so the cost cannot end the run; say it in \"prices\""
+            "{agent} does not report what its tokens cost, so the cost cannot end the run; set it in \"prices\""
         ),
     };
     site.ledger.warn_once(Topic::Unpriced, text);
@@ -156,7 +156,7 @@ pub(super) fn warn_of_missing_figures(ledger: &mut Ledger, turn: &TurnEnded) {
     } else if limits_cost(limits) && turn.usage.cost_usd.is_none() {
         ledger.warn_once(
             Topic::Unpriced,
-            "the agent does not say what its tokens cost, so the cost cannot end the run; say it in \"prices\""
+            "the agent does not report what its tokens cost, so the cost cannot end the run; set it in \"prices\""
                 .to_owned(),
         );
     }
@@ -165,7 +165,7 @@ pub(super) fn warn_of_missing_figures(ledger: &mut Ledger, turn: &TurnEnded) {
 fn unknown_quota(ledger: &mut Ledger) {
     ledger.warn_once(
         Topic::UnknownQuota,
-        "the agent does not say how much of its usage limit is used, so --leave-quota cannot end the run"
+        "the agent does not report how much of its usage limit is used, so --leave-quota cannot end the run"
             .to_owned(),
     );
 }
@@ -173,7 +173,7 @@ fn unknown_quota(ledger: &mut Ledger) {
 fn unmetered(ledger: &mut Ledger) {
     ledger.warn_once(
         Topic::Unmetered,
-        "the agent is unmetered: it does not say what it uses, so cost and tokens cannot end the run"
+        "the agent is unmetered: it does not report what it uses, so cost and tokens cannot end the run"
             .to_owned(),
     );
 }

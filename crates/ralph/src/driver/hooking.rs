@@ -77,7 +77,7 @@ pub(super) fn notice_open_hooks(site: &mut Site, version: &str) {
     let is_older = Version::find_in(version).is_some_and(|it| Some(it) < needed.parse().ok());
     if is_older {
         let text = format!(
-            "version {version} of the agent runs a tool when ralph's hook before it fails; from {needed} on it does not"
+            "version {version} of the agent runs a tool call even if ralph's hook fails; {needed} and newer block the call"
         );
         site.ledger.warn_once(Topic::OpenHooks, text);
     }

@@ -78,7 +78,7 @@ pub(super) fn refuse_late(plan: &Plan) -> Result<()> {
             "the run was to end at {}, which has passed",
             local_time::shown(until_ms)
         ))
-        .hint("name a later moment: --until 07:00 is the next time that clocks show it")),
+        .hint("name a later moment: --until 07:00 means the next 07:00")),
         None => Ok(()),
     }
 }

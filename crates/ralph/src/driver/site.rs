@@ -52,7 +52,7 @@ impl Site {
             }
             let file = path.strip_prefix(&self.setup.project).unwrap_or(path).display().to_string();
             let text = format!(
-                "{file} was changed during the run; this run keeps to what it started with. To use it: ralph stop, then \
+                "{file} was changed during the run; this run keeps its old settings. To use it: ralph stop, then \
                  ralph resume --reread"
             );
             self.ledger.warn_once(Topic::SettingsChanged { file }, text);

@@ -68,14 +68,16 @@ impl Gh<'_> {
         };
         if succeeded(&captured) {
             return serde_json::from_slice(&captured.out).map_err(|error| {
-                Error::new(format!("`gh api {endpoint}` answered what is not understood: {error}"))
+                Error::new(format!(
+                    "`gh api {endpoint}` sent an answer that ralph does not understand: {error}"
+                ))
             });
         }
         let status = captured.ended.status;
         if captured.ended.cause.is_some() || status.is_none() {
             let seconds = timeout().as_secs();
             return Err(Error::new(format!("`gh api {endpoint}` did not answer within {seconds} s"))
-                .hint("see what it says to you: gh auth status"));
+                .hint("see what it reports: gh auth status"));
         }
         let said = String::from_utf8_lossy(&captured.err).into_owned();
         if status.and_then(|status| status.code()) == Some(LOGGED_OUT) || said.contains("HTTP 401") {

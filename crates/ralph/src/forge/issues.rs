@@ -121,5 +121,5 @@ fn comments(gh: &mut Gh<'_>, issue: &ForgeIssue) -> Result<Vec<IssueComment>> {
 }
 
 fn understood<T>(read: std::result::Result<T, String>) -> Result<T> {
-    read.map_err(|error| Error::new(format!("GitHub answered what is not understood: {error}")))
+    read.map_err(|error| Error::new(format!("GitHub sent an answer that ralph does not understand: {error}")))
 }

@@ -111,7 +111,7 @@ impl Proposed<'_> {
                 self.git_says(&["ls-remote", "--heads", &remote.remote, &format!("refs/heads/{branch}")])?;
             return if there.is_empty() {
                 Err(Error::new(format!("nothing of `{branch}` was pushed"))
-                    .hint("propose it by hand: ralph pr, which pushes it"))
+                    .hint("open the pull request yourself: ralph pr, which pushes the branch"))
             } else {
                 Ok(())
             };
@@ -156,7 +156,9 @@ impl Proposed<'_> {
             })?;
             return Ok((HowProposed::Created, url(&made)));
         };
-        let number = pull["number"].as_u64().ok_or_else(|| Error::new("GitHub named no number"))?;
+        let number = pull["number"]
+            .as_u64()
+            .ok_or_else(|| Error::new("GitHub did not return the number of the pull request"))?;
         // A person who took ralph's part out wants other words.
         if let Some(body) = merged(pull["body"].as_str().unwrap_or_default(), &words.body) {
             gh.call("PATCH", &format!("pulls/{number}"), Some(&json!({ "body": body })))?;

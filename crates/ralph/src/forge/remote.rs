@@ -21,7 +21,7 @@ pub(crate) fn remote(supervisor: &mut Supervisor, project: &Path) -> Result<Remo
     Err(match remote_name(supervisor, project) {
         None => Error::new("the project has no remote repository, so it has no issues")
             .hint("add it: git remote add origin https://github.com/OWNER/NAME"),
-        Some(name) => Error::new(format!("the remote `{name}` is no repository on GitHub"))
+        Some(name) => Error::new(format!("the remote `{name}` is not a repository on GitHub"))
             .hint("issues are read by `gh`; for a server of your own, set GH_HOST to its name"),
     })
 }

@@ -64,6 +64,9 @@ pub(crate) fn news(project: &Path) -> Option<String> {
     let has_more = with(|known| std::mem::replace(&mut known.told, known.files.len()) < known.files.len());
     let names: Vec<String> = inside(project).iter().map(|path| path.display().to_string()).collect();
     (has_more && !names.is_empty()).then(|| {
-        format!("what ralph prints goes into {}: that is kept out of git and is no work", names.join(", "))
+        format!(
+            "ralph's output goes into {}: ralph keeps this file out of git and does not count it as work",
+            names.join(", ")
+        )
     })
 }

@@ -54,7 +54,9 @@ pub(crate) fn issue(
     let statement = statement.map_err(|error| Error::new(error.to_string()))?;
     let commits = Commits::of(&landing.source.top);
     let mut revision = |id: &str| -> Result<_> {
-        commits.revision(supervisor, id)?.ok_or_else(|| Error::new(format!("`{id}` is no commit any more")))
+        commits
+            .revision(supervisor, id)?
+            .ok_or_else(|| Error::new(format!("`{id}` is not a commit any more")))
     };
     let (base, result) = (revision(landing.tip)?, revision(landing.commit)?);
     let protected = commits.protected(supervisor, &base.tree, &result.tree).ok();

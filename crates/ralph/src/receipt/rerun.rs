@@ -151,7 +151,7 @@ fn trusted(
         (Some(name), _) => Some(
             commits
                 .revision(supervisor, name)?
-                .ok_or_else(|| Error::new(format!("`{name}` is no commit of this project")))?
+                .ok_or_else(|| Error::new(format!("`{name}` is not a commit of this project")))?
                 .commit,
         ),
         (None, Some(base)) => {

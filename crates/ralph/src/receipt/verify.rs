@@ -102,7 +102,7 @@ pub(crate) fn verify(supervisor: &mut Supervisor, request: &VerifyRequest<'_>) -
             Some(text) => Some(Found { text, folder: None }),
             None => of_same_files(supervisor, commits, target)?,
         },
-        (None, _, None) => return Err(Error::new(format!("`{name}` is no commit of this project"))),
+        (None, _, None) => return Err(Error::new(format!("`{name}` is not a commit of this project"))),
         (None, None, Some(_)) => None,
     };
     let Some(Found { text, folder }) = found else {
@@ -174,7 +174,7 @@ fn given<'a>(
         (true, true) => Err(Error::new(format!("`{what}` is a commit and a file"))
             .hint(format!("name the file: ./{what}, or the branch: refs/heads/{what}"))),
         (true, false) if request.commit.is_some() => {
-            Err(Error::new("--commit says what a file is held against; there is no file"))
+            Err(Error::new("--commit names the commit that a receipt file must match; there is no file"))
         }
         (true, false) => Ok((None, what)),
         (false, true) => Ok((Some(path), head)),
@@ -256,7 +256,7 @@ fn about(
         }]);
     }
     let (Some(commits), Some(target)) = (commits, target) else {
-        let text = "there is no repository here that it could be held against".to_owned();
+        let text = "there is no repository here to compare it with".to_owned();
         return Ok(vec![VerdictItem::unknown(VerdictTopic::Subject, text)]);
     };
     let subject = verdict::subject(statement, target);

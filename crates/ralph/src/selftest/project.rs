@@ -161,7 +161,7 @@ impl Bench<'_> {
     fn too_slow(&self) -> Error {
         let time = format_duration(self.asked.max_time);
         Error::new(format!("no cheat ran: the guardrails alone took {time}"))
-            .hint("give it more: --max-time 1h")
+            .hint("give it more time: --max-time 1h")
     }
 
     fn nothing_ran(&self, told: &Told) -> Error {
@@ -231,7 +231,7 @@ fn fails_already(said: &str) -> Error {
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
     let shown = lines[lines.len().saturating_sub(MAX_SHOWN)..].join("\n");
     Error::new(format!("a guardrail fails already in a copy of what is committed: {shown}"))
-        .hint("what it needs and git does not have can be installed: `verify.prepare` in the settings")
+        .hint("name commands that install what it needs: `verify.prepare` in the settings")
 }
 
 fn turn(mut acts: Vec<Act>) -> Vec<Act> {

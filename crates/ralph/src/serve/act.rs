@@ -90,7 +90,7 @@ fn unproven(server: &Server, dir: &RunDir, run: &Run, code: Option<&str>) -> Opt
     match code.map(|code| codes.type_in(&id, code, Instant::now())) {
         Some(Typed::Right) => None,
         Some(Typed::Wrong) => Some(said(403, "that is not the code that the terminal shows")),
-        Some(Typed::Void) => Some(said(403, "that code does not count any more; ask for a new one")),
+        Some(Typed::Void) => Some(said(403, "that code is no longer valid; ask for a new one")),
         None => {
             let Ok(chance) = chance().map(u64::from_le_bytes) else { return Some(WebAnswer::of_status(503)) };
             let Some(shown) = codes.show(&id, chance, Instant::now()) else {

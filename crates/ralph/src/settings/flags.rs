@@ -224,7 +224,7 @@ pub(crate) struct DisplayFlags {
     #[arg(short, long, conflicts_with = "verbose", help_heading = "Output")]
     pub(crate) quiet: bool,
 
-    /// When to use colour [default: auto]
+    /// When to use color [default: auto]
     #[arg(long, value_name = "WHEN", help_heading = "Output")]
     pub(crate) color: Option<ColorWhen>,
 
@@ -275,7 +275,7 @@ impl LoopFlags {
             }
         }
         match given.iter().find(|word| word.contains('\0')) {
-            Some(word) => Err(format!("inside a sandbox: {word:?} is no flag")),
+            Some(word) => Err(format!("inside a sandbox: {word:?} is not a flag")),
             None => Ok(Self::words(&typed)),
         }
     }

@@ -77,7 +77,7 @@ fn user_rules(path: &Path) -> Result<UserRules> {
         let UserRulesError { line, message } = error;
         Error::new(format!("{}:{line}: not a list of rules: {message}", path.display()))
             .hint("it looks like this: {\"allow\": [\"publish\"], \"rules\": []}; `ralph guard rules` lists the ids")
-            .hint("until it is right, the guard refuses everything")
+            .hint("until you fix it, the guard refuses everything")
     })
 }
 

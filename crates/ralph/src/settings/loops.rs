@@ -117,7 +117,7 @@ pub(crate) struct TaskSettings {
     #[serde(serialize_with = "seconds")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) child_wait_timeout: Duration,
-    /// How often ralph checks whether they have ended.
+    /// How often ralph checks whether the runs that the agent started have ended.
     #[serde(serialize_with = "seconds")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) poll_interval: Duration,

@@ -39,7 +39,7 @@ pub(super) fn read_review(fields: &mut Fields<'_, '_>, guardrail: &mut Guardrail
     guardrail.of = fields.take("of", |node| choice(node, &ReviewOf::NAMES));
     guardrail.rounds = fields.take("rounds", positive);
     let (others, why): (&[&str], _) = if fields.is_there("review") {
-        (&["command", "where", "repeat", "kind", "junit"], "a review has none: it is an agent that is asked")
+        (&["command", "where", "repeat", "kind", "junit"], "a review has none, because an agent decides")
     } else {
         (&["of", "rounds"], "only a review has it")
     };

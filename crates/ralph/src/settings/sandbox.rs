@@ -57,10 +57,10 @@ pub(crate) struct SandboxSettings {
     /// How many processes and threads there may be inside at once.
     #[schemars(range(min = 1))]
     pub(crate) max_processes: u32,
-    /// How much memory they may use together. Without it, seven eighths of what the machine has. `0` switches the limit off.
+    /// How much memory the processes inside may use together. Without it, seven eighths of what the machine has. `0` switches the limit off.
     #[schemars(schema_with = "super::schema::size")]
     pub(crate) max_memory: Option<u64>,
-    /// The largest file that they may write. `0` switches the limit off.
+    /// The largest file that processes inside may write. `0` switches the limit off.
     #[schemars(schema_with = "super::schema::size")]
     pub(crate) max_file_size: u64,
     /// How much disk space must stay free. With less, ralph ends everything inside. `0` switches the limit off.
@@ -78,7 +78,7 @@ pub(crate) struct SandboxSettings {
 #[serde(rename_all = "camelCase")]
 #[schemars(default)]
 pub(crate) struct SbxSettings {
-    /// Closes the network of all machines, before the first is made.
+    /// Closes the network of all virtual machines before the first one is made.
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) policy: Option<String>,
     /// Makes a machine: `{name}`, `{agent}`, `{dir}`.

@@ -26,7 +26,7 @@ pub(crate) fn schema() -> Value {
         SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Settings>().to_value();
     schema["title"] = json!("Settings of ralph");
     schema["description"] = json!("`.ralph/settings.json` and `.ralph/settings.local.json` of a project.");
-    schema["properties"]["$schema"] = json!({"description": "For editors. Where it names a newer version of ralph, unknown keys are warnings."});
+    schema["properties"]["$schema"] = json!({"description": "For editors. If it names a newer version of ralph, unknown keys are warnings."});
     add_old_names(&mut schema);
     close(&mut schema);
     schema

@@ -66,7 +66,7 @@ pub(crate) struct VerifySettings {
     /// receipt. If no agent has the role, ralph does not ask.
     #[schemars(schema_with = "super::schema::look")]
     pub(crate) look: LookWhen,
-    /// What follows when it does not say that the change fixes the task: `report` it, or `withhold` completion until a
+    /// What follows when the reviewer does not say that the change fixes the task: `report` it, or `withhold` completion until a
     /// person accepts it.
     #[schemars(schema_with = "super::schema::on_look")]
     pub(crate) on_look: OnLook,

@@ -25,7 +25,7 @@ pub(super) fn lines(project: &Path, base: Option<&str>) -> Vec<String> {
         lines.push(format!("… the rest: git diff {base}"));
     }
     if lines.is_empty() {
-        lines.push("nothing is different from what the run started from".to_owned());
+        lines.push("nothing has changed since the start of the run".to_owned());
     }
     lines
 }

@@ -19,7 +19,7 @@ pub(super) const TASKS: [(&str, &str); 4] = [
     ("farewell.md", "Task farewell: add use-farewell.sh, which says hello first.\n"),
 ];
 
-const TEST: &str = r#"# The guardrail of the demo: every script works, and nobody left a conflict.
+const TEST: &str = r#"# The guardrail of the demo: every script works, and no file has conflict markers.
 ! grep -q '<<<<<<<' title.txt || { echo "title.txt has conflict markers"; exit 1; }
 for script in use-*.sh; do
     sh -e "$script" >/dev/null 2>&1 || { echo "$script does not work:"; sh -e "$script" 2>&1; exit 1; }

@@ -28,7 +28,7 @@ pub(super) fn main(id: &str) -> Result<u8> {
         return Ok(0);
     }
     let mut text = format!(
-        "{} of {} in {} cannot be believed:\n",
+        "Damaged: {} of {} in {}:\n",
         count(damage.lost.len() as u64, "line"),
         damage.lines,
         run.journal().display()
@@ -66,7 +66,7 @@ fn whole(run: &RunDir, damage: &Damage) -> String {
     match damage.unchained {
         0 => format!("The record is whole: {} in {}.", count(damage.lines, "line"), path.display()),
         old => format!(
-            "Nothing is known to be damaged in {}. {} of {} have no hash chain: an older ralph wrote them.",
+            "No damage found in {}. {} of {} have no hash chain: an older ralph wrote them.",
             path.display(),
             old,
             count(damage.lines, "line")

@@ -80,7 +80,7 @@ fn follow(task: &Task, run: &str) -> Result<u8> {
             Some(Ended::WithCode(code)) => return Ok(code),
             Some(Ended::WithoutAWord) => {
                 return Err(Error::new(format!("run {run} ended without saying how"))
-                    .hint(format!("see how far it came: ralph logs {run}")));
+                    .hint(format!("see what it did: ralph logs {run}")));
             }
             None => thread::sleep(POLL_INTERVAL),
         }

@@ -71,7 +71,7 @@ pub(in crate::cli) fn revise(run: &Run, dir: &RunDir, reread: Reread) -> Result<
 fn unknown_author(file: &Steered, run: &Run) -> String {
     let name = file.name(&run.started.setup.project);
     format!(
-        "{name} is not what the run goes by, and ralph was killed inside a turn: the agent may have changed it. To use it: \
+        "{name} differs from the copy that the run uses, and ralph was killed inside a turn: the agent may have changed it. To use it: \
          ralph resume {} --reread",
         run.started.run
     )
@@ -80,7 +80,7 @@ fn unknown_author(file: &Steered, run: &Run) -> String {
 /// Whether the person who resumes wants this file to apply.
 fn asked(name: &str) -> Result<bool> {
     let mut err = io::stderr().lock();
-    write!(err, "{name} is not what the run goes by. Use it from here on? [y/N] ")?;
+    write!(err, "{name} differs from the copy that the run uses. Use it from here on? [y/N] ")?;
     err.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;

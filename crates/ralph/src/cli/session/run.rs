@@ -40,7 +40,7 @@ pub(super) fn main(args: &SessionRunArgs, project: &Path) -> Result<u8> {
     if !ralph_agents::adapter(command).can_resume() {
         return Err(Error::new(format!("the agent `{command}` cannot continue a conversation"))
             .hint("take one that can: --agent claude, --agent codex")
-            .hint("or give it the task afresh each time: ralph run"));
+            .hint("or use fresh context for each turn: ralph run"));
     }
     let reporters = args.common.reporters(&loaded, project)?;
     let plan = args.common.limit(tune(plan(&ask, &loaded.settings)?, &loaded.settings));

@@ -118,7 +118,7 @@ fn good_list(place: &StoriesPlace) -> Result<TaskList> {
     let problems = tasks.problems(place.review);
     if !problems.is_empty() {
         let lines: Vec<String> = problems.iter().map(|it| format!("{file}:{}: {it}", it.line)).collect();
-        let error = Error::new(lines.join("\n")).hint("`ralph stories check` says whether it is right");
+        let error = Error::new(lines.join("\n")).hint("`ralph stories check` shows whether it is valid");
         let is_unreviewed =
             place.review == Review::Required && tasks.list().user_stories.iter().any(is_unreviewed);
         let hint = "stories that passed without a review: `ralph stories reopen` submits them for one";

@@ -40,8 +40,9 @@ pub(super) fn main(args: &TaskResumeArgs, project: &Path) -> Result<u8> {
     }
     for path in [task.done(), task.marker()] {
         if path.is_dir() {
-            return Err(Error::new(format!("{} is a directory", path.display()))
-                .hint("look what is in it, and remove it"));
+            return Err(
+                Error::new(format!("{} is a directory", path.display())).hint("look into it, then remove it")
+            );
         }
     }
     let earlier = Earlier::of(&task, project)?;

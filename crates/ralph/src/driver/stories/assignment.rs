@@ -31,8 +31,8 @@ pub(super) fn text(
             lines.extend(of_story(turn, story, commits, setup));
         }
         None => lines.push(
-            "Story: none. Every story is done, but ralph's own checks did not pass; they stand at the end of this \
-             prompt. Mend what they found and commit it. Change no review field; add a story for what is more than a \
+            "Story: none. Every story is done, but ralph's own checks did not pass; their output is at the end of this \
+             prompt. Fix what they found and commit it. Change no review field; add a story for what is more than a \
              small repair."
                 .to_owned(),
         ),

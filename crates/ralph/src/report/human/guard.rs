@@ -33,7 +33,7 @@ impl Human {
         let what = match (changed, unjudged) {
             ([], []) => "The agent used tools, and ralph's hook was never called.".to_owned(),
             ([], unjudged) => {
-                format!("Tools ran that ralph's guard has not judged: {}.", unjudged.join(", "))
+                format!("Tools ran that ralph's guard has not checked: {}.", unjudged.join(", "))
             }
             (changed, _) => {
                 format!("The turn changed files that can remove ralph's guard: {}.", changed.join(", "))

@@ -29,7 +29,7 @@ export function buttons(run, notice) {
 /** The line in which a person says something to the agent. */
 export function sayLine(run, notice) {
   if (!door.canAct || !["running", "paused"].includes(run.standing)) return undefined;
-  const input = el("input", {id: "say", name: "say", maxlength: 4000, autocomplete: "off", enterkeyhint: "send", placeholder: "Say something to the agent…", "aria-label": "A word for the agent's next turn"});
+  const input = el("input", {id: "say", name: "say", maxlength: 4000, autocomplete: "off", enterkeyhint: "send", placeholder: "Say something to the agent…", "aria-label": "A note for the agent's next turn"});
   return el("form.say", {
     onsubmit: async event => {
       event.preventDefault();

@@ -93,7 +93,7 @@ const KEYS = [["↑ ↓ or k j", "choose a run"], ["Enter", "open it"], ["Esc", 
 function help() {
   const dialog = el("dialog", {onclose: () => dialog.remove()}, el("h2", {}, "Keys"),
     el("dl.keys", {}, KEYS.map(([keys, words]) => [el("dt", {}, keys), el("dd", {}, words)]).flat()),
-    el("p.quiet", {}, door.canAct ? "Actions are on: what you press is done by ralph on that machine." : door.why),
+    el("p.quiet", {}, door.canAct ? "Actions are on: ralph does on that machine what you press." : door.why),
     el("p.quiet", {}, `ralph ${door.version}`),
     el("p.buttons", {}, el("button.act.main", {type: "button", onclick: () => dialog.close()}, "Close")));
   document.body.append(dialog);

@@ -109,7 +109,7 @@ export class RunView {
     const list = el("ol.stream", {}, (answer?.body.lines ?? []).map(line));
     const dialog = el("dialog.wide", {onclose: () => dialog.remove()},
       el("div.row", {}, el("h2", {}, `Turn ${turn.iteration}.${turn.attempt}`), el("button.act", {type: "button", onclick: () => dialog.close()}, "Close")),
-      turn.problem && el("p.banner.bad", {}, turn.problem), answer?.body.lines?.length ? list : el("p.notice", {}, "Nothing is recorded of it."));
+      turn.problem && el("p.banner.bad", {}, turn.problem), answer?.body.lines?.length ? list : el("p.notice", {}, "The record has nothing about it."));
     document.body.append(dialog);
     dialog.showModal();
   }
@@ -247,12 +247,12 @@ function spend(run) {
 function findings(run) {
   const list = (title, items, className) => items.length ? [el("h3", {}, title), el(`ul.${className}`, {}, items)] : [];
   if (![run.findings, run.notes, run.warnings, run.refusals].some(items => items.length)) {
-    return el("p.notice", {}, "Nothing was found: no check was weakened, nothing was refused.");
+    return el("p.notice", {}, "No findings: the checks were not weakened, and the guard refused nothing.");
   }
   return [
     list(run.isAccepted ? "Findings, accepted" : "Findings", run.findings.map(finding => el("li", {}, el("p", {}, finding.text),
       finding.files.map(file => el("p.file", {}, el("code", {}, file))), el("p.quiet", {}, finding.choices))), "findings"),
-    run.reason ? [el("h3", {}, "Why, as the agent says"), el("blockquote", {}, run.reason)] : [],
+    run.reason ? [el("h3", {}, "The agent's reason"), el("blockquote", {}, run.reason)] : [],
     list("Notes", run.notes.map(note => el("li", {}, note)), "notes"),
     list("Warnings", run.warnings.map(text => el("li", {}, text)), "notes"),
     list("Refused by the guard", run.refusals.map(it => el("li", {}, el("span.quiet", {}, `iteration ${it.iteration} `), it.text)), "notes"),

@@ -10,7 +10,7 @@ use crate::{report::summary, term::wrap::wrap};
 pub(super) fn rows<'a>(run: &ShownRun, look: &Look, width: usize) -> Vec<Line<'a>> {
     let mut rows = vec![Line::default()];
     if run.findings.is_empty() {
-        rows.push(super::line("no findings: nothing was done to the judgement", look.good, width));
+        rows.push(super::line("no findings: the checks were not weakened", look.good, width));
     }
     for finding in &run.findings {
         rows.extend(wrapped(&format!("{} {}", look.signs.needs, finding.text), look.warn, width));
