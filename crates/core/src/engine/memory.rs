@@ -105,9 +105,9 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// How long it was going to be when it began.
-    pub fn planned(&self) -> Duration {
-        left_at(self.until_ms, self.began)
+    /// How long it was going to be when it began, or when this process took it over.
+    pub fn planned(&self, process_began: Timestamp) -> Duration {
+        left_at(self.until_ms, self.began.max(process_began))
     }
 }
 

@@ -9,7 +9,7 @@ use ralph_core::{
     engine::{
         Wait,
         event::{Event, Why},
-        memory::{Waiting, left_at},
+        memory::left_at,
     },
 };
 use ralph_sys::{hash::fnv, process::Waited};
@@ -37,8 +37,10 @@ pub(super) fn start(site: &mut Site, wait: Wait) {
 pub(super) fn go_on(site: &mut Site, until_ms: i64) {
     let Site { supervisor, ledger, dir, .. } = site;
     let by_the_wall = || left_at(until_ms, wall_clock::now());
-    let planned = ledger.run().memory.waiting.as_ref().map_or(Duration::MAX, Waiting::planned);
-    let (started, longest) = (Instant::now(), by_the_wall().min(planned));
+    let memory = &ledger.run().memory;
+    // By the record, not by the clock now: the machine may have slept between the two.
+    let planned = memory.waiting.as_ref().map(|waiting| waiting.planned(memory.began));
+    let (started, longest) = (Instant::now(), planned.unwrap_or_else(by_the_wall));
     loop {
         let left = left(by_the_wall(), started.elapsed(), longest);
         if left.is_zero() {

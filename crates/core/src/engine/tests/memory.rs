@@ -291,8 +291,12 @@ fn a_wait_knows_how_long_it_is() {
     for (until_ms, left) in [(6000, 5000), (1000, 0), (0, 0), (i64::MIN, 0)] {
         assert_eq!(left_at(until_ms, now), Duration::from_millis(left));
         let waiting = Waiting { began: now, until_ms, why: Why::Rest };
-        assert_eq!(waiting.planned(), Duration::from_millis(left));
+        assert_eq!(waiting.planned(Timestamp::UNIX_EPOCH), Duration::from_millis(left));
     }
+    // What was over before a process came back is not its wait.
+    let waiting = Waiting { began: now, until_ms: 6000, why: Why::Rest };
+    let later = Timestamp::from_millisecond(4000).expect("a time");
+    assert_eq!(waiting.planned(later), Duration::from_secs(2));
 }
 
 fn turn_of(agent: &str) -> Event {
