@@ -19,7 +19,7 @@ use std::{
             process::CommandExt,
         },
     },
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -83,7 +83,7 @@ impl Guardian {
     /// Starts a guardian for a run. It shares `locks`, which therefore outlive ralph as long as it works.
     pub fn start(mark: Mark, locks: &[OwnedFd]) -> io::Result<Self> {
         let (theirs, ours) = io::pipe()?;
-        let mut command = Command::new(env::current_exe()?);
+        let mut command = Command::new(own_program()?);
         command.arg0(OsStr::from_bytes(PROCESS_NAME.to_bytes()));
         command.args([COMMAND, mark.run(), mark.value()]).current_dir("/");
         command.env_remove(RUN_VARIABLE).env_remove(MARK_VARIABLE);
@@ -162,6 +162,13 @@ impl Guardian {
         // An error on the pipe is what is waited for: nobody reads it any more.
         let _ = poll(&mut [PollFd::new(&self.pipe, PollFlags::empty())], Some(&FAREWELL));
     }
+}
+
+/// This program, by a path that does not end in its name: a process is called by the end of that path until it names itself,
+/// and who ends everything that is called ralph may come in between.
+fn own_program() -> io::Result<PathBuf> {
+    let link = Path::new("/proc/self/exe");
+    if link.exists() { Ok(link.to_owned()) } else { env::current_exe() }
 }
 
 /// What the guardian process does.
