@@ -87,7 +87,7 @@ use site::Site;
 use stories::StoryKeeper;
 
 pub(crate) use commit::task_failure;
-pub(crate) use start::{Resume, Revised, Start, fingerprints};
+pub(crate) use start::{Resume, Revised, Start, find_program, fingerprints};
 pub(crate) use stories::{PendingJudgement, pending, preview, settle};
 
 /// Claims that came too early, each kept under a name of its own.

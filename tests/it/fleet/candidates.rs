@@ -1,5 +1,7 @@
 //! Several candidates for one prompt: which of them lands, and what becomes of the others.
 
+use std::{fs, os::unix::fs::PermissionsExt};
+
 use serde_json::json;
 
 use super::{claude, commit, landed, no_refs_left, recorded, status, steps};
@@ -111,4 +113,25 @@ fn every_agent_has_a_candidate_of_its_own() {
     assert_eq!((recorded(&env, "one"), recorded(&env, "two")), (1, 1));
     assert_eq!(phases(&env), ["cancelled", "landed"]);
     env.nothing_left();
+}
+
+#[test]
+fn an_agent_that_only_the_users_project_has_works_in_lanes() {
+    let work = "cat >/dev/null; echo it >made.txt; echo 'It works. <response>DONE</response>'";
+    let env = prompts(work);
+    env.program("agent", work);
+    env.write(".gitignore", ".ralph/\nown/\n");
+    commit(&env);
+    // Beside the project, and in a folder of it that git does not know: no lane has either.
+    env.write("own/agent", "#!/bin/sh\nexec \"$(dirname \"$0\")\"/../../bin/agent\n");
+    fs::set_permissions(env.path("own/agent"), fs::Permissions::from_mode(0o755)).expect("an executable");
+    for agent in ["../bin/agent", "own/agent"] {
+        env.ralph(&["fleet", "run", "Make it.", "--agent", agent]).exits(0);
+        assert_eq!(env.read("made.txt"), "it\n");
+        env.git(&["rm", "--quiet", "made.txt"]);
+        env.git(&["commit", "--quiet", "-m", "Again"]);
+    }
+    // What nobody has is missed before a lane begins.
+    let refused = env.ralph(&["fleet", "run", "Make it.", "--agent", "../nothing"]);
+    refused.exits(2).says("cannot find the agent `../nothing`").says("hint: install it");
 }

@@ -7,6 +7,7 @@ mod board;
 mod board_args;
 #[cfg(not(feature = "nats"))]
 mod no_board;
+mod programs;
 mod prompts;
 pub(super) mod seen;
 mod stories;

@@ -61,6 +61,7 @@ use programs::refuse_unfinished;
 
 pub(super) use drafts::check_prompt;
 pub(super) use programs::find_agent;
+pub(crate) use programs::find_program;
 
 /// A run to begin.
 pub(crate) struct Start {

@@ -9,7 +9,7 @@ use ralph_sys::{
 };
 use serde_json::{Value, json};
 
-use super::FleetLoopArgs;
+use super::{FleetLoopArgs, programs::Programs};
 use crate::{
     cli::{print_lines, warn},
     fleet::{Coordinator, FleetDir, Opening},
@@ -59,7 +59,6 @@ impl FleetLoopArgs {
             Error::new("git user.name and user.email are not set")
                 .hint("git config user.name NAME; git config user.email ADDRESS")
         })?;
-        supervisor.release();
         let own = settings.commands().map(|guardrail| guardrail.command.clone());
         let mut guardrails: Vec<String> = own.collect();
         let new = work.verify_commands.iter().filter(|command| !guardrails.contains(command));
@@ -72,20 +71,25 @@ impl FleetLoopArgs {
         }
         let lanes = settings.fleet.lanes.map_or_else(usual_lanes, u64::from);
         let lanes = lanes.min(work.items.len() as u64).max(1);
+        let board = self.fleet_board()?;
+        let (mut items, mut lane_settings) = (self.with_needs(work.items), for_lanes(loaded));
+        // Other machines have programs of their own.
+        if board.is_none() {
+            Programs::new(project, &mut supervisor).name_in_full(&mut lane_settings, &mut items)?;
+        }
+        supervisor.release();
         let plan = FleetPlan {
-            items: self.with_needs(work.items),
+            items,
             lanes: u32::try_from(lanes).unwrap_or(1),
             evictions: settings.fleet.evictions,
             deaths: MAX_DEATHS,
             max_cost: settings.limits.max_cost,
             pick: work.pick,
         };
-        let board = self.fleet_board()?;
         if self.common.is_dry_run() {
             return show(&plan, &branch, &guardrails);
         }
         let dir = FleetDir::create(project)?;
-        let lane_settings = for_lanes(loaded);
         record(&dir.path().join("settings.json"), lane_settings.to_string().as_bytes())?;
         let started = FleetStarted {
             fleet: dir.id(),

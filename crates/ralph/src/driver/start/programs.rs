@@ -1,6 +1,9 @@
 //! Finds the programs that a run needs, or says what to do about it.
 
-use std::{env, io, path::PathBuf};
+use std::{
+    env, io,
+    path::{Path, PathBuf},
+};
 
 use ralph_core::{
     engine::plan::{CommitRule, Plan},
@@ -13,11 +16,15 @@ use ralph_sys::{
 
 use crate::project::git::{self, Git, Unfinished};
 
-/// The agent's program; a relative path is relative to the project.
+/// The agent's program.
 pub(in crate::driver) fn find_agent(setup: &Setup) -> Result<PathBuf> {
-    let command = &setup.agent.command;
-    which::which_in(command, env::var_os("PATH"), &setup.project).map_err(|_| {
-        let as_path = setup.project.join(command);
+    find_program(&setup.agent.command, &setup.project)
+}
+
+/// The program of an agent; a relative path is relative to the project.
+pub(crate) fn find_program(command: &str, project: &Path) -> Result<PathBuf> {
+    which::which_in(command, env::var_os("PATH"), project).map_err(|_| {
+        let as_path = project.join(command);
         if command.contains('/') && as_path.is_file() {
             return Error::new(format!("the agent `{command}` is not executable"))
                 .hint(format!("make it so: chmod +x {}", as_path.display()));
