@@ -225,7 +225,7 @@ impl Landing<'_> {
         }
         let Self { supervisor, offer, .. } = self;
         let Offer { base, head, .. } = *offer;
-        if let Err(why) = workspace.fetch_all(supervisor, &[tip, base, head]) {
+        if let Err(why) = workspace.fetch_all(supervisor, head, &[tip, base]) {
             return Ok(Err(LandingAnswer::Blocked { why: format!("the candidate is gone: {why}") }));
         }
         let unusable = |reason: String| Ok(Err(LandingAnswer::Refused(Refusal::Unusable { reason })));

@@ -117,9 +117,9 @@ impl Lane<'_> {
         let own = OwnFiles::of(self.started, &self.source.prefix);
         // What was sent back continues with the candidate, merged with what landed since.
         let sent_back = self.item.candidate.as_ref().zip(self.item.refusal.as_ref());
-        let mut commits = vec![base.as_str()];
-        commits.extend(sent_back.iter().flat_map(|(offer, _)| [offer.base.as_str(), offer.head.as_str()]));
-        if let Err(why) = workspace.fetch_all(supervisor, &commits) {
+        let others: Vec<&str> =
+            sent_back.iter().flat_map(|(offer, _)| [offer.base.as_str(), offer.head.as_str()]).collect();
+        if let Err(why) = workspace.fetch_all(supervisor, &base, &others) {
             return Ok(Err(format!("its lane could not be prepared: {why}")));
         }
         let mut tree = base.clone();

@@ -48,14 +48,19 @@ pub(crate) struct Author {
 }
 
 impl Workspace {
-    /// Gets commits of the project into the store.
+    /// Gets a commit of the project into the store, and others that usually come with it or are there.
     pub(crate) fn fetch_all(
         &mut self,
         supervisor: &mut Supervisor,
-        commits: &[&str],
+        commit: &str,
+        others: &[&str],
     ) -> Result<(), NotJudged> {
-        for commit in commits {
-            self.keep_base(supervisor, &Candidate::Commit(commit))?;
+        self.keep_base(supervisor, &Candidate::Commit(commit))?;
+        for other in others {
+            // A fetch takes six processes, and brings all branches.
+            if self.hold_base(supervisor, other).is_err() {
+                self.keep_base(supervisor, &Candidate::Commit(other))?;
+            }
         }
         Ok(())
     }
