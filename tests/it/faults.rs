@@ -103,6 +103,8 @@ impl Preset {
             told(&env, &output)
         );
         check_record(&env);
+        let has_receipt = env.newest_run().join("receipt.json").exists();
+        assert!(has_receipt, "no receipt, killed at {at} of {count}:\n{}", told(&env, &output));
         let preset = env.journal()[0]["plan"]["preset"].as_str().expect("a preset").to_owned();
         check_noted(&env, &preset, self.outcome);
     }

@@ -150,15 +150,18 @@ pub(crate) fn sign(supervisor: &mut Supervisor, dir: &RunDir) -> Result<(Envelop
     Ok((envelope, warnings))
 }
 
-/// Makes the receipt of a run that was killed between its end and that. What stands against it costs the receipt alone.
-pub(crate) fn catch_up(supervisor: &mut Supervisor, dir: &RunDir) {
+/// Makes the receipt of a run that was killed between its end and that. What stands against it costs the receipt alone: it is
+/// returned, to be said.
+pub(crate) fn catch_up(supervisor: &mut Supervisor, dir: &RunDir) -> Option<String> {
     if is_absent(dir)
         && journal::end(&dir.journal()).is_some()
         && !journal::is_running(&dir.journal())
         && let Some(started) = journal::started(&dir.journal())
     {
-        let _ = issue_later(supervisor, dir, &started.setup.project);
+        let issued = issue_later(supervisor, dir, &started.setup.project);
+        return issued.err().map(|error| format!("there is no receipt of run {}: {error}", dir.id()));
     }
+    None
 }
 
 /// Whether a run has no receipt, as those have none that were killed or that version 0.1 ran.

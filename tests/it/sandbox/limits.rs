@@ -30,10 +30,11 @@ fn bound(settings: Value) -> Env {
     env
 }
 
-/// Holds half a gigabyte until somebody ends it: without a line's end, the last line is all of it.
-const HOLD: &str = "head -c 500000000 /dev/zero | { tail -n 1; sleep 600; } | head -c 1 >held; sleep 600";
+/// Holds half a gigabyte until somebody ends it: without a line's end, the last line is all of it, and more may come.
+const HOLD: &str = "{ head -c 500000000 /dev/zero; sleep 600; } | tail -n 1 >held";
 /// The same, by one that has let go of its parent.
-const HOLD_APART: &str = "setsid sh -c 'head -c 500000000 /dev/zero | { tail -n 1; sleep 600; } | head -c 1 >held &' & wait; sleep 600";
+const HOLD_APART: &str =
+    "setsid sh -c '{ head -c 500000000 /dev/zero; sleep 600; } | tail -n 1 >held &' & wait; sleep 600";
 /// The same, and ends by itself.
 const TOUCH: &str = "head -c 500000000 /dev/zero | tail -n 1 | wc -c";
 

@@ -111,7 +111,7 @@ impl Revised {
 impl Start {
     /// Checks what the run needs, takes the tree, and records the start.
     pub(crate) fn begin(self) -> Result<Driver> {
-        let Self { plan, setup, run, drafts, reporters, warnings, settled } = self;
+        let Self { plan, setup, run, drafts, reporters, mut warnings, settled } = self;
         check_names(&setup)?;
         refuse_late(&plan)?;
         let odd_rules = protection::check_rules(&setup)?;
@@ -124,7 +124,7 @@ impl Start {
         let earlier = RunDir::of_project(&setup.project).unwrap_or_default();
         let ended = survivors::end(&earlier);
         if let Some(last) = earlier.last() {
-            receipt::catch_up(&mut preflight.supervisor, last);
+            warnings.extend(receipt::catch_up(&mut preflight.supervisor, last));
         }
         let level = self_test::choose(&mut preflight.supervisor, &setup.sandbox)?;
         write_absent(&setup.project, &drafts)?;
@@ -200,10 +200,11 @@ impl Resume {
         let seen = size(&run);
         let (folded, mut seen_by_receipt) = read(&run)?;
         tell_of_end(&folded, &run);
-        make_receipt_good(&run)?;
+        let no_receipt = make_receipt_good(&run)?;
         let (unchained, mut since) = (folded.unchained, last_event(&folded));
         let mut known = folded.run;
-        refuse_final(&with(&known, decided.as_ref()), &run)?;
+        refuse_final(&with(&known, decided.as_ref()), &run)
+            .map_err(|error| no_receipt.into_iter().fold(error, Error::hint))?;
         refuse_conversation(&known, &run)?;
         let mut revised = revise(&known, &run)?;
         let mut next = revised.applied_to(&with(&known, decided.as_ref()));
@@ -292,14 +293,16 @@ fn last_event(folded: &Folded) -> Option<Timestamp> {
     folded.entries.last().map(|entry| entry.at)
 }
 
-/// Makes the receipt of a run that ended and was killed before it could, also where there is nothing to resume.
-fn make_receipt_good(run: &RunDir) -> Result<()> {
-    if receipt::is_absent(run) {
-        let mut supervisor = Supervisor::new()?;
-        receipt::catch_up(&mut supervisor, run);
-        supervisor.release();
+/// Makes the receipt of a run that ended and was killed before it could, also where there is nothing to resume. Returns why
+/// it cannot.
+fn make_receipt_good(run: &RunDir) -> Result<Option<String>> {
+    if !receipt::is_absent(run) {
+        return Ok(None);
     }
-    Ok(())
+    let mut supervisor = Supervisor::new()?;
+    let why = receipt::catch_up(&mut supervisor, run);
+    supervisor.release();
+    Ok(why)
 }
 
 /// A run with an event that its record does not have yet.

@@ -102,7 +102,10 @@ impl Lane<'_> {
             Next::HandIn => Some(0),
         };
         // It may have been killed before it had a receipt; what lands has one.
-        let run = claim.run(&project).inspect(|run| receipt::catch_up(&mut self.supervisor, run));
+        let run = claim.run(&project);
+        if let Some(why) = run.as_ref().and_then(|run| receipt::catch_up(&mut self.supervisor, run)) {
+            report::fleet::line(&self.call.lane, &why);
+        }
         let answer = self.hand_in(&claim, code, run.as_ref())?;
         let is_over = matches!(answer.step, ItemStep::Done(_));
         let left = if is_over { LaneLeft::HandedIn } else { LaneLeft::Unfinished };
