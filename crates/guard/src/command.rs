@@ -216,6 +216,7 @@ impl Command {
     /// Only says what it would do.
     pub(crate) fn is_dry_run(&self) -> bool {
         self.asks_for_help()
+            || (self.is(&["rsync"]) && self.has("n", &[]))
             || self.args.iter().any(|arg| {
                 (arg.starts_with("--dry-run") && arg != "--dry-run=none")
                     || matches!(

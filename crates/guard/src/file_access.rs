@@ -3,6 +3,7 @@
 mod code;
 mod copies;
 pub(crate) mod search;
+mod statements;
 mod table;
 
 use table::{Meaning, TABLE};
@@ -10,7 +11,9 @@ use table::{Meaning, TABLE};
 use super::{
     command::{Command, FileRedirect},
     context::Context,
+    pattern::CommandSums,
     shell::RedirectKind,
+    text,
     tool_call::patched_files,
 };
 
@@ -72,8 +75,19 @@ pub(crate) fn accessed_files(command: &Command, ctx: &Context) -> Vec<FileAccess
         let access = Access::Write;
         files.extend(paths.map(|path| FileAccess { path: command.resolve_path(path, ctx), access }));
     }
+    files.extend(statements::written_by_statements(command, ctx));
     if let Some(code) = &command.code {
         files.extend(code::accessed_by_code(code, command, ctx));
+    }
+    // A shell empties what it writes to before the program can read it.
+    let is_read = |path: &str| {
+        files.iter().any(|file| file.access == Access::Read && file.path == path && text::is_known(path))
+    };
+    let emptied: Vec<usize> = (0..command.redirects.len())
+        .filter(|at| files[*at].access == Access::Write && is_read(&files[*at].path))
+        .collect();
+    for at in emptied {
+        files[at].access = Access::Empty;
     }
     files
 }
@@ -111,12 +125,14 @@ fn accessed_by_arguments(command: &Command) -> Vec<(String, Access)> {
     if command.program.is_empty() {
         return Vec::new();
     }
-    let Some(row) = TABLE.iter().find(|row| row.patterns.mean(command)) else {
+    let sums = CommandSums::of(command);
+    let Some(row) = TABLE.iter().find(|row| row.patterns.mean(command, sums)) else {
         return accessed_by_others(command);
     };
     match row.meaning {
         Meaning::Nothing => Vec::new(),
         Meaning::Operands(access) => {
+            let access = if deletes_all_lines(command) { Access::Empty } else { access };
             let mut files: Vec<(String, Access)> = all(command.operands(row.valued), access);
             // An editor that is given commands shows what it opens.
             if crate::script::EDITORS.contains(&command.program.as_str())
@@ -158,6 +174,22 @@ fn accessed_by_arguments(command: &Command) -> Vec<(String, Access)> {
             files.into_iter().map(|path| (path, Access::Write)).collect()
         }
     }
+}
+
+/// Whether an editor is told to delete every line.
+fn deletes_all_lines(command: &Command) -> bool {
+    if !crate::script::EDITORS.contains(&command.program.as_str()) && !command.is(&["ed", "red"]) {
+        return false;
+    }
+    let commands = command.values("c", &["cmd"]).into_iter();
+    let plus = command.args.iter().filter_map(|arg| arg.strip_prefix('+'));
+    let typed = command.stdin.text.iter().flat_map(|text| text.lines());
+    let mut parts = commands.chain(plus).chain(typed).flat_map(|text| text.split('|'));
+    parts.any(|part| {
+        let part = part.trim().trim_start_matches(':').trim_end_matches('!');
+        let rest = ["%", "1,$", ",", "g/^/", "g/.*/"].iter().find_map(|all| part.strip_prefix(all));
+        rest.is_some_and(|rest| ["d", "delete", "d _"].contains(&rest.trim()))
+    })
 }
 
 /// `dd if=... of=...`.
@@ -250,6 +282,19 @@ const OUTPUT_OPTIONS: [&str; 12] = [
     "destination",
 ];
 
+/// Options with which programs of all kinds change the files that they are given.
+const REWRITES: [&str; 9] = [
+    "--in-place",
+    "--inplace",
+    "--write",
+    "--fix",
+    "--autofix",
+    "--autocorrect",
+    "--autocorrect-all",
+    "--overwrite",
+    "--update-in-place",
+];
+
 /// What any other program may open: every argument that is or contains a path.
 fn accessed_by_others(command: &Command) -> Vec<(String, Access)> {
     let takes_pattern =
@@ -263,6 +308,10 @@ fn accessed_by_others(command: &Command) -> Vec<(String, Access)> {
     if !takes_pattern {
         let written = command.values("", &OUTPUT_OPTIONS);
         files.extend(written.into_iter().map(|path| (path.to_owned(), Access::Write)));
+    }
+    if command.args.iter().any(|arg| REWRITES.contains(&arg.as_str())) {
+        let operands = command.operands(&["--config", "-c"]).into_iter();
+        files.extend(operands.map(|path| (path.to_owned(), Access::Write)));
     }
     let mut skip = takes_pattern && command.values("ef", &["regexp", "file", "expression"]).is_empty();
     let mut is_value = false;

@@ -40,6 +40,9 @@ const MAX_VALUE_LEN: usize = 16 * 1024;
 /// A loop over so many values is judged by the first ones, and is as good as endless.
 const MAX_LOOP_VALUES: usize = 64;
 
+/// A loop over so many numbers counts: if two rounds leave the shell as it was, so does each.
+const MIN_COUNTED: usize = 9;
+
 /// Everything that would run.
 #[derive(Debug, Default)]
 pub(crate) struct Flattened {
@@ -341,15 +344,28 @@ impl Flattener<'_> {
         let mut texts = Some(String::new());
         let was = scope.is_endless;
         scope.is_endless |= MAX_LOOP_VALUES <= values.len();
+        let is_counted =
+            MIN_COUNTED <= values.len() && values.iter().all(|value| is_number(value) || *value == values[0]);
+        let count = values.len();
         let mut values = values.into_iter();
         // The last round is for all that are left at once: any of them may be the one that counts.
         let rounds = values.by_ref().take(MAX_LOOP_VALUES).map(|value| vec![value]).collect::<Vec<_>>();
         let rest = values.collect::<Vec<_>>();
-        for values in rounds.into_iter().chain((!rest.is_empty()).then_some(rest)) {
+        let mut last = None;
+        for (round, values) in rounds.into_iter().chain((!rest.is_empty()).then_some(rest)).enumerate() {
             scope.variables.insert(name.to_owned(), values);
+            let before = (is_counted && round == 1).then(|| (scope.clone(), self.files.clone()));
             let output = self.follow_list(body, scope);
-            texts = texts.zip(output.text).map(|(before, after)| before + &after);
             all.programs.extend(output.programs);
+            let is_same = before.is_some_and(|(shell, files)| scope.is_as(&shell) && self.files == files)
+                && (output.text == last || !scope.in_pipe);
+            if is_same {
+                let once = output.text.filter(|text| Some(text) == last.as_ref());
+                texts = once.filter(|text| text.len() < 64).map(|text| text.repeat(count));
+                break;
+            }
+            last.clone_from(&output.text);
+            texts = texts.zip(output.text).map(|(before, after)| before + &after);
         }
         scope.is_endless = was;
         Output { text: texts, ..all }
@@ -366,4 +382,8 @@ impl Flattener<'_> {
         scope.is_endless = was;
         Output { text: None, programs: output.programs }
     }
+}
+
+fn is_number(value: &str) -> bool {
+    !value.is_empty() && value.bytes().all(|digit| digit.is_ascii_digit())
 }

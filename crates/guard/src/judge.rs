@@ -84,7 +84,7 @@ impl Findings<'_> {
                 self.commands.push(command.as_typed());
             }
             let files = file_access::accessed_files(command, self.ctx);
-            self.judge_command(&RuleInput { command, files: &files, ctx: self.ctx });
+            self.judge_command(&RuleInput::new(command, &files, self.ctx));
         }
     }
 
@@ -107,7 +107,7 @@ impl Findings<'_> {
             access,
         };
         let files: Vec<FileAccess> = paths.iter().map(whole).collect();
-        self.judge_command(&RuleInput { command: &command, files: &files, ctx: self.ctx });
+        self.judge_command(&RuleInput::new(&command, &files, self.ctx));
     }
 
     fn judge_command(&mut self, input: &RuleInput<'_>) {

@@ -26,7 +26,24 @@ pub struct Patterns {
     programs: Sums,
     /// Of the first words after them: most rules about `git` are about other commands of it.
     words: Sums,
+    /// Those of programs of many names, a bit for each: the others need no look if the program is none of theirs.
+    wild: u128,
+    /// Those about no word, or about any.
+    wordless: u128,
     all: &'static [&'static str],
+}
+
+/// The sums of a command, which every rule asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CommandSums {
+    program: u16,
+    word: u16,
+}
+
+impl CommandSums {
+    pub(crate) fn of(command: &Command) -> Self {
+        Self { program: sum_of(&command.program), word: sum_of(command.first_word().unwrap_or_default()) }
+    }
 }
 
 impl Patterns {
@@ -36,26 +53,50 @@ impl Patterns {
     /// Of all that one of these means.
     pub(crate) const fn new(all: &'static [&'static str]) -> Self {
         let (mut programs, mut words, mut at) = (Sums::NONE, Sums::NONE, 0);
+        let (mut wild, mut wordless) = (0, 0);
+        assert!(all.len() <= u128::BITS as usize, "a bit for each");
         while at < all.len() {
             let pattern = all[at].as_bytes();
             // Of a program only the end may be anything; `[` is one.
-            programs = programs.with_choices(pattern, 0, b"*");
-            words = with_words(words, pattern);
+            let with = programs.with_choices(pattern, 0, b"*");
+            if with.is_any {
+                wild |= 1 << at;
+            } else {
+                programs = with;
+            }
+            let with = with_words(words, pattern);
+            if with.is_any {
+                wordless |= 1 << at;
+            } else {
+                words = with;
+            }
             at += 1;
         }
-        Self { programs, words, all }
+        Self { programs, words, wild, wordless, all }
     }
 
-    /// Whether one of them means this command.
-    pub(crate) fn mean(&self, command: &Command) -> bool {
-        self.programs.has(|| &command.program)
-            && self.words.has(|| command.first_word().unwrap_or_default())
-            && any_means(self.all, command)
+    /// Whether one of them means this command, which has these sums.
+    pub(crate) fn mean(&self, command: &Command, sums: CommandSums) -> bool {
+        let named = if self.programs.has(sums.program) { u128::MAX } else { self.wild };
+        let meant = if self.words.has(sums.word) { u128::MAX } else { self.wordless };
+        let mut left = named & meant;
+        if self.all.len() < u128::BITS as usize {
+            left &= (1 << self.all.len()) - 1;
+        }
+        if left == 0 {
+            return false;
+        }
+        let patterns = std::iter::from_fn(|| {
+            let at = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            self.all.get(at).copied()
+        });
+        is_meant_by(patterns, command)
     }
 
     /// Whether there is one for programs of any name.
     pub(crate) fn are_for_any_program(&self) -> bool {
-        self.programs.is_any
+        self.wild != 0
     }
 }
 
@@ -77,11 +118,8 @@ impl Sums {
     const NONE: Self = Self { bits: [0; 16], is_any: false };
     const ANY: Self = Self { bits: [0; 16], is_any: true };
 
-    fn has<'a>(&self, text: impl FnOnce() -> &'a str) -> bool {
-        self.is_any || {
-            let sum = text().bytes().fold(0, add_letter);
-            self.bits[usize::from(sum >> 6)] & 1 << (sum & 63) != 0
-        }
+    fn has(&self, sum: u16) -> bool {
+        self.is_any || self.bits[usize::from(sum >> 6)] & 1 << (sum & 63) != 0
     }
 
     /// Adds what stands between bars from this place to the next space.
@@ -106,6 +144,10 @@ impl Sums {
             at += 1;
         }
     }
+}
+
+fn sum_of(text: &str) -> u16 {
+    text.bytes().fold(0, add_letter)
 }
 
 /// Below 1024. Upper and lower case make no difference: where they do elsewhere, this only says less.
@@ -144,14 +186,26 @@ const fn contains(bytes: &[u8], byte: u8) -> bool {
 
 /// Whether one of these patterns means this command.
 pub(crate) fn any_means(patterns: &[impl AsRef<str>], command: &Command) -> bool {
-    let mut patterns = patterns.iter().map(AsRef::as_ref).filter(|it| names_program(it, command)).peekable();
-    if patterns.peek().is_none() {
-        return false;
-    }
-    let words = command.words();
-    patterns.any(|pattern| {
+    is_meant_by(patterns.iter().map(AsRef::as_ref), command)
+}
+
+fn is_meant_by<'a>(patterns: impl Iterator<Item = &'a str>, command: &Command) -> bool {
+    let mut words = None;
+    patterns.filter(|pattern| names_program(pattern, command)).any(|pattern| {
+        let words: &Vec<&str> = words.get_or_insert_with(|| command.words());
         let mut words = words.iter().copied();
-        pattern.split(' ').skip(1).all(|part| is_true(part, command, &mut words))
+        split_at(pattern, b' ').skip(1).all(|part| is_true(part, command, &mut words))
+    })
+}
+
+/// What stands between separators of one byte: quicker than to look for a character, and asked of every pattern.
+fn split_at(text: &str, separator: u8) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let end = text.bytes().position(|byte| byte == separator);
+        rest = end.map(|at| &text[at + 1..]);
+        Some(&text[..end.unwrap_or(text.len())])
     })
 }
 
@@ -161,14 +215,15 @@ fn names_program(pattern: &str, command: &Command) -> bool {
     let program = command.program.as_bytes();
     let mut choices = pattern.as_bytes();
     loop {
-        let end = choices.iter().position(|byte| matches!(byte, b' ' | b'|'));
-        let choice = &choices[..end.unwrap_or(choices.len())];
-        let is_named = match choice {
-            [start @ .., b'*'] => program.starts_with(start),
-            _ => choice == program,
-        };
-        match end {
-            _ if is_named => return true,
+        // As far as they agree.
+        let agreed = choices.iter().zip(program).take_while(|(choice, own)| choice == own).count();
+        match choices.get(agreed) {
+            None | Some(b' ' | b'|') if agreed == program.len() => return true,
+            Some(b'*') => return true,
+            _ => {}
+        }
+        let end = choices[agreed..].iter().position(|byte| matches!(byte, b' ' | b'|'));
+        match end.map(|end| agreed + end) {
             Some(at) if choices[at] == b'|' => choices = &choices[at + 1..],
             Some(_) | None => return false,
         }
@@ -187,10 +242,14 @@ fn is_true<'a>(part: &str, command: &Command, words: &mut impl Iterator<Item = &
         Some(b'>') => command.feeds.iter().any(|next| is_one_of(rest, next)),
         Some(b'<') => command.stdin.text.as_ref().is_some_and(|text| is_one_of(rest, text)),
         Some(b'-') if rest.is_empty() => words.next() == Some("-"),
-        Some(b'-') => part.split('|').any(|option| is_given(option, command)),
+        Some(b'-') => split_at(part, b'|').any(|option| is_given(option, command)),
         _ => {
             let word = words.next().unwrap_or_default();
-            part.split('|').any(|choice| (choice == "*" || !word.is_empty()) && is_one_of(choice, word))
+            if word.is_empty() {
+                split_at(part, b'|').any(|choice| choice == "*")
+            } else {
+                is_one_of(part, word)
+            }
         }
     };
     is_found == is_wanted
@@ -198,19 +257,29 @@ fn is_true<'a>(part: &str, command: &Command, words: &mut impl Iterator<Item = &
 
 /// Whether a text is one of these, which may be patterns; upper or lower case does not matter.
 pub(crate) fn is_one_of(choices: &str, text: &str) -> bool {
-    if choices.split('|').any(|choice| glob_matches(choice, text)) {
+    if is_exactly_one_of(choices, text) {
         return true;
     }
-    if !text.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        return false;
-    }
-    let lower = text.to_ascii_lowercase();
-    choices.split('|').any(|choice| glob_matches(choice, &lower))
+    text.bytes().any(|byte| byte.is_ascii_uppercase())
+        && is_exactly_one_of(choices, &text.to_ascii_lowercase())
+}
+
+/// Most choices differ in the first letter, which says so without reading them as patterns.
+fn is_exactly_one_of(choices: &str, text: &str) -> bool {
+    let first = text.as_bytes().first();
+    split_at(choices, b'|').any(|choice| {
+        let may_mean = match choice.as_bytes().first() {
+            Some(b'*' | b'?' | b'[') | None => true,
+            begin => begin == first,
+        };
+        may_mean && glob_matches(choice, text)
+    })
 }
 
 /// Whether an option is given, and with a value if it names one.
 fn is_given(option: &str, command: &Command) -> bool {
-    let (option, value) = option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
+    let at = option.bytes().position(|byte| byte == b'=');
+    let (option, value) = at.map_or((option, None), |at| (&option[..at], Some(&option[at + 1..])));
     let name = option.trim_start_matches('-');
     let is_letter = name.len() == 1 && !option.starts_with("--");
     let (letters, names) = if is_letter { (name, &[][..]) } else { ("", &[name][..]) };
@@ -303,9 +372,11 @@ mod tests {
             args: vec!["push".to_owned()],
             ..Command::default()
         };
-        assert!(["git", "hub", "7z"].iter().all(|program| PATTERNS.mean(&named(program))));
-        assert!(!PATTERNS.mean(&named("svn")) && !PATTERNS.mean(&named("")));
-        assert!(Patterns::new(&["a", "mk* push"]).mean(&named("mkfs")));
+        let means =
+            |patterns: &Patterns, program| patterns.mean(&named(program), CommandSums::of(&named(program)));
+        assert!(["git", "hub", "7z"].iter().all(|program| means(&PATTERNS, program)));
+        assert!(!means(&PATTERNS, "svn") && !means(&PATTERNS, ""));
+        assert!(means(&Patterns::new(&["a", "mk* push"]), "mkfs"));
     }
 
     #[test]
@@ -315,12 +386,12 @@ mod tests {
         let says = |patterns: &Patterns, line: &str| {
             let ctx = Context::new("/home/dev/proj", "/home/dev");
             let flattened = flatten::flatten(line, &ctx);
-            flattened.commands.iter().any(|command| patterns.mean(command))
+            flattened.commands.iter().any(|command| patterns.mean(command, CommandSums::of(command)))
         };
         for line in ["git -C a push -f x", "git SEND-PACK x --force", "ls | xargs git stash drop"] {
             assert!(says(&PATTERNS, line.replace("push", "Push").as_str()), "{line}");
         }
-        assert!(!says(&PATTERNS, "git status -f x") && !PATTERNS.words.is_any);
+        assert!(!says(&PATTERNS, "git status -f x") && PATTERNS.wordless == 0);
         // What is about no word, about what is no word, or about any.
         for (pattern, line) in [
             ("a", "a b"),

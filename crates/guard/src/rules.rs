@@ -43,7 +43,7 @@ use super::{
     file_access::FileAccess,
     flatten::Obstacle,
     paths::{self, Place},
-    pattern::{self, Patterns},
+    pattern::{self, CommandSums, Patterns},
 };
 
 /// What a rule protects, or protects from.
@@ -175,10 +175,10 @@ impl Rule {
 
     fn means(&self, input: &RuleInput<'_>) -> bool {
         // What its name alone lets pass is held against no list of words that every program may use.
-        if self.patterns.are_for_any_program() && self.unless.mean(input.command) {
+        if self.patterns.are_for_any_program() && self.unless.mean(input.command, input.sums) {
             return false;
         }
-        self.patterns.mean(input.command) && !self.lets_pass(input)
+        self.patterns.mean(input.command, input.sums) && !self.lets_pass(input)
     }
 
     fn lets_pass(&self, input: &RuleInput<'_>) -> bool {
@@ -186,7 +186,7 @@ impl Rule {
         command.asks_for_help()
             || (self.spares_dry_runs && command.is_dry_run())
             || (self.spares_remote && command.is_remote)
-            || self.unless.mean(command)
+            || self.unless.mean(command, input.sums)
             || (self.spares)(input)
     }
 
@@ -208,9 +208,14 @@ pub(crate) struct RuleInput<'a> {
     pub(crate) command: &'a Command,
     pub(crate) files: &'a [FileAccess],
     pub(crate) ctx: &'a Context,
+    sums: CommandSums,
 }
 
-impl RuleInput<'_> {
+impl<'a> RuleInput<'a> {
+    pub(crate) fn new(command: &'a Command, files: &'a [FileAccess], ctx: &'a Context) -> Self {
+        Self { command, files, ctx, sums: CommandSums::of(command) }
+    }
+
     /// What kind of place a file is in.
     pub(super) fn place_of(&self, path: &str) -> Place {
         paths::place_of(path, self.ctx)

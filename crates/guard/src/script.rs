@@ -1,6 +1,8 @@
 //! What can be seen in the code of other languages without parsing them: calls and the texts they are given.
 
 mod awk;
+mod chained;
+mod given;
 mod language;
 pub(crate) mod make;
 mod names;
@@ -73,7 +75,17 @@ const RUN_FUNCTIONS: &[&str] = &[
     "spawnvp",
     "cmd",
     "shell",
+    "exec_command",
+    "Command",
+    "CommandContext",
+    "ProcessBuilder",
+    "runSync",
+    "startSync",
 ];
+
+/// Functions that run the text behind them, in languages that need no brackets.
+const RUN_BEFORE_TEXTS: [&str; 6] =
+    ["command", "callCommand", "execShellCmd", "execCmd", "execCmdEx", "readProcess"];
 
 /// How many characters are read to find what stands in brackets, brackets in brackets once for each.
 const MAX_STEPS: usize = 1_000_000;
@@ -93,24 +105,29 @@ pub(crate) fn commands_in_code(code: &str, program: &str) -> Option<Vec<ScriptCo
     let mut commands = Vec::new();
     let calls = function_calls(code)?;
     let aliases = run_aliases(code);
+    let names = given::Names::new(code);
     for call in &calls {
         let is_run = RUN_FUNCTIONS.contains(&call.name.as_str()) || aliases.contains(&call.name.as_str());
-        if !is_run || call.texts.is_empty() || runs_nothing(call, code) {
-            continue;
+        if is_run && !runs_nothing(call, code) {
+            commands.extend(given::given(call, &names));
         }
-        commands.push(match &given_texts(call, code)[..] {
-            [text] => ScriptCommand::ShellText(text.clone()),
-            texts if call.name.starts_with("execl") || call.name.starts_with("execv") => {
-                ScriptCommand::Arguments(texts[1..].to_vec())
-            }
-            texts => ScriptCommand::Arguments(texts.to_vec()),
-        });
     }
+    if !matches!(program, "python" | "node" | "php" | "awk" | "perl" | "ruby") {
+        let plain = calls_before_texts(code).into_iter();
+        let runs = |call: &FunctionCall| {
+            RUN_FUNCTIONS.contains(&call.name.as_str()) || RUN_BEFORE_TEXTS.contains(&call.name.as_str())
+        };
+        commands.extend(plain.filter(runs).flat_map(|call| call.texts).map(ScriptCommand::ShellText));
+    }
+    commands.extend(chained::chained_commands(code));
     // Templates that a shell runs: $`...`.
     let templates = code.split("$`").skip(1).filter_map(|rest| rest.split('`').next());
     commands.extend(templates.map(|text| ScriptCommand::ShellText(text.to_owned())));
     if matches!(program, "perl" | "ruby" | "php") {
-        commands.extend(texts_between(code, '`').into_iter().map(ScriptCommand::ShellText));
+        // Three of them are a fence of Markdown.
+        let code = code.replace("```", "");
+        let texts = texts_between(&code, '`').into_iter();
+        commands.extend(texts.map(|text| ScriptCommand::ShellText(names.filled(&text.replace("#{", "${")))));
     }
     if program == "python" {
         // IPython runs such a line in a shell.
@@ -125,7 +142,7 @@ pub(crate) fn commands_in_code(code: &str, program: &str) -> Option<Vec<ScriptCo
         }
     }
     if program == "perl" || program == "ruby" {
-        commands.extend(commands_without_brackets(code, &calls));
+        commands.extend(commands_without_brackets(code, &calls, &names));
     }
     if program == "awk" {
         commands.extend(awk::commands_in_awk(code).into_iter().map(ScriptCommand::ShellText));
@@ -141,32 +158,12 @@ pub(crate) fn commands_in_code(code: &str, program: &str) -> Option<Vec<ScriptCo
     Some(commands)
 }
 
-/// The texts that a call is given, with what is put into them or behind them when it runs.
-fn given_texts(call: &FunctionCall, code: &str) -> Vec<String> {
-    let mut texts = call.texts.clone();
-    if code.contains("f'") || code.contains("f\"") {
-        texts = texts.iter().map(|text| text.replace("${", "{").replace('{', "${")).collect();
-    }
-    let inside = call.inside.trim_end_matches([')', ' ']);
-    let is_joined = ["+", " . ", "\".", "'.", "%"].iter().any(|sign| inside.contains(sign));
-    if is_joined && texts.first().is_some_and(|text| text.contains(' ')) {
-        texts = vec![texts.concat()];
-    }
-    let is_open = is_joined && !inside.ends_with(['"', '\'', '`']);
-    let names_home = HOMES.iter().any(|home| inside.contains(home));
-    match (&mut texts[..], names_home) {
-        ([text], true) => text.push_str(" ~"),
-        ([.., _], true) => texts.push("~".to_owned()),
-        ([text], false) if is_open && text.ends_with([' ', '/', '=', '"', '\'']) => {
-            text.push_str(" \"$CODE\"");
-        }
-        _ => {}
-    }
-    texts
-}
-
 /// Commands that Perl and Ruby run without brackets, by a list without a shell, or by opening a pipe.
-fn commands_without_brackets(code: &str, calls: &[FunctionCall]) -> Vec<ScriptCommand> {
+fn commands_without_brackets(
+    code: &str,
+    calls: &[FunctionCall],
+    names: &given::Names<'_>,
+) -> Vec<ScriptCommand> {
     let mut commands = Vec::new();
     for word in ["system", "exec", "spawn", "popen"] {
         for rest in code.split(word).skip(1).filter(|rest| rest.starts_with([' ', '('])) {
@@ -178,7 +175,7 @@ fn commands_without_brackets(code: &str, calls: &[FunctionCall]) -> Vec<ScriptCo
                 None => string_literals(first_statement(rest)),
             };
             match &texts[..] {
-                [] => {}
+                [] => commands.extend(given::in_variable(first_statement(rest), names)),
                 [text] => commands.push(ScriptCommand::ShellText(text.clone())),
                 _ => commands.push(ScriptCommand::Arguments(texts)),
             }
@@ -243,7 +240,8 @@ fn commands_of_tcl(code: &str) -> Vec<ScriptCommand> {
 
 /// Calls that share a name with one that runs commands: `re.exec("x")`, `db.run("select")`.
 fn runs_nothing(call: &FunctionCall, code: &str) -> bool {
-    let is_process = ["process", "child", "cp", "os", "sub", "shell", "proc", "Kernel", "IO", "Open3", "$"];
+    let is_process =
+        ["process", "child", "cp", "os", "sub", "shell", "proc", "Kernel", "IO", "Open3", "pexpect", "$"];
     let generic = ["run", "call", "exec", "execute", "spawn", "$"].contains(&call.name.as_str());
     let is_shell = is_process.iter().any(|name| call.receiver.contains(name));
     generic && !call.receiver.is_empty() && !is_shell && !place::is_alias_of_runner(&call.receiver, code)

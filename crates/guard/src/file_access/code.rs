@@ -68,6 +68,10 @@ const ACCESS_BY_FUNCTION: &[(&str, Access)] = &[
     ("file_put_contents", Access::Write),
     ("symlink", Access::Append),
     ("symlinkSync", Access::Append),
+    ("deleteSync", Access::DeleteTree),
+    ("deleteAsync", Access::DeleteTree),
+    ("trash", Access::DeleteTree),
+    ("mv", Access::DeleteTree),
     ("copyfile", Access::Append),
     ("copy", Access::Append),
     ("copyFileSync", Access::Append),
@@ -146,6 +150,18 @@ fn names_kind(pattern: &str) -> bool {
     ending.is_some_and(|ending| !ending.is_empty() && !ending.contains(['*', '?']))
 }
 
+/// Whether a search finds all of one name: `rglob('__pycache__')`.
+fn finds_by_name(call: &str, name: &str, code: &str) -> bool {
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let is_plain = 1 < name.len() && !name.starts_with('.') && !name.contains(['*', '?', '/', ' ']);
+    is_plain
+        && code.split(call).skip(1).any(|rest| {
+            rest.trim_start_matches(['"', '\''])
+                .strip_prefix(name)
+                .is_some_and(|rest| rest.starts_with(['"', '\'']))
+        })
+}
+
 /// What a file is opened for.
 fn mode_access(mode: &str) -> Access {
     let is_mode = !mode.is_empty() && mode.len() < 4 && mode.chars().all(|next| "rwaxbt+".contains(next));
@@ -175,6 +191,7 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
     let mut calls = script::function_calls(code).unwrap_or_default();
     if command.is(&["perl", "ruby"]) {
         calls.extend(script::calls_without_brackets(code));
+        calls.extend(script::calls_before_texts(code));
     } else if !command.is(&["python", "node", "php", "awk"]) {
         calls.extend(script::calls_before_texts(code));
     }
@@ -227,7 +244,11 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
         let names_nothing = texts.is_empty();
         if names_nothing {
             // `Path('.').rglob('*.pyc')` gives files of one kind, one by one.
-            let is_filtered = access == Access::Delete && everything.iter().any(|text| names_kind(text));
+            let finds_name = |call: &&str| everything.iter().any(|name| finds_by_name(call, name, code));
+            let is_filtered = access == Access::Delete && everything.iter().any(|text| names_kind(text))
+                || ["rglob(", "glob('**/", "glob(\"**/", "globSync('**/", "globSync(\"**/"]
+                    .iter()
+                    .any(finds_name);
             let is_path = |text: &&String| {
                 text.starts_with(['/', '~', '.']) && !(is_filtered && [".", "./"].contains(&text.as_str()))
             };

@@ -92,6 +92,18 @@ pub(super) fn accessed_by_archiving(command: &Command) -> Vec<(String, Access)> 
         };
         files = own(operands.get(skip..).unwrap_or_default(), Access::Read);
     }
+    if mode.contains('x') || command.has("x", &["extract", "get"]) {
+        // The members that are named are written there.
+        let folder = command
+            .values("C", &["directory"])
+            .first()
+            .map(|folder| format!("{folder}/"))
+            .unwrap_or_default();
+        let is_bare = command.args.first().is_some_and(|arg| !arg.starts_with('-'));
+        let members = operands.iter().skip(1 + usize::from(is_bare && mode.contains('f')));
+        let members = members.filter(|member| !member.starts_with('/'));
+        files.extend(members.map(|member| (format!("{folder}{member}"), Access::Write)));
+    }
     files
 }
 

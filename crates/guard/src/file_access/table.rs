@@ -98,6 +98,16 @@ pub(super) const TABLE: &[Row] = &[
         Meaning::Operands(Access::Write),
         &["-p", "-i", "-B", "-z", "-F", "-D", "-r", "--strip", "--input"],
     ),
+    // What they write in its place has less in it.
+    row(
+        &[
+            "mogrify|jpegoptim|optipng !-n|-d|--dest|--stdout|-out",
+            "exiftool ~-overwrite_original*",
+            "mat2 --inplace",
+        ],
+        Meaning::Operands(Access::Empty),
+        &["-resize", "-quality", "-m", "-S", "-o", "-path", "-format"],
+    ),
     row(&["cargo clean"], Meaning::Options(&["target-dir"], Access::DeleteTree), &[]),
     row(
         &["bazel|bazelisk clean"],

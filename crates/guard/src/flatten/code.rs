@@ -34,7 +34,10 @@ impl Flattener<'_> {
             return None;
         }
         if command.program == "awk" {
-            return command.operands(&["-F", "-v", "-f"]).first().map(|code| (*code).to_owned());
+            return command
+                .operands(&["-F", "-v", "-f", "-l", "--load", "-i", "--include"])
+                .first()
+                .map(|code| (*code).to_owned());
         }
         let is_input = |word: &String| word == "-" || word == "/dev/stdin";
         if command.is(&["deno", "bun"]) && command.args.iter().any(is_input) {
@@ -45,8 +48,10 @@ impl Flattener<'_> {
             return command.args.get(at + 1).cloned();
         }
         let mut operands = command.operands(language.valued).into_iter();
-        let runs = command.is(&["go", "nim"]);
-        let file = operands.find(|word| !runs || !["run", "r", "e", "c"].contains(word)).map(str::to_owned);
+        let runs = command.is(&["go", "nim", "dart", "zig", "v"]);
+        let file = operands
+            .find(|word| !runs || !["run", "r", "e", "c", "build-exe"].contains(word))
+            .map(str::to_owned);
         if let Some(file) =
             file.as_ref().filter(|file| scope.downloads.contains(&scope.resolve_path(file, &self.ctx.home)))
         {

@@ -65,7 +65,7 @@ pub(super) fn is_initializer(source: &str) -> bool {
 const MAX_SCRIPT_LEN: usize = 4096;
 
 /// What is known of the contents of files. They outlive the shell that wrote them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FileContents {
     /// Every text that a file may hold, by its path. Process substitutions go by how they are marked.
     texts: BTreeMap<String, Vec<Rc<str>>>,

@@ -11,6 +11,38 @@ use crate::{
 /// Programs whose output is a selection of their input.
 const FILTERS: [&str; 9] = ["grep", "sort", "head", "tail", "uniq", "shuf", "tee", "rg", "sponge"];
 
+/// Programs of the machine: who looks for all of a name finds those of others.
+const SERVICES: [&str; 28] = [
+    "systemd",
+    "init",
+    "sshd",
+    "launchd",
+    "dockerd",
+    "docker",
+    "containerd",
+    "Xorg",
+    "dbus-daemon",
+    "gnome-shell",
+    "login",
+    "bash",
+    "zsh",
+    "tmux",
+    "postgres",
+    "mysqld",
+    "mysql",
+    "mariadbd",
+    "mongod",
+    "redis-server",
+    "redis",
+    "nginx",
+    "apache2",
+    "httpd",
+    "python",
+    "python3",
+    "ruby",
+    "php",
+];
+
 impl Flattener<'_> {
     /// The output of a program that was not unwrapped.
     pub(super) fn output_of(&self, command: &Command, scope: &Scope) -> Output {
@@ -27,8 +59,20 @@ impl Flattener<'_> {
         // All of a user, or all of a name.
         let is_of_all = command.is(&["pgrep"])
             && (command.has("uU", &["euid", "uid"]) || !command.has("fPx", &["full", "parent", "exact"]));
-        let is_vital = (looks && command.args.iter().any(is_agent)) || reads_own || is_of_all;
-        let name = if is_vital { "ps".to_owned() } else { command.program.clone() };
+        let is_service = |arg: &String| {
+            let plain = arg.replace(['[', ']', '^', '$'], "");
+            SERVICES.contains(&plain.as_str())
+        };
+        let is_vital = (looks && command.args.iter().any(|arg| is_agent(arg) || is_service(arg)))
+            || reads_own
+            || is_of_all;
+        // What is left is all that was not looked for.
+        let keeps_rest = looks && command.has("v", &["invert-match"]);
+        let name = match is_vital {
+            true => "ps".to_owned(),
+            false if keeps_rest => format!("{}-v", command.program),
+            false => command.program.clone(),
+        };
         Output { text, programs: vec![name] }
     }
 
@@ -89,12 +133,12 @@ impl Flattener<'_> {
                 Some(format!("{}/.git\n", self.ctx.project))
             }
             ["rev-parse", "--git-path", path] => Some(format!("{}/.git/{path}\n", self.ctx.project)),
-            ["ls-files" | "diff" | "status" | "grep", ref rest @ ..] => {
+            [verb @ ("ls-files" | "diff" | "status" | "grep"), ref rest @ ..] => {
                 // Files below the folders that it is told, or below the project.
                 let is_folder = |word: &&&str| word.starts_with(['/', '~']) || word.starts_with("..");
                 let folder = rest.iter().find(is_folder).map(|folder| command.resolve_path(folder, self.ctx));
                 let folder = folder.unwrap_or_else(|| self.ctx.project.clone());
-                Some(format!("{folder}/{}\n", text::unknown("$(git)")))
+                Some(format!("{folder}/{}\n", text::unknown(&format!("$(git {verb})"))))
             }
             _ => None,
         }

@@ -63,6 +63,18 @@ impl Scope {
         self.variables.insert(name.to_owned(), vec![value]);
     }
 
+    /// Whether what follows finds the same here as there.
+    pub(super) fn is_as(&self, other: &Self) -> bool {
+        self.cwd == other.cwd
+            && self.variables == other.variables
+            && self.positional == other.positional
+            && self.links == other.links
+            && self.downloads == other.downloads
+            && self.remotes == other.remotes
+            && self.aliases == other.aliases
+            && self.functions.keys().eq(other.functions.keys())
+    }
+
     /// Takes in what may have been set in another branch.
     pub(super) fn merge(&mut self, other: Self) {
         for (name, values) in other.variables {

@@ -44,6 +44,20 @@ pub(super) const RULES: &[Rule] = &[
         id: "container-data",
         category: Category::Containers,
         finds: "deletes containers, images or volumes wholesale, or volumes with data",
+        code: &[
+            &["docker.from_env", "DockerClient", "dockerode", "podman.PodmanClient"],
+            &[
+                "prune(",
+                "prune_",
+                "volumes.get(",
+                "removeVolume",
+                "pruneVolumes",
+                "list(all=True)",
+                "list()",
+                "listContainers",
+            ],
+            &["prune", "remove", "kill(", "stop("],
+        ],
         instead: "Stop and remove the containers that you started, by name, and keep volumes.",
         patterns: Patterns::new(&[
             "docker|podman|nerdctl system prune|reset",
@@ -84,6 +98,7 @@ pub(super) const RULES: &[Rule] = &[
         ]),
         check: Check::Command(deletes_in_mount),
         matches: &[
+            "python3 -c 'import docker; docker.from_env().volumes.prune()'",
             "docker system prune -af",
             "docker volume rm data",
             "docker rm -f $(docker ps -aq)",

@@ -327,6 +327,9 @@ fn is_destructive(text: &str) -> bool {
             let name = words[at..].iter().find(|word| !["if", "exists"].contains(word));
             name.is_some_and(|name| throw_away::is_test_name(name))
         };
+        if is_in_test_database(statement) {
+            return false;
+        }
         let drops_object = words.windows(2).enumerate().any(|(at, pair)| {
             let is_scratch = ["database", "schema"].contains(&pair[1]) && is_test(at + 2);
             pair[0] == "drop" && DROPPED.contains(&pair[1]) && !is_scratch
@@ -348,6 +351,21 @@ fn is_destructive(text: &str) -> bool {
             || grants
             || (everything && (words.contains(&"delete") || words.contains(&"update")))
     })
+}
+
+/// Whether every table is named with a database of tests: `drop table shop_test.a`.
+fn is_in_test_database(statement: &str) -> bool {
+    let mut words =
+        statement.split_whitespace().skip_while(|word| !SQL_VERBS.contains(word)).skip(1).peekable();
+    let skipped = ["table", "from", "if", "exists", "only", "view", "index"];
+    while words.next_if(|word| skipped.contains(word)).is_some() {}
+    let rest = words.take_while(|word| !["where", "cascade", "set", "restart"].contains(word));
+    let names: Vec<&str> = rest.flat_map(|word| word.split(',')).filter(|name| !name.is_empty()).collect();
+    let is_test = |name: &&str| {
+        let schema = name.trim_matches(['`', '"', '\'', '[']).split_once('.');
+        schema.is_some_and(|(schema, _)| throw_away::is_test_name(schema.trim_end_matches(['`', '"', ']'])))
+    };
+    !names.is_empty() && names.iter().all(is_test)
 }
 
 fn without_comments(text: &str) -> String {

@@ -137,6 +137,7 @@ pub(super) const RULES: &[Rule] = &[
             "unison -force|-prefer",
             "lftp ~*mirror*--delete*",
         ]),
+        spares: packs_parts,
         matches: &[
             "tar --remove-files -czf /tmp/a.tgz src",
             "zip -rm a.zip docs",
@@ -147,6 +148,7 @@ pub(super) const RULES: &[Rule] = &[
         ],
         passes: &[
             "tar czf a.tgz src",
+            "tar czf tests/old.tgz --remove-files tests/old",
             "zip -r a.zip dist",
             "7z x a.7z -oout",
             "rar a a.rar src",
@@ -245,6 +247,19 @@ fn is_cache(path: &str) -> bool {
         }
         None => relation_to(path, cache) == Relation::Inside,
     })
+}
+
+/// Whether only folders in folders of the project are packed, which an agent may delete as well.
+fn packs_parts(input: &RuleInput<'_>) -> bool {
+    let is_part = |file: &FileAccess| match input.place_of(&file.path) {
+        Place::Project(rest) => rest.contains('/') && !rest.starts_with('.') && text::is_known(&rest),
+        _ => false,
+    };
+    let mut packed = input.files.iter().filter(|file| file.access == Access::Read).peekable();
+    input.command.is(&["tar", "bsdtar", "zip"])
+        && !input.command.has("C", &["directory"])
+        && packed.peek().is_some()
+        && packed.all(is_part)
 }
 
 /// What is moved to `/dev/null` is gone.

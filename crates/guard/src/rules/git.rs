@@ -1,7 +1,12 @@
 //! Commits and work that git cannot bring back.
 
 use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
-use crate::paths::Place;
+use crate::{
+    command::Command,
+    paths::{Place, glob_matches},
+    shell::RedirectKind,
+    text,
+};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -87,12 +92,11 @@ pub(super) const RULES: &[Rule] = &[
             "git switch -f|--force|--discard-changes",
             "git switch -C=main|-C=master|-C=develop|-C=production|--force-create=main|--force-create=master",
             "git clean -f|--force|-i|--interactive !-n",
-            "git clean -c=clean.requireforce=false !-n",
+            "git clean -c=clean.requireforce=false|-c=clean.requireforce=0|-c=clean.requireforce=no|-c=clean.requireforce=off !-n",
             "git stash clear|drop",
             "git checkout-index -f|--force -a|--all",
             "git read-tree --reset -u",
             "git submodule deinit -f|--force",
-            "git diff !?* >git?apply*-R*|git?apply*--reverse*",
             // What is changed, or new, as a list for something that throws it away.
             "git diff|ls-files|status|ls-tree >*git?checkout*|*git?restore*",
             "git ls-files -o|--others >*xargs*rm*|*xargs*unlink*",
@@ -109,6 +113,10 @@ pub(super) const RULES: &[Rule] = &[
             "git restore src/",
             "git ls-files -m | xargs git checkout --",
             "git ls-files --others --exclude-standard | xargs rm -rf",
+            "git diff -- src tests | git apply -R",
+            "git diff | patch -R -p1",
+            "for f in $(git diff --name-only); do git checkout -- \"$f\"; done",
+            "git diff --name-only | while read -r f; do git show \"HEAD:$f\" > \"$f\"; done",
             "git --config-env a.b=C reset --hard",
             "git checkout HEAD --pathspec-from-file=paths.txt",
             "git clean -fd",
@@ -130,6 +138,10 @@ pub(super) const RULES: &[Rule] = &[
             "git stash list",
             "git restore src/a.rs",
             "git checkout -- src/a.rs",
+            "git diff v1..v2 | git apply -R",
+            "git diff src/a.rs | git apply -R",
+            "git show HEAD:src/a.rs > src/a.rs",
+            "git show HEAD:src/a.rs > /tmp/a.rs",
         ],
         ..RULE
     },
@@ -200,6 +212,8 @@ pub(super) const RULES: &[Rule] = &[
             "svn revert ~infinity|.",
             "svn cleanup --remove-unversioned|--remove-ignored",
             "jj abandon",
+            "jj restore !?*",
+            "sl goto|go|update|up -C|--clean",
             "jj op|operation abandon",
             "jj util gc",
             "git filter-branch|filter-repo|prune|fast-import !-n",
@@ -301,9 +315,47 @@ pub(super) const RULES: &[Rule] = &[
 const FOLDERS: [&str; 10] =
     ["src", "lib", "app", "apps", "tests", "test", "crates", "packages", "docs", "internal"];
 
+/// Whether a path is one of a list of all that is changed.
+fn is_listed(path: &str) -> bool {
+    let lists = ["$(git diff)", "$(git ls-files)", "$(git status)"];
+    text::sources(path).any(|source| lists.contains(&source))
+}
+
+/// `git diff | git apply -R`: undoes what is not committed, unless it is one file or a difference of two commits.
+fn undoes_changes(command: &Command) -> bool {
+    let takes_back = ["git?apply*-R*", "git?apply*--reverse*", "patch*-R*", "patch*--reverse*"];
+    if !command.is(&["git"])
+        || !command
+            .feeds
+            .iter()
+            .any(|next| takes_back.iter().any(|back| glob_matches(back, next)) && !next.contains("--check"))
+    {
+        return false;
+    }
+    let words = command.words();
+    let Some(("diff", named)) = words.split_first().map(|(verb, named)| (*verb, named)) else { return false };
+    // Two commits before `--` are a range as well.
+    let before = command.args.iter().skip(1).take_while(|arg| *arg != "--");
+    let has_two = command.has_word(&["--"]) && 1 < before.filter(|arg| !arg.starts_with('-')).count();
+    let is_range = has_two || named.iter().any(|word| word.contains("..") && !word.starts_with("../"));
+    let is_file =
+        |word: &&str| word.rsplit('/').next().is_some_and(|name| 1 < name.len() && name[1..].contains('.'));
+    !is_range
+        && !matches!(named, [.., only] if is_file(only) && named.iter().filter(|word| is_file(word)).count() == 1)
+}
+
 /// Paths that mean everything, or much of it.
 fn git_discard(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
+    let is_overwritten = command.is(&["git"])
+        && matches!(command.first_word(), Some("show" | "cat-file"))
+        && command
+            .redirects
+            .iter()
+            .any(|redirect| redirect.kind == RedirectKind::Write && is_listed(&redirect.path));
+    if is_overwritten || undoes_changes(command) {
+        return input.found_if(true);
+    }
     let patterns = ["git checkout !--theirs|--ours", "git restore !-S|--staged", "git restore -W|--worktree"];
     if !input.runs(&patterns) || command.asks_for_help() {
         return None;
@@ -320,6 +372,7 @@ fn git_discard(input: &RuleInput<'_>) -> Option<String> {
         is_everything
             || *path == ":/"
             || *path == ":"
+            || is_listed(path)
             || (is_folder && (path.ends_with('/') || command.has_word(&["--", "restore"])))
     };
     input.found_if(command.words().iter().skip(1).any(is_whole))

@@ -190,7 +190,7 @@ pub(super) const RULES: &[Rule] = &[
             _ => None,
         }),
         matches: &[
-            "for a in {1..64}; do for b in {1..64}; do for c in {1..64}; do echo $a$b$c; done; done; done",
+            "for a in {a..z}; do for b in {a..z}; do for c in {a..z}; do echo $a$b$c; done; done; done",
         ],
         passes: &["echo {1..10}", "for i in {1..50}; do echo $i; done"],
         ..RULE

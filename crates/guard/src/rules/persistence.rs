@@ -12,6 +12,17 @@ pub(super) const RULES: &[Rule] = &[
         category: Category::Persistence,
         finds: "changes files that run or rule every session of the user",
         instead: "Set what you need in the command itself, or in a file of the project, and say what the user may add.",
+        code: &[
+            &[
+                "usercustomize",
+                "sitecustomize",
+                "getusersitepackages",
+                "USER_SITE",
+                "getsitepackages",
+                "getuserbase",
+            ],
+            &["write", "copy", "'a'", "\"a\"", "'w'", "\"w\"", "symlink", "rename", "move("],
+        ],
         check: Check::Command(start_files),
         matches: &[
             "echo x >> ~/.bashrc",
@@ -21,9 +32,11 @@ pub(super) const RULES: &[Rule] = &[
             "cp x ~/.config/autostart/",
             "echo x > ~/.npmrc",
             "python3 -c \"open('/root/.profile','a').write('x')\"",
+            "python3 -c \"import site; open(site.getusersitepackages() + '/x.pth', 'w').write('x')\"",
         ],
         passes: &[
             "cat ~/.bashrc",
+            "python3 -c 'import site; print(site.getusersitepackages())'",
             "echo 'add to ~/.bashrc' >> README.md",
             "cp ~/.bashrc bashrc.txt",
             "touch ~/.cache/x",

@@ -97,9 +97,18 @@ pub(super) const RULES: &[Rule] = &[
                 "os.getppid()",
                 "kill(\"KILL\",-1",
             ];
-            input.found_if(kills.iter().any(|kill| code.contains(kill)) && code.contains("kill"))
+            let ends = ["kill(", ".terminate("].iter().any(|end| code.contains(end));
+            let lists =
+                ["psutil.process_iter(", "psutil.pids(", "ps-list"].iter().any(|list| code.contains(list));
+            let picks = [".name()", "info[", "cmdline"].iter().any(|pick| code.contains(pick));
+            let is_any = kills.iter().any(|kill| code.contains(kill)) && code.contains("kill");
+            input.found_if(is_any || ends && lists && !picks)
         }),
-        matches: &["python3 -c 'import os; os.kill(-1, 9)'", "node -e 'process.kill(process.ppid)'"],
+        matches: &[
+            "python3 -c 'import psutil; [p.kill() for p in psutil.process_iter()]'",
+            "python3 -c 'import os; os.kill(-1, 9)'",
+            "node -e 'process.kill(process.ppid)'",
+        ],
         passes: &["python3 -c 'import os; os.kill(4321, 15)'", "python3 -c 'import os; print(os.getppid())'"],
         ..RULE
     },

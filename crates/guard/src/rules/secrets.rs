@@ -1,5 +1,6 @@
 //! Keys, tokens, passwords.
 
+mod of_processes;
 mod whole_environment;
 
 pub(super) use whole_environment::takes_environment;
@@ -175,7 +176,6 @@ pub(super) const RULES: &[Rule] = &[
             "kwallet-query",
             "keyring get",
             "heroku config|config:get|auth:token",
-            "infisical secrets|export",
             "fly|flyctl auth token",
             "vercel env pull",
             "railway variables|variable|vars !-s|--set|--delete",
@@ -184,7 +184,6 @@ pub(super) const RULES: &[Rule] = &[
             "eas env:list|env:get|env:pull",
             "infisical export|secrets|run",
             "dotenvx get|decrypt|ls",
-            "aws ssm get-parameter|get-parameters|get-parameters-by-path --with-decryption",
             "aws lambda get-function-configuration|get-function",
             "az webapp|functionapp config appsettings|connection-string list",
             "firebase functions:config:get|functions:secrets:access|apphosting:secrets:access",
@@ -192,7 +191,6 @@ pub(super) const RULES: &[Rule] = &[
             "cf env",
             "phase secrets export|get|list",
             "platform|upsun variable:get|environment:info",
-            "netlify env:list|env:get",
             "npm token",
             "credstash get|getall",
             "sops decrypt",
@@ -218,11 +216,28 @@ pub(super) const RULES: &[Rule] = &[
             "sops|gpg|gpg2|age -d|--decrypt",
             "ansible-vault ~view|decrypt",
             "pass ?* !?*",
-            "ps *e*",
             "rails|rake|hanami credentials:show|credentials:edit|credentials:diff|secrets:show|secrets:edit|encrypted:show",
         ]),
         unless: Patterns::new(&["pass ls|init|list|help|version"]),
+        code: &[&[
+            "keyring.get_password",
+            "keyring.get_credential",
+            "keytar.getPassword",
+            "keytar').getPassword",
+            "keytar\").getPassword",
+            ".findCredentials(",
+            "get_secret_value(",
+            "GetSecretValueCommand",
+            "access_secret_version(",
+            "accessSecretVersion(",
+            "WithDecryption=True",
+            "WithDecryption: true",
+            "secretstorage.",
+            "read_secret_version(",
+            "browser_cookie3.",
+        ]],
         spares_dry_runs: false,
+        check: Check::Command(of_processes::shows_environment),
         matches: &[
             "pulumi stack output --show-secrets",
             "jq -n env",
@@ -236,10 +251,14 @@ pub(super) const RULES: &[Rule] = &[
             "kubectl get secret db -o yaml",
             "aws secretsmanager get-secret-value --secret-id x",
             "op read op://a/b",
+            "ps axe",
+            "python3 -c 'import keyring; print(keyring.get_password(\"a\", \"b\"))'",
             "gpg --export-secret-keys",
         ],
         passes: &[
             "gh auth status",
+            "ps -eo pid,etime,cmd",
+            "ps -o etime= -p 12",
             "kubectl get secrets",
             "aws sts get-caller-identity",
             "vault status",

@@ -83,6 +83,37 @@ const LANGUAGES: &[Language] = &[
     language("vi", "c", &["cmd"]),
     language("nvim", "c", &["cmd"]),
     language("ex", "c", &["cmd"]),
+    language("java", "", &[]),
+    language("dart", "", &[]),
+    language("zig", "", &[]),
+    Language { program: "rustc", letters: "", names: &[], valued: COMPILER_VALUED },
+    Language { program: "gcc", letters: "", names: &[], valued: COMPILER_VALUED },
+    Language { program: "cc", letters: "", names: &[], valued: COMPILER_VALUED },
+    Language { program: "clang", letters: "", names: &[], valued: COMPILER_VALUED },
+    Language { program: "g++", letters: "", names: &[], valued: COMPILER_VALUED },
+    Language { program: "c++", letters: "", names: &[], valued: COMPILER_VALUED },
+    Language { program: "clang++", letters: "", names: &[], valued: COMPILER_VALUED },
+    Language { program: "tcc", letters: "", names: &[], valued: COMPILER_VALUED },
+    Language { program: "swiftc", letters: "", names: &[], valued: COMPILER_VALUED },
+    Language { program: "csharprepl", letters: "e", names: &["eval"], valued: &[] },
+    Language { program: "v", letters: "", names: &[], valued: COMPILER_VALUED },
+    Language { program: "rdmd", letters: "", names: &["eval"], valued: &[] },
+];
+
+/// Options of compilers that take the next argument.
+const COMPILER_VALUED: &[&str] = &[
+    "-o",
+    "-x",
+    "-I",
+    "-L",
+    "-l",
+    "-C",
+    "--edition",
+    "--crate-type",
+    "--crate-name",
+    "--out-dir",
+    "-target",
+    "-O",
 ];
 
 /// Languages in which a call is `(name ...)`.
@@ -117,7 +148,10 @@ pub(crate) fn with_usual_calls(code: &str, program: &str) -> String {
     let mut rest = code;
     while let Some((before, after)) = rest.split_once('(') {
         let end = after.find(|next: char| next.is_whitespace() || next == ')').unwrap_or(after.len());
-        let name = after[..end].rsplit(['/', ':']).next().unwrap_or_default().replace('-', "_");
+        // `fs/delete-tree` is a function of a module, `delete-directory/files` is one name.
+        let name = &after[..end];
+        let parts: &[char] = if name.starts_with("delete-") { &[] } else { &['/', ':'] };
+        let name = name.rsplit(parts).next().unwrap_or_default().replace(['-', '/'], "_");
         usual.push_str(before);
         usual.extend([" ", &name, "("]);
         rest = &after[end..];

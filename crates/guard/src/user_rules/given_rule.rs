@@ -118,6 +118,6 @@ fn finds_in(rule: &OwnRule, command_line: &str) -> bool {
     let ctx = Context::new("/home/dev/project", "/home/dev");
     flatten::flatten(command_line, &ctx).commands.iter().any(|command| {
         let files = file_access::accessed_files(command, &ctx);
-        own::find(rule, &RuleInput { command, files: &files, ctx: &ctx }).is_some()
+        own::find(rule, &RuleInput::new(command, &files, &ctx)).is_some()
     })
 }

@@ -105,7 +105,7 @@ fn texts_of_runners(command: &Command) -> Vec<String> {
             let typed = words.into_iter().filter(|word| word != "type" && word.contains(' '));
             typed.collect()
         }
-        "screen" => vec![operands(&["-S", "-c", "-p"]).join(" ")],
+        "screen" => vec![operands(&["-S", "-dmS", "-mdS", "-DmS", "-c", "-p"]).join(" ")],
         _ => Vec::new(),
     }
 }
@@ -153,6 +153,7 @@ fn texts_of_options(command: &Command) -> Vec<String> {
         "vim" | "vi" | "nvim" | "ex" | "less" | "more" => texts_of_editor(command),
         "ssh" | "scp" | "sftp" => texts_of_ssh(command),
         "zip" => command.values("", &["TT", "unzip-command"]).into_iter().map(str::to_owned).collect(),
+        "chokidar" => text(command.values("c", &["command"]).first()).into_iter().collect(),
         "powershell" | "pwsh" => command
             .values("c", &["Command", "command", "EncodedCommand"])
             .into_iter()
@@ -232,7 +233,7 @@ fn texts_of_clients(command: &Command) -> Vec<String> {
         "psql" => (command.values("c", &["command"]), &["\\!"]),
         "mysql" | "mariadb" => (command.values("e", &["execute"]), &["\\!", "system "]),
         "ed" | "red" => (Vec::new(), &["!"]),
-        "sqlite3" => (command.args.iter().map(String::as_str).collect(), &[".shell ", ".system "]),
+        "sqlite3" | "duckdb" => (command.args.iter().map(String::as_str).collect(), &[".shell ", ".system "]),
         _ => return Vec::new(),
     };
     let read = command.stdin.text.iter().flat_map(|text| text.lines());
