@@ -3,7 +3,7 @@
 //! Theory of operation: one thread takes connections, each connection has a thread of its own as long as the crowd
 //! has room (`crowd.rs`), and everything that starts a process waits for its turn at one desk, which is the thread that began.
 //! What is shown is folded from journals, the same model as `ralph watch` has; what is done is done by the commands that a
-//! person would type. Invariant: who may ask for what is decided in [`ralph_core::web_access`] before anything is looked up.
+//! person would type. Invariant: who may ask for what is decided in [`ralph_core::serve_access`] before anything is looked up.
 
 mod act;
 mod answer;
@@ -28,7 +28,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use ralph_core::web_access::{Actions, WebPlace};
+use ralph_core::serve_access::{Actions, WebPlace};
 use ralph_sys::error::{Context, Error, Result};
 
 use codes::Codes;

@@ -282,11 +282,11 @@ pub(crate) struct Guardrail {
     pub(crate) hint: Option<String>,
     /// Where it runs: in the working tree and in the judge (`both`), only in the `judge`, only in the `project`.
     #[serde(rename = "where", skip_serializing_if = "RunsWhere::is_both")]
-    #[schemars(default, schema_with = "schema::runs_where")]
+    #[schemars(default, schema_with = "schema::runs_where", extend("default" = RunsWhere::default()))]
     pub(crate) runs_where: RunsWhere,
     /// Whether it may run more than once for the same files. `false` for what deploys, or costs money each time.
     #[serde(skip_serializing_if = "Clone::clone")]
-    #[schemars(default = "yes")]
+    #[schemars(default, extend("default" = true))]
     pub(crate) repeat: bool,
     /// Whether it runs tests, or only reads the code (`lint`). Without it, ralph guesses from the command.
     #[schemars(default, schema_with = "schema::guardrail_kind")]
@@ -313,10 +313,6 @@ impl Default for Guardrail {
             junit: None,
         }
     }
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// Whether an agent is told how to finish.

@@ -40,7 +40,7 @@ pub(super) fn rules(json: &str) -> Result<String> {
             write!(text, "## {category}\n\n")?;
         }
         let verb = if rule.tier == "block" { "Blocks" } else { "Warns about" };
-        write!(text, "### `{}`\n\n{verb} what {}. {}\n\n", rule.id, rule.finds, rule.instead)?;
+        write!(text, "### `{}`\n\n{verb} a command that {}. {}\n\n", rule.id, rule.finds, rule.instead)?;
         writeln!(text, "```sh")?;
         for (examples, note) in [(&rule.matches, "found"), (&rule.passes, "passes")] {
             writeln!(text, "# {note}")?;
@@ -68,6 +68,7 @@ mod tests {
         let page = rules(&json).expect("rules");
         assert_eq!(page.matches("## x\n").count(), 1);
         assert!(page.find("`c`") < page.find("`b`"), "{page}");
-        assert!(page.contains("Blocks what f. I.\n\n```sh\n# found\nm\n# passes\np\n```\n"), "{page}");
+        let expected = "Blocks a command that f. I.\n\n```sh\n# found\nm\n# passes\np\n```\n";
+        assert!(page.contains(expected), "{page}");
     }
 }

@@ -77,6 +77,9 @@ fn kind(property: &Value) -> String {
         ("object", _) if property.pointer("/additionalProperties/properties").is_some() => {
             "object of prices".to_owned()
         }
+        ("object", _) if property.pointer("/additionalProperties/anyOf").is_some() => {
+            "object of agents".to_owned()
+        }
         ("object", _) => "object of strings".to_owned(),
         (other, _) => other.to_owned(),
     }
@@ -122,6 +125,8 @@ mod tests {
         check(&json!({"anyOf": duration, "default": 0}), ("duration", "`0`"));
         let flags = json!([{"type": "array"}, {"type": "string"}]);
         check(&json!({"anyOf": flags, "default": []}), ("array of strings, or text", "`[]`"));
+        let agents = json!({"anyOf": [{"$ref": "#/$defs/Agent"}, {"type": "null"}]});
+        check(&json!({"type": "object", "additionalProperties": agents}), ("object of agents", "none"));
         check(&json!({"description": "x"}), ("any", "none"));
     }
 

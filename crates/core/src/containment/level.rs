@@ -125,6 +125,7 @@ impl Level {
             Self::Landlock => &[
                 "protected paths and secrets inside the project: the former are compared after each turn",
                 "hosts by name: a program that ignores the proxy reaches the proxy's port number on any host",
+                "names of files in the home",
                 "modes and times of files outside, and the number of processes",
                 "data sent to allowed hosts",
                 "the agent's own key",

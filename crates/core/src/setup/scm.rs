@@ -10,7 +10,8 @@ pub struct Scm {
     #[serde(default = "git")]
     #[schemars(regex(pattern = r"\S"))]
     pub command: String,
-    /// What ralph does, in order, after all guardrails have passed: `["branch", "commit", "push", "pr"]`.
+    /// What ralph does with the work: `branch` before the first turn; `commit` when all guardrails have passed, and then,
+    /// in order, other commands such as `push`; `pr` and `notes` (pushes receipts) when the run has ended.
     #[serde(default)]
     #[schemars(with = "Vec<String>", inner(regex(pattern = r"\S")))]
     pub tasks: Vec<ScmTask>,

@@ -7,8 +7,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "unknown-destroys",
         category: Category::FileSystem,
-        finds: "tells a program to delete, destroy or erase what it keeps",
-        instead: "Look with its read-only commands, and leave deleting to the user.",
+        finds: "tells a program to delete, destroy or erase its data",
+        instead: "Use its read-only commands, and leave deleting to the user.",
         patterns: Patterns::new(&[
             "* delete|destroy|purge|wipe|erase|erase_*|erase-*|nuke|obliterate|forget|unregister*|factory-reset|decommission|terminate|*-destroy|*-all-data|delete-*|destroy-*|purge-*|wipe-*|terminate-*|undeploy-*|remove-all|uninstall-all|drop-all|delete:all|*:destroy|*:purge|*:wipe",
             "* ?* delete|destroy|purge|wipe|erase|erase_*|erase-*|nuke|obliterate|forget|unregister*|factory-reset|decommission|terminate|*-destroy|*-all-data|delete-*|destroy-*|purge-*|wipe-*|terminate-*|undeploy-*|remove-all|uninstall-all|drop-all|delete:all|*:destroy|*:purge|*:wipe",
@@ -76,7 +76,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "unknown-publishes",
         category: Category::Exfiltration,
         finds: "tells a program to publish, deploy, upload or share something",
-        instead: "Prepare it and stop; publishing is the user's.",
+        instead: "Prepare it and stop; leave publishing to the user.",
         patterns: Patterns::new(&[
             "* publish|unpublish|deploy|undeploy|upload|yank|send|share|tunnel|funnel|push",
             "* ?* publish|unpublish|deploy|undeploy|upload|yank|send|share|tunnel|funnel",

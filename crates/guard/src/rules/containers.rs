@@ -43,7 +43,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "container-data",
         category: Category::Containers,
-        finds: "deletes containers, images or volumes wholesale, or volumes with data",
+        finds: "deletes many containers, images or volumes at once, or volumes with data",
         code: &[
             &["docker.from_env", "DockerClient", "dockerode", "podman.PodmanClient"],
             &[

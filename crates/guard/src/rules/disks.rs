@@ -69,7 +69,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "disk-volume",
         category: Category::Disks,
-        finds: "destroys a volume, pool or array, or removes what is mounted",
+        finds: "changes or destroys a volume, pool or array, or unmounts disks",
         instead: "Leave volumes and mounts alone and say what you need.",
         patterns: Patterns::new(&[
             "lvresize|lvconvert|pvresize|pvmove|lvcreate|lvextend|lvchange|lvrename|vgcreate|vgextend|vgchange|vgrename|vgexport|vgsplit|vgmerge|pvchange",

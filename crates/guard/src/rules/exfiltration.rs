@@ -116,7 +116,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "raw-connection",
         category: Category::Exfiltration,
-        finds: "sends data over a bare connection to another machine",
+        finds: "sends data over a plain network connection to another machine",
         instead: "Talk to services on this machine only; `nc -z` tests whether a port is open.",
         check: Check::Command(raw_connection),
         matches: &[

@@ -90,7 +90,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "write-unknown",
         category: Category::FileSystem,
-        finds: "writes to a path that only the output of a command names",
+        finds: "writes to a path that is only known from the output of a command",
         instead: "Write out the path, or put it behind a fixed folder, such as `build/$(date +%s).log`.",
         check: Check::Command(write_unknown),
         matches: &["echo x > $(cat target.txt)", "cp a \"$(npm root -g)/b\"", "tee \"$(./where.sh)\" < a"],

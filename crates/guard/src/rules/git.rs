@@ -81,7 +81,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "git-discard",
         category: Category::Git,
-        finds: "throws away work that is not committed",
+        finds: "discards work that is not committed",
         instead: "Commit first, or `git stash push`; undo single files with `git restore FILE`.",
         patterns: Patterns::new(&[
             "git reset --hard|--merge|--keep",
@@ -185,7 +185,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "git-rewrite",
         category: Category::Git,
-        finds: "rewrites history, or removes what git keeps to bring things back",
+        finds: "rewrites history, or removes what git keeps to restore lost work",
         instead: "Add commits; `git revert` undoes one.",
         patterns: Patterns::new(&[
             "p4 obliterate",
@@ -256,7 +256,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "git-hide",
         category: Category::Git,
         finds: "hides changes of files from git",
-        instead: "Let git see what changed; what does not belong into the repository goes into `.gitignore`.",
+        instead: "Let git see what changed; name files that do not belong in the repository in `.gitignore`.",
         patterns: Patterns::new(&["git update-index --assume-unchanged|--skip-worktree"]),
         matches: &[
             "git update-index --assume-unchanged src/a.py",

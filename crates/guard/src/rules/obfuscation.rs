@@ -26,7 +26,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "interactive-shell",
         category: Category::Obfuscation,
-        finds: "starts a shell or an interpreter that waits for what is typed later",
+        finds: "starts a shell or an interpreter that waits for later input",
         instead: "Give it the commands: `bash -c '...'`, or a script in the project.",
         check: Check::Command(interactive_shell),
         matches: &[
@@ -74,7 +74,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "unknown-code",
         category: Category::Obfuscation,
-        finds: "hands code to a shell or interpreter that is only known when it runs",
+        finds: "gives a shell or interpreter code that is only known when it runs",
         instead: "Write out the commands, or put them into a script in the project and run that.",
         check: Check::Obstacle(|obstacle| match obstacle {
             Obstacle::DynamicCode(what) => Some(format!("the code in `{what}` is not known")),
@@ -155,7 +155,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "unreadable",
         category: Category::Obfuscation,
-        finds: "is not a command line that can be read",
+        finds: "cannot be read as a command line",
         instead: "Close every quote and bracket, and put long scripts into a file.",
         check: Check::Obstacle(|obstacle| match obstacle {
             Obstacle::Unreadable(expected) => {
@@ -170,7 +170,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "too-deep",
         category: Category::Obfuscation,
-        finds: "nests brackets, or shells in shells, too deep to be judged",
+        finds: "nests brackets, or shells in shells, deeper than the guard can follow",
         instead: "Put the steps into a script in the project, one per line.",
         check: Check::Obstacle(|obstacle| match obstacle {
             Obstacle::TooDeep => Some("the command line is nested too deep".to_owned()),
@@ -183,7 +183,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "too-much",
         category: Category::Obfuscation,
-        finds: "is longer than 64 KiB, or would run more than can be followed",
+        finds: "is longer than 64 KiB, or would run more than the guard can follow",
         instead: "Write the content with the file tool, and put long scripts into a file.",
         check: Check::Obstacle(|obstacle| match obstacle {
             Obstacle::TooMuch => Some("the command line is too long, or would run too much".to_owned()),

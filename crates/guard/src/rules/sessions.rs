@@ -6,8 +6,8 @@ use crate::shell::RedirectKind;
 pub(super) const RULES: &[Rule] = &[Rule {
     id: "interactive-session",
     category: Category::Obfuscation,
-    finds: "starts a session that waits for what is typed later",
-    instead: "Give it what it is to do: `psql -c 'SELECT 1'`, `ssh HOST COMMAND`, or a file in the project.",
+    finds: "starts a session that waits for later input",
+    instead: "Give the input in the same command: `psql -c 'SELECT 1'`, `ssh HOST COMMAND`, or a file in the project.",
     patterns: Patterns::new(&[
         // Databases.
         "psql !-c|--command !-f|--file !-l|--list",

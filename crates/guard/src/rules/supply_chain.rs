@@ -108,7 +108,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "publish",
         category: Category::SupplyChain,
         finds: "publishes a package, an image or a release",
-        instead: "Prepare it and stop; publishing is the user's. Most tools have `--dry-run`.",
+        instead: "Prepare it and stop; leave publishing to the user. Most tools have `--dry-run`.",
         patterns: Patterns::new(&[
             "npm|pnpm|yarn|bun|lerna|jsr|deno|vsce|ovsx publish|unpublish|deprecate",
             "npm|pnpm owner|access|dist-tag|team|hook add|rm|set|grant|revoke|public|restricted",

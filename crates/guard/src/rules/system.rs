@@ -70,7 +70,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "open-permissions",
         category: Category::System,
-        finds: "lets everyone write, takes all rights away, or changes rights outside the project",
+        finds: "lets everyone write, removes all rights, or changes rights outside the project",
         instead: "Give the mode that is needed to the file that needs it, such as `chmod +x FILE`.",
         patterns: Patterns::new(&["icacls ~/grant ~Everyone:*"]),
         check: Check::Command(open_permissions),

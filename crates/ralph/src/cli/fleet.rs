@@ -8,7 +8,7 @@ mod board_args;
 #[cfg(not(feature = "nats"))]
 mod no_board;
 mod programs;
-mod prompts;
+mod run;
 pub(super) mod seen;
 mod stories;
 #[cfg(feature = "nats")]
@@ -96,7 +96,7 @@ struct LaneFlags {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Run(Box<prompts::FleetRunArgs>),
+    Run(Box<run::FleetRunArgs>),
     #[cfg(feature = "nats")]
     Work(work::FleetWorkArgs),
     Status(FleetStatusArgs),
@@ -177,7 +177,7 @@ pub(super) fn main(args: &FleetArgs, project: &Path) -> Result<u8> {
     ralph_sandbox::refuse_inside()?;
     match &args.command {
         None => stories::main(&args.flags, project),
-        Some(Command::Run(args)) => prompts::main(args, project),
+        Some(Command::Run(args)) => run::main(args, project),
         #[cfg(feature = "nats")]
         Some(Command::Work(args)) => work::main(args, project),
         #[cfg(feature = "nats")]

@@ -32,8 +32,6 @@ pub(super) struct PromptFlags {
     pub(super) prompt: Option<String>,
 
     /// Read the prompt from this file
-    ///
-    /// A loop reads it again before each iteration.
     #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "prompt")]
     pub(super) prompt_file: Option<PathBuf>,
 }

@@ -29,9 +29,9 @@ use crate::{
 
 /// Run the agent in a loop until it says that it is done and every guardrail passes
 ///
-/// Each iteration starts the agent with fresh context. Then all guardrails run. If one fails, the next iteration gets
-/// its output. If all pass, ralph commits the work (if the settings say so), and a completion response of the agent
-/// ends the loop.
+/// Each iteration reads the prompt file (`-f`) again and starts the agent with fresh context. Then all guardrails run. If
+/// one fails, the next iteration gets its output. If all pass, ralph commits the work (if the settings say so), and a
+/// completion response of the agent ends the loop.
 ///
 /// Example: ralph run --agent claude --guardrail "make test" "Make the tests pass"
 #[derive(Args, Debug, Default)]

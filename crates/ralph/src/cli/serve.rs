@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use clap::Args;
-use ralph_core::web_access::Actions;
+use ralph_core::serve_access::Actions;
 use ralph_sys::error::Result;
 
 use super::{persons_command::refuse_inside_run, print, session::bound_to, warn};

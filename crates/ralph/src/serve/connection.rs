@@ -3,7 +3,7 @@
 use std::{net::TcpStream, sync::Arc};
 
 use jiff::Timestamp;
-use ralph_core::web_access::{Actions, Head, Want, WebPlace, WebRefusal, has_tls, judge};
+use ralph_core::serve_access::{Actions, Head, Want, WebPlace, WebRefusal, has_tls, judge};
 use serde_json::{Value, json};
 
 use super::{

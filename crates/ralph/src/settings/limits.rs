@@ -33,7 +33,7 @@ pub(crate) struct Limits {
     #[serde(serialize_with = "seconds_or_off")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) max_time: Option<Duration>,
-    /// How long to wait for a quota in total. `0` means one day.
+    /// How long to wait for usage limits in total. `0` means one day.
     #[serde(serialize_with = "seconds_or_off")]
     #[schemars(schema_with = "schema::duration")]
     pub(crate) max_wait: Option<Duration>,

@@ -41,7 +41,7 @@ pub(crate) struct StoriesSettings {
     pub(crate) review_cap: u32,
     /// Do not review: a story is done when the agent that implements it says so.
     pub(crate) skip_review: bool,
-    /// Run the verify commands after every turn that changes code, not only at the end.
+    /// Run the verify commands after every turn that changes code, not only when a turn submits a story and at the end.
     pub(crate) verify_each_turn: bool,
 }
 

@@ -39,12 +39,12 @@ use crate::{
 
 /// Start a task, or continue it
 ///
-/// The prompt becomes the task's text, TASK.md, unless there is one. Ralph starts the agent until it writes DONE into
-/// the task's folder. Then ralph waits for the runs that the agent started, and runs the guardrails. If one fails, or
-/// a run takes too long, ralph renames DONE to DONE.refuted-N and starts the agent again. When the task stops, ralph
-/// names and ends the runs that are still working. The agent can also say that it waits for a person: with exit code
-/// 42, a message of type `wait_without_restart`, or a file `WAIT_WITHOUT_RESTART`. Then ralph exits with 6, and
-/// `ralph task resume` continues.
+/// The prompt becomes the task's text, TASK.md, unless there is one; ralph reads TASK.md again before each turn.
+/// Ralph starts the agent until it writes DONE into the task's folder. Then ralph waits for the runs that the agent
+/// started, and runs the guardrails. If one fails, or a run takes too long, ralph renames DONE to DONE.refuted-N
+/// and starts the agent again. When the task stops, ralph names and ends the runs that are still working. The agent
+/// can also say that it waits for a person: with exit code 42, a message of type `wait_without_restart`, or a file
+/// `WAIT_WITHOUT_RESTART`. Then ralph exits with 6, and `ralph task resume` continues.
 ///
 /// Example: ralph task run --task greeter -p "Make greet.sh greet the name it is given."
 #[derive(Args, Debug)]
