@@ -29,21 +29,39 @@ fn calls(env: &Env, word: &str) -> usize {
     calls.lines().filter(|line| line.split(' ').any(|it| it == word)).count()
 }
 
-#[test]
-fn one_look_serves_a_turn_and_its_commit() {
+/// How often ralph looks in each further iteration.
+fn looks_each(prepare: &dyn Fn(&Env)) -> usize {
     let turns = |count: usize| {
         let works = (1..count).map(|nth| vec![write("a", &nth.to_string()), say("Hm.")]);
         json!(works.chain([vec![write("a", "end"), done()]]).collect::<Vec<_>>())
     };
     let looks = [2, 6].map(|count| {
         let env = committing(&turns(count));
+        prepare(&env);
         noting(&env);
         env.run(&[]).exits(0);
-        assert_eq!(env.commits_made().len(), count + 1);
+        assert_eq!(env.commits_made().iter().filter(|subject| *subject == "Work").count(), count);
         calls(&env, "status")
     });
+    (looks[1] - looks[0]) / 4
+}
+
+#[test]
+fn one_look_serves_a_turn_and_its_commit() {
     // One before the turn, one after it, and one after the agent was asked for a message.
-    assert_eq!(looks[1] - looks[0], 3 * 4, "{looks:?}");
+    assert_eq!(looks_each(&|_| {}), 3);
+}
+
+#[test]
+fn in_a_large_repository_one_look_serves_the_next_turn_too() {
+    assert_eq!(looks_each(&enlarge), 2);
+    for hook in ["post-commit", "post-index-change", "reference-transaction", "pre-commit"] {
+        let with_hook = |env: &Env| {
+            enlarge(env);
+            env.sh(&format!("mkdir -p .git/hooks; cp /bin/true .git/hooks/{hook}"));
+        };
+        assert_eq!(looks_each(&with_hook), 3, "{hook}");
+    }
 }
 
 #[test]
@@ -101,6 +119,29 @@ fn what_others_stage_while_a_hook_runs_is_not_committed() {
         env.run(&[]).exits(0);
         assert_eq!(env.committed(), ["new.txt"], "{is_large}");
     }
+}
+
+#[test]
+fn what_is_left_of_a_commit_in_a_large_repository_is_as_another_look_finds_it() {
+    let env = committing(&json!([
+        [write("new.txt", "x"), shell("rm README.md; mkdir -p in; echo y >in/it"), say("Hm.")],
+        [write("new.txt", "y"), say("Hm.")],
+        [say("Hm.")],
+        [done()]
+    ]));
+    enlarge(&env);
+    // The user's, which no commit takes.
+    env.write("mine.txt", "mine\n");
+    env.run(&[]).exits(0);
+    let tree = |event: &Value| event["tree"].clone();
+    let (before, after) = (env.events("turn_started"), env.events("turn_ended"));
+    let ended = before.iter().skip(3).zip(after.iter().skip(2));
+    for (before, after) in ended {
+        assert!(tree(before).is_object(), "{before}");
+        assert_eq!(tree(before), tree(after));
+    }
+    // The third turn looked by what the second commit left, and the fourth after a turn that changed nothing.
+    assert_eq!(tree(&before[2]), tree(&after[2]));
 }
 
 #[test]

@@ -292,7 +292,8 @@ impl Driver {
         let Self { site, agent, prompts, containment, git, trees, stories, holder, .. } = self;
         let wording = holder.clone().filter(|holder| holder != site.run().state.crew().worker());
         let (git, look) = (git.as_ref(), trees.take());
-        Committing { site, git, agent, wording, prompts, containment, look }.commit();
+        let look = Committing { site, git, agent, wording, prompts, containment, look }.commit();
+        trees.keep(look);
         if let Some(stories) = stories {
             // The agent may have been asked for a message, and have done something else.
             stories.forget();

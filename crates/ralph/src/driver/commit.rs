@@ -6,7 +6,6 @@ mod message;
 use std::{
     ffi::OsString,
     io,
-    path::PathBuf,
     time::{Duration, Instant},
 };
 
@@ -27,7 +26,7 @@ use ralph_sys::{
 
 use super::{agent::Agent, containment::Containment, prompts::Prompts, site::Site};
 use crate::forge;
-use crate::project::git::{self, Change, Git, LastCommit, TreeLook, locks::lock_in};
+use crate::project::git::{self, Change, ChangeList, Git, LastCommit, NewCommit, TreeLook, locks::lock_in};
 use message::Worded;
 
 /// How much of an answer or of a refusal is looked at.
@@ -53,15 +52,17 @@ pub(super) struct Committing<'a> {
     pub(super) wording: Option<String>,
     pub(super) prompts: &'a mut Prompts,
     pub(super) containment: &'a mut Containment,
-    /// What the files are like, where nothing has run since they were looked at.
+    /// What the files are like, where nothing has run since that is known.
     pub(super) look: Option<TreeLook>,
 }
 
 impl Committing<'_> {
-    /// Does the SCM tasks in their order and records how the commit went.
-    pub(super) fn commit(mut self) {
+    /// Does the SCM tasks in their order and records how the commit went. Returns what the files are like now, where that is
+    /// known without another look.
+    pub(super) fn commit(mut self) -> Option<TreeLook> {
         let Some(scm) = self.site.setup.scm.clone() else {
-            return self.site.ledger.record(Event::CommitEnded(CommitEnd::NotWanted));
+            self.site.ledger.record(Event::CommitEnded(CommitEnd::NotWanted));
+            return self.look;
         };
         let mut end = CommitEnd::NotWanted;
         for task in &scm.tasks {
@@ -94,6 +95,7 @@ impl Committing<'_> {
             // After the other tasks, so that a ralph that is killed in between does them when it goes on.
             self.site.ledger.record(Event::CommitEnded(end));
         }
+        self.look
     }
 
     fn make_commit(&mut self, scm: &Scm) -> Result<CommitEnd> {
@@ -115,7 +117,8 @@ impl Committing<'_> {
             && announced.head != head
             && git.last_commit(&mut self.site.supervisor)?.message == announced.message.trim()
         {
-            return self.made(git);
+            let last = git.last_commit(&mut self.site.supervisor)?;
+            return self.made(git, last);
         }
         let has_moved = self.notice_lost_commits(git, head.as_deref())?;
         let mut listing = match look.filter(|look| look.head == head) {
@@ -125,6 +128,7 @@ impl Committing<'_> {
         let changes = git::since(&self.site.setup.dirty, listing.changes.clone());
         if changes.is_empty() {
             if !has_moved {
+                self.look = Some(TreeLook { head, listing });
                 return Ok(CommitEnd::Nothing);
             }
             return Ok(CommitEnd::Already { beyond: beyond::files(self.site, git)? });
@@ -145,8 +149,12 @@ impl Committing<'_> {
             }
         }
         self.site.ledger.record(Event::CommitStarted { head, message: message.clone(), boot: boot::id() });
-        match self.commit_patiently(git, &changes, &listing.staged, &message)? {
-            Ok(()) => self.made(git),
+        match self.commit_patiently(git, &changes, &listing, &message)? {
+            Ok(NewCommit { left }) => {
+                let last = git.last_commit(&mut self.site.supervisor)?;
+                self.look = left.map(|listing| TreeLook { head: Some(last.id.clone()), listing });
+                self.made(git, last)
+            }
             Err(output) => Ok(CommitEnd::Failed { output: truncate(&output, MAX_TOLD_CHARS) }),
         }
     }
@@ -176,11 +184,11 @@ impl Committing<'_> {
         &mut self,
         git: &Git,
         changes: &[Change],
-        staged: &[PathBuf],
+        listing: &ChangeList,
         message: &str,
-    ) -> io::Result<std::result::Result<(), String>> {
+    ) -> io::Result<std::result::Result<NewCommit, String>> {
         let until = Instant::now() + LOCK_TIMEOUT;
-        let (mut is_named, mut staged) = (false, Some(staged));
+        let (mut is_named, mut listing) = (false, Some(listing));
         loop {
             let Self { site, containment, .. } = &mut *self;
             let limit = call_timeout(&site.setup);
@@ -190,7 +198,7 @@ impl Committing<'_> {
                 let spec = withheld.iter().fold(spec, |spec, name| spec.without(*name));
                 containment.wrap(spec.within(limit))
             };
-            let committed = git.commit(&mut site.supervisor, changes, staged, message, &mut contain)?;
+            let committed = git.commit(&mut site.supervisor, changes, listing, message, &mut contain)?;
             let Some(lock) = committed.as_ref().err().and_then(|refusal| lock_in(refusal)) else {
                 return Ok(committed);
             };
@@ -198,7 +206,7 @@ impl Committing<'_> {
                 return Ok(committed);
             }
             // The other git may stage something.
-            staged = None;
+            listing = None;
             if !std::mem::replace(&mut is_named, true) {
                 let text = format!("git is locked by another process: ralph waits until {lock} is gone");
                 self.site.ledger.warn(text);
@@ -210,8 +218,8 @@ impl Committing<'_> {
         }
     }
 
-    fn made(&mut self, git: &Git) -> Result<CommitEnd> {
-        let LastCommit { short_id, message } = git.last_commit(&mut self.site.supervisor)?;
+    fn made(&mut self, git: &Git, last: LastCommit) -> Result<CommitEnd> {
+        let LastCommit { short_id, message, .. } = last;
         let subject = message.lines().next().unwrap_or_default().to_owned();
         Ok(CommitEnd::Made { commit: short_id, subject, beyond: beyond::files(self.site, git)? })
     }

@@ -7,12 +7,12 @@ use crate::project::git::{Git, TreeLook};
 
 /// The repository whose files tell whether anything comes of the work, also where ralph does not commit.
 ///
-/// Invariant: a look after a turn serves a commit that follows at once, and nothing else.
+/// Invariant: a look serves the commit and the turn that follow at once, and nothing else.
 pub(super) struct Trees {
     repository: Option<Git>,
     /// Whether a rule looks at them.
     watches: bool,
-    /// The last look, as long as nothing has run since.
+    /// What the files are like, as long as nothing has run since that is known.
     last: Option<TreeLook>,
 }
 
@@ -26,16 +26,22 @@ impl Trees {
         self.repository.as_ref()
     }
 
-    /// The files in short before a turn; nothing where no one wants to know. Hooks may have changed them after a commit.
-    pub(super) fn before_turn(&mut self, site: &mut Site) -> Option<Tree> {
-        self.forget();
-        self.look(site).map(|look| look.tree())
+    /// The files in short before a turn; nothing where no one wants to know. Looks only where it is not known what a commit
+    /// left, as where a hook may have changed them.
+    pub(super) fn before_turn(&mut self, site: &mut Site, head: Option<&String>) -> Option<Tree> {
+        let known = self.take().filter(|known| self.watches && known.head.as_ref() == head);
+        known.or_else(|| self.look(site)).map(|look| look.tree())
     }
 
     /// The same after it; the look is kept for a commit that follows.
     pub(super) fn after_turn(&mut self, site: &mut Site) -> Option<Tree> {
         self.last = self.look(site);
         self.last.as_ref().map(TreeLook::tree)
+    }
+
+    /// What the files are like after a commit.
+    pub(super) fn keep(&mut self, look: Option<TreeLook>) {
+        self.last = look;
     }
 
     /// The last look, if nothing has run since.

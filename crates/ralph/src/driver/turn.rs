@@ -165,7 +165,8 @@ impl Driver {
             Some(stories) => Some(stories.before_turn(site, git.as_ref(), &turn)?),
             None => None,
         };
-        Ok(Turn { tasks, tree: trees.before_turn(site), ..turn })
+        let tree = trees.before_turn(site, turn.head.as_ref());
+        Ok(Turn { tasks, tree, ..turn })
     }
 }
 

@@ -24,9 +24,10 @@ use ralph_sys::{
 
 use listed::since_commit;
 
+pub(crate) use commit::NewCommit;
 pub(crate) use exclude::{OWN_FILES, exclude_own_files};
 pub(crate) use kept::RestoredFiles;
-pub(crate) use listed::TreeLook;
+pub(crate) use listed::{ChangeList, TreeLook};
 pub(crate) use unfinished::Unfinished;
 
 /// Everything git prints that ralph looks at fits in here, except the list of changes.
@@ -72,6 +73,7 @@ pub(crate) struct FileChange {
 /// The commit that is checked out.
 #[derive(Debug)]
 pub(crate) struct LastCommit {
+    pub(crate) id: String,
     /// As people write it.
     pub(crate) short_id: String,
     /// The whole of it.
@@ -168,10 +170,11 @@ impl Git {
 
     /// The commit of HEAD.
     pub(crate) fn last_commit(&self, supervisor: &mut Supervisor) -> io::Result<LastCommit> {
-        let captured = self.call(supervisor, &["log", "-1", "--format=%h%x00%B"])?;
+        let captured = self.call(supervisor, &["log", "-1", "--format=%H%x00%h%x00%B"])?;
         let out = text(&captured.out);
-        let (short_id, message) = out.split_once('\0').unwrap_or((&out, ""));
-        Ok(LastCommit { short_id: short_id.to_owned(), message: message.trim().to_owned() })
+        let mut parts = out.splitn(3, '\0').map(|part| part.trim().to_owned());
+        let mut next = || parts.next().unwrap_or_default();
+        Ok(LastCommit { id: next(), short_id: next(), message: next() })
     }
 
     /// Whether one commit is in the history of the other.

@@ -134,7 +134,7 @@ fn commit(
         return Ok(false);
     }
     match git.commit(supervisor, &changes, None, &format!("chore: archive {name}"), &mut Ok)? {
-        Ok(()) => Ok(true),
+        Ok(_) => Ok(true),
         Err(refusal) => Err(Error::new(format!(
             "the files are in {}, but git could not commit them: {refusal}",
             folder.display()

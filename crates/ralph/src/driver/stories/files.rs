@@ -288,7 +288,8 @@ impl Findings {
         if changes.is_empty() {
             return Ok(());
         }
-        git.commit(supervisor, &changes, None, &self.message(), &mut without_hooks)?.map_err(io::Error::other)
+        let made = git.commit(supervisor, &changes, None, &self.message(), &mut without_hooks)?;
+        made.map(|_| ()).map_err(io::Error::other)
     }
 
     fn message(&self) -> String {

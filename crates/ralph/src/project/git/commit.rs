@@ -8,7 +8,7 @@ use ralph_sys::{
     process::{Spec, Supervisor},
 };
 
-use super::{Change, DIFF, Git, MAX_CHANGES_LEN, MAX_OUTPUT_LEN};
+use super::{Change, ChangeList, DIFF, Git, MAX_CHANGES_LEN, MAX_OUTPUT_LEN};
 
 /// With more paths than these git takes long to compare each file with each path.
 const MANY: usize = 200;
@@ -16,24 +16,44 @@ const MANY: usize = 200;
 const LARGE_INDEX_LEN: u64 = 256 * 1024;
 /// What git runs while it makes a commit.
 const HOOKS: [&str; 3] = ["pre-commit", "prepare-commit-msg", "commit-msg"];
+/// What else git runs when the index or a branch changes.
+const LATE_HOOKS: [&str; 3] = ["post-commit", "post-index-change", "reference-transaction"];
+
+/// A commit that git has made.
+#[derive(Debug)]
+pub(crate) struct NewCommit {
+    /// What the files are like if no one changed them meanwhile; nothing where a hook may have.
+    pub(crate) left: Option<ChangeList>,
+}
+
+/// What else runs when a commit is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Hooked {
+    /// Nothing.
+    No,
+    /// Something, but not while others could stage a file that would be committed.
+    Late,
+    /// Something may, for as long as it likes, before the commit is made.
+    Yes,
+}
 
 impl Git {
-    /// Commits these files as they are now and nothing else; returns what git printed if it refuses. `staged` are the paths of
-    /// which the index has something else than HEAD, where that was looked at just now. `contain` makes each call one that runs
-    /// where the agent runs.
+    /// Commits these files as they are now and nothing else; returns what git printed if it refuses. `listing` is what all
+    /// files are like, where that was looked at just now. `contain` makes each call one that runs where the agent runs.
     pub(crate) fn commit(
         &self,
         supervisor: &mut Supervisor,
         changes: &[Change],
-        staged: Option<&[PathBuf]>,
+        listing: Option<&ChangeList>,
         message: &str,
         contain: &mut dyn FnMut(Spec) -> io::Result<Spec>,
-    ) -> io::Result<Result<(), String>> {
+    ) -> io::Result<Result<NewCommit, String>> {
         // What others have staged stays staged, except in a merge, which git commits only whole.
         let merging = self
             .call(supervisor, &["rev-parse", "--verify", "--quiet", "MERGE_HEAD"])
             .is_ok_and(|it| succeeded(&it));
-        let is_whole = merging || self.may_commit_index(supervisor, changes, staged)?;
+        let hooked = self.hooked(supervisor, changes)?;
+        let is_whole = merging || self.may_commit_index(supervisor, changes, listing, hooked)?;
         let is_many = !merging && is_whole && MANY < changes.len();
         let stage = if is_many && !changes.iter().any(is_repository) {
             vec![self.stage_at_once(changes)]
@@ -51,7 +71,9 @@ impl Git {
         } else {
             self.spec_of(&[&commit[..], &["--only"]].concat(), &changes.iter().collect::<Vec<_>>())
         };
-        in_turn(supervisor, vec![commit], contain)
+        let left = listing.filter(|_| is_whole && !merging && hooked == Hooked::No);
+        let made = in_turn(supervisor, vec![commit], contain)?;
+        Ok(made.map(|()| NewCommit { left: left.and_then(|listing| self.without(listing, changes)) }))
     }
 
     /// Whether the index itself can be committed, which is quick: `--only` has git make a second one and look at every file twice.
@@ -59,10 +81,11 @@ impl Git {
         &self,
         supervisor: &mut Supervisor,
         changes: &[Change],
-        staged: Option<&[PathBuf]>,
+        listing: Option<&ChangeList>,
+        hooked: Hooked,
     ) -> io::Result<bool> {
         // What is left for a large repository with hooks is slow, and right.
-        let is_needed = MANY < changes.len() || changes.iter().any(|change| self.is_new_folder(change));
+        let is_needed = self.needs_index(changes);
         if !is_needed && !self.is_large() {
             return Ok(false);
         }
@@ -71,10 +94,16 @@ impl Git {
             return Ok(false);
         }
         // While a hook runs, the index is not locked, and others can stage something.
-        if !is_needed && self.has_hooks(supervisor)? {
+        if !is_needed && hooked == Hooked::Yes {
             return Ok(false);
         }
-        staged.map_or_else(|| self.is_alone(supervisor, changes), |staged| Ok(is_all(staged, changes)))
+        let is_staged_alone = |listing: &ChangeList| Ok(is_all(&listing.staged, changes));
+        listing.map_or_else(|| self.is_alone(supervisor, changes), is_staged_alone)
+    }
+
+    /// Whether `--only` takes far too long, or cannot do it.
+    fn needs_index(&self, changes: &[Change]) -> bool {
+        MANY < changes.len() || changes.iter().any(|change| self.is_new_folder(change))
     }
 
     /// Whether this was a file and is a folder, which `--only` takes for a repository.
@@ -90,8 +119,12 @@ impl Git {
         index.and_then(|index| index.metadata().ok()).is_some_and(|it| LARGE_INDEX_LEN <= it.len())
     }
 
-    /// Whether something runs while a commit is made, by a file or by the configuration.
-    fn has_hooks(&self, supervisor: &mut Supervisor) -> io::Result<bool> {
+    /// What else runs when a commit is made, by a file or by the configuration. Small repositories are not asked: each
+    /// look at them is quick.
+    fn hooked(&self, supervisor: &mut Supervisor, changes: &[Change]) -> io::Result<Hooked> {
+        if !self.is_large() || self.needs_index(changes) {
+            return Ok(Hooked::Yes);
+        }
         // Not `spec`, which has no hooks.
         let folder = supervisor.capture(
             self.committing(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"]),
@@ -99,7 +132,24 @@ impl Git {
         )?;
         let configured = self.call(supervisor, &["config", "--get-regexp", r"^hook\..*\.command$"])?;
         let folder = PathBuf::from(OsStr::from_bytes(folder.out.trim_ascii_end()));
-        Ok(!configured.out.is_empty() || HOOKS.iter().any(|name| folder.join(name).exists()))
+        let has = |names: [&str; 3]| names.iter().any(|name| folder.join(name).exists());
+        Ok(match (!configured.out.is_empty() || has(HOOKS), has(LATE_HOOKS)) {
+            (true, _) => Hooked::Yes,
+            (false, true) => Hooked::Late,
+            (false, false) => Hooked::No,
+        })
+    }
+
+    /// What is left of the changes when these are committed; nothing where a commit does not settle a path, as with
+    /// repositories in folders.
+    fn without(&self, listing: &ChangeList, committed: &[Change]) -> Option<ChangeList> {
+        if committed.iter().any(|change| self.top.join(&change.path).is_dir()) {
+            return None;
+        }
+        let own: BTreeSet<&PathBuf> = committed.iter().map(|change| &change.path).collect();
+        let changes = listing.changes.iter().filter(|change| !own.contains(&change.path)).cloned().collect();
+        // Nothing else was staged.
+        Some(ChangeList { changes, staged: Vec::new() })
     }
 
     /// Puts the files into the index.
