@@ -119,7 +119,7 @@ fn times(said: &Path, items: usize, begun: f64) -> Result<Times> {
 /// Medians of a whole fleet, in seconds: from handed in to landed; and what one item takes.
 fn whole(place: &Place, tools: &Tools, items: usize, lanes: u32) -> Result<(f64, f64)> {
     let field = Field::new(place, tools, server(tools)?, SILENCE)?;
-    let agent = field.agent("date +%N >>folder-0/file-$RALPH_LANE")?;
+    let agent = field.agent("date +%N >folder-0/file-$$")?;
     let mut fleet = field.start_fleet(&agent, items)?;
     let watch = field.watch()?;
     let _worker = field.start_worker(1, &agent, &field.server.url(), lanes)?;
