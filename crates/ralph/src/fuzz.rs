@@ -223,10 +223,10 @@ pub fn bus(bytes: &[u8]) {
 pub fn transcript(bytes: &[u8]) {
     let since = Timestamp::UNIX_EPOCH;
     let (message, _) = last_message(bytes, since);
-    let waiting = queue::waiting(bytes, since);
+    let (waiting, _) = queue::waiting(bytes, since);
     let _ = last_reading(bytes);
     let odd = [bytes, b"\nno JSON\n"].concat();
-    assert_eq!((last_message(&odd, since).0, queue::waiting(&odd, since)), (message, waiting));
+    assert_eq!((last_message(&odd, since).0, queue::waiting(&odd, since).0), (message, waiting));
 }
 
 /// Judges what an agent asks for: a command line, and what a hook may be given. What is forbidden stays forbidden,

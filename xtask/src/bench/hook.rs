@@ -35,8 +35,8 @@ pub(super) fn measure(place: &Place, effort: Effort, table: &mut Table) -> Resul
             ("post-tool-use", Box::new(|| case.hook("post-tool-use", &after))),
         ],
     )?;
-    table.ratio("hook pre-tool-use, against a static no-op", noop.seconds, pre.seconds, 2.0);
-    table.ratio("hook post-tool-use, 20 MB transcript", noop.seconds, post.seconds, 2.0);
+    table.ratio("hook pre-tool-use, against a static no-op", noop.seconds, pre.seconds, 2.5);
+    table.ratio("hook post-tool-use, 20 MB transcript", noop.seconds, post.seconds, 2.5);
     table.note(format!("hooks, {note}"));
     let stop = case.input("Stop", &json!({"last_assistant_message": "Not yet."}))?;
     let ([noop, status, stop], note) = interleave(

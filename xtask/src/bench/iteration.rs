@@ -41,7 +41,7 @@ pub(super) fn measure(place: &Place, effort: Effort, table: &mut Table) -> Resul
     let overhead = (ours_many.seconds - ours_few.seconds) / each - own;
     table.ratio("overhead of an iteration, against bash", floor, overhead, 3.0);
     let whole = |run: Sample| run.seconds / f64::from(MANY) - own;
-    table.ratio("  with a share of the start", whole(bare_many), whole(ours_many), 3.0);
+    table.ratio("  with a share of the start", whole(bare_many), whole(ours_many), 4.0);
     table.note(format!("iteration, {note}; the agent's own time: {}", seconds(own)));
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Takes in what an agent prints during a turn.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use ralph_agents::{
     Adapter, AgentEvent, Parser, Usage,
@@ -183,8 +183,8 @@ fn take(
     match event {
         AgentEvent::Text { text, joins } => {
             let own = match echo {
-                Some(echo) => echo.strip(text),
-                None => text.clone(),
+                Some(echo) => Cow::Owned(echo.strip(text)),
+                None => Cow::Borrowed(text.as_str()),
             };
             hear(words, &own, *joins);
             scanner.push(&own, *joins);

@@ -5,7 +5,7 @@
 use std::{collections::VecDeque, path::Path};
 
 use jiff::Timestamp;
-use ralph_agents::transcript::{Reach, last_message, queue};
+use ralph_agents::transcript::{Reach, last_message, queue::waiting};
 use ralph_sys::files;
 
 use super::context::end_of;
@@ -18,23 +18,24 @@ const FIRST_LEN: u64 = 256 * 1024;
 
 /// The last message of the agent since a moment.
 pub(super) fn last_message_since(path: &str, since: Timestamp) -> Option<String> {
-    let mut file = files::open(Path::new(path)).ok()?;
-    let length = file.metadata().ok()?.len();
-    let mut size = FIRST_LEN;
-    loop {
-        let (message, reach) = last_message(&end_of(&mut file, length, size)?, since);
-        if reach == Reach::Whole || length <= size || MAX_SEARCHED_LEN <= size {
-            return Some(message);
-        }
-        size *= 8;
-    }
+    search(path, |tail| last_message(tail, since))
 }
 
 /// What the user has typed since a moment and the host has not read yet.
 pub(super) fn waiting_since(path: &str, since: Timestamp) -> VecDeque<String> {
-    let tail = files::open(Path::new(path)).ok().and_then(|mut file| {
-        let length = file.metadata().ok()?.len();
-        end_of(&mut file, length, MAX_SEARCHED_LEN)
-    });
-    queue::waiting(&tail.unwrap_or_default(), since)
+    search(path, |tail| waiting(tail, since)).unwrap_or_default()
+}
+
+/// Looks at more and more of the end of a transcript until there is no need for what is before it.
+fn search<T>(path: &str, mut look: impl FnMut(&[u8]) -> (T, Reach)) -> Option<T> {
+    let mut file = files::open(Path::new(path)).ok()?;
+    let length = file.metadata().ok()?.len();
+    let mut size = FIRST_LEN;
+    loop {
+        let (found, reach) = look(&end_of(&mut file, length, size)?);
+        if reach == Reach::Whole || length <= size || MAX_SEARCHED_LEN <= size {
+            return Some(found);
+        }
+        size = (size * 8).min(MAX_SEARCHED_LEN);
+    }
 }
