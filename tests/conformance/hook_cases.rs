@@ -49,7 +49,7 @@ pub(crate) fn a_destructive_call_is_denied(ground: Ground) {
     );
     assert_eq!((&decisions[1]["decision"], decisions.len()), (&json!("allow"), 2), "{outcome}");
     assert!(outcome.stderr.contains("The guard refused: Bash rm -rf .git"), "{outcome}");
-    assert!(outcome.turns()[0]["denials"].is_null(), "nobody is sent to the agent's own rules\n{outcome}");
+    assert!(outcome.turns()[0]["denials"].is_null(), "no one is sent to the agent's own rules\n{outcome}");
 }
 
 /// What the guard cannot see, a script does: it writes a file that is there to take the hook away.

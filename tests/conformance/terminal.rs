@@ -111,7 +111,7 @@ impl Drop for Terminal<'_> {
     }
 }
 
-/// Reads until nobody holds the other end, and says where the cursor is when it is asked: Codex waits for that.
+/// Reads until no process holds the other end, and says where the cursor is when it is asked: Codex waits for that.
 fn read_into(mut terminal: File, screen: Arc<Mutex<Vec<u8>>>) {
     const WHERE: &[u8] = b"\x1b[6n";
     thread::spawn(move || {

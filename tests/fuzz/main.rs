@@ -220,7 +220,7 @@ proptest! {
 
 #[test]
 fn what_is_whole_is_understood() {
-    // Otherwise the tests above would spoil what nobody reads anyway.
+    // Otherwise the tests above would spoil what no one reads anyway.
     for stream in recordings() {
         target("stream")(&stream);
     }

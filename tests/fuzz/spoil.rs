@@ -24,7 +24,7 @@ pub(crate) enum Spoil {
     Lose(u16, u16),
 }
 
-/// What nobody expects.
+/// What no one expects.
 const INSERTS: [&[u8]; 17] = [
     b"\0",
     b"\xff\xfe",

@@ -170,7 +170,7 @@ fn what_is_no_plain_file_is_refused() {
     fs::create_dir(&bus).expect("a folder");
     refused("is a directory");
     fs::remove_dir(&bus).expect("the folder");
-    // Nobody waits for the other end of a pipe.
+    // No one waits for the other end of a pipe.
     env.sh(&format!("mkfifo '{}'", bus.display())).exits(0);
     assert!(fs::metadata(&bus).expect("a pipe").file_type().is_fifo());
     refused("is no regular file");

@@ -18,7 +18,7 @@ pub(crate) const NOBODY: u32 = 65_534;
 /// Who attacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum As {
-    /// Whoever runs the tests.
+    /// The user who runs the tests.
     Me,
     /// A user without any privileges.
     Nobody,
@@ -57,7 +57,7 @@ pub(crate) fn can_be(user: As) -> bool {
     can
 }
 
-/// The programs where everybody can read them: a build folder may be in somebody's home.
+/// The programs where everyone can read them: a build folder may be in a user's home.
 pub(crate) fn programs() -> PathBuf {
     static MADE: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
     let (_, path) = MADE.get_or_init(|| {

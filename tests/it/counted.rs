@@ -26,7 +26,7 @@ class More(unittest.TestCase):
         self.assertEqual(1, 1)
 ";
 
-/// A loop that commits, with unittest as its guardrail; whoever claims does it twice.
+/// A loop that commits, with unittest as its guardrail; an agent that claims does it twice.
 fn unittest(turn: Value) -> Env {
     let env = Env::new()
         .with_git()

@@ -39,7 +39,7 @@ fn a_wrong_guardrail_can_be_corrected_between_two_resumes() {
     let env = env.guardrails(&["true"]);
     env.ralph(&["resume", "-m", "3"]).exits(0).says("`test -e other` → `true`");
     assert_eq!(env.events("edits_taken").len(), 2);
-    // Whoever asks later is told what the run was judged by.
+    // A person who asks later is told what the run was judged by.
     env.ralph(&["logs"]).exits(0).prints("guardrails: `test -e other` → `true`");
 }
 

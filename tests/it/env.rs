@@ -352,7 +352,7 @@ impl Env {
         self.start_command(self.command(RALPH).args(args))
     }
 
-    /// Starts a command; what it prints goes into files, so that nobody who is left behind holds the test.
+    /// Starts a command; what it prints goes into files, so that no process that is left behind holds the test.
     pub(crate) fn start_command(&self, command: &mut Command) -> Running {
         let printed = |what: &str| {
             let builder = tempfile::Builder::new().prefix(what).tempfile_in(self.root.path());

@@ -42,7 +42,7 @@ const KILL_AT: &str = "RALPH_TEST_KILL_AT";
 /// What ralph calls its commit when it takes a submission back.
 const TAKEN_BACK: &str = "ralph: take back what did not pass its checks";
 
-/// How a prompt begins that somebody has worked on before.
+/// How a prompt begins that an agent has worked on before.
 const CONTINUE: &str = "Continue working on the following:\n\n";
 
 /// All that a run leaves behind for its user.
@@ -226,7 +226,7 @@ fn collect(project: &Path, folder: &Path, into: &mut BTreeMap<String, String>) {
     }
 }
 
-/// The record is whole: every line, one end, no commit twice, no turn that nobody knows the end of.
+/// The record is whole: every line, one end, no commit twice, no turn that no one knows the end of.
 #[track_caller]
 fn check_record(env: &Env) {
     let journal = env.journal();
@@ -271,7 +271,7 @@ fn run_survives_a_kill_at_every_event() {
 }
 
 #[test]
-fn whoever_stands_in_survives_a_kill_at_every_event() {
+fn an_agent_that_stands_in_survives_a_kill_at_every_event() {
     RELAYED.check();
 }
 

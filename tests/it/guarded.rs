@@ -283,7 +283,7 @@ fn a_loop_inside_a_conversation_is_guarded_and_recorded() {
     }
     ask(&env, &["stop", "--in-loop-only"], &recorded("claude-stop", "s"));
     assert_eq!(decisions(&env), ["allow", "block"]);
-    // Another conversation in the same folder is nobody's loop.
+    // Another conversation in the same folder is no one's loop.
     call["session_id"] = json!("other");
     assert_eq!(ask(&env, &scope, &call), Value::Null);
 }

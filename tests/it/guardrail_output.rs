@@ -17,7 +17,7 @@ fn report(env: &Env) -> String {
 }
 
 #[test]
-fn escape_sequences_reach_nobody() {
+fn escape_sequences_reach_no_one() {
     let printing = r"printf 'a \033[1;31mred\033[0m \033]0;title\007word \033(Bof\033[K \302\2331mit\n'";
     let env = Env::new().guardrails(&[&fails_once(printing)]).turns(json!([[say("Hm.")], [say("Hm.")]]));
     let output =

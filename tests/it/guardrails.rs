@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::env::{Env, done, say, shell, touch, write};
 
-/// One turn, these guardrails, and what the second turn is told. Nobody looked before the first.
+/// One turn, these guardrails, and what the second turn is told. No one looked before the first.
 #[track_caller]
 fn second_prompt(guardrails: Value) -> String {
     let env = Env::new().turns(json!([[say("Hm.")]])).settings(json!({ "guardrails": guardrails }));

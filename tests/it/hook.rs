@@ -46,7 +46,7 @@ const EVENTS: [&str; 7] = [
 ];
 
 #[test]
-fn damaged_input_traps_nobody() {
+fn damaged_input_traps_no_one() {
     let env = Env::new();
     for input in ["", "{", "null", "[1]", "\0\0", "{\"session_id\":", "\u{feff}{}"] {
         for event in EVENTS {
@@ -136,7 +136,7 @@ fn the_plugin_judges_only_in_loops() {
     assert_eq!(ask(&env, &scope, &input), Value::Null);
     env.write(".ralph-active", "not JSON");
     assert_eq!(ask(&env, &scope, &input), Value::Null);
-    // Nobody has this number.
+    // No process has this number.
     env.write(".ralph-active", "{\"pid\": 2147483647}");
     assert_eq!(ask(&env, &scope, &input), Value::Null);
     env.write(".ralph-active", &format!("{{\"pid\": {}}}", std::process::id()));

@@ -261,7 +261,7 @@ fn a_child_outlives_a_ralph_that_is_killed_while_its_agent_waits_for_it() {
     ralph.kill_9();
     let agent = json!(pid_in(&env.path("agent.pid")).expect("a number"));
     poll("the end of the agent", || (!is_alive(&agent)).then_some(()));
-    // The guardian is done when nobody of the run is left; the child is of another run.
+    // The guardian is done when no process of the run is left; the child is of another run.
     poll("the end of the guardian", || {
         let parent = records(&env)[0]["run"].as_str().expect("an id").to_owned();
         env.alive().iter().all(|(_, line)| !line.contains(&format!("guardian\0{parent}\0"))).then_some(())

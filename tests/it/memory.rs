@@ -128,7 +128,7 @@ fn a_resume_reads_the_record_again_when_it_has_the_lock() {
     env.nothing_left();
     touch(&env.path("began.go"));
 
-    // Somebody still ends what is left of the run, and has its locks.
+    // Another process still ends what is left of the run, and has its locks.
     let path = env.newest_run().join("journal.jsonl");
     let mut journal = fs::OpenOptions::new().append(true).open(&path).expect("a journal");
     let tree = File::open(env.project()).expect("a folder");

@@ -238,7 +238,7 @@ fn the_repository_around_is_not_meant() {
 }
 
 #[test]
-fn odd_files_in_the_place_of_plan_and_notes_hold_nobody() {
+fn odd_files_in_the_place_of_plan_and_notes_hold_no_one() {
     let env = repository();
     fs::create_dir(env.path("implementation_plan.md")).expect("a folder");
     refused(&env, &["build"], "Implementation plan not found");

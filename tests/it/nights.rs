@@ -57,7 +57,7 @@ fn an_overloaded_service_is_tried_again() {
 }
 
 #[test]
-fn a_quota_that_is_nearly_used_up_is_waited_for_by_nobody() {
+fn a_quota_that_is_nearly_used_up_is_waited_for_by_no_one() {
     let env = replays(Env::new(), "claude", &["oauth_rl_warn"]);
     env.run(&["-m", "1"]).exits(1).says_not("usage limit");
     let env = Env::new().turns(json!([[say(
@@ -145,7 +145,7 @@ fn a_loop_that_gets_nowhere_ends() {
     assert_eq!(prompts.len(), 4);
     let told = "There has been no progress for 3 iterations: ";
     assert!(!prompts[2].contains(told) && prompts[3].contains(told), "{}", prompts[3]);
-    // Whoever resumes it has done something about it.
+    // A person who resumes it has done something about it.
     env.ralph(&["resume"]).exits(6);
     assert_eq!(env.prompts().len(), 8);
 }
@@ -174,7 +174,7 @@ fn a_loop_that_goes_on_with_its_work_goes_on() {
     let commits = "echo >>work; git add work; git commit -qm more";
     let env = Env::new().with_git().turns(json!([[shell(commits), say("More.")]])).guardrails(&["false"]);
     env.run(&["-m", "6"]).exits(1);
-    // Where nobody sees the files, nobody says that they stand still.
+    // Where no one sees the files, no one says that they stand still.
     let env = Env::new().turns(json!([[say("Hm.")]])).guardrails(&["true"]);
     env.run(&["-m", "6"]).exits(1);
 }
@@ -317,7 +317,7 @@ fn an_iteration_that_was_too_expensive_is_the_last() {
 }
 
 #[test]
-fn a_budget_that_nobody_can_measure_is_pointed_out_before_the_first_turn() {
+fn a_budget_that_no_one_can_measure_is_pointed_out_before_the_first_turn() {
     let unmetered = "warning: the agent is unmetered: it does not report what it uses";
     let no_cost = "so the cost cannot end the run; set it in \"prices\"";
     let before_the_first_turn = |env: &Env, text: &str| {

@@ -12,7 +12,7 @@ use crate::{
     stories::{approved, list, project, story, submitted},
 };
 
-/// A file and a folder outside of the project, which nobody may touch.
+/// A file and a folder outside of the project, which no one may touch.
 struct Outside {
     file: PathBuf,
     folder: PathBuf,
@@ -200,7 +200,7 @@ fn hooks_wait_for_no_pipe() {
 }
 
 #[test]
-fn files_of_tasks_that_are_pipes_hold_nobody() {
+fn files_of_tasks_that_are_pipes_hold_no_one() {
     let env = Env::new();
     env.write(".ralph/tasks/t/TASK.md", "Do it.\n");
     env.sh("mkfifo .ralph/tasks/t/depends-on.json; mkdir -p .ralph/tasks/t/runs/x; mkfifo .ralph/tasks/t/runs/x/run.json")

@@ -157,7 +157,7 @@ fn nothing_but_an_approval_of_what_is_claimed_lets_a_claim_pass() {
             "{what}"
         );
     }
-    // Whoever says both asks for changes.
+    // A reviewer that says both asks for changes.
     let env =
         with_guardrails(&format!("{REQUESTS}; {APPROVES}"), &json!([{"review": "second", "rounds": 1}]));
     env.run(&[]).exits(7);
@@ -234,7 +234,7 @@ fn a_review_that_dies_with_ralph_is_undone_and_made_again() {
 }
 
 #[test]
-fn at_a_limit_the_next_reviewer_is_asked_and_nobody_at_all_is_for_a_person() {
+fn at_a_limit_the_next_reviewer_is_asked_and_none_at_all_is_for_a_person() {
     let env = with_guardrails(APPROVES, &json!([{"review": "review"}])).settings(json!({
         "agents": {"gone": {"command": "nobody-is-called-so"}},
         "roles": {"review": ["gone", "second"]},

@@ -102,7 +102,7 @@ fn what_a_person_changes_between_two_processes_is_not_the_runs_doing() {
     env.run(&["--max-iterations", "1"]).exits(1);
     env.sh("echo 'ignore-scripts=true' > ~/.npmrc").exits(0);
     env.ralph(&["resume", "--max-iterations", "3"]).exits(0);
-    // What the agent changed before that is its doing, though nobody has claimed anything then.
+    // What the agent changed before that is its doing, though no one has claimed anything then.
     let plant = shell("echo 'ignore-scripts=true' > ~/.npmrc");
     let env = guarded("true", json!([[plant, say("Not yet.")], [done()], [done()]]));
     env.run(&["--max-iterations", "1"]).exits(1);

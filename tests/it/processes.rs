@@ -49,7 +49,7 @@ fn an_agent_that_ignores_signals_is_killed() {
 }
 
 #[test]
-fn a_grandchild_with_the_pipe_holds_nobody() {
+fn a_grandchild_with_the_pipe_holds_no_one() {
     let env = Env::new()
         .turns(json!([[shell("sleep 600 & echo $! >child.pid"), done()]]))
         .guardrails(&[&has_ended("child.pid")]);
@@ -289,7 +289,7 @@ fn a_loop_may_run_inside_a_loop() {
 }
 
 #[test]
-fn children_of_whoever_became_ralph_are_left_alone() {
+fn children_of_the_process_that_became_ralph_are_left_alone() {
     let env = Env::new().turns(json!([[done()]])).guardrails(&["true"]);
     let output = env.sh(&format!("sleep 322 & echo $! > theirs; exec '{RALPH}' run -p x")).exits(0);
     let theirs = pid_in(&env.path("theirs")).expect("a number");

@@ -50,7 +50,7 @@ impl Pty {
     pub(crate) fn ends(&mut self) {
         poll("its end", || self.child.try_wait().expect("a child"));
         let screen = Arc::clone(&self.screen);
-        // The reader lets go of the screen when nobody is left to write.
+        // The reader lets go of the screen when no process is left to write.
         poll("the last of it", || (Arc::strong_count(&screen) == 2).then_some(()));
     }
 
@@ -117,7 +117,7 @@ impl Drop for Pty {
     }
 }
 
-/// Starts the command in a new terminal that nobody looks at. When the terminal is dropped, the line is cut.
+/// Starts the command in a new terminal that no one looks at. When the terminal is dropped, the line is cut.
 pub(crate) fn unwatched(command: &mut Command) -> (File, Child) {
     opened(command, None)
 }
@@ -147,7 +147,7 @@ fn opened(command: &mut Command, columns: Option<u16>) -> (File, Child) {
     (File::from(master), child)
 }
 
-/// Reads until nobody holds the other end.
+/// Reads until no process holds the other end.
 fn read_into(mut terminal: File, screen: Arc<Mutex<Vec<u8>>>) {
     thread::spawn(move || {
         let mut bytes = [0; 4096];

@@ -119,7 +119,7 @@ fn findings_wait_for_a_person() {
 }
 
 #[test]
-fn whoever_is_killed_makes_no_second_pull_request() {
+fn a_process_that_is_killed_makes_no_second_pull_request() {
     let Some((env, server)) = world("github.com") else { return };
     env.run(&[]).exits(0);
     let journal = journal_of(&env.newest_run());

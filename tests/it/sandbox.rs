@@ -286,7 +286,7 @@ fn protected_paths_stay_as_they_are() {
 fn nothing_that_is_open_is_inherited() {
     for level in ["embedded", "bwrap", "landlock"].into_iter().filter(|level| works(level)) {
         let env = Env::new();
-        // A folder outside, open for whoever comes next.
+        // A folder outside, open for the process that comes next.
         let write = "echo x >/proc/self/fd/9/written";
         let outside = env.root().join("outside");
         fs::create_dir(&outside).expect("a folder");
@@ -361,7 +361,7 @@ fn secrets_are_not_seen() {
 }
 
 #[test]
-fn the_proxy_lets_nobody_through_but_those_on_the_list() {
+fn the_proxy_lets_no_one_through_but_those_on_the_list() {
     let users = || [As::Me, As::Nobody].into_iter().filter(|user| can_be(*user));
     let levels = ["embedded", "bwrap", "landlock"].into_iter().filter(|level| works(level));
     for (level, user) in levels.flat_map(|level| users().map(move |user| (level, user))) {

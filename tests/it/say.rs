@@ -1,4 +1,4 @@
-//! A word to a run on its way: told once, never lost, whoever is killed.
+//! A word to a run on its way: told once, never lost, no matter which process is killed.
 
 use std::{fs, process::Stdio, thread};
 

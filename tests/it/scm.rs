@@ -106,7 +106,7 @@ fn the_turn_for_a_message_is_metered() {
     env.ralph(&["report", "--file", &page.to_string_lossy()]).exits(0);
     assert!(env.read("report.html").matches("$0.25").count() >= 2, "the sum and the turn");
 
-    // Nobody said that the work is done, and the message has used up the budget.
+    // No one said that the work is done, and the message has used up the budget.
     let turns = json!([[shell("echo x >>new.txt"), say("Hm.")]]);
     for flags in [["--max-cost", "0.2"], ["--max-tokens", "340"]] {
         let env = Env::new().with_git().commits().script(json!({"turns": turns, "text": asked}));
@@ -340,7 +340,7 @@ fn commits_need_a_repository() {
 }
 
 #[test]
-fn commits_need_somebody() {
+fn commits_need_a_name() {
     let env = Env::new().commits().turns(json!([[done()]]));
     env.git(&["init", "--quiet"]);
     env.git(&["config", "user.useConfigOnly", "true"]);
@@ -430,7 +430,7 @@ fn a_stale_lock_of_git_is_a_failed_commit() {
     let env = with_message(&text("Add a file"));
     touch(&env.path(".git/index.lock"));
     env.run(&["--retries", "0"]).exits(5).says("index.lock");
-    assert!(env.path(".git/index.lock").exists(), "somebody else's lock was removed");
+    assert!(env.path(".git/index.lock").exists(), "someone else's lock was removed");
 }
 
 #[test]

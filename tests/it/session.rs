@@ -77,7 +77,7 @@ fn it_stops_on_the_promise() {
     work(&env);
     assert_eq!(stop(&env, &format!("It is done. {PROMISE}")), None);
     assert_eq!(status(&env), "PROMISE_ACCEPTED");
-    // The loop is over: nobody is held any more.
+    // The loop is over: the agent is not held any more.
     assert_eq!(stop(&env, "Anything."), None);
     assert_eq!(env.events("run_ended").len(), 1);
     assert!(env.newest_run().join("receipt.json").is_file(), "it has a receipt");
@@ -199,7 +199,7 @@ fn a_save_of_the_users_is_no_work_of_the_agents() {
 }
 
 #[test]
-fn where_nobody_counts_a_changed_tree_is_work() {
+fn where_no_one_counts_a_changed_tree_is_work() {
     let env = Env::new().with_git();
     start(&env, &[]);
     let mut input = recorded("qwen-stop", "a");
@@ -339,7 +339,7 @@ fn a_resumed_conversation_is_not_trapped() {
     ask(&env, &["session-end"], &recorded("claude-session-end", "a"));
     assert_eq!(status(&env), "CANCELLED");
     assert_eq!(stop(&env, "Hello again."), None);
-    // It was killed, so that nobody said goodbye.
+    // It was killed, so that the agent did not say goodbye.
     start(&env, &[]);
     let mut input = recorded("claude-session-start", "a");
     for (source, status_then) in [("startup", "ACTIVE"), ("compact", "ACTIVE"), ("resume", "CANCELLED")] {

@@ -102,7 +102,7 @@ fn unknown_keys_are_refused() {
     let refused = output.says("unknown key \"maxIterations\"; did you mean \"maximumIterations\"?");
     refused.says("error: .ralph/settings.json:").says("did you mean \"agent.command\"?");
     assert!(env.prompts().is_empty(), "an agent was started");
-    // Whoever only looks is not kept from it.
+    // A user who only looks is not kept from it.
     env.ralph(&["status"]).exits(0);
     let newer = json!({"$schema": "https://example.org/v99.0/settings.schema.json", "maxIterations": 3});
     let env = Env::new().turns(json!([[done()]])).settings(newer);
@@ -141,7 +141,7 @@ fn the_whole_of_the_settings_is_recorded() {
 }
 
 #[test]
-fn somebody_in_a_subfolder_is_told_where_the_settings_are() {
+fn a_user_in_a_subfolder_is_told_where_the_settings_are() {
     let env = Env::new().turns(json!([[done()]]));
     let sub = env.path("sub");
     std::fs::create_dir(&sub).expect("a folder");

@@ -102,7 +102,7 @@ fn a_signal_during_a_gate_lets_it_finish() {
     ralph.wait().exits(130);
     assert_eq!(env.events("gate_ended").len(), 1);
     assert!(!env.path("second").exists());
-    // All of them again: somebody may have changed the files meanwhile.
+    // All of them again: someone may have changed the files meanwhile.
     env.ralph(&["resume"]).exits(0);
     assert_eq!((env.events("gate_ended").len(), env.prompts().len()), (3, 1));
 }
@@ -323,7 +323,7 @@ fn many_signals_at_once_end_everything() {
 }
 
 #[test]
-fn whoever_starts_the_tests_may_ignore_signals() {
+fn the_process_that_starts_the_tests_may_ignore_signals() {
     let this = std::env::current_exe().expect("this program");
     let tests = "signals::a_hang_up_is_ignored_only_when_inherited signals::a_second_signal_ends_the_turn";
     let start = format!("trap '' HUP INT TERM QUIT; exec '{}' --exact {tests}", this.display());

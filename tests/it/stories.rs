@@ -318,7 +318,7 @@ fn no_review_is_spent_on_what_did_not_pass() {
         project(&list(std::slice::from_ref(&back))).turns(json!([leaves(&list(&[submitted("US-1", 1)]))]));
     env.ralph(&["stories", "-n", "1", "--no-baseline"]).exits(1);
     assert_eq!(stories(&env), [back]);
-    // Where nobody reviews, the checks alone decide.
+    // Where no one reviews, the checks alone decide.
     let passed = with("US-1", &json!({"passes": true}));
     let env = project(&list(&[story("US-1")])).turns(json!([leaves(&list(&[passed]))]));
     env.ralph(&["stories", "--skip-review", "-n", "1", "--no-baseline"]).exits(1);

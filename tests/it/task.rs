@@ -198,12 +198,12 @@ fn check_resume(env: &Env) {
 }
 
 #[test]
-fn exit_code_42_waits_for_somebody() {
+fn exit_code_42_waits_for_someone() {
     check_resume(&check_pause("exit 42", "the agent waits for a person"));
 }
 
 #[test]
-fn a_marker_file_waits_for_somebody() {
+fn a_marker_file_waits_for_someone() {
     let env = check_pause("touch \"$TASK_FOLDER/WAIT_WITHOUT_RESTART\"", "WAIT_WITHOUT_RESTART is there");
     // It still waits.
     env.ralph(&["task", "run", "--task", "t"]).exits(6);
@@ -213,7 +213,7 @@ fn a_marker_file_waits_for_somebody() {
 }
 
 #[test]
-fn a_message_waits_for_somebody() {
+fn a_message_waits_for_someone() {
     let post = format!("'{RALPH}' bus post --type wait_without_restart --body 'Which colour?'");
     let env = check_pause(&post, "Stopped: the agent waits: Which colour?");
     // What was posted before the turn began does not count.
@@ -514,7 +514,7 @@ fn a_task_waits_for_others() {
 }
 
 #[test]
-fn a_done_that_nobody_has_judged_is_not_waited_for() {
+fn a_done_that_no_one_has_judged_is_not_waited_for() {
     let env = env(&format!("echo $RALPH_TASK_ID >>order; {FINISH}"));
     let judge = "touch judging; while ! test -e verdict; do sleep 0.01; done; test -e good";
     let first = env.start(&["task", "run", "--task", "first", "-p", "x", "-g", judge, "--max-restarts", "1"]);

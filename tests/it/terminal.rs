@@ -66,7 +66,7 @@ fn the_status_line_comes_and_goes() {
 }
 
 #[test]
-fn nothing_moves_where_nobody_looks() {
+fn nothing_moves_where_no_one_looks() {
     let quiet = |flags: &[&str], term: &str| {
         let env = Env::new().turns(json!([[say("Words."), done()]])).variable("TERM", term);
         let mut command = env.command(RALPH);

@@ -11,7 +11,7 @@ const EXECUTABLE: u32 = 2;
 const CODE_SIGNATURE: u32 = 0x1d;
 const SUPER_BLOB: u32 = 0xfade_0cc0;
 const CODE_DIRECTORY: u32 = 0xfade_0c02;
-/// Signed by nobody: what the kernel of an ARM Mac asks for at least.
+/// Signed by no one: what the kernel of an ARM Mac asks for at least.
 const AD_HOC: u32 = 2;
 /// Where the load commands begin.
 const HEADER: usize = 32;
@@ -40,7 +40,7 @@ pub(crate) fn ensure_starts(bytes: &[u8], triple: &str) -> Result<()> {
     // The directory of the code is the first part of it.
     let directory = at + usize::try_from(big(bytes, at + 16)?)?;
     ensure!(big(bytes, directory)? == CODE_DIRECTORY, "its signature has no directory of the code");
-    ensure!(big(bytes, directory + 12)? & AD_HOC != 0, "it is signed by somebody");
+    ensure!(big(bytes, directory + 12)? & AD_HOC != 0, "it is signed by someone");
     Ok(())
 }
 

@@ -93,7 +93,7 @@ fn record(program: &Path, words: &[&str]) -> Result<Recording> {
     demo.envs([("TERM", "xterm-256color"), ("TMPDIR", "/tmp"), ("GIT_PAGER", "cat"), ("LANG", "C.UTF-8")]);
     demo.env("HOME", home.path()).stdin(end()?).stdout(end()?).stderr(end()?);
     let mut child = demo.spawn().context("cannot start the demo")?;
-    // The command holds the terminal open too, and the recording ends when nobody does.
+    // The command holds the terminal open too, and the recording ends when no process does.
     drop(demo);
     let (mut terminal, began) = (std::fs::File::from(terminal), Instant::now());
     let (mut sent, mut chunk) = (Recording::new(), vec![0; 16 * 1024]);

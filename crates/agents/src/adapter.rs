@@ -131,7 +131,7 @@ pub enum Permissions {
     /// The agent's own rules.
     #[default]
     Agent,
-    /// Nobody: the agent's checks are skipped.
+    /// No one: the agent's checks are skipped.
     Skip,
 }
 

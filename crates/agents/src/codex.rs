@@ -77,7 +77,7 @@ impl Adapter for Codex {
     }
 }
 
-/// Codex passes over hooks that nobody has reviewed, without a word, unless it is told not to.
+/// Codex passes over hooks that no one has reviewed, without a word, unless it is told not to.
 fn hook_flags(hooks: &Hooks) -> Vec<String> {
     let mut events = vec![("PreToolUse", "pre-tool-use"), ("PostToolUse", "post-tool-use")];
     events.extend(hooks.on_stop.then_some(("Stop", "stop")));

@@ -1,4 +1,4 @@
-//! JSON values that stay as they stand in the line until somebody looks at them.
+//! JSON values that stay as they stand in the line until the caller looks at them.
 //!
 //! Invariant: a value of an unexpected type is never an error, and a long text is never unescaped further
 //! than it is needed.

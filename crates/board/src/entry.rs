@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_can_read_changes_nothing_but_counts() {
+    fn what_no_one_can_read_changes_nothing_but_counts() {
         for (subject, payload) in [
             ("ralph.item.f.a.merged.w1", &b"no json"[..]),
             ("ralph.item.f.a.dance.w1", b"{}"),

@@ -1,7 +1,7 @@
 //! The logs of the items: read them, and append to them if no one was faster.
 //!
-//! An append names the last number that its author has seen of the whole log, whoever wrote it. The server stores it only
-//! if that is still the last one: of any number of writers that saw the same, one succeeds.
+//! An append names the last number that its author has seen of the whole log, no matter who wrote it. The server stores
+//! it only if that is still the last one: of any number of writers that saw the same, one succeeds.
 
 use std::{
     collections::BTreeMap,

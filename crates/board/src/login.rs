@@ -1,4 +1,4 @@
-//! As whom somebody comes to a board. Secrets are in files that only their owner can read, never in arguments.
+//! As whom a process comes to a board. Secrets are in files that only their owner can read, never in arguments.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub struct Login {
 }
 
 impl Login {
-    /// Somebody without a key.
+    /// A process without a key.
     pub fn anonymous(name: Name) -> Self {
         Self { name, seed: None, ca: None, api: None }
     }

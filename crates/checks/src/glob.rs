@@ -21,7 +21,7 @@ struct Alternative {
     wanted: Pairs,
 }
 
-/// A path, for whoever asks many patterns about it.
+/// A path, for a caller that asks many patterns about it.
 pub(crate) struct AskedPath<'a> {
     names: Vec<&'a str>,
     pairs: Pairs,

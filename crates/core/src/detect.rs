@@ -133,7 +133,7 @@ mod tests {
     /// Files with their contents, and the commands they suggest.
     #[track_caller]
     fn check(files: &[(&str, &str)], expected: &[&str]) {
-        assert!(files.iter().all(|(name, _)| FILES.contains(name)), "nobody reads one of {files:?}");
+        assert!(files.iter().all(|(name, _)| FILES.contains(name)), "nothing reads one of {files:?}");
         let files = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
         assert_eq!(guardrails(&files), expected, "{files:?}");
     }

@@ -1,7 +1,7 @@
 //! Proves the fence: what touches the world is refused in this crate, however it is imported.
 //!
 //! Every line here is forbidden by `clippy.toml` and expected to be. If clippy let one pass, the expectation would be
-//! unfulfilled, and `cargo clippy --all-targets -- -D warnings` would fail. Nobody calls any of this.
+//! unfulfilled, and `cargo clippy --all-targets -- -D warnings` would fail. No code calls any of this.
 
 use std::{
     env, fs, io,

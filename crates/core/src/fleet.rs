@@ -1,7 +1,7 @@
 //! Many lanes, on one machine or on many: who works on what, what lands, and when it ends.
 //!
-//! The log of an item is the truth and its state a fold (`item`): whoever reads a log comes to the same state, because
-//! what is not legal where it stands changes nothing. [`decide()`] names the next action over all of them, and
+//! The log of an item is the truth and its state a fold (`item`): every reader of a log comes to the same state,
+//! because what is not legal where it stands changes nothing. [`decide()`] names the next action over all of them, and
 //! [`FleetState::apply`] takes in what happened. Where the logs are kept is behind [`Ledger`].
 
 mod decide;

@@ -33,7 +33,7 @@ pub struct ForgeIssue {
     pub is_pull_request: bool,
 }
 
-/// What somebody said to an issue.
+/// What a person said to an issue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IssueComment {
     /// Who wrote it.

@@ -14,7 +14,7 @@ pub const MAX_REQUEST_LEN: u64 = 4_194_304;
 pub struct JobRequest {
     /// What its agent shall do.
     pub prompt: String,
-    /// Flags as they are typed; whoever starts the run looks whether the caller may give them.
+    /// Flags as they are typed; the process that starts the run looks whether the caller may give them.
     pub flags: Vec<String>,
 }
 

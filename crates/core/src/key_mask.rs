@@ -129,7 +129,7 @@ enum Ending {
 }
 
 enum Found {
-    /// From here to there nobody may see it.
+    /// From here to there no one may see it.
     Key { secret: usize, end: usize },
     /// What begins here may be a key once more has come.
     Beginning { start: usize },
@@ -218,7 +218,7 @@ fn stands_alone(before: &[u8], bytes: &[u8], start: usize) -> bool {
 
 /// Where the rest of a key ends.
 struct End {
-    /// From here on nobody may see it.
+    /// From here on no one may see it.
     from: usize,
     at: usize,
     is_key: bool,

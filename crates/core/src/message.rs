@@ -10,7 +10,7 @@
 //! <!-- end 20261116-000335-721-4f2a91c0d3e1 -->
 //! ```
 //!
-//! Invariant: a body comes back as it was, whatever is in it. It ends where its own id stands, which nobody
+//! Invariant: a body comes back as it was, whatever is in it. It ends where its own id stands, which no one
 //! knows before the message is posted; so no body can end early or pass for another message. What is torn
 //! (power loss, full disk) has no such end and hides no other message.
 
@@ -199,7 +199,7 @@ mod tests {
             messages[1].format()
         );
         assert_eq!(parse(text.as_bytes()).messages, messages);
-        // Bytes that are no text, and fields that nobody knows.
+        // Bytes that are no text, and fields that no one knows.
         let odd = "## 1-2 INFO\n- at: 2026-11-16T00:03:35.721Z\n- new: field\n\nx\n<!-- end 1-2 -->\n\n";
         assert_eq!(parse(&[b"\xff\xfe\n", odd.as_bytes()].concat()).messages.len(), 1);
     }

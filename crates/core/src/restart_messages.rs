@@ -123,7 +123,7 @@ fn of_stop(stop: &Stop) -> (NoteSeverity, String) {
         Stop::AgentWaits { .. } | Stop::Paused { .. } => {
             (NoteSeverity::Info, format!("Wait-without-restart signal detected: {reason}"))
         }
-        Stop::Quota { .. } | Stop::NobodyLeft { .. } | Stop::NoStory { .. } | Stop::Blocked { .. } => {
+        Stop::Quota { .. } | Stop::NoAgentLeft { .. } | Stop::NoStory { .. } | Stop::Blocked { .. } => {
             (NoteSeverity::Warning, format!("Stopped: {reason}"))
         }
         Stop::Stuck(_)

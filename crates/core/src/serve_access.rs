@@ -20,7 +20,7 @@ pub struct WebPlace {
 /// Whether the page can do more than show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Actions {
-    /// It can, for whoever has the key of this process.
+    /// It can, for anyone who has the key of this process.
     Allowed,
     /// The person did not ask for it.
     NotAllowed,
@@ -188,7 +188,7 @@ fn is_named(place: &WebPlace, name: &str) -> bool {
     place.names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Whether whoever asked with this name has TLS before it.
+/// Whether a browser that asked with this name has TLS before it.
 pub fn has_tls(place: &WebPlace, host: &str) -> bool {
     split(host).is_some_and(|(name, _)| is_named(place, name))
 }

@@ -322,7 +322,7 @@ pub struct Assignment {
 pub enum Role {
     /// It keeps the task going to its end.
     Root,
-    /// It does a part for somebody else.
+    /// It does a part for another agent.
     Child,
 }
 

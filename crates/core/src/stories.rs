@@ -73,7 +73,7 @@ impl TaskList {
         self.user_stories.iter().find(|story| story.id == id)
     }
 
-    /// Whether a story is handed over that was not in `before`: to be reviewed, or as done where nobody reviews.
+    /// Whether a story is handed over that was not in `before`: to be reviewed, or as done where no one reviews.
     pub fn submits_since(&self, before: &Self, review: Review) -> bool {
         let is_submitted = |story: &Story| story.is_submitted_for(review);
         let was_submitted = |id: &str| before.story(id).is_some_and(is_submitted);
@@ -147,7 +147,7 @@ impl Story {
         }
     }
 
-    /// Whether it is handed in: to be reviewed, or as done where nobody reviews.
+    /// Whether it is handed in: to be reviewed, or as done where no one reviews.
     fn is_submitted_for(&self, review: Review) -> bool {
         match review {
             Review::Required => self.review_status == Some(Status::NeedsReview),
@@ -218,6 +218,6 @@ pub enum Review {
     /// Nothing is done before a fresh pair of eyes has approved it.
     #[default]
     Required,
-    /// Whoever implements a story says that it is done.
+    /// The agent that implements a story says that it is done.
     Skipped,
 }

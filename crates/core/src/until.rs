@@ -171,7 +171,7 @@ mod tests {
         check("2026-11-20 7:00", "2026-11-20T05:00:00Z");
         check("2026-11-20T07:00Z", "2026-11-20T07:00:00Z");
         check("2026-11-20T07:00+01:00", "2026-11-20T06:00:00Z");
-        // It may have passed; whoever begins a run says so.
+        // It may have passed; the code that begins a run says so.
         check("2026-11-16T07:00", "2026-11-16T05:00:00Z");
     }
 

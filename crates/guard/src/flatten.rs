@@ -68,7 +68,7 @@ pub(crate) enum Obstacle {
     DynamicCode(String),
     /// A shell or interpreter gets code from the network.
     FetchedCode(String),
-    /// A tool of which nobody knows what it does.
+    /// A tool of which no one knows what it does.
     UnknownTool(String),
 }
 

@@ -106,7 +106,7 @@ impl Serialize for Patterns {
     }
 }
 
-/// A set of texts, as a bit for a sum over the letters of each: it may have one that nobody put there, and lacks none.
+/// A set of texts, as a bit for a sum over the letters of each: it may have one that no one put there, and lacks none.
 #[derive(Clone, Copy, Debug)]
 struct Sums {
     bits: [u64; 16],

@@ -143,11 +143,11 @@ impl Driver {
 
     /// Runs the loop to its end and returns the exit code.
     pub(crate) fn drive(mut self) -> Result<u8> {
-        // What a person asks for is looked at then, whoever shows the time.
+        // What a person asks for is looked at then, no matter which reporter shows the time.
         self.site.supervisor.ticking();
         budget::warn_of_blind_budget(&mut self.site);
         loop {
-            // Between operations nobody else takes notice of a signal.
+            // Between operations no other code takes notice of a signal.
             if self.site.supervisor.stop_requested() {
                 self.site.ledger.stop_requested();
             }
@@ -214,7 +214,7 @@ impl Driver {
     }
 
     fn finish(mut self, outcome: &Outcome) -> u8 {
-        // Where the working tree decided, nobody has looked yet.
+        // Where the working tree decided, no one has looked yet.
         if *outcome == Outcome::Done {
             let findings = outside::findings(&self.site);
             self.site.ledger.found(findings);

@@ -1,4 +1,4 @@
-//! What reads bytes that nobody vouches for: one function each, for those who throw anything at it.
+//! What reads bytes that no one vouches for: one function each, for those who throw anything at it.
 //!
 //! Invariant: each comes back, whatever the bytes are. `tests/fuzz` drives them with spoiled recordings in CI,
 //! `fuzz/` with a fuzzer where there is one.
@@ -40,7 +40,7 @@ use crate::{
     term::{Palette, Width},
 };
 
-/// The agents whose streams are read, and one that nobody knows.
+/// The agents whose streams are read, and one that no one knows.
 pub const AGENTS: [&str; 10] =
     ["amp", "claude", "codex", "copilot", "gemini", "opencode", "pi", "qwen", "ralph", "unknown"];
 

@@ -193,7 +193,7 @@ fn exit(ended: &Ended, setup: &Setup) -> GateExit {
         (None, Some(status)) => status
             .code()
             .map_or_else(|| GateExit::Signal(status.signal().unwrap_or_default()), GateExit::Code),
-        // Nobody knows how it ended, so it has not passed.
+        // No one knows how it ended, so it has not passed.
         (None, None) => GateExit::Signal(0),
     }
 }
@@ -211,7 +211,7 @@ pub(crate) fn log_name(gates: &[Gate], index: usize) -> String {
     if earlier == 0 { name } else { format!("{name}_{earlier}") }
 }
 
-/// The command prints straight into its log: whatever it prints passes no memory of ralph's, and whoever
+/// The command prints straight into its log: what it prints passes no memory of ralph's, and a process that
 /// it leaves behind holds no pipe of ralph's.
 fn spec(command: &str, place: &GatePlace<'_>, log: io::Result<File>) -> io::Result<Spec> {
     let Setup { project, timeouts, leftovers, guardrail_env, .. } = place.setup;

@@ -315,7 +315,7 @@ pub(crate) fn fold(path: &Path) -> Result<Folded> {
     Ok(Folded { run, entries, unchained: reader.unchained })
 }
 
-/// The same, of which no more is kept than says how the run stands; each entry is shown to whoever wants more of it.
+/// The same, of which no more is kept than says how the run stands; each entry is shown to a caller that wants more.
 pub(crate) fn fold_brief(path: &Path, watch: &mut dyn FnMut(&Entry)) -> Result<Folded> {
     fold_brief_lines(path, &mut |_| {}, watch).map(|(folded, _)| folded)
 }

@@ -137,7 +137,7 @@ pub(crate) enum Step<'a> {
 pub(crate) enum NoResult {
     /// The judge could not be brought to the commit.
     NotJudged(String),
-    /// Somebody asked ralph to stop.
+    /// Someone asked ralph to stop.
     Interrupted,
 }
 

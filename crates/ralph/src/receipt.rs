@@ -232,7 +232,7 @@ fn write(dir: &RunDir, envelope: &Envelope) -> Result<()> {
 
 fn write_file(folder: &Path, name: &str, envelope: &Envelope) -> Result<()> {
     let path = folder.join(name);
-    // Whole or not at all: whoever reads it meanwhile sees the one before.
+    // Whole or not at all: a process that reads it meanwhile sees the one before.
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     io::Write::write_all(&mut file, envelope.text().as_bytes())?;
     file.persist(path).map_err(|error| error.error)?;

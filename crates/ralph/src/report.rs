@@ -24,15 +24,15 @@ use ralph_core::{
     key_mask::masked,
 };
 
-/// Somebody who is told what happens. A reporter that cannot print any more (its reader has gone) goes
+/// One that is told what happens. A reporter that cannot print any more (its reader has gone) goes
 /// quiet: the run does not depend on it.
 pub(crate) trait Reporter {
-    /// Something was recorded; `run` has taken it in already. Whoever is told of one event only knows the run as well
-    /// as whoever was told of all.
+    /// Something was recorded; `run` has taken it in already. A reporter that is told of one event only knows the run
+    /// as well as one that was told of all.
     fn event(&mut self, run: &Run, entry: &Entry);
     /// The agent said or did something.
     fn agent(&mut self, _event: &AgentEvent) {}
-    /// What only somebody who asked for details wants to know.
+    /// What only a user who asked for details wants to know.
     fn detail(&mut self, _text: &str) {}
     /// Whether it shows details: some take work to put together.
     fn wants_details(&self) -> bool {

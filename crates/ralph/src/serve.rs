@@ -109,7 +109,7 @@ impl Serving {
         self.server.secrets.token()
     }
 
-    /// Answers until somebody asks it to stop.
+    /// Answers until someone asks it to stop.
     pub(crate) fn run(self) -> Result<()> {
         let Self { listener, server, desk } = self;
         thread::Builder::new().name("accept".to_owned()).spawn(move || accept(&listener, &server))?;

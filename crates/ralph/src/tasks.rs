@@ -4,7 +4,7 @@
 //! .ralph/tasks/PROJECT-MESSAGE-BUS.md      what concerns the whole project
 //! .ralph/tasks/greeter/TASK.md             what is to be done
 //!                      DONE                the agent says that it is done
-//!                      WAIT_WITHOUT_RESTART   the agent waits for somebody
+//!                      WAIT_WITHOUT_RESTART   the agent waits for someone
 //!                      TASK-MESSAGE-BUS.md what those who work on it tell each other
 //!                      depends-on.json     the tasks that must be done before it
 //!                      runs/ID/run.json    who works or worked on it
@@ -41,7 +41,7 @@ use crate::tasks::bus::Bus;
 
 /// The agent says that the task is done.
 pub(crate) const DONE: &str = "DONE";
-/// The agent waits for somebody and is not to be started again.
+/// The agent waits for someone and is not to be started again.
 pub(crate) const MARKER: &str = "WAIT_WITHOUT_RESTART";
 /// The folder of the task, for its agents.
 pub(crate) const FOLDER_VARIABLE: &str = "TASK_FOLDER";

@@ -73,7 +73,7 @@ impl Width {
         if is_terminal(stream) { Self::Of(stream) } else { Self::Fixed(Self::NO_TERMINAL) }
     }
 
-    /// Where lines are to be broken: a file keeps them whole, whoever reads it.
+    /// Where lines are to be broken: a file keeps them whole, no matter who reads it.
     pub(crate) fn room(self) -> Option<usize> {
         matches!(self, Self::Of(_)).then(|| self.columns())
     }

@@ -65,7 +65,7 @@ pub(crate) struct Watching {
 /// What threads tell the loop.
 enum Message {
     Input(Event),
-    /// Nobody types any more.
+    /// No one types any more.
     InputGone,
     Overview(Overview),
     Loaded(Box<LiveRun>),

@@ -1,4 +1,4 @@
-//! A clone of the project in which its commands work, and which nobody else has touched: the place where claims are
+//! A clone of the project in which its commands work, and which no one else has touched: the place where claims are
 //! judged.
 //!
 //! `store` has the objects, each hashed when it came; `tree` what is checked out. Neither is ever written by the project's
@@ -58,7 +58,7 @@ use store::ObjectStore;
 use view::{KnownWay, Layering, Places, View};
 
 /// Ralph's own configuration of git, in the folder of a workspace. Git has accepted the project already when it comes to
-/// this, whoever owns it.
+/// this, no matter who owns it.
 const GIT_CONFIG: &str = "[safe]\n\tdirectory = *\n";
 
 /// What the settings say.
@@ -158,7 +158,7 @@ impl Workspace {
         &self.folder
     }
 
-    /// The lock, for whoever ends what it started.
+    /// The lock, for the process that ends what it started.
     pub(crate) fn lock(&self) -> &File {
         &self.lock
     }

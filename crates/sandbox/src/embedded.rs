@@ -89,7 +89,7 @@ fn bring_up_loopback() -> io::Result<()> {
 }
 
 fn start_command(policy: &Policy, command: &[OsString], link: &Link, proxy: u16) -> Result<i32, String> {
-    // SAFETY: a call without pointers. Nobody inside may look into this process, not even while the command begins.
+    // SAFETY: a call without pointers. No process inside may look into this process, not even while the command begins.
     unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) };
     // SAFETY: there are no other threads; the child becomes the command or ends by `_exit`.
     match unsafe { libc::fork() } {
@@ -104,7 +104,7 @@ fn start_command(policy: &Policy, command: &[OsString], link: &Link, proxy: u16)
     }
 }
 
-/// Waits for the command, and for whatever is orphaned meanwhile. Nobody outlives this process.
+/// Waits for the command, and for whatever is orphaned meanwhile. No process inside outlives this one.
 fn attend(command: i32, link: &Link) {
     // The pipes of the command must close when the command closes them.
     super::own_process::let_go_of_output();

@@ -1,4 +1,4 @@
-//! What makes git run programs or obey somebody, beside the usual files of a repository: hooks that are kept
+//! What makes git run programs or obey others, beside the usual files of a repository: hooks that are kept
 //! elsewhere, files that its configuration includes, submodules and other working trees.
 
 use std::{
@@ -36,12 +36,12 @@ pub(super) fn protect(
 ) -> (Vec<PathBuf>, Vec<(PathBuf, &'static str)>) {
     let Some(git) = &places.git else { return (Vec::new(), Vec::new()) };
     let rules = find(supervisor, &places.project, git);
-    // Elsewhere nobody inside writes.
+    // Elsewhere no process inside writes.
     let inside = [&places.project, &git.common];
     let is_inside = |path: &PathBuf| inside.iter().any(|dir| path.starts_with(dir));
     let hooks = rules.hooks.into_iter().map(|path| std::fs::canonicalize(&path).unwrap_or(path));
     let hooks: Vec<PathBuf> = hooks.filter(is_inside).collect();
-    // A repository whose shared part is itself: git takes it as it is, and nobody inside can name another.
+    // A repository whose shared part is itself: git takes it as it is, and no process inside can name another.
     let repositories = || rules.modules.iter().chain([&git.common]);
     let mut files: Vec<_> = repositories().map(|dir| (dir.join("commondir"), ".\n")).collect();
     if rules.has_worktree_config {

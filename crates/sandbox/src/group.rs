@@ -133,7 +133,7 @@ fn move_all(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes groups whose turn was killed; the kernel keeps those that somebody is in.
+/// Removes groups whose turn was killed; the kernel keeps those that a process is in.
 fn remove_abandoned(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         if entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX)) {
@@ -211,7 +211,7 @@ mod tests {
         let read = |path: PathBuf| fs::read_to_string(path).expect("a file");
         assert_eq!(read(leaf.join("cgroup.procs")), "12");
         assert_eq!(read(group.path().join("cgroup.subtree_control")), "+memory +pids");
-        assert!(!is_marked(group.path()), "nobody has left it to us");
+        assert!(!is_marked(group.path()), "no one has left it to us");
     }
 
     /// On a real one that has no controllers to pass on: everything is as it was before.

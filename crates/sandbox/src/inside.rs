@@ -1,5 +1,5 @@
-//! The last steps of a process on its way into a sandbox, whoever built it: the sockets of the proxy, the
-//! environment, the loss of all privileges, and the command.
+//! The last steps of a process on its way into a sandbox, no matter which program built it: the sockets of the proxy,
+//! the environment, the loss of all privileges, and the command.
 
 use std::{
     ffi::OsString,
@@ -88,7 +88,7 @@ pub(super) fn become_command(
     }
 }
 
-/// Whoever started ralph may have left a folder or a socket open, which would lead out. They go with the next image.
+/// Ralph may have been started with a folder or a socket open, which would lead out. They go with the next image.
 fn keep_nothing_open() {
     // SAFETY: a call without pointers; the three usual descriptors stay.
     // A kernel before 5.11 does not know it.

@@ -37,7 +37,7 @@ pub(super) fn check(policy: &Policy) -> Result<()> {
     }
 }
 
-/// Has all that come of the process inside stay below this one, whoever of them lets go of its parent.
+/// Has all that come of the process inside stay below this one, also those that let go of their parent.
 pub(super) fn hold_family() {
     // Where the kernel refuses it, those that let go are missed, and all others are not.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
@@ -68,7 +68,7 @@ pub(super) fn watch(inside: Pid, policy: &Policy, events: Option<PathBuf>) {
 
 /// Ends all that are below this process, the one inside last: with it this process ends.
 pub(super) fn end(inside: Option<Pid>) {
-    // Who is stopped starts nobody: otherwise one that begins meanwhile would stay.
+    // A stopped process starts no other: otherwise one that begins meanwhile would stay.
     let mut stopped: BTreeSet<i32> = BTreeSet::new();
     loop {
         let alive = family().into_iter().filter(|process| process.state != ZOMBIE);

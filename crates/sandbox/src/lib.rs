@@ -98,7 +98,7 @@ pub fn is_inside() -> bool {
     env::var_os(VARIABLE).is_some_and(|level| !level.is_empty())
 }
 
-/// Whoever is inside ends nobody outside.
+/// A process inside ends no process outside.
 pub fn refuse_inside() -> Result<()> {
     if !is_inside() {
         return Ok(());
@@ -275,7 +275,7 @@ impl Sandbox {
         &self.policy.tmp
     }
 
-    /// Whether a path leads to what nobody inside sees.
+    /// Whether a path leads to what no process inside sees.
     pub fn hides(&self, path: &Path) -> bool {
         let Ok(real) = std::fs::canonicalize(path) else { return false };
         let hidden = || self.places.hidden.iter().chain(&self.places.secrets);

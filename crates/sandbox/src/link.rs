@@ -51,7 +51,7 @@ impl Link {
         if unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) } == -1 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: it is open, and whoever started this process left it to this process.
+        // SAFETY: it is open, and the process that started this one left it to this one.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(number) }))
     }
 
@@ -67,7 +67,7 @@ impl Link {
         Ok(())
     }
 
-    /// What is said next; nothing when nobody is left to say anything.
+    /// What is said next; nothing when no process is left to say anything.
     pub(super) fn receive(&self) -> Option<(Message, Vec<OwnedFd>)> {
         let mut text = vec![0; MAX_MESSAGE_LEN];
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MAX_SOCKETS))];

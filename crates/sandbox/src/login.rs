@@ -25,14 +25,14 @@ pub use found::{Asked, found};
 /// The largest login.
 const MAX_LOGIN_LEN: u64 = 1024 * 1024;
 
-/// Where other agents keep their logins, and the own agent the one that it has a copy of: nobody inside sees them.
+/// Where other agents keep their logins, and the own agent the one that it has a copy of: no process inside sees them.
 pub(super) fn hidden(agent: &str, variable: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
     let Some(home) = home() else { return Vec::new() };
     let is_known = KINDS.iter().any(|kind| kind.name == agent);
     let mut all: Vec<PathBuf> = ELSEWHERE.iter().map(|name| home.join(name)).collect();
     for kind in &KINDS {
         let folders = [Some(home.join(kind.folder)), kind.theirs(variable)];
-        // Of a program that ralph does not know nobody knows what it needs of them beside the logins.
+        // No one knows what a program that ralph does not know needs of them beside the logins.
         let is_whole = is_known && kind.name != agent;
         let login = kind.credential.or(kind.copied.first().copied()).unwrap_or_default();
         let of = |folder: PathBuf| if is_whole { folder } else { folder.join(login) };
@@ -244,9 +244,9 @@ fn is_well_formed(bytes: &[u8], before: &[u8]) -> bool {
     }
 }
 
-/// Replaces a file as a whole, for nobody else to read.
+/// Replaces a file as a whole, for no one else to read.
 fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // Through a link, so that a file that somebody keeps elsewhere is replaced there.
+    // Through a link, so that a file that the user keeps elsewhere is replaced there.
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     Root::new(path.parent().unwrap_or(&path)).replace(&path, bytes, Readers::Owner)
 }

@@ -161,7 +161,7 @@ fn tree(path: &Path) -> rustix::io::Result<OwnedFd> {
     open_tree(place, c"", flags)
 }
 
-/// A path that leads where it says: nobody can have put a link in its way.
+/// A path that leads where it says: no one can have put a link in its way.
 fn open(path: &Path) -> rustix::io::Result<OwnedFd> {
     openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)
 }

@@ -1,6 +1,6 @@
 //! A process that sees a folder at the path of another, and is not contained otherwise.
 //!
-//! Only the mounts are its own. A user without privileges needs a user namespace for that, in which there is nobody
+//! Only the mounts are its own. A user without privileges needs a user namespace for that, in which there is no one
 //! but this user; the superuser keeps all rights.
 
 #[cfg(target_os = "linux")]

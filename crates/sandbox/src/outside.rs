@@ -74,7 +74,7 @@ fn run_in(
     Ok(status.or(ended).unwrap_or_default())
 }
 
-/// A limit that a person has set and that nobody would keep is an error. The kernel does not count the processes of the
+/// A limit that a person has set and that no one would keep is an error. The kernel does not count the processes of the
 /// superuser, but for those of a process namespace.
 fn bounds_processes(level: Level, rules: &Policy) -> Result<()> {
     let is_kept = !rustix::process::geteuid().is_root() || level == Level::Embedded;

@@ -1,4 +1,4 @@
-//! Empty folders in the place of protected paths that are not there, so that nobody inside makes them. They are
+//! Empty folders in the place of protected paths that are not there, so that no process inside makes them. They are
 //! made before each process and removed when the run ends. Where git or the agent would stumble over a folder it is a
 //! file that says what none would.
 
@@ -20,7 +20,7 @@ pub(super) struct StandIns {
     hooks: Vec<PathBuf>,
     /// Files with what stands in them.
     files: Vec<(PathBuf, &'static str)>,
-    /// Shared with all sandboxes of the project: whoever removes a stand-in uncovers what it covers for the others.
+    /// Shared with all sandboxes of the project: removing a stand-in uncovers what it covers for the others.
     lock: File,
 }
 
@@ -79,7 +79,7 @@ impl StandIns {
         inside.chain(self.hooks.iter().cloned())
     }
 
-    /// What a link out of the project leads to is no one's inside, and nobody else's to find folders in.
+    /// What a link out of the project leads to is no one's inside, and no one else's to find folders in.
     fn leads_out(&self, path: &Path) -> bool {
         let real = |path: &Path| std::fs::canonicalize(path).ok();
         path.starts_with(&self.project)
@@ -91,7 +91,7 @@ impl StandIns {
                 .is_none_or(|(it, project)| !it.starts_with(project))
     }
 
-    /// Where somebody keeps a file instead of a folder, there is nothing to make.
+    /// Where the user keeps a file instead of a folder, there is nothing to make.
     fn is_below_a_file(&self, path: &Path) -> bool {
         let above = path.ancestors().skip(1).take_while(|dir| *dir != self.project);
         above.into_iter().any(|dir| dir.exists() && !dir.is_dir())

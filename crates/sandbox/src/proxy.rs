@@ -169,7 +169,7 @@ fn pump(client: TcpStream, server: TcpStream) -> io::Result<()> {
 }
 
 fn carry(mut from: TcpStream, mut to: TcpStream) {
-    // Whoever breaks off ends the connection; that is no news.
+    // A side that breaks off ends the connection; that is no news.
     let _ = io::copy(&mut from, &mut to);
     let _ = to.shutdown(Shutdown::Write);
 }

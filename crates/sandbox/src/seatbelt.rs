@@ -33,7 +33,7 @@ fn profile(policy: &Policy) -> String {
             Access::Hide => writeln!(text, "(deny file-read* file-write* {below})"),
         };
     }
-    // Nobody inside signals or looks into anybody outside.
+    // No process inside signals or looks into one outside.
     text.push_str("(deny signal)\n(allow signal (target same-sandbox))\n");
     text.push_str("(deny process-info*)\n(allow process-info* (target same-sandbox))\n");
     text

@@ -139,7 +139,7 @@ impl Preflight {
             let said = first_line(&refusal(&captured));
             return Err(said.trim_start_matches("error: ").to_owned());
         }
-        // Nobody has to take the word of the process inside.
+        // No one has to take the word of the process inside.
         let is_connected = self.listener.set_nonblocking(true).is_ok() && self.listener.accept().is_ok();
         if self.outside.exists() {
             return Err("a write outside of the project went through".to_owned());

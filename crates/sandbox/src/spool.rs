@@ -21,7 +21,7 @@ use ralph_sys::{
 pub const VARIABLE: &str = "RALPH_SPOOL";
 /// That folder, in the folder of a turn.
 pub const FOLDER: &str = "spool";
-/// Where answers are, in the folder of a turn. Nobody inside writes there.
+/// Where answers are, in the folder of a turn. No process inside writes there.
 pub const ANSWERS: &str = "answers";
 /// Where names of requests are written, in the spool.
 pub const PIPE: &str = "requests";

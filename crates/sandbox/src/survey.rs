@@ -16,7 +16,7 @@ use ralph_sys::{
 
 /// As many folders are searched for secrets.
 const MAX_FOLDERS: usize = 5_000;
-/// Folders of others' code and of results, where nobody keeps secrets and there is much.
+/// Folders of others' code and of results, where no one keeps secrets and there is much.
 const SKIPPED: [&str; 8] =
     [".git", "node_modules", "target", "vendor", ".venv", "venv", "__pycache__", ".ralph"];
 

@@ -1,4 +1,4 @@
-//! Keeps the variables of the user's environment outside that nobody inside needs.
+//! Keeps the variables of the user's environment outside that no process inside needs.
 
 use std::{env, ffi::OsString};
 

@@ -1,4 +1,4 @@
-//! Calls of other programs that ask nobody anything, and what became of them.
+//! Calls of other programs that ask no one anything, and what became of them.
 
 use std::{ffi::OsString, path::Path, time::Duration};
 
@@ -7,13 +7,13 @@ use crate::{
     watch::Cause,
 };
 
-/// A call that takes longer waits for somebody who is not there.
+/// A call that takes longer waits for a person who is not there.
 const CALL_TIMEOUT: Duration = Duration::from_mins(30);
 
 /// What is switched off in a git that only looks: hooks, and programs that check signatures.
 const LOOKING: [&str; 2] = ["core.hooksPath=/dev/null", "log.showSignature=false"];
 
-/// A call of a program that has nobody to ask.
+/// A call of a program that has no one to ask.
 pub fn unattended(program: OsString, dir: &Path, args: Vec<OsString>) -> Spec {
     Spec::new(program, dir)
         .args(args)

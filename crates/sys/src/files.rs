@@ -45,7 +45,7 @@ const NEW_MODE: Mode = Mode::from_raw_mode(0o666);
 pub enum Readers {
     /// Its owner alone.
     Owner,
-    /// Whoever could read the file before; a new one as the user's mask says.
+    /// Anyone who could read the file before; a new one as the user's mask says.
     AsBefore,
 }
 

@@ -87,7 +87,7 @@ impl Drop for Outlet {
     }
 }
 
-/// Whether somebody reads what is written here, and may sleep.
+/// Whether a process reads what is written here, and may sleep.
 fn has_reader(file: &File) -> bool {
     let kind = fstat(file).map(|it| FileType::from_raw_mode(it.st_mode));
     file.is_terminal() || matches!(kind, Ok(FileType::Fifo | FileType::Socket))
@@ -109,7 +109,7 @@ struct State {
     lost: u64,
     /// The thread has a piece in its hands.
     is_writing: bool,
-    /// Nobody can be told anything any more, for this reason.
+    /// No one can be told anything any more, for this reason.
     failed: Option<io::ErrorKind>,
     /// Once it has been waited for in vain, it is not waited for again.
     has_given_up: bool,

@@ -65,7 +65,7 @@ pub enum Stream {
 pub enum ProcessEvent<'a> {
     /// It printed this.
     Output(Stream, &'a [u8]),
-    /// Somebody asked ralph to stop, for the first time.
+    /// A person or another process asked ralph to stop, for the first time.
     StopRequested,
     /// Time has passed; only where [`Supervisor::ticking`] asked for it.
     Tick,
@@ -101,7 +101,7 @@ pub struct Ended {
 pub enum Waited {
     /// The time is over.
     Elapsed,
-    /// Somebody asked ralph to stop.
+    /// A person or another process asked ralph to stop.
     StopRequested,
 }
 
@@ -123,11 +123,11 @@ pub struct Supervisor {
     serial: u64,
     stops: u32,
     kept: Vec<i32>,
-    /// Says of a process whether it is somebody else's to look after.
+    /// Says of a process whether it is for others to look after.
     spared: Box<dyn Fn(i32) -> bool>,
     /// Is told the group of every process that was started.
     on_start: Box<dyn FnMut(i32)>,
-    /// When the next tick is due, if anybody wants them.
+    /// When the next tick is due, if anyone wants them.
     next_tick: Option<Instant>,
     /// When everything that may wait for others has to end.
     ends: Ends,
@@ -188,12 +188,12 @@ impl Supervisor {
         self.next_tick = Some(Instant::now() + TICK_INTERVAL);
     }
 
-    /// Whether somebody wants the running operation to end, too.
+    /// Whether someone wants the running operation to end, too.
     pub fn is_ending(&self) -> bool {
         1 < self.stops
     }
 
-    /// Whether somebody asked ralph to stop.
+    /// Whether someone asked ralph to stop.
     pub fn stop_requested(&mut self) -> bool {
         while let Ok(message) = self.receiver.try_recv() {
             self.count_stop(&message);
@@ -210,7 +210,7 @@ impl Supervisor {
         self.run_with(spec, None, listener)
     }
 
-    /// Runs a process whose input continues with what comes through `more`, until nobody can send any more.
+    /// Runs a process whose input continues with what comes through `more`, until no sender is left.
     pub fn converse(
         &mut self,
         spec: Spec,
@@ -303,7 +303,7 @@ impl Supervisor {
         Ok(Captured { ended, out, err })
     }
 
-    /// Waits until that moment or until somebody asks ralph to stop.
+    /// Waits until that moment or until someone asks ralph to stop.
     pub fn wait(&mut self, deadline: Instant, on_tick: &mut dyn FnMut()) -> Waited {
         if let Some(guardian) = &mut self.guardian {
             guardian.watch_nothing();

@@ -18,7 +18,7 @@ const MAX_LATENESS: Duration = Duration::from_secs(1);
 /// How often the clock on the wall is looked at, for a process that ends by it: it is put right now and then, and the other
 /// one stands still while a laptop sleeps.
 const CLOCK_INTERVAL: Duration = Duration::from_secs(30);
-/// How long a killed process may take to disappear before nobody waits for it any more.
+/// How long a killed process may take to disappear before ralph stops waiting for it.
 const GIVE_UP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Time limits of one process; nothing means no limit.

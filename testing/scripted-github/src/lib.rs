@@ -145,7 +145,7 @@ fn accept(listener: &UnixListener, state: &Arc<Mutex<State>>) {
             return;
         }
         let state = Arc::clone(state);
-        // A client that goes away in the middle is nobody's failure.
+        // A client that goes away in the middle is no one's failure.
         thread::spawn(move || serve(&stream, &state));
     }
 }

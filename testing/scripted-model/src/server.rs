@@ -167,7 +167,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             state.connections.push(copy);
         }
         let shared = Arc::clone(shared);
-        // A client that goes away in the middle is nobody's failure.
+        // A client that goes away in the middle is no one's failure.
         thread::spawn(move || serve(&stream, &shared));
     }
 }

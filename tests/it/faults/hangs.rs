@@ -113,7 +113,7 @@ fn what_runs_a_hook_or_waits_for_another_machine_has_as_long_as_a_guardrail() {
 }
 
 #[test]
-fn a_filter_that_hangs_holds_nobody_who_stops_a_run_now() {
+fn a_filter_that_hangs_holds_no_one_who_stops_a_run_now() {
     let env = Env::new().with_git().commits();
     let hung = env.root().join("hung").display().to_string();
     env.write(".gitattributes", "*.txt filter=slow\n");
@@ -126,7 +126,7 @@ fn a_filter_that_hangs_holds_nobody_who_stops_a_run_now() {
     let ralph = env.start(&["run", "-p", "x"]);
     env.await_file("../hung");
     env.ralph(&["stop", "--now"]).exits(0);
-    assert_ne!(ralph.wait().code, Some(0), "what nobody could look at was called done");
+    assert_ne!(ralph.wait().code, Some(0), "what no one could look at was called done");
     env.nothing_left();
     assert_eq!(env.commits_made(), ["tests", "first"]);
 }

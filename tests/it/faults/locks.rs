@@ -34,7 +34,7 @@ fn a_lock_that_a_git_of_the_run_left_behind_is_removed() {
     let env = slow_commit();
     let ralph = env.start(&["run", "-p", "x"]);
     env.await_file(".git/began");
-    // As when the power fails: nobody cleans up.
+    // As when the power fails: no one cleans up.
     ralph.signal(Signal::STOP);
     let gits: Vec<i32> =
         env.alive().into_iter().filter(|(_, line)| line.starts_with("git\0")).map(|it| it.0).collect();
@@ -65,7 +65,7 @@ fn a_lock_that_was_there_before_the_commit_is_left_alone() {
 }
 
 #[test]
-fn somebody_elses_git_is_waited_for() {
+fn someone_elses_git_is_waited_for() {
     let env = slow_commit();
     touch(&env.path(".git/go"));
     touch(&env.path(".git/index.lock"));

@@ -23,7 +23,7 @@ fn with_mounts(env: &Env, script: &str) -> Option<Output> {
     };
     fs::create_dir_all(env.root().join("state")).expect("a folder");
     if unshare("mount -t tmpfs -o size=64k none \"$STATE\"").code != Some(0) {
-        skip("this machine lets nobody mount anything");
+        skip("this machine lets no one mount anything");
         return None;
     }
     Some(unshare(script))
@@ -127,7 +127,7 @@ fn put_clock_back(env: &Env) {
 }
 
 #[test]
-fn a_clock_that_is_put_back_holds_nobody_up() {
+fn a_clock_that_is_put_back_holds_no_one_up() {
     let agent = "cat >/dev/null; test -e stumbled || { touch stumbled; exit 1; }
         echo '<response>DONE</response>'";
     let env = Env::new().agent("stumbling", agent).settings(json!({"retryDelay": "3s"}));

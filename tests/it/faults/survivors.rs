@@ -111,7 +111,7 @@ fn a_run_of_another_kind_in_between_hides_no_agent() {
     kill_both(&env);
     let first = env.run_id();
     let ended = format!("ended what was left running of a run that was killed: {first}");
-    // A task has a folder of its own and leaves the tree to others; whoever comes first ends the agent.
+    // A task has a folder of its own and leaves the tree to others; the run that comes first ends the agent.
     env.ralph(&["task", "run", "--task", "t", "-p", "x", "--max-restarts", "1"]).says(&ended);
     env.nothing_left();
     env.run(&[]).says_not("left running");
@@ -151,7 +151,7 @@ fn kill_all(env: &Env) {
     for name in ["loop-guardian", "ralph"] {
         poll("two of them", || (named(env, name).len() == 2).then_some(()));
     }
-    // Nobody has the time to notice that the others are gone.
+    // No one has the time to notice that the others are gone.
     for signal in [Signal::STOP, Signal::KILL] {
         for pid in [named(env, "loop-guardian"), named(env, "ralph")].concat() {
             kill(pid, signal);

@@ -131,7 +131,7 @@ fn an_agent_that_only_the_users_project_has_works_in_lanes() {
         env.git(&["rm", "--quiet", "made.txt"]);
         env.git(&["commit", "--quiet", "-m", "Again"]);
     }
-    // What nobody has is missed before a lane begins.
+    // What no one has is missed before a lane begins.
     let refused = env.ralph(&["fleet", "run", "Make it.", "--agent", "../nothing"]);
     refused.exits(2).says("cannot find the agent `../nothing`").says("hint: install it");
 }

@@ -100,7 +100,7 @@ fn everything_killed_at_any_event_is_resumed_as_if_nothing_had_happened() {
             fleet.wait().exits(0);
             return is_finished(&env, &names);
         }
-        // Guardians too: nobody is left who could clean up.
+        // Guardians too: no process is left that could clean up.
         poll("everything to be gone", || {
             let alive = env.alive();
             for (pid, _) in &alive {
@@ -122,7 +122,7 @@ fn a_lander_that_is_killed_at_any_step_lands_what_it_was_at_once() {
         let killed = env.root().join("killed");
         let place = format!("{step} {}", killed.display());
         start(&env, "RALPH_TEST_KILL_LANDER_AT", &place).wait().exits(0);
-        assert!(killed.exists(), "nobody came to step {step}");
+        assert!(killed.exists(), "no process came to step {step}");
         is_finished(&env, &["A"]);
         assert_eq!(recorded(&env, "A"), 1);
     });
@@ -138,7 +138,7 @@ fn a_run_in_a_lane_that_is_killed_at_any_event_is_continued() {
         let env = world(&["A"]);
         let killed = env.root().join("killed");
         start(&env, "RALPH_TEST_KILL_AT", &format!("{event} {}", killed.display())).wait().exits(0);
-        assert!(killed.exists(), "nobody came to event {event}");
+        assert!(killed.exists(), "no process came to event {event}");
         is_finished(&env, &["A"]);
         assert_eq!(env.runs().len(), 1, "the run was continued, not begun again");
     });
@@ -154,7 +154,7 @@ fn a_run_that_is_killed_between_its_end_and_its_receipt_lands_with_one() {
     let killed = env.root().join("killed");
     let place = format!("{} {}", events.len(), killed.display());
     start(&env, "RALPH_TEST_KILL_AT", &place).wait().exits(0).says("died on A; it is continued");
-    assert!(killed.exists(), "nobody came to the end");
+    assert!(killed.exists(), "no process came to the end");
     assert_eq!(env.journal().len(), events.len(), "nothing was recorded after the end");
     // Who lands needs the receipt of the run: the lane made it.
     is_finished(&env, &["A"]);

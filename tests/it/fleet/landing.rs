@@ -1,4 +1,4 @@
-//! What lands, what is sent back, and what nobody in a lane can reach.
+//! What lands, what is sent back, and what no process in a lane can reach.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ fn ten_stories_with_a_diamond_land_one_after_the_other() {
     let work = |name: &str| format!("echo done >{name}.txt\n");
     let names = ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"];
     let texts: Vec<String> = names.iter().map(|name| work(name)).collect();
-    // B and C wait for A, D for both; the others for nobody.
+    // B and C wait for A, D for both; the others for none.
     let all: Vec<_> = names
         .iter()
         .zip(&texts)

@@ -1,4 +1,4 @@
-//! Caches: warm after a pass, untouched by a candidate that was refused, and gone when somebody else wrote them.
+//! Caches: warm after a pass, untouched by a candidate that was refused, and gone when someone else wrote them.
 
 use std::fs;
 
@@ -48,7 +48,7 @@ fn a_refused_candidate_writes_nothing_that_stays() {
 }
 
 #[test]
-fn what_somebody_else_wrote_is_not_used() {
+fn what_someone_else_wrote_is_not_used() {
     let env = project();
     env.write("Cargo.toml", "");
     commit(&env);
@@ -100,7 +100,7 @@ fn a_start_up_file_planted_in_the_virtual_environment() {
     env.sh(".venv/bin/python check.py");
     env.sh(".venv/bin/python check.py").exits(0);
     judge(&env, check, 3);
-    // And so it does not when somebody plants it in the judge's own files.
+    // And so it does not when an attacker plants it in the judge's own files.
     env.write("check.py", "import demo\nassert demo.answer() == 42\n");
     env.write("demo.py", "def answer():\n    return 42\n");
     commit(&env);

@@ -224,7 +224,7 @@ fn where_no_one_commits_the_files_are_judged() {
     env.run(&[]).exits(0);
     assert_eq!(env.events("judge_started").last().expect("one")["commit"], Value::Null);
     assert_eq!(in_judge(&env), [true, true]);
-    assert_eq!(env.commits_made().len(), 2, "nobody committed anything");
+    assert_eq!(env.commits_made().len(), 2, "no one committed anything");
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn submodules_come_from_what_the_user_has() {
 }
 
 #[test]
-fn submodules_that_nobody_has_are_empty() {
+fn submodules_that_no_one_has_are_empty() {
     let env = project();
     let lib = beside(&env, "lib");
     submodule(&env, env.project(), &lib, "lib");
@@ -163,7 +163,7 @@ fn a_partial_clone_is_not_completed() {
     let remote = env.path(".git");
     let partial = env.root().join("partial");
     let env = env.project_at(partial);
-    // Whoever asks the remote now is noticed.
+    // A process that asks the remote now is noticed.
     fs::rename(&remote, remote.with_extension("away")).expect("it goes");
     let blobs =
         env.sh("GIT_NO_LAZY_FETCH=1 git rev-list --objects --missing=print HEAD | grep '^?' | wc -l").stdout;

@@ -138,7 +138,7 @@ fn a_size_and_a_time_that_stay_the_same_do_not_hide_a_change() {
     let found = judge(&env, "cat a", 0);
     let file = folder(&found).join("tree/a");
     let time = fs::metadata(&file).and_then(|file| file.modified()).expect("a time");
-    // As somebody who gets at the judge's own files would do it.
+    // As an attacker who gets at the judge's own files would do it.
     fs::write(&file, "committex\n").expect("a file");
     fs::File::options().write(true).open(&file).and_then(|it| it.set_modified(time)).expect("the old time");
     let found = judge(&env, "cat a", 0);

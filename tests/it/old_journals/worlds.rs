@@ -69,7 +69,7 @@ pub(super) fn stuck() -> Env {
     worker("echo Hm.").guardrails(&["echo 1 test failed: week_53; exit 2"])
 }
 
-/// A usage limit that nobody waits for.
+/// A usage limit that no one waits for.
 pub(super) fn quota() -> Env {
     let limit =
         r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":4000000000}}"#;

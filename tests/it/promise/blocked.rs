@@ -73,7 +73,7 @@ fn words_about_it_are_not_it() {
 }
 
 #[test]
-fn a_blocked_run_goes_on_when_somebody_has_helped() {
+fn a_blocked_run_goes_on_when_someone_has_helped() {
     let env = RUN.env(&format!("if test -e key; then claim; else {BLOCKED}; fi"));
     RUN.run(&env, &[]).exits(6);
     env.write("key", "");

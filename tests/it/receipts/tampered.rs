@@ -23,7 +23,7 @@ fn check(machines: &Machines, args: &[&str], code: i32, says: &str) -> Value {
 }
 
 #[test]
-fn a_receipt_that_nobody_touched_holds_on_another_machine() {
+fn a_receipt_that_no_one_touched_holds_on_another_machine() {
     let machines = Machines::new();
     let verdict = check(&machines, &[], 0, "The receipt of ");
     assert_eq!(verdict["signer"], "ann@example.com");
@@ -201,7 +201,7 @@ fn a_record_that_was_cut_or_reordered_is_another_one() {
     moved.swap(2, 3);
     put(&moved);
     check(&machines, &args, 1, "is not as it was written");
-    // Whoever makes the chain anew has another record.
+    // A person who makes the chain anew has another record.
     let bare: Vec<String> =
         lines.iter().map(|line| format!("{}}}", line.split(",\"chain\":").next().expect("a line"))).collect();
     put(&bare);

@@ -189,7 +189,7 @@ fn dns_tcp() -> io::Result<()> {
     stream.read_exact(&mut [0; 26])
 }
 
-/// Asks the server of the test, and waits for its answer: packets to nobody get lost quietly.
+/// Asks the server of the test, and waits for its answer: packets to no one get lost quietly.
 fn udp(question: &[u8]) -> io::Result<()> {
     let socket = UdpSocket::bind("127.0.0.1:0")?;
     socket.set_read_timeout(Some(Duration::from_secs(2)))?;

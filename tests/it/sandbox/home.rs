@@ -1,4 +1,4 @@
-//! What is seen of homes and of the environment, and repositories that nobody makes.
+//! What is seen of homes and of the environment, and repositories that no one makes.
 
 use std::{fs, os::unix::fs::symlink};
 

@@ -30,7 +30,7 @@ fn bound(settings: Value) -> Env {
     env
 }
 
-/// Holds half a gigabyte until somebody ends it: without a line's end, the last line is all of it, and more may come.
+/// Holds half a gigabyte until ralph ends it: without a line's end, the last line is all of it, and more may come.
 const HOLD: &str = "{ head -c 500000000 /dev/zero; sleep 600; } | tail -n 1 >held";
 /// The same, by one that has let go of its parent.
 const HOLD_APART: &str =
@@ -115,7 +115,7 @@ fn the_disk_is_not_filled() {
 }
 
 #[test]
-fn a_number_of_processes_that_nobody_keeps_to_is_an_error() {
+fn a_number_of_processes_that_no_one_keeps_to_is_an_error() {
     if !is_root() {
         return crate::env::skip("only the superuser is not bound by the kernel");
     }

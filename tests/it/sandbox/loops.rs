@@ -291,7 +291,7 @@ fn changed_protected_files_are_found_though_ralph_was_killed_meanwhile() {
         if code == 6 {
             assert_eq!(env.events("turn_ended")[0]["end"]["how"], "tampered");
             output.prints(&format!("Stopped: {TAMPERED}"));
-            // Somebody has looked at them.
+            // A person has looked at them.
             env.ralph(&["resume"]).exits(0);
         }
     }
@@ -343,7 +343,7 @@ fn changed_protected_files_outweigh_finished_stories() {
         .exits(6)
         .prints(&format!("Stopped: {TAMPERED}"));
     assert_eq!(env.events("turn_ended").len(), 1);
-    // Somebody has looked at them: the stories are done.
+    // A person has looked at them: the stories are done.
     env.ralph(&["resume"]).exits(0);
 }
 

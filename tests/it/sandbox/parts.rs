@@ -57,7 +57,7 @@ fn a_child_is_started_outside_and_contained_likewise() {
 }
 
 #[test]
-fn whoever_waits_for_a_child_hears_it_and_gets_its_code() {
+fn an_agent_that_waits_for_a_child_hears_it_and_gets_its_code() {
     if !works("embedded") {
         return;
     }

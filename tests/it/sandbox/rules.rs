@@ -185,7 +185,7 @@ fn secrets_behind_links_are_hidden() {
 #[expect(clippy::print_stderr, reason = "a skipped test must not look like one that passed")]
 fn the_superuser_does_not_see_what_is_the_machines() {
     if !is_root() {
-        return eprintln!("skipped: nobody but the superuser could read it anyway");
+        return eprintln!("skipped: no one but the superuser could read it anyway");
     }
     if works("embedded") && fs::metadata("/etc/shadow").is_ok_and(|file| file.len() != 0) {
         // Its size is enough to know.

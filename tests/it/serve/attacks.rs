@@ -27,7 +27,7 @@ fn is_well(served: &Served) {
 }
 
 #[test]
-fn slow_heads_are_ended_and_hold_nobody_up() {
+fn slow_heads_are_ended_and_hold_no_one_up() {
     let (_env, served) = idle();
     let mut slow: Vec<TcpStream> = (0..20).map(|_| connect(served.port)).collect();
     for stream in &mut slow {
@@ -193,7 +193,7 @@ fn bodies_that_are_not_what_the_page_sends_do_nothing() {
 }
 
 #[test]
-fn guessing_tokens_gives_nothing_and_locks_nobody_out() {
+fn guessing_tokens_gives_nothing_and_locks_no_one_out() {
     let (_env, served) = idle();
     let near = format!("{}0", &served.token[..served.token.len() - 1]);
     let guesses = ["", "0", "null", &served.token[1..], &near].map(str::to_owned);
@@ -216,7 +216,7 @@ fn threads(served: &Served) -> usize {
 }
 
 #[test]
-fn a_thousand_connections_cost_little_and_keep_nobody_out() {
+fn a_thousand_connections_cost_little_and_keep_no_one_out() {
     // This process holds the other ends.
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });

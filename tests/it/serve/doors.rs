@@ -1,4 +1,4 @@
-//! Who is let in: a browser that was shown the link, and nobody else on the machine.
+//! Who is let in: a browser that was shown the link, and no one else on the machine.
 
 use std::fs;
 
@@ -78,7 +78,7 @@ fn without_the_link_nothing_is_to_be_had() {
     run.wait().exits(0);
 }
 
-/// What the machine keeps of a session lets nobody act; what lets a page act is nowhere on the disk.
+/// What the machine keeps of a session lets no one act; what lets a page act is nowhere on the disk.
 #[test]
 fn no_file_and_no_table_has_the_secrets() {
     let (env, served) = idle();
@@ -102,7 +102,7 @@ fn no_file_and_no_table_has_the_secrets() {
     }
 }
 
-/// Whoever types it inside a run could show itself the code.
+/// An agent that types it inside a run could show itself the code.
 #[test]
 fn an_agent_cannot_serve() {
     let serve = format!("{} serve --listen 0 --allow >out 2>&1; echo $? >code", crate::env::RALPH);

@@ -243,6 +243,6 @@ fn cheating_after_the_turn() {
     env.git(&["commit", "--quiet", "-am", "Wait"]);
     env.ralph(&["stories", "-n", "2", "--no-baseline"]).exits(1).says("Undone:");
     assert_eq!(stories(&env), [story("US-1")]);
-    // Before the gates it counts as the turn's own doing, after them as nobody's.
+    // Before the gates it counts as the turn's own doing, after them as no one's.
     assert!(env.prompts()[1].contains("broke the rules of the task list"), "{}", env.prompts()[1]);
 }

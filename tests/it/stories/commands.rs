@@ -22,7 +22,7 @@ fn init_writes_what_a_loop_begins_with() {
         assert!(env.read("ralph/prompt.md").contains(words), "{words}");
     }
     assert_eq!(env.read(".gitignore"), "target\n.ralph-active\n");
-    // Nothing is overwritten unless somebody says so, and nothing is added twice.
+    // Nothing is overwritten unless the user says so, and nothing is added twice.
     env.write("ralph/prd.md", "mine");
     env.ralph(&["stories", "init"]).exits(2).says("already there: ralph/prd.md").says("--force");
     assert_eq!(env.read("ralph/prd.md"), "mine");
@@ -32,13 +32,13 @@ fn init_writes_what_a_loop_begins_with() {
         .says("ralph/prd.md is not the template any more and was kept");
     assert_eq!(env.read("ralph/prd.md"), "mine");
     assert_ne!(env.read("ralph/progress.txt"), "mine");
-    // One that nobody has filled in is nobody's.
+    // One that no one has filled in is no one's.
     std::fs::remove_file(env.path("ralph/prd.md")).expect("a file");
     env.ralph(&["stories", "init", "--force"]).exits(0);
     env.ralph(&["stories", "init", "--force", "--name", "other"]).exits(0).says_not("was kept");
     assert!(env.read("ralph/prd.md").starts_with("# other\n"));
     assert_eq!(env.read(".gitignore"), "target\n.ralph-active\n");
-    // A list that nobody has filled in is no list.
+    // A list that no one has filled in is no list.
     env.ralph(&["stories", "check"]).exits(2).prints("acceptanceCriteria (US-001): expected at least one");
     std::fs::create_dir(env.root().join("other")).expect("a folder");
     env.ralph(&["stories", "init", "--project-dir", "../other", "--ralph-dir", "x"]).exits(0);
@@ -158,7 +158,7 @@ fn a_turn_takes_steps_by_commands_and_only_its_own() {
 }
 
 #[test]
-fn nobody_outside_takes_steps_while_a_loop_runs() {
+fn no_one_outside_takes_steps_while_a_loop_runs() {
     let [there, go] = meet("../here");
     let env = project(&list(&[story("US-1")])).turns(json!([[there, go, say("Well.")]]));
     let running = env.start(&["stories", "-n", "1"]);

@@ -54,7 +54,7 @@ fn everything_is_checked_before_the_end() {
 }
 
 #[test]
-fn a_missing_copy_of_the_list_is_said_and_traps_nobody() {
+fn a_missing_copy_of_the_list_is_said_and_traps_no_one() {
     let cheat = list(&[super::approved("US-1", 1)]);
     let put = format!("printf '%s' '{cheat}' >ralph/tasks.json && git add -A && git commit --quiet -m x");
     let (env, answers) = answers(&[&format!("rm \"$RALPH_SPOOL/../tasks.json\"\n{put}"), "echo x >left.txt"]);

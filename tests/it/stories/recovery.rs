@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{approved, commit, leaves, list, project, stories, story, submitted, turns};
 use crate::env::{Env, meet, say, write};
 
-/// A loop that is killed after the agent has cheated and before anybody could judge it.
+/// A loop that is killed after the agent has cheated and before anyone could judge it.
 fn killed_after_a_cheat(more: &[Value]) -> Env {
     let [there, go] = meet("../cheated");
     let cheat = json!([write("ralph/tasks.json", &list(&[approved("US-1", 1)])), commit(), there, go]);

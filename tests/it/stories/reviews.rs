@@ -139,7 +139,7 @@ fn a_review_that_changes_anything_else_approves_nothing() {
 }
 
 #[test]
-fn whoever_commits_it_only_what_changed_counts() {
+fn no_matter_who_commits_it_only_what_changed_counts() {
     // The turn before has left a file, and the review commits it as it is.
     let left = json!([
         write("left.txt", "left"),

@@ -44,7 +44,7 @@ pub(super) fn announce(steps: &[&Step], times: &Times) -> String {
     format!("{} checks, about {} {basis}:\n{}", steps.len(), minutes(whole), names.concat())
 }
 
-/// A time that nobody takes for exact.
+/// A time that no one takes for exact.
 pub(super) fn minutes(time: Duration) -> String {
     match time.as_secs() {
         seconds @ ..90 => format!("{} s", seconds.max(1)),

@@ -1,5 +1,5 @@
-//! Whether the disk has room for what the checks build. A linker that runs out of it half an hour later says so in a way that nobody
-//! understands.
+//! Whether the disk has room for what the checks build. A linker that runs out of it half an hour later says so in a
+//! way that no one understands.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! The tests: all of them, and those that failed once more.
 //!
 //! A thousand programs that are started, stopped and killed on a machine that is busy with something else: now and then one of
-//! the tests meets a moment that nobody thought of. What fails a second time, with the machine to itself, has failed. What does not is named
-//! at the end, so that somebody looks at it.
+//! the tests meets a moment that no one thought of. What fails a second time, with the machine to itself, has failed.
+//! What does not is named at the end, so that someone looks at it.
 
 use std::{
     io::{self, BufRead, BufReader, Write},
@@ -54,7 +54,7 @@ fn run(command: &mut Command, screen: &mut impl Write) -> Result<Ran> {
     for line in BufReader::new(stdout).split(b'\n') {
         let line = line?;
         let text = String::from_utf8_lossy(&line);
-        // Nobody may be looking; the tests go on.
+        // No one may be looking; the tests go on.
         let _ = writeln!(screen, "{text}");
         failed.extend(failure(&text).map(str::to_owned));
     }

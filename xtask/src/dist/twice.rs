@@ -1,4 +1,4 @@
-//! Builds the tarball in two folders: a release can be made again, by anybody, to the last byte.
+//! Builds the tarball in two folders: a release can be made again, by anyone, to the last byte.
 
 use std::path::{Path, PathBuf};
 

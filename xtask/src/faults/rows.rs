@@ -124,7 +124,7 @@ fn power_cut(ralph: &Path, chance: &mut Chance) -> Result<()> {
     world.nothing_left()?;
     drop(mounted);
     let _mounted = mount(&copy)?;
-    // What the agent wrote and nobody synced is gone, and it does not have to be: the run goes on all the same.
+    // What the agent wrote and no one synced is gone, and it does not have to be: the run goes on all the same.
     world.recovers()
 }
 

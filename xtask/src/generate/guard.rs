@@ -23,7 +23,7 @@ struct Rule {
 /// A section per category, with every rule and its examples.
 pub(super) fn rules(json: &str) -> Result<String> {
     let mut rules: Vec<Rule> = serde_json::from_str(json).context("the rules")?;
-    // Those of whoever runs this are no part of the page.
+    // Those of the user who runs this are no part of the page.
     rules.retain(|rule| rule.category != "own");
     let mut order: Vec<String> = Vec::new();
     for rule in &rules {

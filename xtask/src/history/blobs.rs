@@ -50,7 +50,7 @@ impl Blobs {
 
 impl Drop for Blobs {
     fn drop(&mut self) {
-        // It ends when nobody asks any more.
+        // It ends when no one asks any more.
         drop(self.questions.take());
         let _ = self.git.wait();
     }

@@ -84,7 +84,7 @@ fn mutant(Change { name, file, span }: Change, summary: &str) -> Result<Mutant> 
         "CaughtMutant" | "Timeout" => Fate::Killed,
         "MissedMutant" => Fate::Survived,
         "Unviable" => Fate::Unviable,
-        _ => bail!("{name}: nobody knows what `{summary}` means"),
+        _ => bail!("{name}: no one knows what `{summary}` means"),
     };
     let change = name
         .strip_prefix(&file)

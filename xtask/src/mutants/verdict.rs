@@ -1,4 +1,4 @@
-//! How many mutants the tests kill, and which survivors nobody knows about.
+//! How many mutants the tests kill, and which survivors no one knows about.
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -94,7 +94,7 @@ impl Verdict {
         self.by_file.values().fold(Count::default(), add)
     }
 
-    /// A table of the files, the survivors that nobody knows about, and the total.
+    /// A table of the files, the survivors that no one knows about, and the total.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         let width = self.by_file.keys().map(|file| file.chars().count()).max().unwrap_or(0);

@@ -38,7 +38,7 @@ impl Answer {
         Self::default().with("hookSpecificOutput", output)
     }
 
-    /// Refuses by exit code: whoever sent input that cannot be read may not read an answer either.
+    /// Refuses by exit code: an agent that sent input that cannot be read may not read an answer either.
     pub fn refuse(reason: &str) -> Self {
         Self { refusal: Some(reason.to_owned()), ..Self::default() }
     }

@@ -31,7 +31,7 @@ fn of_many_claims_one_is_stored_in_a_cluster() {
     race(&url(&servers), 20, 6);
 }
 
-/// Whoever it is: the leader of something is among the first two.
+/// Whichever server it is: the leader of something is among the first two.
 #[test]
 fn a_killed_server_of_three_loses_nothing() {
     const ITEMS: usize = 40;

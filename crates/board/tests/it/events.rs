@@ -23,7 +23,7 @@ fn append(path: &Path, text: &str) {
     file.write_all(text.as_bytes()).expect("written");
 }
 
-/// What somebody who comes now gets, until a journal of this length is whole.
+/// What a reader who comes now gets, until a journal of this length is whole.
 fn follow(board: &Board, length: u64) -> Vec<Piece> {
     let mut follow = board.follow(FLEET, 0);
     let mut pieces: Vec<Piece> = Vec::new();
@@ -56,7 +56,7 @@ fn a_late_watcher_sees_everything_in_order() {
             let whole: usize = (0..LINES).map(|n| line(n).len()).sum();
             let (mut is_over, start) = (false, Instant::now());
             while !is_over {
-                // Whoever writes may have given up.
+                // The writer may have given up.
                 assert!(start.elapsed() < 2 * PATIENCE, "the journal is not whole");
                 is_over = fs::metadata(&path).is_ok_and(|file| file.len() == whole as u64);
                 is_over &= feed.ship().is_ok();
@@ -90,7 +90,7 @@ fn a_late_watcher_sees_everything_in_order() {
     let pieces = follow(&server.connect("watcher"), whole.len() as u64);
     assert!(text(&pieces) == whole, "byte for byte");
     assert!(pieces.iter().all(|piece| piece.missing == 0 && piece.item == "a.b" && piece.lease == 7));
-    // Somebody who comes back gets what came since.
+    // A reader who comes back gets what came since.
     let (middle, last) = (&pieces[pieces.len() / 2], pieces.last().expect("a piece"));
     let mut later = server.connect("watcher").follow(FLEET, middle.sequence);
     let next = later.next(PATIENCE).expect("an answer").expect("a piece");

@@ -245,7 +245,7 @@ fn a_worker_hears_nothing_of_others_and_reads_no_journals() {
 }
 
 /// A request names the subject of its answer, and the server answers there in its own name. Within one account that puts
-/// what somebody stored into streams that it may not write to; accounts keep the answers at home.
+/// what a user stored into streams that it may not write to; accounts keep the answers at home.
 #[test]
 fn an_answer_that_is_sent_into_a_log_does_not_get_there() {
     let Some(secured) = Secured::start() else { return };

@@ -95,7 +95,7 @@ fn a_server_that_is_too_old_is_refused() {
 }
 
 #[test]
-fn nobody_there_is_told() {
+fn no_one_there_is_told() {
     let login = Login::anonymous("w1".parse().expect("a name"));
     let port = crate::server::free_port();
     let said = refused(&format!("nats://127.0.0.1:{port}"), &login);

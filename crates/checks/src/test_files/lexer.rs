@@ -321,7 +321,7 @@ impl Lexer<'_> {
         if self.bytes.get(after + hashes) != Some(&b'"') {
             return false;
         }
-        // More hashes than anybody writes are not looked for again and again.
+        // More hashes than anyone writes are not looked for again and again.
         let close = format!("\"{}", "#".repeat(hashes.min(64)));
         let end = self.find(from, &close).unwrap_or(self.bytes.len());
         self.push(Kind::Text, from, end);

@@ -5,7 +5,7 @@ use super::Claim;
 /// The word.
 const WORD: &str = "BLOCKED";
 
-/// As much of a reason as anybody reads.
+/// As much of a reason as anyone reads.
 const MAX_REASON_CHARS: usize = 500;
 
 /// What an agent says that gives no reason.

@@ -1,6 +1,6 @@
 //! Why the agent changed what checks its work, in the message in which it repeats its claim.
 
-/// As much of a reason as anybody reads.
+/// As much of a reason as anyone reads.
 const MAX_REASON_CHARS: usize = 500;
 
 const OPEN: &str = "<reason>";

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Somebody that a process inside the sandbox wanted to talk to.
+/// A host that a process inside the sandbox wanted to talk to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Contact {
     /// `host:port`.
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_to_open_what_hands_out_credentials() {
+    fn no_one_is_told_to_open_what_hands_out_credentials() {
         for host in [
             "169.254.169.254:80",
             "169.254.170.2:80",

@@ -207,7 +207,7 @@ fn of_agent(agent: &str) -> &'static [&'static str] {
             "CEREBRAS_API_KEY",
             "ZAI_API_KEY",
         ],
-        // Whoever it is, it talks to one of them.
+        // Any other agent talks to one of them.
         _ => &[
             "PI_*",
             "ANTHROPIC_*",

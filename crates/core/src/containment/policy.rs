@@ -84,7 +84,7 @@ pub enum Access {
 }
 
 /// What must stay as it is inside the project: what ralph and the agents obey. While one of them is not there, an
-/// empty folder stands in its place: git does not see it, and nobody takes it for a file.
+/// empty folder stands in its place: git does not see it, and no program takes it for a file.
 pub const PROTECTED: [&str; 9] = [
     ".ralph",
     ".ralph-active",
@@ -106,7 +106,7 @@ pub const PINNED: [&str; 1] = [".github"];
 /// What must stay as it is inside a repository.
 pub const PROTECTED_GIT: [&str; 4] = ["hooks", "config", "commondir", "config.worktree"];
 
-/// What nobody inside sees of the machine: what only the superuser may read, who may be who runs the agent.
+/// What no process inside sees of the machine: what only the superuser may read, who may be who runs the agent.
 pub const SYSTEM_SECRETS: [&str; 12] = [
     "/etc/shadow",
     "/etc/shadow-",
@@ -199,7 +199,8 @@ pub fn layers(places: &Places) -> Vec<Layer> {
     for path in OPEN {
         add(project.join(path), Access::Write);
     }
-    // Where there is no repository, or one above, nobody makes one: its configuration would run programs later, outside.
+    // Where there is no repository, or one above, no process inside makes one: its configuration would run programs
+    // later, outside.
     add(project.join(".git"), Access::Read);
     for task in &places.tasks {
         add(task.clone(), Access::Write);
@@ -229,7 +230,7 @@ pub fn layers(places: &Places) -> Vec<Layer> {
     settled(layers)
 }
 
-/// The layers for processes that see something else at the project's path: nothing in it is protected, as it is nobody's.
+/// The layers for processes that see something else at the project's path. None of it is protected: it is no one's.
 pub fn layers_beside(places: &Places) -> Vec<Layer> {
     let opened =
         places.own.iter().chain(places.writable.iter().filter(|path| !path.starts_with(&places.project)));

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::review::OpinionAbout;
 
-/// The action with who performs it, or the wait or the end where nobody can. `now` is in milliseconds since 1970.
+/// The action with who performs it, or the wait or the end where no agent can. `now` is in milliseconds since 1970.
 pub(super) fn assign(plan: &Plan, state: &State, action: Action, now: i64) -> Action {
     match action {
         Action::RunTurn(mut order) => {
@@ -22,7 +22,7 @@ pub(super) fn assign(plan: &Plan, state: &State, action: Action, now: i64) -> Ac
                     Action::RunTurn(order)
                 }
                 Some(TurnOf::NotBefore(back_ms)) => wait(plan, state, &names, back_ms),
-                Some(TurnOf::Nobody) => nobody(plan, state, &names),
+                Some(TurnOf::NoOne) => no_agent_left(plan, state, &names),
             }
         }
         Action::AskOpinion(mut order) => {
@@ -34,13 +34,13 @@ pub(super) fn assign(plan: &Plan, state: &State, action: Action, now: i64) -> Ac
                 }
                 (None, OpinionAbout::Review { .. }) => Action::AskOpinion(order),
                 (None, OpinionAbout::Look) => Action::ForgoLook("no agent has the role review".to_owned()),
-                (Some(TurnOf::NotBefore(_) | TurnOf::Nobody), OpinionAbout::Look) => {
+                (Some(TurnOf::NotBefore(_) | TurnOf::NoOne), OpinionAbout::Look) => {
                     Action::ForgoLook(state.crew.excuses_of(&plan.roles, &names))
                 }
                 (Some(TurnOf::NotBefore(back_ms)), OpinionAbout::Review { .. }) => {
                     wait(plan, state, &names, back_ms)
                 }
-                (Some(TurnOf::Nobody), OpinionAbout::Review { .. }) => nobody(plan, state, &names),
+                (Some(TurnOf::NoOne), OpinionAbout::Review { .. }) => no_agent_left(plan, state, &names),
             }
         }
         other => other,
@@ -61,9 +61,9 @@ fn wait(plan: &Plan, state: &State, names: &[&str], back_ms: i64) -> Action {
     }
 }
 
-fn nobody(plan: &Plan, state: &State, names: &[&str]) -> Action {
+fn no_agent_left(plan: &Plan, state: &State, names: &[&str]) -> Action {
     let message = state.crew.excuses_of(&plan.roles, names);
-    Action::Finish(Outcome::Stopped(Stop::NobodyLeft { message }))
+    Action::Finish(Outcome::Stopped(Stop::NoAgentLeft { message }))
 }
 
 impl Plan {

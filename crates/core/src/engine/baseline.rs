@@ -1,4 +1,4 @@
-//! What the gates said before the first iteration, so that nobody is blamed for what was broken already.
+//! What the gates said before the first iteration, so that no agent is blamed for what was broken already.
 //!
 //! Invariant: no gate is checked for this once a turn has begun, not even after a resume.
 

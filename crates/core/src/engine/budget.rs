@@ -21,7 +21,7 @@ pub fn price<'a>(prices: &'a BTreeMap<String, Price>, names: &[&str]) -> Option<
 /// What was used, with a cost where the agent names none and a price is known.
 pub fn priced(usage: Usage, price: Option<&Price>) -> Usage {
     let (None, Some(price)) = (usage.cost_usd, price) else { return usage };
-    #[expect(clippy::cast_precision_loss, reason = "nobody counts so many tokens that it matters")]
+    #[expect(clippy::cast_precision_loss, reason = "no one counts so many tokens that it matters")]
     let cost = |tokens: u64, per_million: f64| tokens as f64 * per_million / 1_000_000.0;
     let cost_usd = cost(usage.input.saturating_sub(usage.cached), price.input)
         + cost(usage.cached, price.cached.unwrap_or(price.input))
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_names_tokens_or_a_cost_is_metered() {
+    fn an_agent_that_names_tokens_or_a_cost_is_metered() {
         for (used, expected) in [
             (Usage::default(), false),
             (usage(Some(0.0), 0, 0, 0), false),

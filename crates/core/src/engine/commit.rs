@@ -56,7 +56,7 @@ impl CommitEnd {
 pub enum ChangeCause {
     /// They changed while the agent was asked for a message. It is not asked any more in this run.
     AgentAsked,
-    /// Ralph died after it had announced the commit, so nobody knows what happened to them meanwhile.
+    /// Ralph died after it had announced the commit, so no one knows what happened to them meanwhile.
     RalphDied,
 }
 

@@ -13,7 +13,7 @@ use ralph_agents::{Failure, FailureKind, Usage};
 /// As long as that an agent whose service is overloaded rests while another works; doubles when it is so again.
 const OVERLOAD_REST_MS: i64 = 5 * 60 * 1000;
 
-/// As long as that an agent whose quota is used up rests where nobody says when it is back; doubles, too.
+/// As long as that an agent whose quota is used up rests where no one says when it is back; doubles, too.
 const UNKNOWN_RESET_MS: i64 = 15 * 60 * 1000;
 
 /// No rest is doubled more often.
@@ -54,7 +54,7 @@ impl Crew {
         self.reviewer.as_deref().or(self.worker.as_deref()).unwrap_or(MAIN)
     }
 
-    /// Somebody is asked about a claim.
+    /// A reviewer is asked about a claim.
     pub(super) fn opinion_started(&mut self, reviewer: Option<&str>) {
         self.reviewer = reviewer.map(str::to_owned);
     }
@@ -166,7 +166,7 @@ impl Crew {
                 let step = u32::try_from(self.step).unwrap_or(u32::MAX);
                 TurnOf::Agent(Chosen { agent, because: Some(Because::Escalated { step }) })
             }
-            TurnOf::Agent(_) | TurnOf::NotBefore(_) | TurnOf::Nobody => choice,
+            TurnOf::Agent(_) | TurnOf::NotBefore(_) | TurnOf::NoOne => choice,
         })
     }
 
@@ -175,7 +175,7 @@ impl Crew {
         let first = *order.first()?;
         let Some(agent) = order.iter().find(|name| self.absence_at(roles, name, now).is_none()) else {
             let back = order.iter().filter_map(|name| self.absence_at(roles, name, now)?.back_ms()).min();
-            return Some(back.map_or(TurnOf::Nobody, TurnOf::NotBefore));
+            return Some(back.map_or(TurnOf::NoOne, TurnOf::NotBefore));
         };
         let absence = self.absence_at(roles, first, now);
         let because = absence.map(|absence| Because::StandsIn { for_agent: first.to_owned(), absence });
@@ -191,7 +191,7 @@ impl Crew {
         absence.back_ms().is_none_or(|back| now < back).then(|| absence.clone())
     }
 
-    /// Whether nobody of the role is back before who had the turn.
+    /// Whether no agent of the role is back before the one that had the turn.
     pub(super) fn is_first_back(&self, roles: &Roles, role: AgentRole) -> bool {
         let back = |name: &str| {
             self.absence_at(roles, name, i64::MIN).as_ref().and_then(Absence::back_ms).unwrap_or(i64::MAX)
@@ -207,7 +207,7 @@ impl Crew {
 
     /// What is the matter with all of these, in words.
     pub(super) fn excuses_of(&self, roles: &Roles, order: &[&str]) -> String {
-        // Nobody is back at the beginning of time.
+        // No agent is back at the beginning of time.
         let words = order.iter().filter_map(|name| {
             let absence = self.absence_at(roles, name, i64::MIN)?;
             Some(format!("{name} {}", absence.words()))

@@ -231,7 +231,7 @@ pub enum Event {
         /// How long it was.
         ms: u64,
     },
-    /// Somebody asked ralph to stop.
+    /// A person or another process asked ralph to stop.
     StopRequested,
     /// A person said something that the next turn is told.
     NoteSaid(NoteSaid),
@@ -264,7 +264,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         withheld: Vec<String>,
     },
-    /// Processes inside the sandbox wanted to talk to somebody.
+    /// Processes inside the sandbox wanted to talk to hosts.
     Contacted {
         /// To whom, each once.
         hosts: Vec<Contact>,

@@ -43,7 +43,7 @@ pub struct Plan {
     pub failures: FailureRules,
     /// When the run ends though nothing is done.
     pub limits: Limits,
-    /// The agent's exit code that means "I wait for somebody; do not start me again".
+    /// The agent's exit code that means "I wait for someone; do not start me again".
     pub pause_code: Option<i32>,
     /// A file that means the same while it is there. Relative to the project.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -201,7 +201,7 @@ pub enum Check {
     },
     /// The agent has done something since the run began.
     Work {
-        /// At least this many tool calls; where nobody counts them, a changed tree.
+        /// At least this many tool calls; where no one counts them, a changed tree.
         tool_calls: u32,
         /// What happens otherwise.
         otherwise: NoWork,

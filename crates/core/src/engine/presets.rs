@@ -115,7 +115,7 @@ pub fn review(range: ReviewRange) -> Plan {
 }
 
 /// Keep a root agent going until it writes its file and its children have ended, or until it says that it waits
-/// for somebody.
+/// for someone.
 pub fn task(done_file: &str, pause_file: &str, children_ended: Vec<Gate>) -> Plan {
     Plan {
         preset: "task".to_owned(),
@@ -137,7 +137,7 @@ pub fn task(done_file: &str, pause_file: &str, children_ended: Vec<Gate>) -> Pla
 /// What one turn for a task is called, also on a command line.
 pub const JOB: &str = "job";
 
-/// One turn for a task that somebody else keeps going.
+/// One turn for a task that another agent keeps going.
 pub fn job() -> Plan {
     let once = OnFailure::Retry { retries: 0 };
     Plan {

@@ -2,8 +2,8 @@
 //!
 //! Two things are no progress: an iteration that leaves the files, the gates' findings and the task's state as they were,
 //! and a gate that fails for the same reason as before. Of both the agent is told; only the first ends a run. A commit is
-//! progress, whoever made it, and so is what others do for the task. What ralph cannot see is never held against the agent:
-//! without git, only a gate that keeps failing is.
+//! progress, no matter who made it, and so is what others do for the task. What ralph cannot see is never held against
+//! the agent: without git, only a gate that keeps failing is.
 
 pub mod failure_signature;
 
@@ -143,7 +143,7 @@ impl Progress {
             failure: failure.map(|it| LastFailure { log: it.log.clone(), output: it.output.clone() }),
         };
         // It ends only when nothing at all moves any more: who changes files is on some way, though not on a short one.
-        // Where nobody sees the files, the same failure again is all that there is to see.
+        // Where no one sees the files, the same failure again is all that there is to see.
         let is_unseen = self.last.as_ref().is_some_and(Found::is_unseen);
         let still = if is_unseen { times } else { self.idle };
         if self.told.is_some() && patience < still {
@@ -168,7 +168,7 @@ impl Found {
         self.committed || moved
     }
 
-    /// Whether nobody knows what became of the files.
+    /// Whether it is unknown what became of the files.
     fn is_unseen(&self) -> bool {
         self.before.is_none() || self.after.is_none()
     }

@@ -124,7 +124,7 @@ impl Absence {
     }
 }
 
-/// Why somebody else than the first of its role has a turn.
+/// Why another agent than the first of its role has a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "why", rename_all = "snake_case")]
 pub enum Because {
@@ -156,10 +156,10 @@ pub struct Chosen {
 pub enum TurnOf {
     /// This one.
     Agent(Chosen),
-    /// Nobody before then, in milliseconds since 1970.
+    /// No agent before then, in milliseconds since 1970.
     NotBefore(i64),
-    /// Nobody any more.
-    Nobody,
+    /// No agent any more.
+    NoOne,
 }
 
 impl Roles {

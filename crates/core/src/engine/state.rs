@@ -50,7 +50,7 @@ pub struct State {
     /// What the last judged turn got wrong, for the next prompt. Survives a failed turn and a crash.
     feedback: Vec<Feedback>,
     addressed: Vec<Addressed>,
-    /// Somebody asked to stop.
+    /// Someone asked to stop.
     pub(super) stop: bool,
     /// The claim that the directory still makes was refuted and no turn has run since.
     refuted: bool,
@@ -224,7 +224,7 @@ impl State {
         &self.feedback
     }
 
-    /// Whether the last turn changed the task list and nobody has judged how.
+    /// Whether the last turn changed the task list and no one has judged how.
     pub fn is_unjudged(&self) -> bool {
         self.unjudged
     }
@@ -254,7 +254,7 @@ impl State {
         self.broken.as_deref()
     }
 
-    /// Whether somebody asked to stop.
+    /// Whether someone asked to stop.
     pub fn is_stopping(&self) -> bool {
         self.stop
     }
@@ -345,7 +345,7 @@ impl State {
             self.phase = Phase::Over(Outcome::Unready { reason });
             return;
         }
-        // An agent that is done does not wait for anybody.
+        // An agent that is done does not wait for anyone.
         let is_done = view.is_some_and(|view| standing_claim(plan, view));
         if let Some(stop) = paused(plan, turn).filter(|_| !is_done) {
             self.phase = Phase::Over(Outcome::Stopped(stop));

@@ -26,7 +26,8 @@ pub enum Stop {
         message: String,
     },
     /// Several agents could do the work, and none of them can before a person acts.
-    NobodyLeft {
+    #[serde(rename = "nobody_left")]
+    NoAgentLeft {
         /// What is the matter with each.
         message: String,
     },
@@ -59,7 +60,7 @@ pub enum Stop {
         /// What it lacks.
         reason: String,
     },
-    /// The judge could not have what is claimed, so nobody knows whether it is done.
+    /// The judge could not have what is claimed, so no one knows whether it is done.
     NotJudged {
         /// Why not.
         reason: String,
@@ -114,7 +115,7 @@ impl Stop {
             Self::AgentWaits { reason: None, file: None } => "the agent waits for a person".to_owned(),
             Self::Stuck(standstill) => standstill.reason(),
             Self::Quota { message } => format!("the usage limit lasts longer than ralph may wait: {message}"),
-            Self::NobodyLeft { message } => format!("no agent can work: {message}"),
+            Self::NoAgentLeft { message } => format!("no agent can work: {message}"),
             Self::Tampered { changed } => format!("protected files were changed: {}", changed.join(", ")),
             Self::Unguarded { changed, .. } if !changed.is_empty() => {
                 format!("the turn changed files that can remove ralph's guard: {}", changed.join(", "))
@@ -142,7 +143,7 @@ impl Stop {
             Self::AgentWaits { .. } | Self::Paused { .. } => true,
             Self::Stuck(_)
             | Self::Quota { .. }
-            | Self::NobodyLeft { .. }
+            | Self::NoAgentLeft { .. }
             | Self::Tampered { .. }
             | Self::Unguarded { .. }
             | Self::NoStory { .. }
@@ -235,6 +236,11 @@ mod tests {
             Stop::Quota { message: "come back on Monday".to_owned() },
             json!({"outcome": "stopped", "why": "quota", "message": "come back on Monday"}),
             "the usage limit lasts longer than ralph may wait: come back on Monday",
+        );
+        check(
+            Stop::NoAgentLeft { message: "main cannot work: no".to_owned() },
+            json!({"outcome": "stopped", "why": "nobody_left", "message": "main cannot work: no"}),
+            "no agent can work: main cannot work: no",
         );
         let changed = vec![".mcp.json".to_owned(), ".claude/settings.json".to_owned()];
         check(

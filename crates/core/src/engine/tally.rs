@@ -16,7 +16,7 @@ use crate::verify::{
 pub(super) struct Tally {
     base_in_place: BTreeMap<usize, Take>,
     base_in_judge: BTreeMap<usize, Take>,
-    /// A person changed checks since, and nobody has counted again.
+    /// A person changed checks since, and no one has counted again.
     outdated: BTreeSet<usize>,
     in_place: BTreeMap<usize, Take>,
     in_judge: BTreeMap<usize, Take>,
@@ -229,7 +229,7 @@ mod tests {
             !tally.losses(&plan()).is_empty()
         };
         assert_eq!(["7", "6"].map(|now| counted(&["7"], now)), [false, true]);
-        // Nobody could count: only that there were tests is known.
+        // No one could count: only that there were tests is known.
         for takes in [&[][..], &["-"][..]] {
             assert_eq!(["6", "0"].map(|now| counted(takes, now)), [false, true]);
         }

@@ -1,7 +1,7 @@
 //! What the judge has shown about itself, and a claim on its way through it.
 //!
 //! Invariant: a claim that is due in the judge counts only after every gate that can be checked there was, since the last
-//! turn. The working tree decides instead only where the judge failed at what nobody had touched, and that is a caveat.
+//! turn. The working tree decides instead only where the judge failed at what no one had touched, and that is a caveat.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,7 +84,7 @@ pub(super) enum JudgeStep {
 pub(super) enum Disagreement {
     /// They count.
     Refuted,
-    /// Nobody knows whether the judge or the working tree is right; the agent has not heard of it.
+    /// No one knows whether the judge or the working tree is right; the agent has not heard of it.
     Untold,
     /// The same, and the agent was told.
     Told,

@@ -96,7 +96,7 @@ struct Fleet<'a> {
 }
 
 impl Fleet<'_> {
-    /// Ends what nobody wants any more.
+    /// Ends what no one wants any more.
     fn tidy(&self) -> Option<FleetAction> {
         let is_won = |group: &str| {
             let mut members = self.plan.items.iter().filter(|item| item.group.as_deref() == Some(group));

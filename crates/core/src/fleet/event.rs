@@ -66,7 +66,7 @@ pub enum FleetEvent {
         /// What.
         why: String,
     },
-    /// Somebody asked the fleet to stop.
+    /// A person or another process asked the fleet to stop.
     StopRequested,
     /// The fleet is over.
     FleetEnded {
@@ -136,7 +136,7 @@ pub enum FleetOutcome {
         /// Item and reason, each in a line.
         reasons: Vec<String>,
     },
-    /// Somebody asked the fleet to stop.
+    /// A person or another process asked the fleet to stop.
     Interrupted,
 }
 

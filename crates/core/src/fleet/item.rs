@@ -6,7 +6,7 @@ use super::step::{ItemEntry, ItemStep, Offer, Refusal};
 /// Where an item is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ItemPhase {
-    /// Nobody has asked for it yet.
+    /// No one has asked for it yet.
     #[default]
     Unknown,
     /// It waits for a lane.
@@ -27,7 +27,7 @@ pub enum ItemPhase {
         /// The commit.
         commit: String,
     },
-    /// Nobody is to work on it.
+    /// No one is to work on it.
     Cancelled,
 }
 

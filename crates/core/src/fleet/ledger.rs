@@ -4,8 +4,8 @@ use super::step::{ItemEntry, ItemStep};
 
 /// The logs of all items of a fleet.
 ///
-/// An append names the last entry that its author has seen, whoever wrote it. It is stored only if that is still the
-/// last one: of any number of writers that saw the same, one succeeds. That one rule is the claim, the fencing, the
+/// An append names the last entry that its author has seen, no matter who wrote it. It is stored only if that is still
+/// the last one: of any number of writers that saw the same, one succeeds. That one rule is the claim, the fencing, the
 /// cancelling and the "exactly once".
 pub trait Ledger {
     /// Why a log cannot be reached.
@@ -22,7 +22,7 @@ pub trait Ledger {
     ///
     /// # Errors
     ///
-    /// The log cannot be reached; nobody knows whether the step was stored.
+    /// The log cannot be reached; no one knows whether the step was stored.
     fn append(&mut self, item: &str, who: &str, step: ItemStep, after: u64) -> Result<Stored, Self::Error>;
 }
 
@@ -31,6 +31,6 @@ pub trait Ledger {
 pub enum Stored {
     /// It is in the log, with this number.
     At(u64),
-    /// Somebody was faster: the log must be read again.
+    /// Another writer was faster: the log must be read again.
     Overtaken,
 }

@@ -2,7 +2,7 @@
 
 use super::plan::FleetItem;
 
-/// Whether two items say that they may change the same file. Who says nothing overlaps with nobody.
+/// Whether two items say that they may change the same file. An item that says nothing overlaps with none.
 pub(super) fn overlap(one: &FleetItem, other: &FleetItem) -> bool {
     one.touches.iter().any(|one| other.touches.iter().any(|other| may_meet(one, other)))
 }
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn who_says_nothing_overlaps_with_nobody() {
+    fn an_item_that_says_nothing_overlaps_with_none() {
         let item = |touches: &[&str]| FleetItem {
             touches: touches.iter().map(|it| (*it).to_owned()).collect(),
             ..FleetItem::default()

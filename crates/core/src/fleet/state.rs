@@ -26,7 +26,7 @@ pub struct FleetState {
     pub limits: BTreeMap<String, i64>,
     /// What keeps anything from landing.
     pub blocked: Option<String>,
-    /// Whether somebody asked the fleet to stop.
+    /// Whether someone asked the fleet to stop.
     pub is_stopping: bool,
     /// How it ended, if it did.
     pub outcome: Option<FleetOutcome>,

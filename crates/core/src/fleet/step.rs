@@ -38,12 +38,12 @@ pub enum ItemStep {
     },
     /// The lander: the result does not merge, or a guardrail failed on the merged tree.
     Refused(Refusal),
-    /// The lander: nobody is to work on this for now. Leases are void; it can be posted again.
+    /// The lander: no one is to work on this for now. Leases are void; it can be posted again.
     Withdrawn {
         /// Why, in a line.
         why: String,
     },
-    /// Nobody is to work on this any more.
+    /// No one is to work on this any more.
     Cancelled {
         /// Why, in a line.
         why: String,

@@ -1,6 +1,6 @@
 //! Takes typed values out of the members of an object, and reports what does not fit.
 //!
-//! Invariant: the code that reads a key is also the list of known keys. What nobody asked for is unknown, and
+//! Invariant: the code that reads a key is also the list of known keys. What no one asked for is unknown, and
 //! [`keys`] lists what is asked for.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use super::{
 pub struct Manner {
     /// What a null stands for.
     pub null: Null,
-    /// What becomes of a key that nobody asked for.
+    /// What becomes of a key that no one asked for.
     pub unknown: Unknown,
     /// Where a problem of a member is.
     pub at: At,
@@ -37,14 +37,14 @@ pub enum Null {
 /// How a key begins that is the user's own.
 pub const EXTENSION: &str = "x-";
 
-/// What becomes of a key that nobody asked for.
+/// What becomes of a key that no one asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
     /// It is a problem, which names the nearest known key; unless it begins with [`EXTENSION`].
     Problem,
     /// The same, but it does no harm.
     Warning,
-    /// Nothing: it is somebody else's.
+    /// Nothing: it is someone else's.
     Nothing,
 }
 

@@ -22,7 +22,7 @@ pub struct Report {
     pub problems: Vec<Issue>,
     /// What does no harm, but is hardly what was meant.
     pub warnings: Vec<Issue>,
-    /// The keys that were asked for, where somebody wants to know them.
+    /// The keys that were asked for, where the caller wants to know them.
     pub(super) keys: Option<BTreeSet<String>>,
 }
 

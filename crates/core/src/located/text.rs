@@ -15,7 +15,7 @@ use super::node::{Content, Member, Node, Position};
 pub struct NotJson {
     /// Where, from 1.
     pub line: usize,
-    /// In bytes of the line, from 1; zero where nobody knows.
+    /// In bytes of the line, from 1; zero where it is unknown.
     pub column: usize,
     /// Why.
     pub reason: String,

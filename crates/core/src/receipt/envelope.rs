@@ -60,8 +60,8 @@ impl Envelope {
         }
     }
 
-    /// Reads an envelope. Keys that it does not know, or that are there twice, are refused: whoever signs, reads and acts
-    /// must see the same.
+    /// Reads an envelope. Keys that it does not know, or that are there twice, are refused: those who sign, read and
+    /// act must see the same.
     pub fn read(text: &[u8]) -> Result<Self, Unreadable> {
         let envelope: Self = serde_json::from_slice(text)
             .map_err(|error| Unreadable::Broken(format!("it is not a DSSE envelope: {error}")))?;

@@ -57,7 +57,7 @@ impl LookAnswer {
 pub struct Opinion {
     /// What it was asked.
     pub about: OpinionAbout,
-    /// Who was asked, by name; nothing where nobody could be.
+    /// Who was asked, by name; nothing where no one could be.
     pub agent: Option<String>,
     /// What it said.
     pub said: OpinionSaid,

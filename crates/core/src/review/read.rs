@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{CommentSeverity, Fixes, LookAnswer, MAX_COMMENTS, ReviewComment, ReviewDecision, ReviewVerdict};
 
-/// As much of a text as anybody reads.
+/// As much of a text as anyone reads.
 const MAX_TEXT_CHARS: usize = 1000;
 
 /// A longer path is none.
@@ -95,7 +95,7 @@ fn comment(value: &Value) -> Option<ReviewComment> {
     })
 }
 
-/// What nobody knows is taken seriously.
+/// What no one knows is taken seriously.
 fn severity_of(said: &str) -> CommentSeverity {
     match said.trim().to_ascii_lowercase().as_str() {
         "blocker" | "blocking" | "critical" | "p0" => CommentSeverity::Blocker,

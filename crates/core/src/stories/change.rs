@@ -36,7 +36,7 @@ impl ReviewFields {
         }
     }
 
-    /// Those of a story that nobody has worked on.
+    /// Those of a story that no one has worked on.
     pub(super) fn fresh() -> Self {
         Self { passes: false, status: None, count: 0, feedback: String::new() }
     }

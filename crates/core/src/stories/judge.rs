@@ -109,7 +109,7 @@ pub fn judge(
     }
     bench.scope_is_kept();
     bench.verify_commands_are_kept();
-    bench.nobody_waits_for_ever();
+    bench.no_story_waits_for_ever();
     bench.cap_is_applied();
     if turn.finished && rules.review == Review::Required {
         bench.duty_was_done();

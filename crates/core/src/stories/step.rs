@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{nearest::nearest, stories::Mode};
 
-/// A step that somebody wants to take.
+/// A step that an agent or a person wants to take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The story is implemented, or what the review found is mended.

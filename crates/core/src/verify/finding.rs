@@ -61,7 +61,7 @@ pub enum Finding {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         summary: Option<String>,
     },
-    /// A guardrail asks a reviewer, and nobody gave a verdict on what was claimed.
+    /// A guardrail asks a reviewer, and no one gave a verdict on what was claimed.
     NotReviewed {
         /// The guardrail.
         review: String,

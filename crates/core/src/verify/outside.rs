@@ -1,8 +1,8 @@
 //! What judges from outside of the project: files that shells, interpreters and tools read before anything else, and the
 //! programs that guardrails run.
 //!
-//! The table says which files those are and what of them judges. Whoever looks at the files compares what judges, so
-//! that honest work (a name for git's commits, an editable install of the project) is no change.
+//! The table says which files those are and what of them judges. The code that looks at the files compares what judges,
+//! so that honest work (a name for git's commits, an editable install of the project) is no change.
 
 pub mod table;
 
@@ -30,7 +30,7 @@ pub struct OutsideSeen {
 pub struct SeenFile {
     /// Who reads it.
     pub read_by: String,
-    /// Number, size and times: while they are the same, nobody has changed it.
+    /// Number, size and times: while they are the same, no one has changed it.
     pub stat: String,
     /// A hash of what of it judges.
     pub print: String,

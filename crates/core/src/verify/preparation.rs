@@ -163,7 +163,7 @@ impl Place<'_> {
 fn others(place: &Place<'_>) -> Vec<PrepareStep> {
     let mut steps = Vec::new();
     if place.has("Gemfile") {
-        // Gems that the machine has are used as they are; else they go into the project, as nobody asks for a password.
+        // Gems that the machine has are used as they are; else they go into the project, which needs no password.
         let into_project = "bundle config set --local path vendor/bundle && bundle install";
         let command = if place.is_installed("vendor/bundle") {
             into_project.to_owned()

@@ -28,7 +28,7 @@ pub struct Watched {
     turns: Turns,
     notices: Notices,
     activity: Activity,
-    /// How far the plan file was when somebody looked last.
+    /// How far the plan file was when someone looked last.
     plan_tasks: Option<PlanView>,
     started_at: Option<Timestamp>,
     last_at: Option<Timestamp>,

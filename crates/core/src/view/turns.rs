@@ -41,7 +41,7 @@ pub enum TurnMark {
     Open,
     /// The agent did what it does.
     Finished,
-    /// The agent waits for somebody.
+    /// The agent waits for a person or for another process.
     Paused,
     /// The agent failed, or its turn may not count.
     Failed,

@@ -187,7 +187,7 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
     if script::uses_arguments(code) {
         everything.extend(command.args.iter().filter(|arg| *arg != code && !arg.starts_with('-')).cloned());
     }
-    // Code that is too much is refused before anybody asks for its files.
+    // Code that is too much is refused before anyone asks for its files.
     let mut calls = script::function_calls(code).unwrap_or_default();
     if command.is(&["perl", "ruby"]) {
         calls.extend(script::calls_without_brackets(code));

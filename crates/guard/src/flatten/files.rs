@@ -184,7 +184,7 @@ impl Flattener<'_> {
     }
 }
 
-/// Whether text from this source is code that nobody has seen: it was decoded, or a command made it up.
+/// Whether text from this source is code that no one has seen: it was decoded, or a command made it up.
 fn is_unknown_code(source: &str) -> bool {
     let mut made = programs::programs_in(source).filter(|word| *word != "cat");
     programs::is_decoded(source)

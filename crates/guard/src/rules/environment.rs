@@ -1,4 +1,4 @@
-//! Variables that change what programs do, and connections that nobody checks.
+//! Variables that change what programs do, and connections that no one checks.
 
 use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
 use crate::{flatten::is_loopback, paths::Place, text};

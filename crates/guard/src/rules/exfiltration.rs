@@ -186,7 +186,7 @@ pub(super) const RULES: &[Rule] = &[
 const HARMLESS_PROGRAMS: [&str; 11] =
     ["date", "uuidgen", "git", "jq", "echo", "printf", "seq", "nproc", "cut", "tr", "mktemp"];
 
-/// Where messages to people and to anybody go: what a command says has no business there.
+/// Where messages to people and to anyone go: what a command says has no business there.
 const MESSAGE_HOSTS: [&str; 24] = [
     "hooks.slack.com",
     "slack.com/api",

@@ -279,7 +279,7 @@ fn open_permissions(input: &RuleInput<'_>) -> Option<String> {
     })
 }
 
-/// Everybody may write, or nobody may do anything.
+/// Everyone may write, or no one may do anything.
 fn is_wide(mode: &str) -> bool {
     if mode.chars().all(|next| next.is_digit(8)) && !mode.is_empty() {
         let others = mode.chars().last().and_then(|digit| digit.to_digit(8)).unwrap_or_default();

@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A line of the input, which nobody has seen.
+/// A line of the input, which no one has seen.
 fn unknown_line() -> String {
     text::unknown("a line")
 }

@@ -131,7 +131,7 @@ pub(super) fn remove_older(runs: &[RunDir], age: Duration) -> Result<usize> {
     Ok(removed)
 }
 
-/// The journal was last written that long ago and nobody is writing it.
+/// The journal was last written that long ago and no process is writing it.
 fn is_older(run: &RunDir, age: Duration) -> bool {
     let written = std::fs::metadata(run.journal()).and_then(|file| file.modified());
     let past = written.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|passed| age <= passed));

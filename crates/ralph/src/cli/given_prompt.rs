@@ -90,7 +90,7 @@ impl GivenPrompt {
     }
 }
 
-/// Whether somebody forgot the flag for a file. Prose is never taken for one.
+/// Whether the user forgot the flag for a file. Prose is never taken for one.
 fn is_file(words: &str) -> bool {
     !words.contains(char::is_whitespace) && Path::new(words).is_file()
 }

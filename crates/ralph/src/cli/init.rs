@@ -78,7 +78,7 @@ pub(super) fn main(args: &InitArgs, project: &Path) -> Result<u8> {
 }
 
 fn last_words() {
-    // Nobody is left to tell if this fails.
+    // No one is left to tell if this fails.
     let _ = ask::say("\nnothing was written");
 }
 

@@ -156,7 +156,7 @@ fn start(
             assignment: Some(assignment(task, parent)),
             territory: LockScope::Shared,
             scm: None,
-            // Whoever started it is told, not the user.
+            // The agent that started it is told, not the user.
             notify: None,
             ..contained(setup(&loaded, prompt, project), of_parent, loaded.settings.agent.permissions)
         },

@@ -238,6 +238,6 @@ pub(super) fn tell(step: &Step<'_>) {
         Step::InPlace(command) => format!("in the working tree: {}", one_line(command)),
         Step::InJudge(command) => format!("in the judge: {}", one_line(command)),
     };
-    // Nobody is left to tell if this fails.
+    // No one is left to tell if this fails.
     let _ = writeln!(anstream::stderr().lock(), "{text} ...");
 }

@@ -331,7 +331,7 @@ fn redacted(settings: &Settings) -> Value {
     settings
 }
 
-/// The nearest folder above that has settings, for somebody who is in the wrong one.
+/// The nearest folder above that has settings, for a user who is in the wrong one.
 fn settings_above(project: &Path) -> Option<&Path> {
     if project.join(".ralph/settings.json").exists() {
         return None;

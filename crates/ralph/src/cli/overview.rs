@@ -61,7 +61,7 @@ pub(super) fn visible_command() -> Command {
     visible
 }
 
-/// The command with its subcommands in groups, at most so wide. Only for whoever wants to read them: it takes a while.
+/// The command with its subcommands in groups, at most so wide. Only for a user who reads them: it takes a while.
 pub(super) fn grouped(command: Command, columns: usize) -> Command {
     let mut text = String::new();
     let width = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or_default();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_overview_is_for_whoever_names_no_command() {
+    fn the_overview_is_for_a_user_who_names_no_command() {
         for (line, expected) in [
             ("ralph", true),
             ("ralph --help", true),

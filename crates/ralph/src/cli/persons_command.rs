@@ -13,7 +13,7 @@ use crate::journal::tries;
 pub(super) fn refuse_inside_run(command: &str) -> Result<()> {
     let own = env::var(RUN_VARIABLE).ok();
     let mut inherited = ancestry().into_iter().filter_map(|pid| variable(pid, RUN_VARIABLE));
-    // Whoever takes the variable away is still the child of a process that has it.
+    // A process that takes the variable away is still the child of one that has it.
     let Some(run) = own.or_else(|| inherited.next()).filter(|run| !run.is_empty()) else { return Ok(()) };
     // Where nothing can be written it is still refused.
     let _ = tries::leave(&run, command);

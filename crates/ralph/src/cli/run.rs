@@ -66,7 +66,7 @@ struct RunFlags {
 
 /// Runs the loop.
 pub(super) fn main(args: &RunArgs, project: &Path) -> Result<u8> {
-    // What is wrong with the settings is said before anybody writes a prompt.
+    // What is wrong with the settings is said before anyone writes a prompt.
     let loaded = args.common.load(project, layer(&args.own))?;
     let mut given = args.prompt.read()?;
     let reporters = args.common.reporters(&loaded, project)?;

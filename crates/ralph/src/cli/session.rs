@@ -52,7 +52,7 @@ fn conversation(named: Option<&str>) -> Option<String> {
 
 /// The conversation whose loop goes on in this run.
 pub(super) fn bound_to(run: &RunDir) -> Option<String> {
-    // The first line and the last: whoever lists runs asks this of each.
+    // The first line and the last: a command that lists runs asks this of each.
     let journal = run.journal();
     let id = journal::started(&journal)?.setup.session?.id?;
     let bound = store::Store::of(&id).ok()?.run()?;

@@ -174,7 +174,7 @@ impl Agent {
     }
 }
 
-/// How long the agent has to begin. Whoever prints nothing but an answer may do so at the end.
+/// How long the agent has to begin. An agent that prints nothing but an answer may do so at the end.
 fn begins_within(timeouts: &Timeouts, adapter: &dyn Adapter, output: Output<'_>) -> Option<Duration> {
     let has_events = adapter.is_structured() && output == Output::Stream;
     timeouts.start_timeout_ms.filter(|_| has_events).map(Duration::from_millis)

@@ -15,7 +15,7 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_OUTPUT_LEN: usize = 4096;
 
 /// The version of the agent that is called by this name. Only programs with the name of an agent are asked:
-/// what a stranger does with `--version` nobody knows.
+/// no one knows what a stranger does with `--version`.
 pub(crate) fn of_agent(
     supervisor: &mut Supervisor,
     command: &str,

@@ -54,7 +54,7 @@ impl Driver {
         };
         let kept = match kept {
             Ok(kept) => kept,
-            // Without that nobody could tell what the reviewer changes.
+            // Without that no one could tell what the reviewer changes.
             Err(error) => {
                 let why = format!("the files cannot be kept as they are: {error}");
                 self.refuse_opinion(started, FailureKind::Transient, why);

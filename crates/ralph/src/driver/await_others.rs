@@ -34,8 +34,8 @@ use crate::{
 /// Between two looks at files of others.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Waits until everybody who works on the task has ended. The list is read again each time, so those count
-/// too who are started meanwhile. While somebody takes too long, the task is not done.
+/// Waits until every run that works on the task has ended. The list is read again each time, so those count
+/// too that are started meanwhile. While one takes too long, the task is not done.
 pub(super) fn await_children(
     site: &mut Site,
     gate: usize,
@@ -76,7 +76,7 @@ pub(super) fn await_children(
 }
 
 /// Ends the runs that the agents of a task started and that are still at work when the task stops. They are named first: a
-/// kill in between must not lose that. An agent that waits for somebody may wait for them.
+/// kill in between must not lose that. An agent that waits for someone may wait for them.
 pub(super) fn end_children(site: &mut Site, outcome: &Outcome) {
     let Some(assignment) = &site.setup.assignment else { return };
     let waits = matches!(outcome, Outcome::Stopped(Stop::AgentWaits { .. } | Stop::Paused { .. }));
@@ -97,7 +97,7 @@ pub(super) fn end_children(site: &mut Site, outcome: &Outcome) {
     }
 }
 
-/// Waits until these files are there; whether they are, or somebody asked to stop.
+/// Waits until these files are there; whether they are, or someone asked to stop.
 pub(super) fn await_files(site: &mut Site, files: &[String]) -> Waited {
     let are_judged =
         |project: &Path| files.iter().filter(|file| is_judged(project, file)).count() == files.len();
@@ -117,7 +117,7 @@ pub(super) fn await_files(site: &mut Site, files: &[String]) -> Waited {
 }
 
 /// Whether the file that says that a task is done is there, and more than an agent's word: the task's own run has judged it, or
-/// nobody has to.
+/// no run has to.
 pub(super) fn is_judged(project: &Path, file: &str) -> bool {
     let done = project.join(file);
     let Ok(written) = done.metadata().and_then(|it| it.modified()) else { return false };

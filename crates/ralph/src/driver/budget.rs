@@ -103,7 +103,7 @@ pub(super) fn cost_left(run: &Run) -> Option<f64> {
     left.into_iter().chain(own).min_by(f64::total_cmp)
 }
 
-/// A budget that nobody can measure is none: says so before the first turn, where that is known.
+/// A budget that no one can measure is none: says so before the first turn, where that is known.
 pub(super) fn warn_of_blind_budget(site: &mut Site) {
     let limits = &site.run().plan.limits;
     let (has_budget, limits_cost) = (has_budget(limits), limits_cost(limits));

@@ -30,7 +30,7 @@ impl Driver {
         }
     }
 
-    /// Checks a gate before the first turn; what it finds is held against nobody.
+    /// Checks a gate before the first turn; what it finds is held against no one.
     pub(super) fn run_baseline(&mut self, index: usize) {
         self.site.ledger.baseline_started(index);
         if let Some(ended) = self.run_command(index, 0, 1) {
@@ -38,7 +38,7 @@ impl Driver {
         }
     }
 
-    /// Runs the command of a gate; nothing when somebody ended it.
+    /// Runs the command of a gate; nothing when someone ended it.
     fn run_command(&mut self, index: usize, iteration: u32, attempt: u32) -> Option<GateEnded> {
         let Self { site, containment, stories, .. } = self;
         let Site { ledger, setup, dir, supervisor } = &mut *site;

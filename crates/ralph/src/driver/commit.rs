@@ -134,7 +134,7 @@ impl Committing<'_> {
             return Ok(CommitEnd::Already { beyond: beyond::files(self.site, git)? });
         }
         if announced.is_some() {
-            // Announced by a ralph that died, and not made: nobody knows what happened to the files meanwhile.
+            // Announced by a ralph that died, and not made: no one knows what happened to the files meanwhile.
             return Ok(CommitEnd::Changed { cause: Some(ChangeCause::RalphDied) });
         }
         let Worded { message, was_asked } = self.message()?;
@@ -160,7 +160,7 @@ impl Committing<'_> {
     }
 
     /// Whether HEAD has gone forward since the turn began. If it went elsewhere, commits may be lost from sight: that
-    /// is no work, and somebody should know how to get them back.
+    /// is no work, and someone should know how to get them back.
     fn notice_lost_commits(&mut self, git: &Git, head: Option<&str>) -> Result<bool> {
         let before = self.site.run().memory.turn.as_ref().and_then(|last| last.turn.head.clone());
         let (Some(before), Some(head)) = (before.as_deref(), head) else {

@@ -1,4 +1,4 @@
-//! What a run would begin with, for somebody who only wants to see it: nothing is started and nothing is written.
+//! What a run would begin with, for a user who only wants to see it: nothing is started and nothing is written.
 
 use std::path::Path;
 

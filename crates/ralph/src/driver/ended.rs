@@ -57,7 +57,7 @@ pub(super) struct Noticed {
     pub(super) hooks: Option<Settled>,
     /// The directory, where the rules look at it.
     pub(super) view: Option<View>,
-    /// The files, where somebody wants to know.
+    /// The files, where the caller wants to know.
     pub(super) tree: Option<Tree>,
     /// The branch that it left checked out, where that is not the run's.
     pub(super) branch: Option<String>,
@@ -225,7 +225,7 @@ fn exit(ended: &Ended, setup: &Setup) -> Option<Exit> {
             Some(status) => {
                 status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or_default()), Exit::Code)
             }
-            // Nobody knows how it ended, so it has not succeeded.
+            // No one knows how it ended, so it has not succeeded.
             None => Exit::Signal(0),
         },
     })

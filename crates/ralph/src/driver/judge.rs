@@ -134,7 +134,7 @@ impl Driver {
         self.site.ledger.record(Event::Delivered);
     }
 
-    /// The commit that the turn ended in, where somebody commits; else the files.
+    /// The commit that the turn ended in, where ralph or the agent commits; else the files.
     pub(super) fn target(&mut self) -> Result<JudgeTarget> {
         let Self { site, git, .. } = self;
         let plan = &site.run().plan;
@@ -202,7 +202,7 @@ impl Driver {
         Ok(JudgeReady { commit: brought.commit, ms: millis(started.elapsed()), caveats, prepared: steps })
     }
 
-    /// Runs the command of a gate in the judge; nothing when somebody ended it.
+    /// Runs the command of a gate in the judge; nothing when someone ended it.
     pub(super) fn check_in_judge(&mut self, index: usize, suffix: &str) -> Option<JudgeGateEnded> {
         let Self { site, judge, containment, .. } = self;
         let RunJudge { workspace, opened, .. } = judge.as_mut()?;

@@ -37,12 +37,12 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Shows a line that the agent printed on standard error to whoever wants details.
+    /// Shows a line that the agent printed on standard error to a user who wants details.
     pub(super) fn complaint(&mut self, line: &str) {
         self.reporters.detail(&format!("stderr: {line}"));
     }
 
-    /// Shows a detail to whoever wants it.
+    /// Shows a detail to a user who wants it.
     pub(super) fn reporters_detail(&mut self, text: &str) {
         self.reporters.detail(text);
     }
@@ -166,7 +166,7 @@ impl Ledger {
         }
     }
 
-    /// Somebody asked to stop; recorded once.
+    /// Someone asked to stop; recorded once.
     pub(super) fn stop_requested(&mut self) {
         if !self.run.state.is_stopping() {
             self.record(Event::StopRequested);
@@ -194,7 +194,7 @@ impl Ledger {
         self.reporters.flush();
     }
 
-    /// Time has passed: whoever shows it shows it.
+    /// Time has passed: the reporters that show it show it.
     pub(super) fn tick(&mut self) {
         self.reporters.moment(Timestamp::now());
         self.reporters.flush();
@@ -226,8 +226,8 @@ impl Ledger {
     }
 }
 
-/// Whether somebody acts on what was recorded: a turn is paid for, a check has decided, a commit is there, the run is over.
-/// That is on the disk first. Nothing else waits for the disk.
+/// Whether anything acts on what was recorded: a turn is paid for, a check has decided, a commit is there, the run is
+/// over. That is on the disk first. Nothing else waits for the disk.
 fn is_acted_on(event: &Event) -> bool {
     matches!(
         event,

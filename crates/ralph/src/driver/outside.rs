@@ -18,8 +18,8 @@ pub(super) fn begin(site: &mut Site) {
     }
 }
 
-/// A run goes on: what a person changed since its last process ended is none of its doing. After a kill nobody knows who
-/// changed what.
+/// A run goes on: what a person changed since its last process ended is none of its doing. After a kill no one knows
+/// who changed what.
 pub(super) fn resume(site: &mut Site) {
     let memory = &site.run().memory;
     let (base, left) = (memory.outside.clone(), memory.outside_left.clone());
@@ -34,7 +34,7 @@ pub(super) fn resume(site: &mut Site) {
     }
 }
 
-/// A process of the run ends: whatever is different from here on is somebody else's doing.
+/// A process of the run ends: whatever is different from here on is someone else's doing.
 pub(super) fn leave(site: &mut Site) {
     let base = site.run().memory.outside.clone();
     if let Some(seen) = base.and_then(|base| look(site, Some(&base))) {

@@ -1,4 +1,4 @@
-//! Part: the tasks of the plan file, read again whenever somebody asks, because the agent writes it.
+//! Part: the tasks of the plan file, read again each time they are asked for, because the agent writes it.
 
 use std::io;
 

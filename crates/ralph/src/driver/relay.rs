@@ -1,4 +1,5 @@
-//! Hands the run over from one agent to another: program, environment, hooks and sandbox are those of whoever has the turn.
+//! Hands the run over from one agent to another: program, environment, hooks and sandbox are those of the agent that
+//! has the turn.
 
 use jiff::Timestamp;
 use ralph_agents::{Failure, FailureKind};
@@ -18,7 +19,7 @@ impl Driver {
         let Some(name) = name.filter(|name| self.holder.as_deref() != Some(*name)) else { return Ok(()) };
         let Self { site, agent, containment, .. } = self;
         take_seat(site, Some(name));
-        // Until all is well nobody has it.
+        // Until all is well no agent has it.
         self.holder = None;
         let program = find_agent(&site.setup).map_err(|error| error.to_string())?;
         if containment.is_there() {
@@ -32,7 +33,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Hands over to who words commit messages, where that is somebody else.
+    /// Hands over to the agent that words commit messages, where that is another one.
     pub(super) fn hand_to_wording(&mut self) {
         let run = self.site.run();
         if run.plan.roles.message.is_empty() {

@@ -19,7 +19,7 @@ use crate::journal::run_dir::{RunDir, record};
 
 /// As many folders are searched.
 const MAX_FOLDERS: usize = 5_000;
-/// Folders of others' code and of results, where much of this is and nobody opens anything.
+/// Folders of others' code and of results, where much of this is and no one opens anything.
 const SKIPPED: [&str; 6] = ["node_modules", "target", ".venv", "venv", "__pycache__", ".ralph"];
 /// Where it is kept how things were before the first turn.
 const FILE: &str = "run_later.json";

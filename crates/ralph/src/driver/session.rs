@@ -54,7 +54,7 @@ pub(crate) struct Stopped {
     pub(crate) blocked: Option<String>,
     /// Tool calls since the loop began.
     pub(crate) tools: u64,
-    /// Whether anybody counts them in this host.
+    /// Whether anyone counts them in this host.
     pub(crate) is_counted: bool,
     /// What the guard thought of the calls of this turn.
     pub(crate) calls: Vec<Judgement>,
@@ -91,7 +91,7 @@ pub(crate) struct SessionLoop {
     since: Timestamp,
     /// Where HEAD was when the loop began.
     head: Option<String>,
-    /// Whether anybody counts tool calls in this host.
+    /// Whether anyone counts tool calls in this host.
     is_counted: bool,
     /// When the host no longer waits for the verdict.
     deadline: Option<Instant>,

@@ -100,7 +100,7 @@ impl Caller {
                 Ok(run) => Answer::Began { run },
                 Err(error) => Answer::Refused { why: error.to_string() },
             };
-            // Whoever waits in vain says so.
+            // The process that waits in vain says so.
             let _ = serde_json::to_vec(&answer)
                 .map_err(io::Error::from)
                 .and_then(|text| Root::new(answers).replace(name, &text, Readers::Owner));

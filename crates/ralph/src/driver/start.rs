@@ -264,7 +264,8 @@ impl Resume {
     }
 }
 
-/// Refuses a review where there is nothing that a reviewer could be shown; without a repository nobody is asked to look either.
+/// Refuses a review where there is nothing that a reviewer could be shown; without a repository no agent is asked to
+/// look either.
 fn with_reviewers(plan: Plan, preflight: &Preflight) -> Result<Plan> {
     if preflight.repository.is_some() {
         return Ok(plan);

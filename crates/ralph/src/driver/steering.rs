@@ -152,7 +152,7 @@ fn copy(place_of_run: &Path, path: &Path, fingerprint: &str) -> PathBuf {
 /// Copies what the settings of a new run say.
 pub(super) fn keep_settings(run: &RunDir, setup: &Setup) -> io::Result<()> {
     for (path, fingerprint) in setup.settings.iter().filter(|(_, it)| *it != hash::GONE) {
-        // What is no regular file has no text, and may hold whoever opens it.
+        // What is no regular file has no text, and may hold the process that opens it.
         if let Ok(bytes) = files::read(path, MAX_TEXT_LEN) {
             keep(run, path, fingerprint, &bytes)?;
         }

@@ -55,9 +55,9 @@ pub(super) struct StoryKeeper {
     pins: Vec<Pin>,
     /// The list before the turn that is not judged yet.
     before: Option<Snapshot>,
-    /// The list as it was when it was last judged: until the next turn nobody changes it.
+    /// The list as it was when it was last judged: until the next turn no one changes it.
     settled: Option<TaskFile>,
-    /// The list as it was read last, while nobody else has had a chance to change it.
+    /// The list as it was read last, while no one else has had a chance to change it.
     now: Seen,
     /// What ralph wrote into the marker.
     active: Option<String>,
@@ -69,7 +69,7 @@ pub(super) struct StoryKeeper {
 
 /// A list that is looked at.
 enum Seen {
-    /// Nobody has, since somebody else had a chance to change it.
+    /// No one has, since someone else had a chance to change it.
     Not,
     /// It cannot be read.
     Gone,
@@ -128,7 +128,7 @@ impl StoryKeeper {
         }
     }
 
-    /// Somebody else may have changed the list: it must be read again before anything follows from it.
+    /// Someone else may have changed the list: it must be read again before anything follows from it.
     pub(super) fn forget(&mut self) {
         self.now = Seen::Not;
     }
@@ -150,13 +150,13 @@ pub(super) fn pin(setup: &Setup, run: &RunDir) -> Result<Vec<Pin>> {
     }
 }
 
-/// Whoever left a marker has no loop here any more: this one has the tree.
+/// The process that left a marker has no loop here any more: this one has the tree.
 fn remove_stale_marker(project: &Path) {
     let _ = std::fs::remove_file(project.join(ACTIVE));
 }
 
 impl Drop for StoryKeeper {
-    /// The marker is removed by whoever wrote it, and by nobody else.
+    /// The marker is removed by the process that wrote it, and by no other.
     fn drop(&mut self) {
         let path = self.project.join(ACTIVE);
         let is_ours = Active::read(&self.project).is_some_and(|active| active.pid == std::process::id());
@@ -292,7 +292,7 @@ impl StoryKeeper {
         site.ledger.record(Event::TasksJudged(Box::new(findings.judged.clone())));
     }
 
-    /// Between two turns nobody changes review fields: not what a turn left running, nor anybody else.
+    /// Between two turns no one changes review fields: not what a turn left running, nor anyone else.
     pub(super) fn revert_outside_edits(&mut self, site: &mut Site, git: Option<&Git>) {
         self.forget();
         let Some(file) = self.settled.clone() else { return };

@@ -9,7 +9,7 @@ use ralph_core::{
 };
 use ralph_sys::error::{Error, Result};
 
-/// Makes Claude Code skip its rules, whoever says it.
+/// Makes Claude Code skip its rules, no matter who says it.
 const SKIP: &str = "--dangerously-skip-permissions";
 
 /// The variable that an agent misses before it skips its rules for this user; nothing if it would skip them.

@@ -33,7 +33,7 @@ pub(super) fn start(site: &mut Site, wait: Wait) {
     }
 }
 
-/// Waits until then, or until somebody asks to stop.
+/// Waits until then, or until someone asks to stop.
 pub(super) fn go_on(site: &mut Site, until_ms: i64) {
     let Site { supervisor, ledger, dir, .. } = site;
     let by_the_wall = || left_at(until_ms, wall_clock::now());

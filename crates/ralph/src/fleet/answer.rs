@@ -27,7 +27,7 @@ pub(super) enum LandingAnswer {
         commit: String,
     },
     Refused(Refusal),
-    /// Somebody else moved the target: once again.
+    /// Someone else moved the target: once again.
     Overtaken,
     /// A person must do something first.
     Blocked {

@@ -173,7 +173,7 @@ impl Coordinator {
         }
     }
 
-    /// Whether a lane or the lander has ended, and nobody has looked at what it left.
+    /// Whether a lane or the lander has ended, and no one has looked at what it left.
     fn has_ended(&mut self) -> bool {
         let lanes = self.lanes.values_mut().map(|lane| &mut lane.process);
         let mut all = lanes.chain(self.landing.iter_mut().map(|(process, ..)| process));

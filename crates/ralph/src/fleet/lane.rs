@@ -245,7 +245,7 @@ impl Lane<'_> {
         let pid = Rc::new(Cell::new(0));
         let told = Rc::clone(&pid);
         self.supervisor.tell_groups(move |group| told.set(group));
-        // Somebody may have asked before it began.
+        // Someone may have asked before it began.
         if self.supervisor.stop_requested() {
             return Ok(Some(INTERRUPTED));
         }

@@ -96,7 +96,7 @@ pub(super) fn perform(
     Ok((answer, lane.supervisor))
 }
 
-/// Whether somebody ends this process: what it started is ended at the same time, and then nothing that failed says
+/// Whether someone ends this process: what it started is ended at the same time, and then nothing that failed says
 /// anything. The request may come a moment later.
 pub(super) fn is_asked_to_stop(supervisor: &mut Supervisor) -> bool {
     supervisor.wait(Instant::now() + STOP_TIMEOUT, &mut || {}) == Waited::StopRequested

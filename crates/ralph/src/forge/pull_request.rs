@@ -1,7 +1,7 @@
 //! Proposes the branch of a run to others: pushes it, and makes a pull request or changes the one that there is.
 //!
-//! Invariant: an open pull request of the branch is looked for first, so that whoever is killed in between and tries again
-//! makes no second one.
+//! Invariant: an open pull request of the branch is looked for first, so that a process that is killed in between and
+//! tries again makes no second one.
 
 use std::{ffi::OsString, time::Duration};
 

@@ -195,7 +195,7 @@ fn start(input: &Input<'_>, words: &str, ultrawork: bool) -> Result<Answer> {
 fn end(store: &Store, run: &RunDir, why: &str) -> Result<()> {
     let ended =
         SessionLoop::open(run).and_then(|session| session.map_or(Ok(()), |session| session.cancel(why)));
-    // Whatever the record says, this loop holds nobody any more.
+    // Whatever the record says, this loop holds no agent any more.
     store.unbind(run);
     ended
 }

@@ -137,7 +137,7 @@ impl Store {
     }
 }
 
-/// Adds a line to the log of what hooks could not do. Nobody is left to tell if that fails.
+/// Adds a line to the log of what hooks could not do. No one is left to tell if that fails.
 pub(crate) fn log(line: &str) {
     let Ok(dir) = state_dir() else { return };
     let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir);

@@ -19,7 +19,7 @@ const VARIABLE: &str = "RALPH_TEST_KILL_AT";
 pub(crate) struct CrashPoint {
     /// The number of the event, from 1, and what happens there.
     planned: Option<(usize, Place)>,
-    /// Whoever makes it dies.
+    /// The process that makes this file dies.
     once: Option<PathBuf>,
     events: usize,
 }

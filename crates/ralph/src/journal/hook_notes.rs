@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_agent_puts_in_its_place_holds_nobody() {
+    fn what_an_agent_puts_in_its_place_holds_no_one() {
         let folder = tempfile::tempdir().expect("a folder");
         let elsewhere = folder.path().join("elsewhere");
         let note = serde_json::to_string(&call(Decision::Allow)).expect("JSON");

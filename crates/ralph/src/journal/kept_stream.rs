@@ -62,7 +62,7 @@ impl Write for KeptStream {
     }
 }
 
-/// Takes keys out of what a process prints, before anybody sees or keeps it.
+/// Takes keys out of what a process prints, before anyone sees or keeps it.
 pub(crate) fn without_keys() -> Box<dyn Filter> {
     Box::new(WithoutKeys::default())
 }
@@ -133,7 +133,7 @@ mod tests {
         });
         ended.expect("there is a shell");
         let expected = format!("key ghp_***\n{}", "x".repeat(5000));
-        assert_eq!(String::from_utf8_lossy(&heard), expected, "whoever listens hears all of it");
+        assert_eq!(String::from_utf8_lossy(&heard), expected, "a listener hears all of it");
         let kept = std::fs::read_to_string(&path).expect("a file");
         let (beginning, said) = kept.split_at(1000);
         assert_eq!(beginning, &expected[..1000]);

@@ -58,7 +58,7 @@ pub(crate) enum PersonRequest {
 pub(crate) fn event(state: &State, request: u64, asked: PersonRequest) -> Option<Event> {
     Some(match asked {
         PersonRequest::Say { text, keep, now } => {
-            // Whoever left it has made a note of it; what is none is told to no one.
+            // The process that left it has made a note of it; what is none is told to no one.
             let text = note(&text).ok()?;
             let note = u32::try_from(state.person_notes().len()).unwrap_or(u32::MAX).saturating_add(1);
             Event::NoteSaid(NoteSaid { note, text, keep, now, request })

@@ -32,7 +32,7 @@ impl RunDir {
     pub(crate) fn create(project: &Path) -> Result<Self> {
         let runs = project_dir(project)?.join("runs");
         let refused = || format!("cannot keep a record of the run in {}", runs.display());
-        // Prompts, output and variables of the agent: nobody else's business.
+        // Prompts, output and variables of the agent: no one else's business.
         std::fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)

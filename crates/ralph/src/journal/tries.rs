@@ -18,7 +18,7 @@ const FOLDER: &str = "tries";
 /// More than this is no command of ralph's.
 const MAX_COMMAND_CHARS: usize = 100;
 
-/// Notes that somebody inside the run typed a command.
+/// Notes that a process inside the run typed a command.
 pub(crate) fn leave(run: &str, command: &str) -> io::Result<()> {
     let name = format!("{}-{}", std::process::id(), jiff::Timestamp::now().as_nanosecond());
     // Inside a sandbox the records of runs are not to be seen.

@@ -72,7 +72,7 @@ impl LiveRun {
         let is_locked = journal::is_running(&path);
         let length = fs_err::metadata(&path)?.len();
         if length < self.position {
-            // Somebody has repaired the record.
+            // The record was repaired.
             *self = Self::new(self.dir.clone(), self.is_bound);
         }
         let before = (self.position, self.is_running);

@@ -18,7 +18,7 @@ use crate::journal::run_dir::AGENT_STREAM;
 
 /// As many lines of it are kept to scroll back in.
 const MAX_STREAM_LINES: usize = 2000;
-/// As many turns are read again when somebody begins to look.
+/// As many turns are read again when someone begins to look.
 const MAX_EARLIER_TURNS: usize = 12;
 /// As much of one turn is read then, and at once later, in bytes.
 const MAX_CHUNK_LEN: u64 = 128 * 1024;
@@ -133,7 +133,7 @@ fn heading(turn: &ShownTurn) -> String {
     let attempt = if turn.attempt == 1 { String::new() } else { format!(", attempt {}", turn.attempt) };
     let mode = turn.mode.map(|mode| format!(" · {mode}")).unwrap_or_default();
     let task = turn.task.as_ref().map(|task| format!(" · {task}")).unwrap_or_default();
-    // Who works is worth a word where it is somebody else than usual.
+    // Who works is worth a word where it is another agent than usual.
     let other = turn.agent.as_ref().filter(|agent| *agent != MAIN);
     let agent = other.map(|agent| format!(" · {agent}")).unwrap_or_default();
     format!("iteration {}{attempt}{mode}{task}{agent}", turn.iteration)

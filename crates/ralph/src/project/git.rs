@@ -115,7 +115,7 @@ impl Git {
         &self.top
     }
 
-    /// Why a commit could not be made at all: nobody to sign it.
+    /// Why a commit could not be made at all: git knows no one to name as its author.
     pub(crate) fn missing_identity(&self, supervisor: &mut Supervisor) -> io::Result<bool> {
         Ok(!succeeded(&self.call(supervisor, &["var", "GIT_COMMITTER_IDENT"])?))
     }
@@ -322,7 +322,7 @@ pub(crate) fn is_git(command: &str) -> bool {
     Path::new(command).file_stem().is_some_and(|name| name == "git")
 }
 
-/// What of `changes` somebody did since `before` was recorded.
+/// What of `changes` was done since `before` was recorded.
 pub(crate) fn since(before: &BTreeMap<String, String>, changes: Vec<Change>) -> Vec<Change> {
     changes.into_iter().filter(|change| before.get(&change.key()) != Some(&change.fingerprint)).collect()
 }

@@ -39,7 +39,7 @@ pub(crate) fn forget_oldest(
         return;
     };
     let root = Root::new(project);
-    // What is not there was removed by somebody else.
+    // What is not there was removed by someone else.
     let _ = root.remove(folder.join(prompt(oldest)));
     for gate in gates {
         for where_else in ["", "_judge", "_old", "_bite"] {

@@ -42,7 +42,7 @@ fn with<T>(ask: impl FnOnce(&mut Known) -> T) -> T {
     }))
 }
 
-/// Looks for them again, where there may be more by now. Whoever lists files does so after they are listed.
+/// Looks for them again, where there may be more by now. Code that lists files calls this after the listing.
 pub(crate) fn look_again() {
     with(Known::look);
 }

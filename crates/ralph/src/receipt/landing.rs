@@ -37,7 +37,7 @@ pub(crate) struct Landing<'a> {
     pub(crate) tip: &'a str,
     pub(crate) commit: &'a str,
     pub(crate) judged: &'a Judged,
-    /// Commands that nobody is told.
+    /// Commands that no one is told.
     pub(crate) hidden: &'a [String],
     /// What the settings give to guardrails and agents.
     pub(crate) own_values: Vec<String>,

@@ -69,7 +69,7 @@ impl Commits {
         Ok(pair.map(|(commit, tree)| Revision { commit: commit.to_owned(), tree: tree.to_owned() }))
     }
 
-    /// Refuses a name that two refs have: whoever can push a tag could choose what a verifier looks at.
+    /// Refuses a name that two refs have: anyone who can push a tag could choose what a verifier looks at.
     pub(super) fn refuse_ambiguous(&self, supervisor: &mut Supervisor, name: &str) -> Result<()> {
         if name == "HEAD" || name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(());

@@ -44,20 +44,20 @@ pub(super) fn check(
     envelope: &Envelope,
     allowed: Option<&Allowed>,
 ) -> Result<Vouched> {
-    let nobody = |item| Vouched { item, signer: None, key: None };
+    let without_signer = |item| Vouched { item, signer: None, key: None };
     if envelope.signatures.is_empty() {
         let item = VerdictItem::unknown(VerdictTopic::Signature, "no one has signed it".to_owned())
             .hint("the person who ran it can: ralph sign RUN");
-        return Ok(nobody(item));
+        return Ok(without_signer(item));
     }
     if MAX_SIGNATURES < envelope.signatures.len() {
-        return Ok(nobody(VerdictItem::broken(
+        return Ok(without_signer(VerdictItem::broken(
             VerdictTopic::Signature,
             "it has too many signatures".to_owned(),
         )));
     }
     let Ok(bytes) = envelope.signed_bytes() else {
-        return Ok(nobody(VerdictItem::broken(
+        return Ok(without_signer(VerdictItem::broken(
             VerdictTopic::Signature,
             "there is nothing that could be signed".to_owned(),
         )));
@@ -72,7 +72,7 @@ pub(super) fn check(
         last = Some(vouched);
     }
     Ok(last.unwrap_or_else(|| {
-        nobody(VerdictItem::unknown(VerdictTopic::Signature, "no one has signed it".to_owned()))
+        without_signer(VerdictItem::unknown(VerdictTopic::Signature, "no one has signed it".to_owned()))
     }))
 }
 
@@ -83,8 +83,8 @@ fn one(
     allowed: Option<&Allowed>,
     folder: &Path,
 ) -> Result<Vouched> {
-    let nobody = |item| Vouched { item, signer: None, key: None };
-    let broken = |text: &str| nobody(VerdictItem::broken(VerdictTopic::Signature, text.to_owned()));
+    let without_signer = |item| Vouched { item, signer: None, key: None };
+    let broken = |text: &str| without_signer(VerdictItem::broken(VerdictTopic::Signature, text.to_owned()));
     let Some(read) = SshSignature::read(body) else { return Ok(broken("the signature cannot be read")) };
     if read.namespace != NAMESPACE {
         return Ok(broken("the signature was made for something else"));

@@ -89,7 +89,7 @@ fn from_home(key: &str, project: &Path) -> PathBuf {
     }
 }
 
-/// Signs a receipt. Whoever would have to be asked is not.
+/// Signs a receipt, without asking a person for a passphrase.
 pub(crate) fn sign(
     supervisor: &mut Supervisor,
     key: &SigningKey,

@@ -91,7 +91,7 @@ fn document(id: &str, body: &str) -> String {
 /// A page of words and pictures that it has itself: whatever an agent brings into it, nothing is run and nothing is loaded.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// The prompt; of a long one only the beginning can be seen until somebody asks for the rest.
+/// The prompt; of a long one only the beginning can be seen until the reader asks for the rest.
 fn asked(text: &str) -> String {
     let text = text.trim_end();
     let cut = text.char_indices().nth(MAX_PROMPT_CHARS).map_or(text.len(), |(at, _)| at);

@@ -57,7 +57,7 @@ pub(crate) struct Human {
     limited: Option<(i64, Timestamp)>,
 }
 
-/// How often somebody without a status line is told that the wait goes on.
+/// How often a user without a status line is told that the wait goes on.
 const REMINDER_INTERVAL: Duration = Duration::from_mins(15);
 
 impl Human {
@@ -80,7 +80,7 @@ impl Human {
         }
     }
 
-    /// A line that also somebody sees who wants to see nothing but problems.
+    /// A line that also a user sees who wants to see nothing but problems.
     fn alert(&mut self, text: &str) {
         self.screen.line(text);
     }

@@ -147,7 +147,7 @@ impl Screen {
 
     fn draw(&mut self, status: &str) {
         let since = |then: Timestamp| self.now.as_millisecond() - then.as_millisecond();
-        // Nobody knows whether more of the line will come, nor in which column it would go on.
+        // No one knows whether more of the line will come, nor in which column it would go on.
         if self.in_line.is_some_and(|then| since(then) < SILENCE_MS) {
             return;
         }

@@ -40,9 +40,9 @@ impl Streams {
     }
 }
 
-/// Says something on standard error to whoever reads it.
+/// Says something on standard error to the user who reads it.
 pub(crate) fn say(text: &str) {
-    // Nobody is left to tell if this fails.
+    // No one is left to tell if this fails.
     let _ = Streams::of_text().talk().write_all(text.as_bytes());
 }
 

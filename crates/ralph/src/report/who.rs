@@ -1,4 +1,4 @@
-//! Who worked, in words: the agents of a run, and why somebody else than the first has a turn.
+//! Who worked, in words: the agents of a run, and why another agent than the first has a turn.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub(crate) fn agents(setup: &Setup) -> String {
     all.collect::<Vec<_>>().join(", ")
 }
 
-/// Who has a turn, where that could be somebody else.
+/// Who has a turn, where there is more than one agent.
 pub(crate) fn of_turn(setup: &Setup, turn: &Turn) -> Option<String> {
     let name = turn.agent.as_ref().filter(|_| 1 < setup.agents.len())?;
     Some(named(name, setup.agent_named(Some(name))))

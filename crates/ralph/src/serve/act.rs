@@ -80,7 +80,7 @@ pub(super) fn answer(server: &Server, body: &[u8]) -> WebAnswer {
     }
 }
 
-/// Why work is not accepted: without the code of the terminal nobody has shown to sit there.
+/// Why work is not accepted: without the code of the terminal no one has shown to sit there.
 fn unproven(server: &Server, dir: &RunDir, run: &Run, code: Option<&str>) -> Option<WebAnswer> {
     let id = dir.id();
     if !run.state.is_done_with_findings() {

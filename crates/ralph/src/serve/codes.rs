@@ -1,4 +1,4 @@
-//! Codes that only the terminal shows: without one no work is accepted, whoever has the page.
+//! Codes that only the terminal shows: without one no work is accepted, no matter who has the page.
 //!
 //! Invariant: a code is for one run, works once, and is void after a few wrong tries or a few minutes. A new one can be had
 //! only every few seconds, so guessing takes longer than anyone overlooks the lines in the terminal.

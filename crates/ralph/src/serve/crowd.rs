@@ -1,4 +1,4 @@
-//! Who is connected: never more than fit, and nobody who only waits keeps others out.
+//! Who is connected: never more than fit, and no client that only waits keeps others out.
 //!
 //! Invariant: a connection that has not shown a session is sent away when newer ones need its place, the oldest first. So a
 //! thousand connections that say nothing cost a bounded number of threads, and the page is still answered.

@@ -31,7 +31,7 @@ const JOB_TIMEOUT: Duration = Duration::from_mins(2);
 const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
 /// How long a run may take to begin before it counts as begun.
 const BEGIN_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often it is looked at whether somebody wants the server to stop, and whether a run has begun.
+/// How often it is looked at whether someone wants the server to stop, and whether a run has begun.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// What is kept of what a command says.
 const MAX_OUTPUT_LEN: usize = 16 * 1024;
@@ -64,7 +64,7 @@ impl Desk {
         Ok((Self { supervisor, jobs }, sender))
     }
 
-    /// Does what comes, until somebody asks the server to stop.
+    /// Does what comes, until someone asks the server to stop.
     pub(super) fn work(mut self) {
         while !self.supervisor.stop_requested() {
             match self.jobs.recv_timeout(POLL_INTERVAL) {
@@ -81,7 +81,7 @@ impl Desk {
             Job::Command { args, dir, reply } => (self.command(args, &dir), reply),
             Job::Run { run, args, dir, reply } => (begin(&run, &args, &dir), reply),
         };
-        // Whoever asked may be gone.
+        // The page that asked may be gone.
         let _ = reply.send(answer);
     }
 

@@ -1,7 +1,7 @@
 //! What one page is sent while it is open: the list, one run, and what its agent says.
 //!
-//! Invariant: every event about the run carries the position after it; whoever names it gets what follows, all of it and
-//! none of it twice. The model is sent whole, so it needs no history.
+//! Invariant: every event about the run carries the position after it; a page that names it gets what follows, all of
+//! it and none of it twice. The model is sent whole, so it needs no history.
 
 use std::{
     io::{self, Read, Write},
@@ -58,7 +58,7 @@ impl<'a> Feed<'a> {
         Self { server, stream, list: None, run, sent: Instant::now() }
     }
 
-    /// Sends what happens until nobody reads it.
+    /// Sends what happens until no one reads it.
     pub(super) fn work(mut self) -> io::Result<()> {
         self.stream.set_read_timeout(Some(POLL_INTERVAL))?;
         // The list comes first: it says what needs a person.
@@ -81,7 +81,7 @@ impl<'a> Feed<'a> {
         }
     }
 
-    /// Waits a little. A page that has gone, or says something that nobody asked for, ends the stream.
+    /// Waits a little. A page that has gone, or says something that no one asked for, ends the stream.
     fn rest(&mut self) -> io::Result<()> {
         match self.stream.read(&mut [0]) {
             Ok(_) => Err(io::ErrorKind::ConnectionAborted.into()),

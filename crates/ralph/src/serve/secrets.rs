@@ -20,7 +20,7 @@ use crate::journal::run_dir::record;
 const SECRET_LEN: usize = 24;
 /// As many browsers are known at once; the oldest is forgotten.
 const MAX_SESSIONS: usize = 32;
-/// How long a session is known that nobody uses to begin another.
+/// How long a session is known that no one uses to begin another.
 const SESSION_AGE: SignedDuration = SignedDuration::from_hours(24 * 30);
 /// More than the sessions take on the disk.
 const MAX_FILE_LEN: u64 = 64 * 1024;
@@ -66,7 +66,7 @@ impl Secrets {
         &self.token
     }
 
-    /// A session for whoever has the token.
+    /// A session for anyone who has the token.
     pub(super) fn begin(&self, token: &str, now: Timestamp) -> io::Result<Option<Issued>> {
         if hash(token) != hash(&self.token) {
             return Ok(None);
@@ -105,7 +105,7 @@ fn hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
-/// What nobody can guess.
+/// What no one can guess.
 fn secret() -> io::Result<String> {
     Ok(hex(&chance::<SECRET_LEN>()?))
 }

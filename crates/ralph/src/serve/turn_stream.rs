@@ -1,4 +1,4 @@
-//! What an agent says and does in a turn, line by line, each with a key that stays the same whoever reads it again.
+//! What an agent says and does in a turn, line by line, each with a key that stays the same each time it is read.
 //!
 //! Invariant: a line that was read from some byte of the stream on has the same key as when it was read from the beginning. So a
 //! page that comes back neither misses a line nor shows one twice.

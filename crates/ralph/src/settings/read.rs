@@ -25,7 +25,7 @@ use crate::term::ColorWhen;
 pub(super) const PERMISSIONS: [(&str, Permissions); 2] =
     [("agent", Permissions::Agent), ("skip", Permissions::Skip)];
 
-/// A null takes a key away, and a key that nobody knows is a slip of the user's.
+/// A null takes a key away, and a key that no one knows is a slip of the user's.
 pub(super) const MANNER: Manner = Manner {
     null: Null::Absence,
     unknown: Unknown::Problem,

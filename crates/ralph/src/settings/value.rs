@@ -191,7 +191,7 @@ pub(super) fn notify(node: &Node) -> Result<String, String> {
     NotifyTarget::parse(&text).map_err(|wanted| format!("expected {wanted}")).map(|_| text)
 }
 
-/// Reads an address for people. A token in it would go to whoever is told.
+/// Reads an address for people. A token in it would go to everyone who is told the address.
 pub(super) fn link(node: &Node) -> Result<String, String> {
     let text = filled(node, "an address")?;
     let is_address = text.starts_with("https://") || text.starts_with("http://");

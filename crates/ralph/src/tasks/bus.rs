@@ -1,4 +1,4 @@
-//! The message bus: a file that many processes append to and anybody may read.
+//! The message bus: a file that many processes append to and anyone may read.
 //!
 //! Invariant: a message is one `write` at the end of the file, made under a lock, so no two messages mix. A
 //! message that a full disk cut off is taken back; one that was torn otherwise is passed over.
@@ -150,7 +150,7 @@ fn append(file: &mut File, text: &str) -> io::Result<()> {
     if written == text.len() {
         return Ok(());
     }
-    // Only if nobody who takes no lock has appended meanwhile.
+    // Only if no process without the lock has appended meanwhile.
     if file.metadata()?.len() == before + written as u64 {
         file.set_len(before)?;
     }

@@ -88,7 +88,7 @@ fn fresh(task: &Task, path: &Path) -> io::Result<File> {
 
 /// Notes that a run has ended before it began.
 pub(crate) fn failed(task: &Task, run: &str) {
-    // Whoever reads the record finds out by itself.
+    // A process that reads the record finds out by itself.
     let _ = store::update(task, run, |record| {
         (record.status, record.ended_at) = (Status::Failed, Some(Timestamp::now()));
         record.exit_code = Some(REFUSED);

@@ -24,7 +24,7 @@ pub(crate) struct Record {
     pub(crate) agent_version: Option<String>,
     /// The ralph that runs it.
     pub(crate) pid: i32,
-    /// When that process started, in the kernel's ticks: a number alone may be somebody else's by now.
+    /// When that process started, in the kernel's ticks: a number alone may be another process's by now.
     pub(crate) pid_started: u64,
     /// The process group of its agent, while one runs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -60,7 +60,7 @@ pub(crate) enum Status {
     Running,
     Completed,
     Failed,
-    /// By a person, or because the agent waits for somebody.
+    /// By a person, or because the agent waits for someone.
     Stopped,
 }
 

@@ -1,7 +1,7 @@
 //! Keeps the records of a task's runs.
 //!
 //! Invariant: a record is written as a whole or not at all, and changed only under a lock. A record that says
-//! `running` is true as long as its process lives: whoever reads the list puts right what is not.
+//! `running` is true as long as its process lives: a process that reads the list corrects what is not.
 
 use std::{fs::File, io, path::Path, time::Duration};
 
@@ -54,7 +54,7 @@ pub(crate) fn all(task: &Task) -> Records {
 
 fn reconcile(task: &Task, record: Record) -> Record {
     if ralph_sandbox::is_inside() {
-        // Nobody lives, as far as one sees from there.
+        // No process lives, as far as one sees from there.
         return record;
     }
     let is_stale = |record: &Record| record.is_stale(is_same_process(record.pid, record.pid_started));
@@ -65,7 +65,7 @@ fn reconcile(task: &Task, record: Record) -> Record {
     if !is_stale(&record) {
         return record;
     }
-    // It may have ended in the right way between the two looks; under the lock nobody changes it.
+    // It may have ended in the right way between the two looks; under the lock no process changes it.
     let Ok(_lock) = lock(task) else { return right(record) };
     let Ok(newest) = read(task, &record.paths.folder) else { return right(record) };
     if !is_stale(&newest) {
@@ -83,7 +83,7 @@ fn recorded_end(record: &Record) -> Option<End> {
     Some(End { at, status: Status::of(&outcome), exit_code: Some(exit_code) })
 }
 
-/// Held for moments only, by whoever changes a record.
+/// Held for moments only, by the process that changes a record.
 fn lock(task: &Task) -> io::Result<File> {
     let runs = task.files().open_folder(task.folder.join("runs"))?;
     file_lock::take_within(&runs, LOCK_TIMEOUT)?;

@@ -126,7 +126,7 @@ pub(super) enum Effect {
 /// What the difference is that a run has made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Diff {
-    /// Nobody has asked.
+    /// No one has asked.
     #[default]
     Unknown,
     /// It is being put together.

@@ -20,10 +20,10 @@ const BASES: &str = "refs/ralph/base";
 /// The ref that holds a commit that ralph made.
 const MADE: &str = "refs/ralph/made";
 
-/// As much of a difference as anybody reads.
+/// As much of a difference as anyone reads.
 const MAX_DIFF_LEN: usize = 256 * 1024;
 
-/// A longer file is no text that anybody compares.
+/// A longer file is no text that anyone compares.
 const MAX_BLOB_LEN: u64 = 8 * 1024 * 1024;
 
 /// A file that differs between two commits.

@@ -78,7 +78,7 @@ pub(crate) fn hold(repository: &Path, name: &str, commit: &str) -> io::Result<()
     call.args(["update-ref", name, commit]).alone("cannot name a commit").map(drop)
 }
 
-/// Takes one commit of a bundle that nobody believes into the user's repository. `Err` says what is wrong with it.
+/// Takes one commit of a bundle that is not trusted into the user's repository. `Err` says what is wrong with it.
 pub(crate) fn import(
     supervisor: &mut Supervisor,
     (source, target): (&Source, &TargetBranch),

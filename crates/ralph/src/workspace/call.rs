@@ -1,4 +1,4 @@
-//! Calls of git that believe nobody: no configuration but ralph's own, no hooks, no replaced objects, nothing that is
+//! Calls of git that trust no one: no configuration but ralph's own, no hooks, no replaced objects, nothing that is
 //! fetched on the way.
 
 use std::{
@@ -117,7 +117,7 @@ impl GitCall {
         self.run(supervisor)?.map_err(|error| io::Error::other(format!("{what}: {error}")))
     }
 
-    /// The same with nobody to watch over it: where others are at work whom a supervisor would end.
+    /// The same without a supervisor: where others are at work whom a supervisor would end.
     #[cfg(feature = "nats")]
     pub(super) fn alone(self, what: &str) -> io::Result<Vec<u8>> {
         let output = ralph_sys::process::at_once(&self.spec())?;
@@ -133,7 +133,7 @@ impl GitCall {
 
     fn spec(self) -> Spec {
         let mut spec = calls::unattended("git".into(), &self.dir, self.args);
-        // Whoever started ralph may have been git itself, with variables that lead elsewhere. The last word counts.
+        // Ralph may have been started by git itself, with variables that lead elsewhere. The last word counts.
         let inherited =
             std::env::vars_os().map(|(name, _)| name).filter(|name| name.as_bytes().starts_with(b"GIT_"));
         let removed = inherited.map(|name| (name, None));

@@ -1,7 +1,7 @@
 //! Brings the files of a workspace to a commit: exactly what was committed, and beside it only what is kept.
 //!
-//! The index has the times, sizes and numbers of the files as they were written; whoever changes one cannot set back the
-//! time of that change. So what differs is found without reading it, and nobody else's index is asked.
+//! The index has the times, sizes and numbers of the files as they were written; a process that changes one cannot set
+//! back the time of that change. So what differs is found without reading it, and no other index is asked.
 
 use std::{
     collections::BTreeMap,
@@ -25,7 +25,7 @@ pub(super) enum Trust<'a> {
     Commit(&'a str),
     /// Something that can be believed.
     Index,
-    /// Nobody knows: every file is read.
+    /// No one knows: every file is read.
     Nothing,
 }
 

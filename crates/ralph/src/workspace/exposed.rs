@@ -2,7 +2,7 @@
 //! nothing that leads out or runs anything.
 //!
 //! It is made anew each time and believed never: its objects are read from the store, and what is written to it is
-//! nobody's.
+//! no one's.
 
 use std::{
     fmt::Write,

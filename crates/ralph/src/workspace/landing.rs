@@ -1,4 +1,4 @@
-//! Merges a candidate onto a commit, in the store of a workspace: no file of anybody is touched.
+//! Merges a candidate onto a commit, in the store of a workspace: no one's files are touched.
 
 use std::{ffi::OsStr, io, path::PathBuf};
 

@@ -18,7 +18,7 @@ use super::{
 };
 
 impl Workspace {
-    /// Takes the lane in this folder for this process. Nothing if somebody works in it.
+    /// Takes the lane in this folder for this process. Nothing if another process works in it.
     pub(crate) fn take_lane(
         project: &Path,
         folder: &Path,

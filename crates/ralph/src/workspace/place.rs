@@ -24,7 +24,7 @@ const MAX_JUDGES: usize = 9;
 /// The file in the folder that is locked.
 const LOCK: &str = "lock";
 
-/// Takes the first judge of the project that nobody uses. It is free again when the file is closed.
+/// Takes the first judge of the project that no process uses. It is free again when the file is closed.
 pub(super) fn take(project: &Path) -> Result<(PathBuf, File)> {
     let state = project_dir(project)?;
     let refused = || format!("cannot keep a judge in {}", state.display());
@@ -49,7 +49,7 @@ pub(super) fn take_in(folder: &Path) -> Result<(PathBuf, File)> {
     Ok((fs_err::canonicalize(folder).context(refused())?, lock))
 }
 
-/// Takes a folder of the project for a lane. Nothing if somebody uses it.
+/// Takes a folder of the project for a lane. Nothing if another process uses it.
 pub(super) fn take_lane(folder: &Path) -> Result<Option<(PathBuf, File)>> {
     let refused = || format!("cannot keep a lane in {}", folder.display());
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).context(refused())?;
@@ -57,7 +57,7 @@ pub(super) fn take_lane(folder: &Path) -> Result<Option<(PathBuf, File)>> {
     Ok(Some((fs_err::canonicalize(folder).context(refused())?, lock)))
 }
 
-/// Locks a judge, if nobody else has.
+/// Locks a judge, if no other process has.
 fn lock(folder: &Path) -> io::Result<Option<File>> {
     let path = folder.join(LOCK);
     let file = File::options().create(true).truncate(false).write(true).open(&path)?;
@@ -66,7 +66,7 @@ fn lock(folder: &Path) -> io::Result<Option<File>> {
         Err(TryLockError::WouldBlock) => return Ok(None),
         Err(TryLockError::Error(error)) => return Err(error),
     }
-    // Whoever removed the judge meanwhile removed the file that was opened.
+    // A process that removed the judge meanwhile removed the file that was opened.
     let is_same =
         path.metadata().is_ok_and(|there| file.metadata().is_ok_and(|here| here.ino() == there.ino()));
     Ok(is_same.then_some(file))
@@ -111,15 +111,15 @@ impl Judge {
         is_gone || SystemTime::now().duration_since(self.used).is_ok_and(|passed| age <= passed)
     }
 
-    /// Whether somebody uses it.
+    /// Whether a process uses it.
     pub(crate) fn is_used(&self) -> bool {
         !matches!(lock(&self.folder), Ok(Some(_)))
     }
 
-    /// Removes it. Returns whether nobody used it.
+    /// Removes it. Returns whether no process used it.
     pub(crate) fn remove(&self) -> io::Result<bool> {
         let Some(_lock) = lock(&self.folder)? else { return Ok(false) };
-        // The lock goes last: until then nobody else begins.
+        // The lock goes last: until then no other process begins.
         for entry in fs_err::read_dir(&self.folder)? {
             let path = entry?.path();
             if !path.ends_with(LOCK) {

@@ -1,7 +1,8 @@
 //! Tells whether files are as they were left, without reading them.
 //!
 //! A seal has number, size, permissions and times of each file, and the time of the last change (`ctime`) cannot be set
-//! by whoever changes a file. So a file that was changed, replaced or swapped breaks it, whatever its other times say.
+//! by the process that changes a file. So a file that was changed, replaced or swapped breaks it, whatever its other
+//! times say.
 
 use std::{
     io,

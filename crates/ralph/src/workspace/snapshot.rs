@@ -1,4 +1,4 @@
-//! A commit of the working tree as it is, made in the workspace: where nobody commits, that is what is judged.
+//! A commit of the working tree as it is, made in the workspace: where no one commits, that is what is judged.
 //!
 //! The project's index is not asked, as an agent can make it say that nothing changed. The workspace has one of its own
 //! for the working tree, which also remembers what was read before.
@@ -114,7 +114,7 @@ fn spare_unwanted(
 }
 
 /// Adds everything to the index. Another repository inside of the project that has no commit yet cannot be added: what is
-/// in it is in nobody's commit.
+/// in it is in no one's commit.
 fn add_all(supervisor: &mut Supervisor, store: &ObjectStore, call: &dyn Fn() -> GitCall) -> io::Result<()> {
     const EMPTY: &str = "' does not have a commit checked out";
     for _ in 0..MAX_EMPTY_REPOSITORIES {

@@ -1,6 +1,6 @@
 //! The objects of a workspace: its own, each one hashed when it came.
 //!
-//! Git does not hash loose objects when it reads them, so whoever can write the project's objects could show other
+//! Git does not hash loose objects when it reads them, so anyone who can write the project's objects could show other
 //! content than was committed to a clone that shares them. A fetch reads everything through a pack, and the receiving
 //! side computes every name anew.
 

@@ -36,7 +36,7 @@ pub(crate) struct TargetBranch {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Moved {
     Landed,
-    /// Somebody else moved it first.
+    /// Someone else moved it first.
     Overtaken,
     /// The user's files are in the way.
     InTheWay(String),

@@ -51,7 +51,7 @@ enum Mount {
     By(Maker),
     /// The sandbox, which has namespaces anyway.
     BySandbox,
-    /// Nobody: it is where it is.
+    /// No one: it is where it is.
     None,
 }
 

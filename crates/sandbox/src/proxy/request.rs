@@ -67,7 +67,7 @@ impl Request {
     }
 }
 
-/// As the server expects it, and for one request only: the next may be for somebody else.
+/// As the server expects it, and for one request only: the next may be for another server.
 fn rewritten(first: &str, headers: &str) -> Vec<u8> {
     let is_hop = |line: &&str| {
         let name = line.split(':').next().unwrap_or_default().trim().to_ascii_lowercase();

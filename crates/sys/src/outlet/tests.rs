@@ -110,7 +110,7 @@ fn a_reader_that_has_gone_is_an_error() {
     drop(reader);
     outlet.write_all(b"to nobody\n").expect("the first is taken");
     outlet.settle();
-    let error = outlet.write_all(b"again\n").expect_err("nobody reads");
+    let error = outlet.write_all(b"again\n").expect_err("no one reads");
     assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
 }
 

@@ -39,7 +39,7 @@ pub(super) trait Backend {
     /// From here on finds what escapes from the processes that it starts, which are marked as those of this guardian.
     fn guard(&mut self, guardian: &Guardian);
 
-    /// Children that were there before ralph started any: somebody's who then became ralph by `exec`.
+    /// Children that were there before ralph started any: those of a process that then became ralph by `exec`.
     fn present(&self) -> Vec<i32>;
 
     /// What is left of the processes that were started, except those that are apart and what they started.

@@ -1,4 +1,4 @@
-//! Turns a call of ralph into a run of its own, which outlives whoever called.
+//! Turns a call of ralph into a run of its own, which outlives the caller.
 //!
 //! What a process was started with stands in its environment for good, and that is how a guardian finds the
 //! processes of its run. So a run of its own begins with a new image of ralph, marked as itself.
@@ -66,8 +66,8 @@ pub struct Apart {
     said: Arc<Mutex<Vec<u8>>>,
 }
 
-/// Starts ralph with these arguments apart from this process. What it says is kept as long as this process lives; nobody
-/// reads it later, and ralph does not mind.
+/// Starts ralph with these arguments apart from this process. What it says is kept as long as this process lives; no
+/// one reads it later, and ralph does not mind.
 pub fn start_apart(args: &[OsString]) -> io::Result<Apart> {
     let mut command = Command::new(env::current_exe()?);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());

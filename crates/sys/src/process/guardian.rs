@@ -159,7 +159,7 @@ impl Guardian {
     /// one does not find it left behind.
     pub fn release(mut self) {
         let _ = writeln!(self.pipe, "{GOODBYE}");
-        // An error on the pipe is what is waited for: nobody reads it any more.
+        // An error on the pipe is what is waited for: no one reads it any more.
         let _ = poll(&mut [PollFd::new(&self.pipe, PollFlags::empty())], Some(&FAREWELL));
     }
 }
@@ -181,7 +181,7 @@ pub fn main(run: &str, mark: &str) -> io::Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, ignore.clone())?;
     }
-    // Only the last one: an earlier one has been swept, and its number may be somebody else's by now.
+    // Only the last one: an earlier one has been swept, and its number may be another process's by now.
     let mut session = None;
     let mut others = Vec::new();
     let mut awake = None;
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_rests_after_the_last_look() {
+    fn no_rest_follows_the_last_look() {
         assert_eq!(counted(Looks::Once, &[]), (1, 0));
         assert_eq!(counted(Looks::Twice, &[]), (2, 1));
     }

@@ -19,14 +19,14 @@ pub fn foreground(command: &mut Command) -> io::Result<u8> {
     Ok(status?.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(crate::error::INTERRUPTED))
 }
 
-/// Runs a command to its end with nobody to watch over it: for a hook, which the agent itself ends when it takes too
+/// Runs a command to its end without a supervisor: for a hook, which the agent itself ends when it takes too
 /// long, and for which threads would cost more than the command.
 pub fn at_once(spec: &Spec) -> io::Result<Output> {
     command(spec).output()
 }
 
-/// The same for what may print more than anybody reads: the beginning of it, at most so many bytes. What it says on standard
-/// error is lost.
+/// The same for what may print more than anyone reads: the beginning of it, at most so many bytes. What it says on
+/// standard error is lost.
 pub fn beginning_at_once(spec: &Spec, max: usize) -> io::Result<Vec<u8>> {
     let mut child = command(spec).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let mut printed = Vec::new();
@@ -75,5 +75,5 @@ pub fn stand_still() {
 #[cfg(debug_assertions)]
 pub fn die() -> ! {
     let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::KILL);
-    unreachable!("nobody survives SIGKILL")
+    unreachable!("no process survives SIGKILL")
 }

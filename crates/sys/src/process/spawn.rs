@@ -86,7 +86,7 @@ pub(super) fn spawn(
     let reporter = Reporter { serial, sender: sender.clone() };
     match attend(backend, group, input, outputs, reporter) {
         Ok(()) => Ok(child),
-        // Nobody would watch it.
+        // No one would watch it.
         Err(error) => {
             child.signal(Signal::KILL);
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -152,7 +152,7 @@ fn nothing() -> io::Result<OwnedFd> {
 struct Input {
     pipe: OwnedFd,
     first: Vec<u8>,
-    /// What comes later, until nobody can send any more.
+    /// What comes later, until no one can send any more.
     more: Option<Receiver<Vec<u8>>>,
 }
 
@@ -185,7 +185,7 @@ struct Reporter {
 }
 
 impl Reporter {
-    /// Reports until the pipes are closed and the process has ended. When nobody listens any more, ralph is about
+    /// Reports until the pipes are closed and the process has ended. When no one listens any more, ralph is about
     /// to end.
     fn report(&self, mut outputs: Vec<Output>, mut end: Option<OwnedFd>) {
         let serial = self.serial;
@@ -234,7 +234,7 @@ impl Reporter {
         }
     }
 
-    /// Keeps and reports what was printed; says whether anybody listens.
+    /// Keeps and reports what was printed; says whether anyone listens.
     fn pass_on(&self, output: &mut Output, bytes: Vec<u8>) -> bool {
         if bytes.is_empty() {
             return true;

@@ -40,7 +40,7 @@ pub struct Spec {
     pub leftovers: Leftovers,
     /// Whether the limits of a run do not matter to it.
     pub is_free: bool,
-    /// What becomes of its output before anybody sees it, where that passes through ralph: makes a filter for each stream.
+    /// What becomes of its output before anyone sees it, where that passes through ralph: a filter for each stream.
     pub filter: Option<fn() -> Box<dyn Filter>>,
 }
 

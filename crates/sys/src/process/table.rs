@@ -180,8 +180,8 @@ mod tests {
 
     /// What is true of a child of this process whatever says so; the session that it is in.
     ///
-    /// Of this process itself less is known: whoever started the tests may have put anything into its environment, and its
-    /// session may have begun where it cannot be seen.
+    /// Of this process itself less is known: the process that started the tests may have put anything into its
+    /// environment, and its session may have begun where it cannot be seen.
     fn check(source: Source, child: &Child) -> i32 {
         let me = i32::try_from(std::process::id()).expect("a number");
         let pid = i32::try_from(child.id()).expect("a number");

@@ -30,7 +30,7 @@ fn refused(names: &[&str]) -> Option<(Field, crate::env::Running, [crate::env::R
     Some((field, fleet, workers))
 }
 
-/// What was written about an item by whoever lands.
+/// What was written about an item by the process that lands.
 fn landers(field: &Field, item: &str) -> Vec<String> {
     let of_lander = |it: &String| it.strip_suffix(" lander").map(str::to_owned);
     field.log(item).iter().filter_map(of_lander).collect()
@@ -80,7 +80,7 @@ fn a_fleet_that_runs_lands_and_gives_up_what_a_person_says() {
     env.ralph(&["fleet", "land", "A"]).exits(0).prints("A has landed");
     assert_eq!(landers(&field, "A"), ["posted", "refused", "reoffered", "merged"]);
     env.ralph(&["fleet", "land", "C"]).exits(2).says("C has no candidate");
-    // A worker is at it, and learns that nobody wants it.
+    // A worker is at it, and learns that no one wants it.
     env.ralph(&["fleet", "discard", "C"]).exits(0).prints("C is discarded");
     fleet.wait().exits(0);
     assert_eq!(landers(&field, "C"), ["posted", "cancelled"]);

@@ -88,7 +88,7 @@ fn a_worker_that_is_cut_off_beyond_its_lease_is_fenced() {
     cable.cut();
     let second = field.start_worker(2);
     agent_of(&field, "A", "w2");
-    assert!(!is_gone(agent), "nobody has told it");
+    assert!(!is_gone(agent), "no one has told it");
     cable.heal();
     first.await_saying("A belongs to another worker by now");
     poll("the end of its agent", || is_gone(agent).then_some(()));

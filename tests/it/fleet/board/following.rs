@@ -78,7 +78,7 @@ fn everybody_sees_everything_in_order_however_late() {
     for name in &first {
         early.await_printing(&format!("{name} landed as"));
     }
-    // Somebody who comes after half of it.
+    // A reader who comes after half of it.
     let late = env.start(&["logs", &id(env), "-f"]);
     for name in names {
         go(env, name);

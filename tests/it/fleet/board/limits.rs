@@ -1,4 +1,4 @@
-//! What the fleet decides for workers elsewhere: the budget, which candidate lands, and when nobody works any more.
+//! What the fleet decides for workers elsewhere: the budget, which candidate lands, and when no one works any more.
 
 use rustix::process::Signal;
 

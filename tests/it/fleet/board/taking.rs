@@ -12,7 +12,7 @@ use crate::{
 fn items_of_another_lander_are_refused_and_said() {
     let Some(field) = Field::new(&[(story("A"), "echo A >A.txt\n")], "true", 2) else { return };
     let fleet = field.start_fleet();
-    // This one trusts somebody else.
+    // This one trusts another lander.
     let mut command = field.worker(1);
     command.args(["--lander", Key::generate().public().as_str()]);
     let args: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();

@@ -43,7 +43,7 @@ pub(super) fn diamond(
         |name: &str| landed.iter().position(|it| it.starts_with(&format!("{name}:"))).expect("it landed");
     assert!(place("A") < place("B") && place("A") < place("C"), "{landed:?}");
     assert!(place("B") < place("D") && place("C") < place("D"), "{landed:?}");
-    // Whoever worked, every commit has its receipt: the runs elsewhere are known here.
+    // No matter who worked, every commit has its receipt: the runs elsewhere are known here.
     let notes = field.env.git(&["notes", "--ref", "refs/notes/ralph", "list"]);
     assert_eq!(notes.lines().count(), 10, "{notes}");
     let claimed = journal(&field.env).into_iter().filter(|it| it["step"] == "claimed");

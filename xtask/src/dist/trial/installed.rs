@@ -88,7 +88,7 @@ pub(super) fn npm(scratch: &Scratch) -> Result<()> {
         command.env("npm_config_update_notifier", "false").env("npm_config_audit", "false");
         command
     };
-    // Somebody who has nothing.
+    // A user who has nothing.
     scratch.use_program_by(&|| {
         let mut npx = npm("npx");
         npx.args(["--yes", "ralph-loop"]);
@@ -97,7 +97,7 @@ pub(super) fn npm(scratch: &Scratch) -> Result<()> {
     // What ends the program ends the launcher in the same way.
     let refused = npm("npx").args(["--yes", "ralph-loop", "no-such-command"]).output()?;
     ensure!(refused.status.code() == Some(2), "a mistake ends with {}", refused.status);
-    // Somebody who installs it, for all projects.
+    // A user who installs it, for all projects.
     let prefix = scratch.path("prefix");
     said(npm("npm").args(["install", "--global", "--no-fund", "ralph-loop"]).arg("--prefix").arg(&prefix))?;
     scratch.use_program(&[&text(&prefix.join("bin/ralph"))])?;

@@ -17,7 +17,7 @@ pub(super) fn in_a_tarball(scratch: &Scratch) -> Result<()> {
     let plain = scratch.package("ralph-", &format!("{HOST}.tar.gz"))?;
     said(scratch.command("tar").arg("-xzf").arg(&plain))?;
     let folder = scratch.path(&format!("ralph-{}-{HOST}", scratch.version));
-    ensure!(!folder.join("receipt.json").exists(), "there is a receipt that nobody gave");
+    ensure!(!folder.join("receipt.json").exists(), "there is a receipt that no one gave");
     let program = folder.join("ralph");
 
     let project = scratch.path("project");

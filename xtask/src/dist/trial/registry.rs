@@ -60,7 +60,7 @@ impl Registry {
 impl Drop for Registry {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::SeqCst);
-        // It waits for somebody who asks.
+        // It waits for a client that asks.
         let _ = TcpStream::connect(self.address);
         if let Some(server) = self.server.take() {
             let _ = server.join();

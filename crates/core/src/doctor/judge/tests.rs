@@ -149,7 +149,7 @@ fn hooks_that_call_nothing_or_another_version_are_named() {
     let current = Findings { hooks: vec![hooks(true, true)], ..healthy() };
     let good = fact(Group::Hooks, Severity::Good, "claude: /h/settings.json");
     assert!(judge(&current).contains(&good));
-    // Nobody needs them.
+    // No one needs them.
     let none = said(Group::Hooks, &healthy());
     assert!(
         none.len() == 1 && none[0].0 == Severity::Note && none[0].1.contains("not installed"),
@@ -203,11 +203,11 @@ fn settings() {
 fn git_matters_where_it_commits() {
     let old = |it: &mut Findings| it.git.as_mut().expect("git").version = "2.25.4".parse().ok();
     let nowhere = |it: &mut Findings| it.git.as_mut().expect("git").repository = None;
-    let nobody = |it: &mut Findings| it.git.as_mut().expect("git").has_identity = false;
+    let anonymous = |it: &mut Findings| it.git.as_mut().expect("git").has_identity = false;
     check(old, &[(Problem, "too old", "git --version")]);
     check(|it| it.git.as_mut().expect("git").version = "2.26".parse().ok(), &[]);
     check(nowhere, &[(Problem, "not in a repository", "git init")]);
-    check(nobody, &[(Problem, "who you are", "git config user.name")]);
+    check(anonymous, &[(Problem, "who you are", "git config user.name")]);
     let refused = |said: &'static str| {
         move |it: &mut Findings| {
             it.git.as_mut().expect("git").repository = None;
@@ -236,7 +236,7 @@ fn git_matters_where_it_commits() {
         it.commits = Some(wanted("git", None));
     };
     check(none, &[(Problem, "`git`, which cannot be found", "$EDITOR")]);
-    for change in [old, nowhere, nobody, none] {
+    for change in [old, nowhere, anonymous, none] {
         let without = |it: &mut Findings| {
             change(it);
             it.commits = None;

@@ -36,7 +36,7 @@ pub struct PreparedStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JudgeFailure {
-    /// The commit cannot be fetched: nobody knows what it is.
+    /// The commit cannot be fetched: no one knows what it is.
     NotFetched,
     /// There is no place for it on this machine.
     NoPlace,

@@ -21,7 +21,7 @@ pub struct OpinionStarted {
     /// Who is asked, by name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub agent: Option<String>,
-    /// Why somebody else than the first.
+    /// Why another agent than the first is asked.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub because: Option<Because>,
     /// The files before it: they are put back as they were.

@@ -39,7 +39,7 @@ pub struct Turn {
     /// Who has it, by name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub agent: Option<String>,
-    /// Why somebody else than the first of its role.
+    /// Why another agent than the first of its role has it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub because: Option<Because>,
     /// The files before a turn that must not change any: they are put back as they were.

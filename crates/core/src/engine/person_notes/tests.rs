@@ -153,7 +153,7 @@ fn a_pause_begins_after_the_turn_and_ends_when_a_person_says_so() {
     world.happens(Event::PauseRequested { request: 3 }).happens(Event::PauseStarted);
     world.happens(Event::RunResumed { pid: 2, limits });
     assert!(matches!(world.run.next(at(1)), Action::RunTurn(_)));
-    // Whoever asks to stop need not continue it first.
+    // A person who asks to stop need not continue it first.
     world.happens(Event::PauseRequested { request: 4 }).happens(Event::StopRequested);
     assert_eq!(world.run.next(at(1)), Action::Finish(Outcome::Interrupted));
 }

@@ -134,7 +134,7 @@ fn the_same_failure_again_is_none() {
         "no progress since iteration 1: `make test` fails in the same way each time, even after \
              ralph told the agent; the end of what it printed (log_4):\n   boom"
     );
-    // Also where nobody sees the files.
+    // Also where no one sees the files.
     check(Some(3), &["> !boom"; 4], "..TS");
     check(Some(3), &["> !boom", "> !boom", "> !bang", "> !boom", "> !boom"], ".....");
     check(Some(3), &["> !boom", "> !boom", "> ok", "> !boom", "> !boom"], ".....");
@@ -173,7 +173,7 @@ fn commits_are_progress() {
 }
 
 #[test]
-fn what_cannot_be_seen_is_not_held_against_anybody() {
+fn what_cannot_be_seen_is_not_held_against_anyone() {
     check(Some(2), &[">"; 6], "......");
     check(Some(2), &["> ok"; 6], "......");
     check(Some(2), &["a+1>"; 6], "......");

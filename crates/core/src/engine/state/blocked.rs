@@ -31,7 +31,7 @@ struct Doubt {
 }
 
 impl Blocks {
-    /// Somebody has looked: what was said of the task may be different by now. Stories stay with the person.
+    /// A person has looked: what was said of the task may be different by now. Stories stay with the person.
     pub(super) fn looked_at(&mut self) {
         (self.reason, self.doubted) = (None, None);
     }

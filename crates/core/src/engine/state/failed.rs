@@ -21,7 +21,7 @@ const LIMITED_TURNS_IN_A_ROW: u32 = 20;
 /// The longest rest before a retry.
 const MAX_RETRY_DELAY_MS: u64 = 5 * 60 * 1000;
 
-/// The longest rest before ralph asks whether a quota is back, where nobody says when it will be.
+/// The longest rest before ralph asks whether a quota is back, where no one says when it will be.
 const MAX_PROBE_MS: u64 = 60 * 60 * 1000;
 
 impl State {
@@ -80,7 +80,7 @@ impl State {
         }
         match self.crew.choose(roles, role, self.crew.at_ms) {
             Some(TurnOf::Agent(_)) => self.phase = Phase::Idle,
-            // Whoever comes back first is this one, and there are rules for that.
+            // The agent that comes back first is this one, and there are rules for that.
             Some(TurnOf::NotBefore(_))
                 if failure.kind == FailureKind::Overloaded && self.crew.is_first_back(roles, role) =>
             {
@@ -91,9 +91,9 @@ impl State {
                 let message = self.crew.excuses(roles, role);
                 self.limited(plan, Some(back_ms.saturating_add(999) / 1000), &message);
             }
-            Some(TurnOf::Nobody) | None => {
+            Some(TurnOf::NoOne) | None => {
                 let message = self.crew.excuses(roles, role);
-                self.phase = Phase::Over(Outcome::Stopped(Stop::NobodyLeft { message }));
+                self.phase = Phase::Over(Outcome::Stopped(Stop::NoAgentLeft { message }));
             }
         }
         true
@@ -113,7 +113,7 @@ impl State {
                 let at_least_ms = if again == 0 { 0 } else { delay(10 * doubled(again)) };
                 Phase::Pausing(Pause::Quota { resets_at, at_least_ms: at_least_ms.min(MAX_RETRY_DELAY_MS) })
             }
-            // Nobody says when, so ralph asks now and then; a refused request costs nothing.
+            // No one says when, so ralph asks now and then; a refused request costs nothing.
             None => {
                 let ms = delay(60 * doubled(self.limited_turns)).min(MAX_PROBE_MS);
                 Phase::Pausing(Pause::For(ms, Why::UsageLimit))

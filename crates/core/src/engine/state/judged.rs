@@ -157,7 +157,7 @@ impl State {
 
     pub(super) fn commit_ended(&mut self, plan: &Plan, end: &CommitEnd) {
         let (Phase::Judging(judging) | Phase::Committing(judging)) = self.phase else { return };
-        // No commit stands in for a gate either: if the gate's line is lost, nobody knows that it passed.
+        // No commit stands in for a gate either: if the gate's line is lost, no one knows that it passed.
         if next_gate(plan, judging).is_some() {
             return;
         }
@@ -178,7 +178,7 @@ impl State {
                 self.progress.committed();
                 self.passed_in_place(plan, Judging { delivers: self.is_undecided(plan, judging), ..judging });
             }
-            // Not the files: nobody knows about them, so the gates decide once more, however often ralph is killed.
+            // Not the files: no one knows about them, so the gates decide once more, however often ralph is killed.
             CommitEnd::Changed { cause: Some(ChangeCause::RalphDied) } => {
                 self.feedback.clear();
                 self.phase = Phase::Judging(judging.afresh());

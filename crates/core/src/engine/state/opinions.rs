@@ -117,7 +117,7 @@ impl State {
         }
         match &ended.end {
             TurnEnd::Abandoned => self.judge_again(asking.judging),
-            // Whoever is next, or the same again: the rules say it.
+            // The next reviewer, or the same again: the rules say which.
             TurnEnd::Interrupted => self.phase = Phase::Asking(asking),
             TurnEnd::Failed(_) if is_absent => self.phase = Phase::Asking(asking),
             TurnEnd::Tampered { .. } | TurnEnd::Unguarded { .. } => {
@@ -221,7 +221,7 @@ impl State {
         }
     }
 
-    /// Nobody says anything about the claim. A guardrail does not pass by that.
+    /// No reviewer says anything about the claim. A guardrail does not pass by that.
     fn no_opinion(&mut self, plan: &Plan, asking: Asking, agent: Option<String>, ms: u64, why: String) {
         let about = asking.about;
         self.opinions.last.push(Opinion { about, agent, said: OpinionSaid::Nothing(why.clone()), ms });

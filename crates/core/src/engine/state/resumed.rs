@@ -16,18 +16,18 @@ impl State {
         self.opinion_resumed();
         self.forget_quota(has_ended);
         match &mut self.phase {
-            // Killed between the verdict and its record: nobody has seen it yet.
+            // Killed between the verdict and its record: no one has seen it yet.
             Phase::Over(_) if !has_ended => {}
             Phase::Over(outcome) if !outcome.is_final() => {
                 (self.phase, self.attempt) = (Phase::Idle, 1);
-                // Somebody has looked at it.
+                // A person has looked at it.
                 self.progress = Progress::default();
                 self.blocks.looked_at();
             }
             // What was seen then may be different by now: a person has perhaps done what was missing.
             Phase::Looked(_) => self.phase = Phase::Idle,
             Phase::Judging(judging) if judging.work == PendingWork::None => self.phase = Phase::Idle,
-            // Nobody knows what happened to the files meanwhile: every gate decides again.
+            // No one knows what happened to the files meanwhile: every gate decides again.
             Phase::Judging(judging) => {
                 *judging = judging.afresh();
                 self.feedback.clear();

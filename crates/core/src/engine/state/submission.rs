@@ -110,7 +110,7 @@ impl State {
         }
     }
 
-    /// Whoever judges the list after a turn takes back what was not verified; inside the judgement the gates decide.
+    /// The judge of the list takes back after a turn what was not verified; inside the judgement the gates decide.
     pub(super) fn submission_settled(&mut self, judged: &TasksJudged) {
         let is_judging = matches!(self.phase, Phase::Judging(_) | Phase::Trying(_));
         if is_judging && judged.taken_back.is_empty() {

@@ -45,7 +45,7 @@ fn a_second_opinion_is_asked_for_once() {
         &["turn stumped", "turn a", "turn stumped"],
         "Work1.1 g0 c Work2.1<The> g0 c Work3.1 g0 c Work4.1<The> g0 c Blocked=6",
     );
-    // There is nobody left to ask.
+    // There is no one left to ask.
     check(&limited(1, run), &["turn stumped"], "Work1.1 g0 c Blocked=6");
 }
 

@@ -44,7 +44,7 @@ fn the_agent_is_asked_once_and_then_a_person_decides() {
 }
 
 #[test]
-fn where_nobody_can_answer_a_person_decides_at_once() {
+fn where_no_one_can_answer_a_person_decides_at_once() {
     let script = &["turn claim", "commit made", "find a"];
     check(&limited(1, run(OnFinding::Ask)), script, "Work1.1 g0 c J t0 x! push Done=7");
     let once = Plan { gates: every(&["test"]), ..presets::prompt() };
@@ -78,7 +78,7 @@ fn a_limit_between_question_and_answer_does_not_undo_what_was_done() {
     let action = crate::engine::deadline::keep_to(&late, &state, decide(&late, &state), now);
     assert_eq!(action, Action::Finish(Outcome::Done));
     assert_eq!(state.exit_code(&late, &Outcome::Done), 7);
-    // Where a reviewer has to approve, nobody has.
+    // Where a reviewer has to approve, no one has.
     let check = Check::Review { name: "review".to_owned(), by: vec!["b".to_owned()], rounds: 3 };
     late.gates.push(Gate::new(check, When::Claimed));
     let action = crate::engine::deadline::keep_to(&late, &state, decide(&late, &state), now);

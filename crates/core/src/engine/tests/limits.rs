@@ -10,7 +10,7 @@ fn usage_limits_cost_no_attempt() {
         &["turn quota", "turn quota", "turn claim"],
         "Work1.1 (UsageLimit 77) Work1.1 (UsageLimit 77) Work1.1 c Done=0",
     );
-    // Nobody says when it comes back: ralph asks now and then, and no attempt is used up either.
+    // No one says when it comes back: ralph asks now and then, and no attempt is used up either.
     check(
         &run,
         &["turn used up", "turn used up", "turn used up", "turn claim"],

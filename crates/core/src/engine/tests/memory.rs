@@ -93,7 +93,7 @@ impl Journal {
         event
     }
 
-    /// At times somebody is told something, or changes a file.
+    /// At times an agent is told something, or a person changes a file.
     fn aside(&mut self) {
         if self.roll(20) == 0 {
             let file = self.roll(3).to_string();

@@ -154,12 +154,12 @@ fn task_goes_on_until_the_file_is_there() {
 }
 
 #[test]
-fn a_task_that_waits_for_somebody_is_not_started_again() {
+fn a_task_that_waits_for_someone_is_not_started_again() {
     let task = presets::task("DONE", "WAIT", vec![gate("children", When::Claimed)]);
     check(&task, &["turn a +WAIT"], "Work1.1 AgentWaits=6");
     check(&task, &["turn fail +WAIT"], "Work1.1 AgentWaits=6");
     check(&task, &["look +WAIT"], "AgentWaits=6");
-    // Who is done waits for nobody.
+    // An agent that is done waits for no one.
     check(&task, &["look +WAIT +DONE"], "g0 Done=0");
     check(&task, &["turn pause +DONE"], "Work1.1 g0 Done=0");
     check(&task, &["turn fail +WAIT +DONE"], "Work1.1 g0 Done=0");
@@ -267,7 +267,7 @@ fn stories_are_verified_at_the_end_or_after_each_change() {
 }
 
 #[test]
-fn no_turn_follows_one_that_nobody_judged() {
+fn no_turn_follows_one_that_no_one_judged() {
     let stories = limited(2, presets::stories(&["tasks.json".to_owned()], &[], When::Claimed));
     let look = "look +tasks.json";
     // Whatever becomes of a turn, what it did to the list is judged, and what was undone is told.

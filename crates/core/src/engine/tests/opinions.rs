@@ -69,7 +69,7 @@ impl Reviewed {
         let entry = Entry { at: Timestamp::from_millisecond(self.ms).expect("a moment"), event };
         self.run.apply(&entry);
         self.entries.push(entry);
-        // Whoever reads the record knows the same.
+        // A reader of the record knows the same.
         assert_eq!(Run::fold(&self.entries).expect("a run"), self.run);
     }
 
@@ -202,7 +202,7 @@ fn a_finding_that_is_only_reported_does_not_let_a_review_pass() {
 }
 
 #[test]
-fn whoever_says_nothing_is_asked_once_more_and_then_a_person() {
+fn a_reviewer_that_says_nothing_is_asked_once_more_and_then_a_person() {
     let silent: [fn(OpinionEnded) -> OpinionEnded; 4] = [
         |ended| ended,
         |ended| OpinionEnded { end: failed(FailureKind::Transient), ..ended },
@@ -262,7 +262,7 @@ fn a_reviewer_that_needs_a_person_stops_the_run_and_is_asked_again_when_it_goes_
     let mut run = Reviewed::new(plan(vec![review(&["b"], 3)]));
     run.claims();
     run.hears(|ended| OpinionEnded { end: failed(FailureKind::Permanent), ..ended });
-    let stopped = Outcome::Stopped(Stop::NobodyLeft { message: "b cannot work: no".to_owned() });
+    let stopped = Outcome::Stopped(Stop::NoAgentLeft { message: "b cannot work: no".to_owned() });
     run.ends(&stopped, 6);
     run.note(Event::RunEnded { outcome: stopped, exit_code: 6 });
     run.resumes();
@@ -385,9 +385,9 @@ fn a_look_is_due_at_a_finding_or_always_and_never_without_a_reviewer() {
         run.claims();
         assert_eq!(matches!(run.next(), Action::AskOpinion(_)), is_due, "{when:?}");
     }
-    let mut nobody = looking(LookWhen::Always, OnLook::Report);
-    nobody.roles.review.clear();
-    let mut run = Reviewed::new(nobody);
+    let mut without_reviewers = looking(LookWhen::Always, OnLook::Report);
+    without_reviewers.roles.review.clear();
+    let mut run = Reviewed::new(without_reviewers);
     run.claims();
     assert!(matches!(run.next(), Action::ForgoLook(_)));
     // Nor is a reviewer waited for that cannot be asked.

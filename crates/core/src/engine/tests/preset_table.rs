@@ -72,7 +72,7 @@ fn every_loop_has_the_rules_of_its_command() {
         assert_eq!(row, expected);
     }
     assert_eq!(rows.len(), expected.len());
-    // A day of waits, and no budget that nobody asked for.
+    // A day of waits, and no budget that no one asked for.
     for Plan { limits, .. } in all() {
         assert_eq!(limits.max_wait_ms, 86_400_000);
         let budgets = (limits.max_time_ms, limits.max_cost, limits.max_tokens);

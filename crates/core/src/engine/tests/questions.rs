@@ -1,4 +1,4 @@
-//! What a state says of itself to whoever drives a run or shows it.
+//! What a state says of itself to the code that drives a run or shows it.
 
 use super::*;
 

@@ -34,7 +34,7 @@ fn a_resumed_run_goes_on_where_it_was() {
     // Interrupted after a turn: its gates are still to be checked.
     let stopped = vec![started(1, 1), Event::StopRequested, finished(), end(Outcome::Interrupted)];
     assert_eq!(next_after_resume(&run, stopped), Action::RunGate(0));
-    // Halfway through the gates: all of them again, because somebody may have changed the files.
+    // Halfway through the gates: all of them again, because someone may have changed the files.
     let halfway = vec![started(1, 1), finished(), ok(0), Event::StopRequested, end(Outcome::Interrupted)];
     assert_eq!(next_after_resume(&run, halfway), Action::RunGate(0));
     let passed =

@@ -54,7 +54,7 @@ fn the_verdict_is_how_it_ends() {
 }
 
 #[test]
-fn whoever_gives_no_verdict_is_asked_once_more() {
+fn a_reviewer_that_gives_no_verdict_is_asked_once_more() {
     let silent = said("");
     let (modes, outcome) = review(&vec![silent.clone(); MAX_ASKED as usize]);
     assert_eq!(modes.len(), MAX_ASKED as usize);

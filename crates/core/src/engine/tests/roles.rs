@@ -43,7 +43,7 @@ impl Night {
         let entry = Entry { at, event };
         self.run.apply(&entry);
         self.entries.push(entry);
-        // Whoever reads the record knows the same.
+        // A reader of the record knows the same.
         assert_eq!(Run::fold(&self.entries).expect("a run"), self.run);
     }
 
@@ -184,12 +184,12 @@ fn a_wait_that_is_too_long_ends_the_run() {
 }
 
 #[test]
-fn when_nobody_can_work_before_a_person_acts_the_run_stops() {
+fn when_no_agent_can_work_before_a_person_acts_the_run_stops() {
     let mut night = Night::new(two());
     night.fails(FailureKind::Permanent);
     night.fails(FailureKind::Permanent);
     let message = "main cannot work: no; second cannot work: no".to_owned();
-    assert_eq!(night.next(), Action::Finish(Outcome::Stopped(Stop::NobodyLeft { message })));
+    assert_eq!(night.next(), Action::Finish(Outcome::Stopped(Stop::NoAgentLeft { message })));
 }
 
 #[test]

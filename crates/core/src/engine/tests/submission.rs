@@ -163,7 +163,7 @@ fn only_what_something_verifies_waits_for_it() {
 }
 
 #[test]
-fn what_was_not_taken_back_is_told_to_whoever_comes_next() {
+fn what_was_not_taken_back_is_told_to_the_agent_that_comes_next() {
     let plan = submitting();
     let finished = ended(TurnEnd::Finished, "+submitted");
     let texts = |events: &[Event]| -> Vec<String> {

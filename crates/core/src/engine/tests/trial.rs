@@ -49,7 +49,7 @@ fn an_unproven_judge_disagrees_once_and_then_a_person_decides() {
     let unproven = Plan { baseline: false, ..run() };
     let script = &["turn claim", "commit made", "try no"];
     check(&unproven, script, "Work1.1 g0 c J t0! Work2.1<no|This|You> g0 c J t0! push Done=7");
-    // Nobody is left to be told.
+    // No one is left to be told.
     check(&limited(1, unproven.clone()), script, "Work1.1 g0 c J t0! push Done=7");
     // Once it has passed there, it can be believed.
     check(
@@ -84,7 +84,7 @@ fn a_failure_at_both_places_proves_nothing_unless_it_is_the_same() {
 #[test]
 fn what_cannot_be_fetched_is_not_judged() {
     check(&run(), &["turn claim", "commit made", "bring", "bring fetch"], "J t0 Work1.1 g0 c J NotJudged=6");
-    // Before the run it is nobody's doing.
+    // Before the run it is no one's doing.
     check(&run(), &["turn claim", "commit made", "bring fetch"], "J Work1.1 g0 c Done=0");
     check(&run(), &["turn claim", "commit made", "bring", "bring place"], "J t0 Work1.1 g0 c J push Done=0");
     let required = Plan { checkout: CheckoutWhen::Require, ..run() };
@@ -162,7 +162,7 @@ fn a_trial_that_was_cut_off_begins_with_the_gates_again() {
     }
     assert_eq!(decide(&plan, &state), Action::RunInJudge(0));
     assert!(state.is_in_trial() && !state.is_settled());
-    // No later gate stands in for the one that is due, and none that nobody asked for.
+    // No later gate stands in for the one that is due, and none that no one asked for.
     state.apply(&plan, &tried(7, None));
     assert_eq!(decide(&plan, &state), Action::RunInJudge(0));
     state.apply(&plan, &Event::RunResumed { pid: 2, limits: plan.limits });

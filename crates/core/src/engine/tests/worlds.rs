@@ -344,7 +344,7 @@ proptest! {
             prop_assert!(world.is_proven(), "done without proof: {:?}", world.journal);
             prop_assert!(world.is_looked_at(), "done without a look: {:?}", world.journal);
         }
-        prop_assert!(world.is_judged(&outcome), "a turn that nobody judged: {:?}", world.journal);
+        prop_assert!(world.is_judged(&outcome), "a turn that no one judged: {:?}", world.journal);
         // Four attempts for each iteration; what was cut off, refused for its quota, or given up and resumed
         // is not counted, and there is at most one such turn per crash and twenty per refusal.
         let retries = match world.plan.failures.agent {

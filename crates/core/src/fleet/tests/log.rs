@@ -121,7 +121,7 @@ fn a_claim_over_a_claim_is_a_death_and_the_lander_alone_gives_up() {
 }
 
 #[test]
-fn a_person_lands_the_last_candidate_and_nobody_else_does() {
+fn a_person_lands_the_last_candidate_and_no_one_else_does() {
     let with_parcel = |lease| Offer {
         parcel: Some(OfferedParcel { writer: "w1".to_owned(), sha256: "0f".repeat(32), bytes: 1 }),
         ..offer(lease)
@@ -162,7 +162,7 @@ fn what_is_said_changes_nothing_and_counts() {
 }
 
 #[test]
-fn what_nobody_has_begun_can_be_given_up() {
+fn what_no_one_has_begun_can_be_given_up() {
     let cancelled = ("lander", ItemStep::Cancelled { why: String::new() });
     assert_eq!(fold(&[cancelled]).phase, ItemPhase::Cancelled);
 }

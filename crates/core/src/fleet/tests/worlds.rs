@@ -16,7 +16,7 @@ const MAX_STEPS: usize = 5000;
 /// What a turn costs.
 const TURN: f64 = 0.1;
 
-/// The commits of the target: by whom, under which lease. Somebody else's have no lease.
+/// The commits of the target: by whom, under which lease. Someone else's have no lease.
 type Tree = Vec<(String, u64)>;
 
 struct Sim {
@@ -234,7 +234,7 @@ impl Sim {
                 self.record(FleetEvent::LimitSeen { account: "claude".to_owned(), until_ms });
             }
             9 => drop(self.record(FleetEvent::StopRequested)),
-            // Somebody else moves the target; whether their commits pass is theirs to know.
+            // Someone else moves the target; whether their commits pass is theirs to know.
             6 => self.target.push(("somebody".to_owned(), 0)),
             5 => {}
             choice => {

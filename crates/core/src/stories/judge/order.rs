@@ -1,11 +1,11 @@
-//! What stories wait for: no turn may make a list that nobody can work on.
+//! What stories wait for: no turn may make a list that no one can work on.
 
 use super::{Bench, json};
 use crate::stories::invariants::circle;
 
 impl Bench<'_> {
     /// Puts `dependsOn` back where a turn made stories wait for each other.
-    pub(super) fn nobody_waits_for_ever(&mut self) {
+    pub(super) fn no_story_waits_for_ever(&mut self) {
         while let Some(path) = circle(&self.now.list) {
             let Some(id) = self.made_to_wait(&path) else { return };
             let old = self.old.list.story(&id).map(|story| story.depends_on.clone()).unwrap_or_default();

@@ -227,14 +227,14 @@ proptest! {
                 Some(_) => {}
             }
         }
-        // Whoever is told something, and only they, had something put back.
+        // An agent that is told something, and only such an agent, had something put back.
         prop_assert_eq!(judgement.broken.is_empty(), judgement.undone.is_empty(), "{:#?}", judgement);
         // Judging the result once more finds nothing.
         if judgement.capped.is_empty() {
             let again = judge(&before_text, Some(&end_text), turn, rules);
             prop_assert_eq!(again, ListJudgement::default());
         }
-        // Something can be done, or somebody is told why not.
+        // Something can be done, or a person is told why not.
         let list = read(&end_text).list;
         prop_assert!(select(&list, Review::Required).is_ok_and(|it| list.story(&it.id).is_some())
             || select(&list, Review::Required).is_err_and(|why| !why.is_empty()));

@@ -106,7 +106,7 @@ fn what_did_not_pass_is_not_submitted() {
     let expected = [story("A"), sent_back("B"), submitted("C"), story("N")];
     assert_eq!(taken(&before, &now, Review::Required), Some((list(&expected), 3)));
     assert_eq!(taken(&before, &before, Review::Required), None);
-    // What was not handed in is somebody else's matter.
+    // What was not handed in is someone else's matter.
     let other = [submitted("A"), sent_back("B")];
     let left = list(&[story("A"), sent_back("B")]);
     assert_eq!(taken(&[story("A"), story("B")], &other, Review::Required), Some((left, 1)));

@@ -112,7 +112,7 @@ fn review_turns_decide_about_one_story() {
         assert!(judgement.broken[0].ends_with("a review must increment reviewCount by 1."), "{judgement:#?}");
         assert!(!judgement.broken[0].contains(other), "{judgement:#?}");
     }
-    // Somebody else's review fields.
+    // Someone else's review fields.
     let other = [approved("A"), submitted("B")];
     let judgement = judged(Review, Some("A"), &before, &other);
     assert!(judgement.broken[0].contains("story B"), "{judgement:#?}");

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_of_the_table_is_read_by_somebody_and_relative() {
+    fn every_row_of_the_table_is_read_by_someone_and_relative() {
         for row in START_UP.iter().chain(&LOGIN_SHELL).chain(&PYTHON) {
             assert!(!row.read_by.is_empty() && !row.names.is_empty());
             for name in row.names {

@@ -104,7 +104,7 @@ fn arguments(place: &Place<'_>) -> Vec<String> {
         all.push(if extras.is_empty() { "-e .".to_owned() } else { format!("-e '.[{}]'", extras.join(",")) });
     }
     all.extend(REQUIREMENTS.iter().filter(|name| place.has(name)).map(|name| format!("-r {name}")));
-    // Many configure it and leave it to whoever tests to install it.
+    // Many configure it and leave it to the person who tests to install it.
     let configures = |file: &str, sections: &[&str]| has_section(place, file, sections);
     if configures("pyproject.toml", &["[tool.pytest.ini_options]", "[tool.pytest]"])
         || configures("setup.cfg", &["[tool:pytest]"])

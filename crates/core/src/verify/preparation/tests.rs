@@ -60,7 +60,7 @@ fn javascript_by_its_lock_file() {
     check(&[package, ("bun.lock", "")], &[], &[("", "bun install --frozen-lockfile")]);
     check(&[package, ("bun.lockb", "")], &[], &[("", "bun install --frozen-lockfile")]);
     check(&[package], &[], &[("", "npm install --no-package-lock --no-audit --no-fund")]);
-    // A lock file without a manifest is somebody else's, and without dependencies there is nothing to install.
+    // A lock file without a manifest is someone else's, and without dependencies there is nothing to install.
     check(&[("package-lock.json", "{}")], &[], &[]);
     check(&[("package.json", r#"{"scripts": {"test": "node --test"}}"#)], &[], &[]);
     check(&[("package.json", "no JSON")], &[], &[]);

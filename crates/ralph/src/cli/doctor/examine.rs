@@ -94,7 +94,7 @@ fn find(command: &str, project: &Path) -> Option<PathBuf> {
 }
 
 /// The agents on the path, and the one that the settings name if it is another. Only programs with the name
-/// of an agent are called: what a stranger does with `--version` nobody knows.
+/// of an agent are called: no one knows what a stranger does with `--version`.
 fn programs(project: &Path, wanted: Option<&RequiredProgram>) -> Vec<(&'static str, PathBuf)> {
     let on_path = AGENTS.into_iter().filter_map(|name| Some((name, find(name, project)?)));
     let mut programs: Vec<_> = on_path.collect();

@@ -7,7 +7,7 @@ use ralph_sys::error::{Error, Result};
 /// Why there is no answer.
 #[derive(Debug)]
 pub(super) enum NoAnswer {
-    /// Nobody is there to answer any more.
+    /// No one is there to answer any more.
     Gone,
     /// The terminal does not work.
     Broken(Error),
@@ -28,7 +28,7 @@ pub(super) enum Default {
     No,
 }
 
-/// Whoever answers. Questions are talk, so they stand on standard error.
+/// The person who answers. Questions are talk, so they stand on standard error.
 pub(super) struct Terminal {
     answers: StdinLock<'static>,
 }
@@ -78,7 +78,7 @@ impl Terminal {
     }
 }
 
-/// Says something to whoever answers.
+/// Says something to the person who answers.
 pub(super) fn say(text: &str) -> Result<()> {
     Ok(writeln!(stderr().lock(), "{text}")?)
 }

@@ -293,7 +293,7 @@ fn merge(ours: Value, was: &Value, now: &Value) -> Value {
     }
 }
 
-/// A value for people; what the agent's variables are is nobody's business.
+/// A value for people; what the agent's variables are is no one's business.
 fn shown(path: &str, value: &Value) -> String {
     let text = match value {
         _ if path == "agent.env" => "***".to_owned(),

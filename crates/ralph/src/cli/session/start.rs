@@ -119,7 +119,7 @@ pub(super) fn main(args: &StartArgs, project: &Path) -> Result<u8> {
     let conversation = super::conversation(args.session_id.as_deref()).ok_or_else(|| {
         Error::new("it is not clear which conversation is meant").hint("name it: --session-id ID")
     })?;
-    // The conversation of somebody else may be held in another host.
+    // The conversation of another caller may be held in another host.
     let host = caller().and_then(|(own, host)| (own == conversation).then_some(host));
     let begun = begin(&args.loop_args.ask()?, &conversation, project, host)?;
     if args.json {

@@ -7,7 +7,7 @@ use ralph_core::template::fill;
 
 use crate::project::story_files::{PRD, PROGRESS, PROMPT, TASKS};
 
-/// The name of a feature that nobody has named.
+/// The name of a feature that no one has named.
 const UNNAMED: &str = "feature-name";
 
 /// What a PRD begins as.

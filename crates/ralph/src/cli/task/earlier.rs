@@ -1,7 +1,7 @@
 //! How a task was started the last time.
 //!
 //! Invariant: only ralph's own record of the run is asked. The files of the task are in the project, where its agent can
-//! write: whoever could change the record could choose the program that a person starts.
+//! write: anyone who could change the record could choose the program that a person starts.
 
 use std::path::Path;
 

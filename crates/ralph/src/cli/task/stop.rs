@@ -42,7 +42,7 @@ pub(super) fn main(args: &TaskStopArgs, project: &Path) -> Result<u8> {
             .hint("`ralph task list` shows their state"));
     }
     let stopped: Vec<&str> = roots.iter().chain(&children).map(|record| &*record.run).collect();
-    // Whoever waits for the others must have gone before them, or it would take their end for their success.
+    // A run that waits for the others must have gone before them, or it would take their end for their success.
     let patience = |record: &[Record]| match args.force {
         true => Patience::None,
         // A root ends its children itself.

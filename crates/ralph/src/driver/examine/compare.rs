@@ -109,7 +109,7 @@ impl Driver {
         let Some(judge) = judge else { return Ok(Examined::default()) };
         judge.workspace.find_base(&mut site.supervisor, &pair.base)?;
         let differing = judge.workspace.diff(&mut site.supervisor, &pair.base, &pair.claimed.commit)?;
-        // What was not committed before the run, and nobody touched, lies over the commit as it was.
+        // What was not committed before the run, and no one touched, lies over the commit as it was.
         let differing: Vec<FileDiff> =
             differing.into_iter().filter(|file| !is_laid(&pair.claimed.laid, &file.path)).collect();
         let commands: Vec<String> = site

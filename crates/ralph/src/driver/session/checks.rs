@@ -77,7 +77,7 @@ impl SessionLoop {
         (0 < left).then_some(setup)
     }
 
-    /// Where nobody has counted tool calls, another tree or another HEAD is evidence of work.
+    /// Where no one has counted tool calls, another tree or another HEAD is evidence of work.
     fn tree_has_changed(&mut self) -> Result<bool> {
         self.supervise(false)?;
         let Self { supervisor: Some(supervisor), setup, head, .. } = self else { return Ok(false) };

@@ -1,7 +1,7 @@
 //! What a review changed in the project beside the files of the loop.
 //!
-//! Invariant: a file counts as changed when it is not as it was before the turn, whoever commits it. Files that were
-//! not committed before and are as they were do not count.
+//! Invariant: a file counts as changed when it is not as it was before the turn, no matter who commits it. Files that
+//! were not committed before and are as they were do not count.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -71,7 +71,7 @@ impl TreeBefore {
         Ok(self.compared(&TreeNow { dirty, committed }, git, folder))
     }
 
-    /// The same without anybody who watches over git, for hooks.
+    /// The same without a supervisor that watches over git, for hooks.
     pub(super) fn touched_at_once(&self, git: &Git, folder: &Path) -> io::Result<Vec<String>> {
         let dirty = git.changes_at_once()?;
         let committed = git.changed_since_at_once(&self.head)?;

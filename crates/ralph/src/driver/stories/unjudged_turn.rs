@@ -1,4 +1,4 @@
-//! What earlier runs of the project have left: a turn that nobody judged, and the commits of the stories.
+//! What earlier runs of the project have left: a turn that no one judged, and the commits of the stories.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ use crate::{
     project::{archived, git::Git, lock},
 };
 
-/// A turn that was cut off with its ralph, and what nobody has done about it yet.
+/// A turn that was cut off with its ralph, and what no one has done about it yet.
 pub(crate) struct PendingJudgement {
     /// What is found when it is judged.
     pub(crate) judged: TasksJudged,
@@ -195,7 +195,7 @@ fn last_loop(project: &Path, dir: &Path) -> Result<Option<(RunDir, Run)>> {
     Ok(None)
 }
 
-/// The last turn of a run, if nobody has judged it.
+/// The last turn of a run, if no one has judged it.
 fn unjudged(known: &Run) -> Option<&Turn> {
     known.memory.turn.as_ref().filter(|_| known.state.is_unjudged()).map(|last| &last.turn)
 }

@@ -73,7 +73,7 @@ pub(super) enum AttemptEnd {
     HandedIn,
     Failed(String),
     Released,
-    /// Somebody else has it, or no one wants it any more.
+    /// Another worker has it, or no one wants it any more.
     Lost,
 }
 
@@ -213,7 +213,7 @@ impl Attempt {
         let delivery = self.hold.delivery();
         Ok(match step {
             ItemStep::Done(_) => {
-                // Unanswered, the item is given to somebody who finds nothing left to do.
+                // Unanswered, the item is given to a worker that finds nothing left to do.
                 let _ = delivery.settle();
                 AttemptEnd::HandedIn
             }

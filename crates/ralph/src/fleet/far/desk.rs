@@ -181,7 +181,7 @@ impl BoardDesk {
         Ok(Bundle { heads: heads.to_vec(), parcel: sent?.0 })
     }
 
-    /// Appends a step of the lander behind what was seen. If somebody was faster, that is seen next.
+    /// Appends a step of the lander behind what was seen. If another writer was faster, that is seen next.
     pub(in crate::fleet) fn append(
         &mut self,
         state: &FleetState,
@@ -260,7 +260,7 @@ impl BoardDesk {
         self.log.has_shipped()
     }
 
-    /// Makes sure that whatever is open is in the queue, whoever lost it.
+    /// Makes sure that whatever is open is in the queue, no matter who lost it.
     pub(in crate::fleet) fn sweep(&mut self, state: &FleetState) -> Result<()> {
         let interval = silence_of_tests().map_or(SWEEP_INTERVAL, |silence| silence.min(SWEEP_INTERVAL));
         if !is_due(&mut self.swept, interval) {

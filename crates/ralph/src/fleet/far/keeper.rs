@@ -82,7 +82,7 @@ impl Keeper {
     }
 }
 
-/// Those that somebody works for. The list is free again before anybody is asked anything.
+/// Those that a thread works for. The list is free again before any of them is asked anything.
 fn alive(holds: &Mutex<Vec<Weak<Hold>>>) -> Vec<Arc<Hold>> {
     let mut all = holds.lock().unwrap_or_else(PoisonError::into_inner);
     all.retain(|hold| 0 < hold.strong_count());

@@ -1,5 +1,5 @@
-//! The records of runs on other machines, as far as they arrived: kept like those of this machine, so that whoever looks at
-//! runs here sees them too.
+//! The records of runs on other machines, as far as they arrived: kept like those of this machine, so that a person who
+//! looks at runs here sees them too.
 //!
 //! What a worker sends is its own word, and may be anything. It has a bounded number of files open here and a bounded part of
 //! the disk, and what is wrong with one journal ends no other.

@@ -50,7 +50,7 @@ pub(super) struct Posting {
 /// Commits in a parcel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Bundle {
-    /// What whoever has unpacked it has.
+    /// The commits that a repository has once this is unpacked there.
     pub(super) heads: Vec<String>,
     pub(super) parcel: Parcel,
 }

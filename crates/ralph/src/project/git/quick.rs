@@ -21,7 +21,7 @@ impl Git {
         Some(Self { top: top.to_owned() })
     }
 
-    /// As [`Git::changes`], without anybody who watches over git.
+    /// As [`Git::changes`], without a supervisor that watches over git.
     pub(crate) fn changes_at_once(&self) -> io::Result<Vec<Change>> {
         let said = at_once(&self.spec(&STATUS))?;
         if !said.status.success() {
@@ -57,7 +57,7 @@ impl Git {
         Ok(String::from_utf8_lossy(&beginning_at_once(&self.spec(&args), max)?).into_owned())
     }
 
-    /// As [`Git::changed_since`], without anybody who watches over git.
+    /// As [`Git::changed_since`], without a supervisor that watches over git.
     pub(crate) fn changed_since_at_once(&self, commit: &str) -> io::Result<Vec<PathBuf>> {
         let mut paths = Vec::new();
         for args in since_commit(commit) {

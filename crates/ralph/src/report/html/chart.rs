@@ -10,7 +10,7 @@ use ralph_core::{
 use super::{escape, recap::TurnRow};
 use crate::{report::who, term::fit::fit};
 
-/// More columns than this are drawn together: nobody tells them apart, and the page stays small.
+/// More columns than this are drawn together: no one tells them apart, and the page stays small.
 const MAX_COLUMNS: usize = 240;
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 160.0;
@@ -23,7 +23,7 @@ const ROW: f64 = 22.0;
 const CHARACTER: f64 = 7.0;
 /// Between two labels.
 const GAP: f64 = 6.0;
-/// The bands of turns that somebody else than the first of its role had.
+/// The bands of turns that another agent than the first of its role had.
 const STAND_IN: &str = "stand-in";
 const STRONGER: &str = "stronger";
 

@@ -2,13 +2,13 @@
 
 use super::{Page, escape, recap::Recap, sections::middle_cut};
 
-/// Something that somebody refused, as often as it was tried.
+/// Something that was refused, as often as it was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
     /// Who refused it.
     pub(super) by: &'static str,
     pub(super) what: String,
-    /// Nothing if nobody said why.
+    /// Nothing if no one said why.
     pub(super) why: String,
     pub(super) times: u64,
 }

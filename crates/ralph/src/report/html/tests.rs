@@ -91,7 +91,7 @@ fn whom_the_run_wanted_to_talk_to_is_told() {
 }
 
 #[test]
-fn nothing_that_anybody_said_is_markup() {
+fn nothing_that_anyone_said_is_markup() {
     let page = page(&folded(vec![]));
     assert!(!page.contains("<script"), "{page}");
     assert!(page.contains("Content-Security-Policy\" content=\"default-src 'none';"), "{page}");

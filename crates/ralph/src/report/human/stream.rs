@@ -20,7 +20,7 @@ impl Human {
         self.screen.text(&printable(text));
     }
 
-    /// Text among the events, shown also to whoever does not want the agent's output: it may be meant for them.
+    /// Text among the events, shown also to a user who does not want the agent's output: it may be meant for them.
     pub(super) fn stray(&mut self, text: &str) {
         let mark = self.look.marks.output;
         self.line(&format!("{mark} {}", printable(text)));

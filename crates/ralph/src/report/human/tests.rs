@@ -32,7 +32,7 @@ use crate::{
 /// Noon on some day.
 pub(crate) const START: i64 = 1_763_208_000_000;
 
-/// Bytes that can be looked at while somebody else writes them.
+/// Bytes that can be looked at while another thread writes them.
 #[derive(Clone, Default)]
 struct Paper(Rc<RefCell<Vec<u8>>>);
 

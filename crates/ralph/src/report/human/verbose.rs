@@ -1,4 +1,4 @@
-//! The details that only somebody who asked for them wants: what was decided, and how long it took.
+//! The details that only a user who asked for them wants: what was decided, and how long it took.
 
 use std::time::Duration;
 

@@ -173,7 +173,7 @@ fn what_a_process_left_behind_is_found_and_ended() {
         backend.guard(&guardian);
         start_leaving(&mut *backend, &mark, folder.path());
         let left = pids(folder.path(), &["stays", "leaves", "refuses"]);
-        // Somebody else's stays, with what it starts, and is not named.
+        // Someone else's stays, with what it starts, and is not named.
         let spared = left[1];
         let found = sweep(&mut *backend, Leftovers::Kill, &mut kept, &|pid| pid == spared);
         let named = |pid: &i32| found.iter().any(|line| line.starts_with(&format!("{pid} ")));

@@ -1,8 +1,8 @@
 //! Processes on any Unix: sessions, a mark in the environment, and a table that is looked at while a process runs.
 //!
 //! What a process leaves behind has another parent afterwards. So a thread notes who descends from it while it runs;
-//! whoever was not seen then is known by session or by mark. The guardian is told who was seen: on a Mac the mark of
-//! many programs cannot be read.
+//! a process that was not seen then is known by session or by mark. The guardian is told who was seen: on a Mac the
+//! mark of many programs cannot be read.
 
 use std::{
     fs::File,

@@ -139,7 +139,7 @@ mod tests {
         check(before, "11 1 10 5, 12 1 12 5, 13 12 13 9, 3 2 3 5", &[], &[], &[11, 12, 13]);
         // Never seen, but marked; and another process that got a number again.
         check(before, "20 1 20 8, 21 20 20 8, 12 1 12 90", &[20], &[], &[20, 21]);
-        // A process that is somebody else's, with what it started.
+        // A process that is someone else's, with what it started.
         check("10 2 10 5, 11 10 11 5, 12 11 12 5", "11 1 11 5, 12 1 12 5, 14 1 10 5", &[], &[11], &[14]);
         check(before, "12 1 12 5, 13 12 13 9, 11 1 10 5", &[12, 13], &[12], &[11]);
     }

@@ -159,7 +159,7 @@ fn a_journal_is_locked_as_long_as_its_run_is_at_work() {
     assert_eq!(open(&mirror), 0);
 }
 
-/// Somebody who looks whether the run is alive holds the file for a moment.
+/// A process that looks whether the run is alive holds the file for a moment.
 #[test]
 fn a_reader_does_not_make_a_run_look_dead() {
     let place = place();

@@ -1,4 +1,4 @@
-//! Whoever is shown a run from some event on sees what the others see: a resumed process, `logs --iteration`.
+//! A reporter that is shown a run from some event on sees what the others see: a resumed process, `logs --iteration`.
 
 use proptest::prelude::*;
 use ralph_agents::Usage;
@@ -96,7 +96,7 @@ fn events() -> impl Strategy<Value = Event> {
 
 proptest! {
     #[test]
-    fn nobody_need_have_seen_what_was_before(
+    fn no_reporter_need_have_seen_what_was_before(
         events in proptest::collection::vec(events(), 1..30),
         cut in any::<prop::sample::Index>(),
         keeps in any::<bool>(),

@@ -103,7 +103,7 @@ fn it_waits_for_the_end_of_a_line() {
     let before = shown.printed().len();
     shown.after(1000).agent(say("Half a", false)).after(100).agent(say(" line", true));
     assert_eq!(since(&shown, before), format!("{ERASE}Half a line"));
-    // After a silence the line is ended, since nobody knows whether more will come.
+    // After a silence the line is ended, since no one knows whether more will come.
     let before = shown.printed().len();
     shown.after(1000).agent([]);
     assert_eq!(since(&shown, before), "");
