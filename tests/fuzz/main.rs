@@ -239,7 +239,7 @@ fn what_is_whole_is_understood() {
     let early = jiff::Timestamp::UNIX_EPOCH;
     assert_eq!(ralph_agents::transcript::last_message(TRANSCRIPT.as_bytes(), early).0, "It is done.");
     let late = "2026-01-01T10:00:00Z".parse().expect("a moment");
-    assert_eq!(ralph_agents::transcript::queue::waiting(TRANSCRIPT.as_bytes(), late), ["/cancel-ralph"]);
+    assert_eq!(ralph_agents::transcript::queue::waiting(TRANSCRIPT.as_bytes(), late).0, ["/cancel-ralph"]);
     for call in tool_calls() {
         target("guard")(&call);
     }

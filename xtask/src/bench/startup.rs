@@ -19,7 +19,7 @@ pub(super) fn measure(place: &Place, effort: Effort, table: &mut Table) -> Resul
         ],
     )?;
     table.ratio("ralph --version, against a static no-op", noop.seconds, ralph.seconds, 5.0);
-    // Of a program of 24 MB, a fifth of which is the client of a board, the kernel maps more pages than are used.
+    // Around each page of a large program that is used, the kernel maps others.
     table.memory("  its memory", ralph.peak, 7.0);
     table.note(format!("start-up, {note}"));
     Ok(())
