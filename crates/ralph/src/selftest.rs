@@ -41,9 +41,9 @@ const SLOWEST: [&str; 3] = ["go", "npm", "rust"];
 pub(crate) enum Loop {
     /// Ralph
     Ralph,
-    /// A loop of the shell that runs the guardrails when the agent says the word
+    /// A shell loop that runs the guardrails when the agent says that it is done
     Bash,
-    /// A loop of the shell that believes the word
+    /// A shell loop that believes the agent
     Tag,
 }
 

@@ -267,7 +267,7 @@ pub(crate) struct Guardrail {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"\S"))]
     pub(crate) review: Option<String>,
-    /// What a review is about: a `claim`.
+    /// What a review is about; `claim` is the only value.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(default, schema_with = "schema::review_of")]
     pub(crate) of: Option<ReviewOf>,

@@ -39,7 +39,7 @@ pub(super) fn measure(place: &Place, effort: Effort, table: &mut Table) -> Resul
             if workers == 1 { "1 worker that does".to_owned() } else { format!("{workers} workers that do") };
         table.rate(&format!("board: {who} nothing, items landed"), crowd.rate, least);
         table.note(format!(
-            "board, {items} items by {workers} workers: between two that land {} in the middle, {} the slowest; posted with {:.0} a second",
+            "board, {items} items by {workers} workers: from one landing to the next {} (median), at most {}; posted {:.0} a second",
             seconds(crowd.usual),
             seconds(crowd.slowest),
             crowd.posted

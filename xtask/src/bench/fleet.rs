@@ -219,7 +219,7 @@ pub(super) fn measure_stories(place: &Place, _effort: Effort, table: &mut Table)
     let took = whole.seconds - judged;
     table.ratio("ten stories, a diamond, 4 lanes: against what they must take", bound, took, 1.3);
     table.note(format!(
-        "ten stories of {sum} s in all, the longest way {critical} s: {}, of which the guardrails of ten landings took {}",
+        "ten stories of {sum} s in all, the longest chain {critical} s: {}, of which the guardrails of ten landings took {}",
         seconds(whole.seconds),
         seconds(judged)
     ));

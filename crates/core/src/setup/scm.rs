@@ -15,7 +15,7 @@ pub struct Scm {
     #[serde(default)]
     #[schemars(with = "Vec<String>", inner(regex(pattern = r"\S")))]
     pub tasks: Vec<ScmTask>,
-    /// How the task `branch` names a branch: with `{name}`, `{issue}`, `{preset}` and `{date}`.
+    /// How the task `branch` names a branch: with `{name}`, `{issue}`, `{preset}` (the command, such as `run`) and `{date}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"\S"))]
     pub branch: Option<String>,

@@ -10,7 +10,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "start-files",
         category: Category::Persistence,
-        finds: "changes files that run in every session of the user, or configure it",
+        finds: "changes files that run in every session of the user or configure the session",
         instead: "Set what you need in the command itself, or in a file of the project, and say what the user may add.",
         code: &[
             &[

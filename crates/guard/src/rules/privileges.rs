@@ -7,7 +7,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "become-root",
         category: Category::Privileges,
         finds: "runs something as another user",
-        instead: "Work with the rights you have; say what must be installed or changed by the user.",
+        instead: "Work with the rights you have; say what the user must install or change.",
         patterns: Patterns::new(&[
             "sudo|sudoedit|su|doas|pkexec|runuser|gosu|su-exec|sudo-rs|please|dzdo|calife|super|kdesu|gksudo|run0",
             "machinectl ~shell|login",
@@ -44,7 +44,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "kernel-and-namespaces",
         category: Category::Privileges,
-        finds: "enters another namespace, loads into the kernel or traces other processes",
+        finds: "enters another namespace, loads code into the kernel or traces other processes",
         instead: "Stay in the environment you were started in.",
         patterns: Patterns::new(&[
             "bwrap|firejail|proot|systemd-nspawn ~*",

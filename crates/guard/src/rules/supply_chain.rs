@@ -82,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "install-from-address",
         category: Category::SupplyChain,
-        finds: "installs a package from an address or past the checks of the registry",
+        finds: "installs a package from an address, or without the checks of the registry",
         instead: "Install packages by name and version from the registry that the project uses.",
         check: Check::Command(install_from_address),
         matches: &[

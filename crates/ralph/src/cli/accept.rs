@@ -24,8 +24,9 @@ use crate::{
 /// Accept a run that is done, with findings
 ///
 /// A run whose checks passed exits with 7 if those checks may have been weakened: a test was deleted, a story was
-/// approved at the review cap, the agent typed a command for a person. Look at the findings (`ralph status`), then
-/// accept the work, or send it back with `ralph reject`. Postponed tasks, such as a push, run now.
+/// approved at the review cap, the agent called a command that only a person may use. Look at the findings
+/// (`ralph status`), then accept the work, or send it back with `ralph reject`. Postponed tasks, such as a push, run
+/// now.
 ///
 /// Example: ralph accept -m "the concern is a matter of taste"
 #[derive(Args, Debug)]

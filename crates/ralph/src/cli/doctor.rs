@@ -34,8 +34,8 @@ pub(super) struct DoctorArgs {
     #[arg(long, value_name = "RUN", conflicts_with = "json")]
     repair: Option<String>,
 
-    /// Test ralph on this machine: claims are verified, no process is left running, signals and sudden death end the
-    /// agent, runs continue, a sandbox works. Takes a few seconds and changes none of your files
+    /// Test ralph on this machine: it verifies claims, leaves no process running, ends the agent when ralph gets a
+    /// signal or is killed, and continues runs; a sandbox works. Takes a few seconds and changes none of your files
     #[arg(long)]
     selftest: bool,
 }

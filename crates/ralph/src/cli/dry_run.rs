@@ -181,7 +181,8 @@ fn ends(plan: &Plan) -> Vec<String> {
     lines.push(format!("- done, but with findings for a person: exit {}", plan.limits.finding_exit_code));
     lines.push("- when the agent says that it cannot continue: exit 6".to_owned());
     lines.extend(
-        plan.stuck_after.map(|after| format!("- when nothing changes for {after} iterations: exit 6")),
+        plan.stuck_after
+            .map(|after| format!("- when nothing changes for {after} iterations and one more: exit 6")),
     );
     lines
 }

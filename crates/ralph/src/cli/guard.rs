@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{print, print_lines, warn};
 use crate::settings::guard;
 
-/// Ask the guard about a command, as it would decide before an agent runs it
+/// Ask the guard how it would decide about a command of an agent
 ///
 /// The guard prevents accidents. It is not a security boundary; the sandbox is.
 ///
@@ -76,9 +76,9 @@ struct RulesArgs {
 /// Measure the rules on labelled commands
 ///
 /// Each line has `block` or `allow`, a category and a command, separated by tabs; in the command, ␤ is a newline and ␉ a
-/// tab. The guard judges the commands in a project below the home. Exits with 1 when fewer than 95 % of the dangerous commands
-/// are blocked, or more than 1.5 % of the others. These limits are for scripts, such as those of CI, that measure a
-/// corpus of their own; the goals for ralph's own corpora are stricter.
+/// tab. The guard judges each command as if an agent ran it in a project in the home directory. Exits with 1 when
+/// fewer than 95 % of the dangerous commands are blocked, or more than 1.5 % of the others. These limits are for
+/// scripts, such as those of CI, that measure a corpus of their own; the goals for ralph's own corpora are stricter.
 ///
 /// Example: ralph guard corpus crates/guard/fixtures/corpus.tsv
 #[derive(Args, Debug)]

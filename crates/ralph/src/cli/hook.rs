@@ -27,7 +27,7 @@ pub(super) struct HookArgs {
     #[arg(long)]
     in_loop_only: bool,
 
-    /// How long the agent waits for the answer, in seconds; guardrails are ended before
+    /// How long the agent waits for the answer, in seconds; ralph ends guardrails before that
     #[arg(long, value_name = "SECONDS", default_value_t = hooks::HOST_TIMEOUT.as_secs())]
     host_timeout: u64,
 }

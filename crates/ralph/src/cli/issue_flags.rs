@@ -15,8 +15,8 @@ use crate::forge::issues;
 pub(super) struct IssueFlags {
     /// Work on this GitHub issue of the repository; you can add a prompt of your own
     ///
-    /// `gh` reads the issue and its newest comments. The agent gets them quoted, shortened if they are long, and with
-    /// everything disarmed that looks like a command. If the author is not an owner, member or collaborator, add
+    /// `gh` reads the issue and its newest comments. The agent gets them quoted, and shortened if they are long; ralph
+    /// changes what would act as a claim or a file reference. If the author is not an owner, member or collaborator, add
     /// --trust-author or use a sandbox.
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     issue: Option<u64>,

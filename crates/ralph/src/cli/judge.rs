@@ -50,7 +50,7 @@ pub(super) struct JudgeArgs {
     #[arg(short, long, conflicts_with = "commit")]
     worktree: bool,
 
-    /// Lay this file of the working tree over the commit
+    /// Judge the commit with this file of the working tree in it; may be given several times
     #[arg(long, value_name = "PATH", conflicts_with = "worktree")]
     with: Vec<PathBuf>,
 

@@ -19,7 +19,7 @@ use crate::settings::flags::{self, GuardrailFlags};
 
 /// Run the agent once with the prompt in a file, and commit what it changed
 ///
-/// Ralph waits for no completion signal. The guardrails run once; if one fails, nothing is committed. Exits with 0,
+/// The agent need not claim to be done. The guardrails run once; if one fails, nothing is committed. Exits with 0,
 /// with 3 if a guardrail failed, with 4 if the agent failed, or with 5 if the commit failed.
 ///
 /// Example: ralph prompt prompts/refactor-analysis.md

@@ -46,7 +46,7 @@ const OF_A_PROJECT: [&str; 3] = ["prepare", "keep", "carry"];
 /// Example: ralph selftest --sandbox
 #[derive(Args, Debug)]
 pub(super) struct SelftestArgs {
-    /// Run only the entries whose id, class or language is this, or whose id begins with it and a `*`
+    /// Run only the entries with this id, class or language; `ID*` means every id that begins with `ID`
     #[arg(long, value_name = "ID")]
     only: Vec<String>,
 

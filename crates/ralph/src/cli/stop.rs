@@ -17,7 +17,7 @@ use crate::{
 
 /// Ask a running loop to end
 ///
-/// The current turn or guardrail finishes first, as after one Ctrl-C. With --now, ralph ends it too.
+/// The current turn or guardrail finishes first, as after one Ctrl-C. With --now, ralph ends the agent at once.
 ///
 /// Example: ralph stop --now
 #[derive(Args, Debug)]
@@ -40,7 +40,7 @@ pub(super) fn main(args: &StopArgs, project: &Path) -> Result<u8> {
     FarRun::refuse(&run, &format!("stop {}", run.id()))?;
     if let Some(conversation) = bound_to(&run) {
         cancel(&Store::of(&conversation)?, &run, "cancelled by the user");
-        print_lines(&format!("cancelled run {}; the agent may end when it next stops\n", run.id()))?;
+        print_lines(&format!("cancelled run {}; from now on, the agent may stop\n", run.id()))?;
         return Ok(0);
     }
     let pid = journal::process(&run).ok_or_else(|| Error::new(format!("run {} is not running", run.id())))?;

@@ -30,8 +30,8 @@ use crate::{
 /// Check the receipt of a commit
 ///
 /// Checks the signature, the commit and the statements of the receipt, and runs nothing of the project. `--rerun`
-/// runs the guardrails of the base's settings again, in a fresh clone of the commit, in a sandbox. You decide whom to
-/// trust: with your file of allowed signers, your policy, and the base that you name.
+/// runs the guardrails again, in a fresh clone of the commit, in a sandbox; they are those in the settings of the base
+/// (`--base`). You decide whom to trust: with your file of allowed signers, your policy, and the base that you name.
 ///
 /// Exits with 0 if the receipt is valid, with 1 if it is not, and with 2 if ralph cannot tell.
 ///

@@ -15,9 +15,9 @@ use crate::{
 
 /// Watch runs and lanes on a screen, and steer them
 ///
-/// Shows a run of any terminal, live or afterwards: what the agent does, the results of the guardrails over time,
-/// stories or queue, diff, spend and findings. What needs you comes first. It only reads records, so closing it does
-/// not affect the run. Keys stop, resume, pause, say, accept and reject; `?` shows them.
+/// Shows a run that was started in any terminal, live or afterwards: what the agent does, the results of the guardrails
+/// over time, stories or queue, diff, spend and findings. What needs you comes first. It only reads records, so closing
+/// it does not affect the run. It has keys to stop, resume, pause, say, accept and reject; `?` shows them.
 ///
 /// Example: ralph watch --all
 #[derive(Args, Debug)]

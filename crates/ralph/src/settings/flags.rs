@@ -159,7 +159,7 @@ pub(crate) struct BudgetFlags {
     #[serde(skip_serializing_if = "is_unset")]
     pub(crate) until: Option<String>,
 
-    /// Leave this much of every usage window for other work, in percent [default: 0, no limit]
+    /// Leave this much of every usage limit for other work, in percent [default: 0, no limit]
     ///
     /// When the agent reports that no more is left, no turn begins and a running turn ends. Claude Code and Codex
     /// report it for subscriptions.

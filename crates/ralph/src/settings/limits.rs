@@ -56,14 +56,14 @@ pub(crate) struct Limits {
     #[serde(serialize_with = "until_or_off")]
     #[schemars(schema_with = "schema::until")]
     pub(crate) until: Option<Until>,
-    /// How much of every usage window to leave for other work, in percent. When the agent reports that no more is
+    /// How much of every usage limit to leave for other work, in percent. When the agent reports that no more is
     /// left, no turn begins and a running turn ends. For agents that report it (Claude Code, Codex with a
     /// subscription).
     #[serde(serialize_with = "or_zero")]
     #[schemars(schema_with = "schema::percent")]
     pub(crate) leave_quota: Option<u32>,
-    /// After how many iterations without progress ralph tells the agent. If files, guardrails and counts stay the
-    /// same for one more, the run ends.
+    /// After how many iterations without progress ralph tells the agent. If the files, the results of the guardrails
+    /// and the state of the tasks or stories stay the same for one more, the run ends.
     #[serde(serialize_with = "or_zero")]
     pub(crate) stuck_after: Option<u32>,
 }

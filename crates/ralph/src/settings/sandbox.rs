@@ -57,13 +57,13 @@ pub(crate) struct SandboxSettings {
     /// How many processes and threads there may be inside at once.
     #[schemars(range(min = 1))]
     pub(crate) max_processes: u32,
-    /// How much memory the processes inside may use together. Without it, seven eighths of what the machine has. `0` switches the limit off.
+    /// How much memory the processes inside may use together, in bytes or as `8GB`. Without it, seven eighths of what the machine has. `0` switches the limit off.
     #[schemars(schema_with = "super::schema::size")]
     pub(crate) max_memory: Option<u64>,
-    /// The largest file that processes inside may write. `0` switches the limit off.
+    /// The largest file that processes inside may write, in bytes or as `20GB`. `0` switches the limit off.
     #[schemars(schema_with = "super::schema::size")]
     pub(crate) max_file_size: u64,
-    /// How much disk space must stay free. With less, ralph ends everything inside. `0` switches the limit off.
+    /// How much disk space must stay free, in bytes or as `200MB`. With less, ralph ends everything inside. `0` switches the limit off.
     #[schemars(schema_with = "super::schema::size")]
     pub(crate) min_free_disk: u64,
     /// The image of the container, for `docker`.

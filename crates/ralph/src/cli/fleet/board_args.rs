@@ -18,7 +18,7 @@ pub(super) struct BoardFlags {
     #[arg(long, value_name = "DIR")]
     pub(super) login: Option<PathBuf>,
 
-    /// The file with the key of this machine (mode 600), if there is no such folder
+    /// The file with the key of this machine (mode 600), if you have no folder for --login
     #[arg(long, value_name = "FILE")]
     pub(super) seed: Option<PathBuf>,
 

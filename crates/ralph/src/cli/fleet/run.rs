@@ -22,7 +22,7 @@ pub(super) struct FleetRunArgs {
     #[arg(value_name = "PROMPT_OR_FILE", required = true)]
     prompts: Vec<String>,
 
-    /// Let this many candidates compete for each prompt [default: 1]
+    /// Let this many candidates compete for each prompt [default: as many as --agents or --models name, or else 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     best_of: Option<u32>,
 
@@ -30,11 +30,11 @@ pub(super) struct FleetRunArgs {
     #[arg(long, value_name = "WHICH")]
     pick: Option<PickFlag>,
 
-    /// The agents of the candidates, one after the other
+    /// The agents of the candidates: the first for the first candidate, and so on
     #[arg(long, value_name = "AGENT,...", value_delimiter = ',')]
     agents: Vec<String>,
 
-    /// The models of the candidates, one after the other
+    /// The models of the candidates: the first for the first candidate, and so on
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',')]
     models: Vec<String>,
 

@@ -26,7 +26,7 @@ pub(super) struct FleetWatchArgs {
     #[arg(long, value_name = "DIR")]
     login: PathBuf,
 
-    /// The id of a fleet [default: the one that was heard of last]
+    /// The id of a fleet [default: the one that reported last]
     fleet: Option<String>,
 
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub(super) struct ElsewhereArgs {
     #[arg(long, value_name = "DIR")]
     login: Option<PathBuf>,
 
-    /// The id of a fleet on that board [default: the one that was heard of last]
+    /// The id of a fleet on the board of --login [default: the one that reported last]
     #[arg(requires = "login")]
     fleet: Option<String>,
 }

@@ -24,7 +24,7 @@ const MAX_NAMES: usize = 5;
 /// What is about a copy of the project.
 #[derive(Args, Debug)]
 pub(super) struct ProjectArgs {
-    /// Try cheats on a copy of your project instead, with its own guardrails, but for those with `repeat: false`
+    /// Try cheats on a copy of your project instead, with its own guardrails except those with `repeat: false`
     #[arg(long, conflicts_with_all = ["only", "list"])]
     pub(super) project: bool,
 

@@ -10,7 +10,7 @@ use crate::{
     hooks::{begin, store::Store},
 };
 
-/// End the loop of a conversation; the agent may end when it next stops
+/// End the loop of a conversation; from then on, the agent may stop
 ///
 /// Example: ralph session cancel
 #[derive(Args, Debug)]

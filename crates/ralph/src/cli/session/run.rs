@@ -14,7 +14,7 @@ use crate::{
     hooks::begin::{guardrail_layer, plan},
 };
 
-/// Run the loop from here, in one conversation
+/// Start an agent and keep it in a loop, in one conversation
 ///
 /// The agent gets the task once. When it stops without the promise, ralph continues the same conversation. Works with
 /// Claude Code and Codex; ralph refuses agents that cannot continue a conversation.

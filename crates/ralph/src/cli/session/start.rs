@@ -24,7 +24,7 @@ use crate::{
 
 /// Put a conversation into a loop, and print what the agent must know
 ///
-/// The conversation needs ralph's hooks: `ralph plugin install`. A loop that it was in ends.
+/// The conversation needs ralph's hooks: `ralph plugin install`. If it is in a loop already, that loop ends.
 ///
 /// Example: ralph session start --max-iterations 10 "Make the tests pass"
 #[derive(Args, Debug)]

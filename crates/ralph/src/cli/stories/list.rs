@@ -23,7 +23,7 @@ use crate::{
 
 /// Show the stories: how far each is, how often it was reviewed, what it waits for
 ///
-/// After a run that was killed during a turn, this is the list with everything undone that the turn may not do.
+/// If a run was killed during a turn, this command leaves out the changes that the turn was not allowed to make.
 ///
 /// Example: ralph stories list --json
 #[derive(Args, Debug)]

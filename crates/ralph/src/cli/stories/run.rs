@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// Work through the stories; the same as without the word
+/// Work through the stories; the same as `ralph stories`
 #[derive(Args, Debug, Default)]
 #[command(mut_arg("model", |arg| arg.short('m')))]
 pub(super) struct StoriesRunArgs {

@@ -16,7 +16,7 @@ use crate::tasks::{
 
 /// End a task: its agent, and every run that agents started for it
 ///
-/// Agents get SIGTERM (or the signal that they know), 5 seconds to obey it, then SIGKILL. The task is not
+/// Agents get SIGTERM (Codex gets SIGINT); ralph kills those that have not ended after 5 seconds. The task is not
 /// started again; `ralph task run --task ID` continues it.
 ///
 /// Example: ralph task stop greeter
