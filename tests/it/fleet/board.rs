@@ -5,6 +5,7 @@ mod by_hand;
 mod faults;
 mod following;
 mod limits;
+#[cfg(target_os = "linux")]
 mod network;
 mod saying;
 mod secured;

@@ -14,6 +14,7 @@ use crate::{
     cli::{print_lines, warn},
     fleet::{Coordinator, FleetDir, Opening},
     journal::run_dir::record,
+    report::summary::count,
     settings::{Loaded, flags::layer},
     workspace::{Source, target::TargetBranch},
 };
@@ -156,8 +157,8 @@ fn show(plan: &FleetPlan, branch: &str, guardrails: &[String]) -> Result<u8> {
     });
     let items: String = items.collect();
     print_lines(&format!(
-        "{} lanes, landing on {branch} when these pass on the merged tree: {}\n{items}",
-        plan.lanes,
+        "{}, landing on {branch} when these pass on the merged tree: {}\n{items}",
+        count(plan.lanes.into(), "lane"),
         guardrails.join(", ")
     ))?;
     Ok(0)
