@@ -1,5 +1,6 @@
 //! Which files a command touches, and how.
 
+mod archives;
 mod code;
 mod copies;
 pub(crate) mod search;
@@ -11,6 +12,7 @@ use table::{Meaning, TABLE};
 use super::{
     command::{Command, FileRedirect},
     context::Context,
+    paths::{self, Place},
     pattern::CommandSums,
     shell::RedirectKind,
     text,
@@ -74,6 +76,15 @@ pub(crate) fn accessed_files(command: &Command, ctx: &Context) -> Vec<FileAccess
         let paths = changed_by_diff(diff).into_iter();
         let access = Access::Write;
         files.extend(paths.map(|path| FileAccess { path: command.resolve_path(path, ctx), access }));
+    }
+    // What is unpacked in the project is its own.
+    if archives::unpacks_here(command)
+        && !matches!(paths::place_of(&command.cwd, ctx), Place::Project(_) | Place::ProjectRoot)
+    {
+        files.push(FileAccess {
+            path: format!("{}/*", command.cwd.trim_end_matches('/')),
+            access: Access::Write,
+        });
     }
     files.extend(statements::written_by_statements(command, ctx));
     if let Some(code) = &command.code {
@@ -144,7 +155,7 @@ fn accessed_by_arguments(command: &Command) -> Vec<(String, Access)> {
         }
         Meaning::Options(names, access) => all(command.values("", names), access),
         Meaning::Copies => copies::accessed_by_copying(command),
-        Meaning::Archives => copies::accessed_by_archiving(command),
+        Meaning::Archives => archives::accessed_by_archiving(command),
         Meaning::Downloads => copies::accessed_by_downloading(command),
         Meaning::Edits => {
             let mut files: Vec<(String, Access)> = all(writes_of_sed(command).collect(), Access::Write);

@@ -9,6 +9,7 @@ mod builtins;
 mod code;
 mod expand;
 mod files;
+mod listed;
 mod output;
 mod parameter;
 mod scope;
@@ -25,6 +26,7 @@ use super::{
 };
 pub(crate) use builtins::is_loopback;
 use files::FileContents;
+pub(crate) use listed::OF_OTHERS;
 use scope::Scope;
 use simple::command_in;
 
@@ -60,7 +62,7 @@ pub(crate) enum Obstacle {
     TooDeep,
     /// Too much would run to follow it.
     TooMuch,
-    /// A function starts itself in a pipeline or in the background.
+    /// A function or a script starts itself in a pipeline or in the background.
     ForkBomb(String),
     /// A program whose name is not known; with what it is.
     DynamicProgram(String),

@@ -131,8 +131,16 @@ pub(crate) fn place_of(path: &str, ctx: &Context) -> Place {
     // A home may lie in a folder for temporary files, and is a home all the same.
     let folder =
         path.rsplit_once('/').filter(|(_, last)| matches_all(last)).map_or(path, |(folder, _)| folder);
-    let is_home = relative_to(path, &ctx.home).is_some() || relative_to(&ctx.home, folder).is_some();
-    if !is_home && ctx.temporary_dirs.iter().any(|folder| relative_to(path, folder).is_some()) {
+    let is_temporary =
+        |path: &str| ctx.temporary_dirs.iter().any(|folder| relative_to(path, folder).is_some());
+    // So is what lies beside it, such as another home.
+    let homes = ctx.home.rsplit_once('/').map_or("", |(homes, _)| homes);
+    let is_beside = (homes.ends_with("/home") || homes.ends_with("/Users"))
+        && relative_to(path, homes).is_some()
+        && is_temporary(homes);
+    let is_home =
+        is_beside || relative_to(path, &ctx.home).is_some() || relative_to(&ctx.home, folder).is_some();
+    if !is_home && is_temporary(path) {
         return Place::Temporary;
     }
     if relative_to(&ctx.project, path).is_some() && path != "/" {
@@ -181,9 +189,10 @@ pub(crate) fn relative_to<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     }
 }
 
-/// Whether a part of a path is a pattern for everything, such as `*` or `.[!.]*`.
+/// Whether a part of a path is a pattern for everything, such as `*` or `.[!.]*`, or for all but a few: `!(src)`.
 pub(crate) fn matches_all(part: &str) -> bool {
-    part.contains(['*', '?']) && part.chars().all(|next| "*?.[]!^{},".contains(next))
+    part.starts_with("!(")
+        || part.contains(['*', '?']) && part.chars().all(|next| "*?.[]!^{},".contains(next))
 }
 
 /// Whether the first part of a pattern can mean this folder of the root.

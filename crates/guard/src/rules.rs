@@ -9,6 +9,7 @@
 //! ```
 
 mod any_program;
+mod archives;
 mod cloud;
 mod containers;
 mod credentials;
@@ -18,6 +19,8 @@ mod environment;
 mod exfiltration;
 mod files;
 mod git;
+mod git_code;
+mod git_settings;
 mod harness;
 mod obfuscation;
 pub(crate) mod own;
@@ -262,6 +265,7 @@ impl<'a> RuleInput<'a> {
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     [
         files::RULES,
+        archives::RULES,
         disks::RULES,
         resources::RULES,
         exfiltration::RULES,
@@ -273,6 +277,8 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         containers::RULES,
         supply_chain::RULES,
         git::RULES,
+        git_code::RULES,
+        git_settings::RULES,
         system::RULES,
         obfuscation::RULES,
         sessions::RULES,

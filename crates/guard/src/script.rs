@@ -2,16 +2,20 @@
 
 mod awk;
 mod chained;
+mod git_calls;
 mod given;
 mod language;
 pub(crate) mod make;
 mod names;
+mod path_text;
 mod place;
 pub(crate) mod sed;
 
+pub(crate) use given::Names;
 pub(crate) use language::{EDITORS, framework_code, language_of, with_usual_calls};
 pub(crate) use names::literals_of_receiver;
 use names::run_aliases;
+pub(crate) use path_text::{first_path, paths_of_variables};
 pub(crate) use place::{HOMES, chosen_dir, uses_arguments};
 
 /// Something that code runs.
@@ -120,6 +124,7 @@ pub(crate) fn commands_in_code(code: &str, program: &str) -> Option<Vec<ScriptCo
         commands.extend(plain.filter(runs).flat_map(|call| call.texts).map(ScriptCommand::ShellText));
     }
     commands.extend(chained::chained_commands(code));
+    commands.extend(git_calls::commands_by_git_library(&calls, code));
     // Templates that a shell runs: $`...`.
     let templates = code.split("$`").skip(1).filter_map(|rest| rest.split('`').next());
     commands.extend(templates.map(|text| ScriptCommand::ShellText(text.to_owned())));
@@ -287,6 +292,10 @@ pub(crate) fn calls_without_brackets(code: &str) -> Vec<FunctionCall> {
         "truncate",
         "rename",
         "open",
+        "chmod",
+        "chmod_R",
+        "chown",
+        "chown_R",
         "rm_rf",
         "rm_r",
         "delete",

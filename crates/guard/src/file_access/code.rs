@@ -1,7 +1,11 @@
 //! Files that one-liners in other languages touch.
 
 use super::{Access, FileAccess};
-use crate::{command::Command, context::Context, script};
+use crate::{
+    command::Command,
+    context::Context,
+    script::{self, FunctionCall},
+};
 
 /// Functions of other languages by what they do to files.
 const ACCESS_BY_FUNCTION: &[(&str, Access)] = &[
@@ -46,7 +50,11 @@ const ACCESS_BY_FUNCTION: &[(&str, Access)] = &[
     ("rename", Access::DeleteTree),
     ("renameSync", Access::DeleteTree),
     ("move", Access::DeleteTree),
-    ("replace", Access::Append),
+    ("moveSync", Access::DeleteTree),
+    ("moveItem", Access::DeleteTree),
+    ("renames", Access::DeleteTree),
+    ("Rename", Access::DeleteTree),
+    ("Move", Access::DeleteTree),
     ("extractall", Access::Write),
     ("unpack_archive", Access::Write),
     ("extractAllTo", Access::Write),
@@ -79,6 +87,17 @@ const ACCESS_BY_FUNCTION: &[(&str, Access)] = &[
     ("chmod", Access::Permissions),
     ("chmodSync", Access::Permissions),
     ("chown", Access::Permissions),
+    ("chmod_R", Access::Permissions),
+    ("chown_R", Access::Permissions),
+    ("chownSync", Access::Permissions),
+    ("lchown", Access::Permissions),
+    ("lchownSync", Access::Permissions),
+    ("lchmod", Access::Permissions),
+    ("chgrp", Access::Permissions),
+    ("Chmod", Access::Permissions),
+    ("Chown", Access::Permissions),
+    ("set_permissions", Access::Permissions),
+    ("setPosixFilePermissions", Access::Permissions),
     ("open", Access::Read),
     ("openSync", Access::Read),
     ("fopen", Access::Read),
@@ -102,6 +121,42 @@ fn access_of(function: &str) -> Option<Access> {
     let function = function.trim_end_matches(['!', '?']);
     let known = ACCESS_BY_FUNCTION.iter().find(|(name, _)| *name == function).map(|(_, access)| *access);
     known.or_else(|| is_deletion(function).then_some(Access::DeleteTree))
+}
+
+/// Whether a file takes another's place, and not a part of a text another's: `os.replace(a, b)`, `Path(a).replace(b)`.
+fn replaces_file(call: &FunctionCall, code: &str) -> bool {
+    if call.name != "replace" {
+        return false;
+    }
+    let receiver = call.receiver.trim_end_matches('.');
+    let name =
+        receiver.rsplit(|next: char| !next.is_alphanumeric() && next != '_').next().unwrap_or_default();
+    let is_path = match receiver.rsplit_once("Path(") {
+        Some((_, path)) => path.ends_with(')') && !path.contains('('),
+        None => {
+            !name.is_empty()
+                && ["=Path(", " = Path(", "=pathlib.Path(", " = pathlib.Path("]
+                    .iter()
+                    .any(|given| code.contains(&format!("{name}{given}")))
+        }
+    };
+    // Of a text, two arguments say what takes whose place.
+    receiver.is_empty() || receiver == "os" || is_path && !call.inside.contains(',')
+}
+
+/// Functions that read the first of their paths.
+const COPIES: [&str; 4] = ["copyfile", "copy", "copyFileSync", "cpSync"];
+
+/// How many of the first arguments of a function are paths; what is written is none.
+fn count_of_paths(function: &str, access: Access, command: &Command) -> usize {
+    match function {
+        "write_text" | "write_bytes" | "writeText" | "writeLines" => 0,
+        "open" if command.is(&["perl"]) => usize::MAX,
+        "symlink" | "symlinkSync" => 2,
+        copy if COPIES.contains(&copy) => 2,
+        _ if access.destroys() || access == Access::Permissions => usize::MAX,
+        _ => 1,
+    }
 }
 
 /// Whether the name of a function says that it deletes files: `remove_dir`, `deleteTree`.
@@ -179,6 +234,31 @@ fn printed_by_awk(code: &str) -> impl Iterator<Item = &str> {
     targets.filter_map(|rest| rest.strip_prefix('"')?.split('"').next())
 }
 
+/// What a call does to the files that it names.
+fn access_of_call(call: &FunctionCall, code: &str) -> Option<Access> {
+    let removes = call.name == "sync" && ["rimraf", "del"].iter().any(|name| call.receiver.contains(name));
+    // Others write to what they have opened.
+    let writes = call.name == "write"
+        && ["File", "IO", "Files", "Bun"].contains(&call.receiver.trim_end_matches(['.', ':']).trim());
+    // `os.remove.all(os.Path(...))`
+    let removes = removes || call.name == "all" && call.receiver.ends_with("remove.");
+    let access = access_of(&call.name)
+        .or(removes.then_some(Access::DeleteTree))
+        .or(writes.then_some(Access::Write))
+        .or_else(|| replaces_file(call, code).then_some(Access::DeleteTree))?;
+    Some(match (access, call.texts.last().map(String::as_str)) {
+        (Access::Read, Some(_))
+            if call.name == "open" && call.texts.iter().any(|text| is_for_writing(text)) =>
+        {
+            Access::Write
+        }
+        // Opened for writing and closed: nothing is in it any more.
+        (Access::Read, Some("w" | "wb" | "w+")) if code.contains(").close()") => Access::Empty,
+        (Access::Read, Some(mode)) => mode_access(mode),
+        (access, _) => access,
+    })
+}
+
 /// The files that code in another language touches: those that its calls name, and, where a call names none, all
 /// that look like paths anywhere in the code.
 pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> Vec<FileAccess> {
@@ -216,32 +296,17 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
         files.extend(paths.map(|path| FileAccess { path: command.resolve_path(path, ctx), access }));
     }
     let dir = script::chosen_dir(&calls).map(str::to_owned);
+    let variables = script::Names::new(code);
     for call in calls {
-        let removes =
-            call.name == "sync" && ["rimraf", "del"].iter().any(|name| call.receiver.contains(name));
-        // Others write to what they have opened.
-        let writes = call.name == "write"
-            && ["File", "IO", "Files", "Bun"].contains(&call.receiver.trim_end_matches(['.', ':']).trim());
-        // `os.remove.all(os.Path(...))`
-        let removes = removes || call.name == "all" && call.receiver.ends_with("remove.");
-        let known = access_of(&call.name)
-            .or(removes.then_some(Access::DeleteTree))
-            .or(writes.then_some(Access::Write));
-        let Some(access) = known else { continue };
-        let access = match (access, call.texts.last().map(String::as_str)) {
-            (Access::Read, Some(_))
-                if call.name == "open" && call.texts.iter().any(|text| is_for_writing(text)) =>
-            {
-                Access::Write
-            }
-            // Opened for writing and closed: nothing is in it any more.
-            (Access::Read, Some("w" | "wb" | "w+")) if code.contains(").close()") => Access::Empty,
-            (Access::Read, Some(mode)) => mode_access(mode),
-            (access, _) => access,
-        };
-        let mut texts: Vec<&String> = call.texts.iter().collect();
-        texts.extend(script::literals_of_receiver(&call.receiver, code, &everything));
-        let names_nothing = texts.is_empty();
+        let Some(access) = access_of_call(&call, code) else { continue };
+        let count = count_of_paths(&call.name, access, command);
+        let mut texts = script::literals_of_receiver(&call.receiver, code, &everything);
+        if 0 < count || texts.is_empty() {
+            texts.splice(0..0, &call.texts);
+        }
+        let in_variables = script::paths_of_variables(&call, &variables, count);
+        // A variable may have been given something else since; of what is only written, one text will do.
+        let names_nothing = texts.is_empty() && (in_variables.is_empty() || access.destroys());
         if names_nothing {
             // `Path('.').rglob('*.pyc')` gives files of one kind, one by one.
             let finds_name = |call: &&str| everything.iter().any(|name| finds_by_name(call, name, code));
@@ -263,7 +328,8 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
             texts.into_iter().filter(|text| !text.is_empty() && text.len() < 256 && !text.contains(' '));
         // Perl says what a file is opened for in front of its name.
         let opened = |text: &String| text.trim_start_matches(['>', '<', '+']).to_owned();
-        let mut paths: Vec<String> = named.map(opened).filter(|path| !path.is_empty()).collect();
+        let mut paths: Vec<String> =
+            named.chain(&in_variables).map(opened).filter(|path| !path.is_empty()).collect();
         let is_above = |above: &&str| {
             let is_anywhere = names_nothing && access.destroys() && code.contains(above);
             is_anywhere || call.inside.contains(above) || call.receiver.contains(above)
@@ -279,12 +345,15 @@ pub(super) fn accessed_by_code(code: &str, command: &Command, ctx: &Context) -> 
                 .collect();
             paths = if below.is_empty() { vec!["~".to_owned()] } else { below };
         }
+        let source = COPIES.contains(&&*call.name).then(|| script::first_path(&call, &variables)).flatten();
         let placed = |path: &String| match &dir {
             Some(dir) if !path.starts_with(['/', '~']) => format!("{dir}/{path}"),
             _ => path.clone(),
         };
-        let whole = paths.iter().map(|path| command.resolve_path(&placed(path), ctx));
-        files.extend(whole.map(|path| FileAccess { path, access }));
+        files.extend(paths.iter().map(|path| {
+            let access = if source.as_ref() == Some(path) { Access::Read } else { access };
+            FileAccess { path: command.resolve_path(&placed(path), ctx), access }
+        }));
     }
     files
 }

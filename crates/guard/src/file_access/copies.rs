@@ -1,4 +1,4 @@
-//! Files that are copied, moved, packed, unpacked and downloaded.
+//! Files that are copied, moved and downloaded.
 
 use super::{Access, is_remote_path};
 use crate::command::Command;
@@ -63,55 +63,6 @@ pub(super) fn accessed_by_copying(command: &Command) -> Vec<(String, Access)> {
         files.push((target.to_owned(), access));
     }
     files
-}
-
-/// What archives are made of, and where they are unpacked.
-pub(super) fn accessed_by_archiving(command: &Command) -> Vec<(String, Access)> {
-    let operands = command.operands(&["-f", "-C", "-d", "-x", "--file", "--directory", "--exclude", "-T"]);
-    let own = |paths: &[&str], access: Access| {
-        paths.iter().map(|path| ((*path).to_owned(), access)).collect::<Vec<_>>()
-    };
-    if command.program == "cpio" {
-        return unpacked_into(&command.values("D", &["directory"]));
-    }
-    if command.program == "unzip" || command.program == "7z" {
-        return unpacked_into(&command.values("do", &[]));
-    }
-    let mut files = unpacked_into(&command.values("C", &["directory"]));
-    if command.program == "zip" {
-        return own(operands.get(1..).unwrap_or_default(), Access::Read);
-    }
-    let mode = command.args.first().map_or("", String::as_str).trim_start_matches('-');
-    if mode.contains('c') || command.has("cru", &["create", "append", "update"]) {
-        // Without a dash the letters are the first operand, and the archive the second if they have an `f`.
-        let is_bare = command.args.first().is_some_and(|arg| !arg.starts_with('-'));
-        let skip = if is_bare {
-            1 + usize::from(mode.contains('f'))
-        } else {
-            usize::from(mode.len() > 1 && mode.contains('f'))
-        };
-        files = own(operands.get(skip..).unwrap_or_default(), Access::Read);
-    }
-    if mode.contains('x') || command.has("x", &["extract", "get"]) {
-        // The members that are named are written there.
-        let folder = command
-            .values("C", &["directory"])
-            .first()
-            .map(|folder| format!("{folder}/"))
-            .unwrap_or_default();
-        let is_bare = command.args.first().is_some_and(|arg| !arg.starts_with('-'));
-        let members = operands.iter().skip(1 + usize::from(is_bare && mode.contains('f')));
-        let members = members.filter(|member| !member.starts_with('/'));
-        files.extend(members.map(|member| (format!("{folder}{member}"), Access::Write)));
-    }
-    files
-}
-
-/// A folder gets files, and those in it may be replaced.
-fn unpacked_into(folders: &[&str]) -> Vec<(String, Access)> {
-    let both =
-        |folder: &&str| [((*folder).to_owned(), Access::Append), (format!("{folder}/*"), Access::Write)];
-    folders.iter().flat_map(both).collect()
 }
 
 /// Where downloads go, and which files are sent.

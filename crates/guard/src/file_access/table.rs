@@ -124,7 +124,8 @@ pub(super) const TABLE: &[Row] = &[
     row(&["chmod|chown|chgrp|setfacl|chattr|chflags"], Meaning::Permissions, &[]),
     row(&["find|fd ~-delete"], Meaning::Search, &[]),
     row(&["git"], Meaning::Git, &[]),
-    row(&["tar|bsdtar|zip|7z|unzip|cpio"], Meaning::Archives, &[]),
+    row(&["tar|bsdtar|zip|7z|7za|7zr|7zz|rar|unrar|unzip|cpio|pax|jar|ar"], Meaning::Archives, &[]),
+    row(&["python -m=zipfile|-m=tarfile -e|--extract"], Meaning::Operands(Access::Write), &["-m"]),
     row(&["curl|wget"], Meaning::Downloads, &[]),
     row(&["apply_patch"], Meaning::Patch, &[]),
     // They say something about files, or do not open those that they name.

@@ -61,6 +61,11 @@ impl Flattener<'_> {
                     }
                 }
             }
+            "mkfifo" | "mknod" => {
+                for path in command.operands(&["-m", "--mode"]) {
+                    self.files.add_pipe(scope.resolve_path(path, home));
+                }
+            }
             "tee" | "sponge" => {
                 if let Some(text) = scope.stdin.text.clone() {
                     for file in command.operands(&[]) {
@@ -235,6 +240,10 @@ impl Flattener<'_> {
         match file {
             Some(file) => {
                 inner.positional = operands[1..].iter().map(|arg| (*arg).to_owned()).collect();
+                if !self.known_texts(file, scope).is_empty() {
+                    // A script that runs `$0` runs itself.
+                    inner.set_variable("0", scope.resolve_path(file, &self.ctx.home));
+                }
                 self.follow_file(file, command, &mut inner)
             }
             None => self.follow_stdin(command, &mut inner),
@@ -260,6 +269,8 @@ impl Flattener<'_> {
             || stdin.file.as_ref().is_some_and(|file| command.downloads.contains(file));
         if is_fetched {
             self.add_obstacle(Obstacle::FetchedCode(format!("{from} | {}", command.program)));
+        } else if let Some(file) = stdin.file.as_ref().filter(|file| self.files.is_pipe(file)) {
+            self.add_obstacle(Obstacle::DynamicCode(format!("{} < {file}", command.program)));
         } else if stdin.programs.iter().any(|program| program != "cat")
             || unknown.is_some_and(|text| !text.is_empty())
         {

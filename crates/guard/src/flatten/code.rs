@@ -64,6 +64,11 @@ impl Flattener<'_> {
         if !texts.is_empty() {
             return Some(texts.join("\n"));
         }
+        if let Some(file) =
+            file.as_ref().filter(|file| self.files.is_pipe(&scope.resolve_path(file, &self.ctx.home)))
+        {
+            self.add_obstacle(super::Obstacle::DynamicCode(text::for_display(file)));
+        }
         if file.is_some_and(|file| file != "-" && file != "/dev/stdin")
             || command.has("m", &[])
             || command.asks_for_help()

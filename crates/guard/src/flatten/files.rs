@@ -71,6 +71,8 @@ pub(super) struct FileContents {
     texts: BTreeMap<String, Vec<Rc<str>>>,
     /// The scripts that are being run.
     running: Vec<String>,
+    /// Named pipes that were made.
+    pipes: Vec<String>,
 }
 
 impl FileContents {
@@ -80,6 +82,27 @@ impl FileContents {
         if texts.len() < 16 && !texts.iter().any(|known| **known == *text) {
             texts.push(Rc::from(text));
         }
+    }
+
+    /// A named pipe is made.
+    pub(super) fn add_pipe(&mut self, path: String) {
+        if self.pipes.len() < 16 {
+            self.pipes.push(path);
+        }
+    }
+
+    /// Whether any named pipe was made.
+    pub(super) fn has_pipes(&self) -> bool {
+        !self.pipes.is_empty()
+    }
+
+    /// Whether what is read from a path comes from another process, now or later.
+    pub(super) fn is_pipe(&self, path: &str) -> bool {
+        let is_open = path.starts_with("/dev/fd/") || path.starts_with("/proc/") && path.contains("/fd/");
+        let is_network = path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/");
+        (is_open || is_network || self.pipes.iter().any(|pipe| pipe == path))
+            && !programs::TYPED.contains(&path)
+            && !self.texts.contains_key(path)
     }
 
     /// A file is written.
@@ -171,13 +194,20 @@ impl Flattener<'_> {
         }
         let texts = self.known_texts(file, scope);
         if self.files.running.contains(&path) {
+            if scope.in_background || scope.in_pipe {
+                self.add_obstacle(Obstacle::ForkBomb(text::for_display(file)));
+            }
             return unknown;
         }
-        self.files.running.push(path);
+        self.files.running.push(path.clone());
+        // What counts is how the script starts itself, not how it was started.
+        let was = (scope.in_background, scope.in_pipe);
+        (scope.in_background, scope.in_pipe) = (false, false);
         let mut outputs: Vec<Output> =
             texts.iter().map(|text| self.follow_if_known(text, &command.program, scope)).collect();
+        (scope.in_background, scope.in_pipe) = was;
         self.files.running.pop();
-        if texts.is_empty() && text::sources(file).any(is_unknown_code) {
+        if texts.is_empty() && (self.files.is_pipe(&path) || text::sources(file).any(is_unknown_code)) {
             self.add_obstacle(Obstacle::DynamicCode(text::for_display(&command.as_typed())));
         }
         outputs.pop().filter(|_| outputs.is_empty()).unwrap_or(unknown)

@@ -1,79 +1,20 @@
 //! What a command writes to standard output, where that can be known.
 
-use super::{Flattener, Output, Scope};
+use super::{Flattener, Output, Scope, listed::name_of_list};
 use crate::{
     command::{Command, Stdin},
-    file_access::search::{is_narrow_search, names_searched},
-    programs::AGENTS,
+    file_access::search::{finds_the_rest, is_narrow_search, names_searched, operands_of_fd},
     text::{self, is_known},
 };
 
 /// Programs whose output is a selection of their input.
 const FILTERS: [&str; 9] = ["grep", "sort", "head", "tail", "uniq", "shuf", "tee", "rg", "sponge"];
 
-/// Programs of the machine: who looks for all of a name finds those of others.
-const SERVICES: [&str; 28] = [
-    "systemd",
-    "init",
-    "sshd",
-    "launchd",
-    "dockerd",
-    "docker",
-    "containerd",
-    "Xorg",
-    "dbus-daemon",
-    "gnome-shell",
-    "login",
-    "bash",
-    "zsh",
-    "tmux",
-    "postgres",
-    "mysqld",
-    "mysql",
-    "mariadbd",
-    "mongod",
-    "redis-server",
-    "redis",
-    "nginx",
-    "apache2",
-    "httpd",
-    "python",
-    "python3",
-    "ruby",
-    "php",
-];
-
 impl Flattener<'_> {
     /// The output of a program that was not unwrapped.
     pub(super) fn output_of(&self, command: &Command, scope: &Scope) -> Output {
         let text = self.known_output(command, scope);
-        // Who is looked for counts where the answer is killed.
-        let looks = command.is(&["pgrep", "pidof", "grep", "egrep", "rg"]);
-        // `[r]alph` finds `ralph`, and not itself.
-        let is_agent = |arg: &String| {
-            let plain = arg.replace(['[', ']', '^'], "");
-            AGENTS.iter().any(|agent| plain.split([' ', '/']).any(|word| word == *agent))
-        };
-        let reads_own = command.is(&["cat", "head", "tail", "jq"])
-            && command.args.iter().any(|arg| arg.contains(".ralph"));
-        // All of a user, or all of a name.
-        let is_of_all = command.is(&["pgrep"])
-            && (command.has("uU", &["euid", "uid"]) || !command.has("fPx", &["full", "parent", "exact"]));
-        let is_service = |arg: &String| {
-            let plain = arg.replace(['[', ']', '^', '$'], "");
-            SERVICES.contains(&plain.as_str())
-        };
-        let is_vital = (looks && command.args.iter().any(|arg| is_agent(arg) || is_service(arg)))
-            || reads_own
-            || is_of_all;
-        // What is left is all that was not looked for.
-        let keeps_rest = looks && command.has("v", &["invert-match"]);
-        let name = match is_vital {
-            true => "ps".to_owned(),
-            false if keeps_rest => format!("{}-v", command.program),
-            false => command.program.clone(),
-        };
-        Output { text, programs: vec![name] }
+        Output { text, programs: vec![name_of_list(command, &scope.stdin)] }
     }
 
     fn known_output(&self, command: &Command, scope: &Scope) -> Option<String> {
@@ -86,6 +27,9 @@ impl Flattener<'_> {
             ":" | "true" | "false" | "cd" | "set" | "export" | "sleep" | "test" | "[" | "rm" | "mkdir"
             | "touch" => Some(String::new()),
             "pwd" => line(scope.cwd.clone()),
+            "cat" | "tail" | "head" if self.reads_pipe(command, scope) => {
+                Some(text::unknown(&format!("$({})", command.program)))
+            }
             "cat" if command.operands(&[]).is_empty() => stdin.text.clone(),
             "mktemp" => line(format!("{}/{}", self.temporary_dir(command), text::unknown("mktemp"))),
             "basename" | "realpath" | "readlink" => first.and_then(line),
@@ -113,10 +57,26 @@ impl Flattener<'_> {
                     .text
                     .clone()
                     .filter(|text| !is_known(text) || program == "tee" || program == "sort");
-                selects.filter(|_| stdin.is_given())
+                let selects = selects.filter(|_| stdin.is_given());
+                // All of a folder but what is left out.
+                let keeps_rest = command.is(&["grep", "rg"]) && command.has("v", &["invert-match"]);
+                let lists = stdin.programs.last().is_some_and(|program| program == "ls");
+                selects.map(
+                    |text| if keeps_rest && lists && text == listed_here() { text + "./*\n" } else { text },
+                )
             }
             _ => None,
         }
+    }
+
+    /// Whether it passes on what another process writes into a named pipe.
+    fn reads_pipe(&self, command: &Command, scope: &Scope) -> bool {
+        let is_pipe = |path: &str| {
+            (self.files.has_pipes() || path.starts_with('/'))
+                && self.files.is_pipe(&scope.resolve_path(path, &self.ctx.home))
+        };
+        command.operands(&[]).into_iter().any(is_pipe)
+            || scope.stdin.file.as_ref().is_some_and(|file| self.files.is_pipe(file))
     }
 
     fn temporary_dir(&self, command: &Command) -> String {
@@ -255,7 +215,7 @@ fn list_output(command: &Command) -> String {
     let paths: Vec<&str> = if command.program == "find" {
         command.args.iter().map(String::as_str).take_while(|arg| !arg.starts_with(['-', '(', '!'])).collect()
     } else if command.program == "fd" {
-        command.operands(&[]).into_iter().skip(1).collect()
+        operands_of_fd(command).into_iter().skip(1).collect()
     } else {
         command.operands(&["-I", "--ignore"])
     };
@@ -273,13 +233,19 @@ fn list_output(command: &Command) -> String {
         text.push_str(&text::unknown(&command.program));
         text.push('\n');
         let hidden = lists_hidden(command, path).then(|| ".git".to_owned());
-        for name in names_searched(command).into_iter().chain(hidden) {
+        let rest = finds_the_rest(command).then(|| "*".to_owned());
+        for name in names_searched(command).into_iter().chain(hidden).chain(rest) {
             for piece in [path, "/", &name, "\n"] {
                 text.push_str(piece);
             }
         }
     }
     text
+}
+
+/// What `ls` prints of the working folder.
+fn listed_here() -> String {
+    format!("./{}\n", text::unknown("ls"))
 }
 
 /// Whether the repository of the working folder is among what is listed.

@@ -69,6 +69,9 @@ pub(super) const RULES: &[Rule] = &[
             "make -C ../lib clean",
             "grep --color remove /etc/hosts",
             "x --delete --dry-run ~/docs",
+            ": rm -rf /",
+            "true delete ~/docs",
+            "false || : sudo rm -rf /etc",
         ],
         ..RULE
     },
@@ -99,7 +102,7 @@ pub(super) const RULES: &[Rule] = &[
 /// of them other rules know.
 const SPEAKS_OTHERWISE: &[&str] = &[
     "git|gh|glab|hub|hg|svn|jj|sl|ralph|curl|wget|http|https|httpie|xh|xhs|curlie|grpcurl|websocat",
-    "echo|printf|cat|grep|egrep|fgrep|rg|ag|ack|sed|awk|jq|yq|tr|sort|uniq|head|tail|less|more|wc|cut|diff|cmp|tee|test|[|[[|let",
+    "echo|printf|:|true|false|cat|grep|egrep|fgrep|rg|ag|ack|sed|awk|jq|yq|tr|sort|uniq|head|tail|less|more|wc|cut|diff|cmp|tee|test|[|[[|let",
     "cd|pushd|mkdir|touch|cp|mv|rm|rmdir|ln|ls|tree|find|fd|stat|file|which|type|command|man|help|tldr|apropos|export|local|declare|readonly|typeset|unset|set|read|trap|return|source|.|alias|eval|basename|dirname|realpath|rsync|install|chmod|chown|open|xdg-open",
     "vim|vi|nvim|nano|emacs|bat|xargs|parallel|time|watch|env|sh|bash|zsh|fish|dash|ksh|pwsh|powershell|ssh|scp|sftp|docker|podman|nerdctl|docker-compose",
     "python|node|deno|bun|ruby|perl|php|lua|java|javac|kotlin|scala|go|cargo|rustc|rustup|npm|pnpm|yarn|npx|bunx|lerna|rush|nx|turbo|moon|ember|ng|vite|webpack|rollup|esbuild|tsc|tsx|ts-node|swift|xcrun|xcodebuild",

@@ -49,6 +49,8 @@ pub(super) const RULES: &[Rule] = &[
             "cd / && rm -rf *",
             "> /etc/hosts",
             "find ~ -name x -delete",
+            "python3 -c \"import os; os.replace('/home/dev/archive.db', '/tmp/archive.db')\"",
+            "node -e \"require('fs-extra').moveSync('/home/dev/a', '/tmp/a')\"",
         ],
         passes: &[
             "rm -rf node_modules",
@@ -57,6 +59,9 @@ pub(super) const RULES: &[Rule] = &[
             "echo 'rm -rf /'",
             "rm -rf ~/.cache/pip",
             "rm -rf ~/.npm/_cacache",
+            "python3 -c \"import os; os.replace('out.tmp', 'out.json')\"",
+            "python3 -c \"print(open('/etc/hosts').read().replace('/a', '/b'))\"",
+            "python3 -c \"import shutil; shutil.copy('/etc/hosts', 'hosts')\"",
         ],
         ..RULE
     },
@@ -73,8 +78,30 @@ pub(super) const RULES: &[Rule] = &[
             "rm -rf ./* .[!.]*",
             "find . -delete",
             "find . -exec rm -rf {} +",
+            "find . -type d -name node_modules -prune -o -print0 | xargs -0 rm -rf",
+            "find . -name .git -prune -o -exec rm -rf {} +",
+            "find . ! -name keep.txt -delete",
+            "find . \\( -name a -o -name b \\) -prune -o -type f -print | xargs rm -f",
+            "find . -not -name '*.md' -type f -print | while read -r f; do rm \"$f\"; done",
+            "ls | grep -v node_modules | xargs rm -rf",
+            "rm -rf !(node_modules)",
+            "fd -E node_modules . -X rm -rf",
         ],
-        passes: &["rm -rf dist", "find . -name '*.pyc' -delete", "rm -rf src/*", "find build -delete"],
+        passes: &[
+            "rm -rf dist",
+            "find . -name '*.pyc' -delete",
+            "rm -rf src/*",
+            "find build -delete",
+            "find . -name node_modules -type d -prune -exec rm -rf '{}' +",
+            "find . -path ./node_modules -prune -o -name '*.pyc' -print0 | xargs -0 rm -f",
+            "find . -name node_modules -prune -o -type f -print | xargs grep -l TODO",
+            "find . -type f -not -path './.git/*' -print0 | xargs -0 chmod 644",
+            "find dist -mindepth 1 -not -name .gitkeep -delete",
+            "find . \\( -name '*.o' -o -name '*.a' \\) -delete",
+            "cd dist && ls | grep -v index.html | xargs rm -rf",
+            "rm -rf dist/!(index.html)",
+            "fd -e pyc -X rm",
+        ],
         ..RULE
     },
     Rule {
@@ -114,73 +141,27 @@ pub(super) const RULES: &[Rule] = &[
             "echo x > .git/HEAD",
             "find .git -delete",
             "ls -A | xargs -I{} rm -rf {}",
+            "git rev-parse HEAD~9 > .git/refs/heads/main",
+            "git cat-file -p x | tee .git/index",
+            "cp /tmp/index .git/index",
+            "mv .git/packed-refs /tmp",
+            "sed -i s/a/b/ .git/config",
+            "cd .git/refs/heads && rm main",
+            "echo x > ~/other/.git/HEAD",
+            "git rev-parse x > \"$GIT_DIR/refs/heads/main\"",
+            "python3 -c \"open('.git/HEAD', 'w').write('x')\"",
         ],
         passes: &[
             "rm -f .git/index.lock",
             "cat .git/HEAD",
             "echo target >> .git/info/exclude",
             "rm -f .gitignore.bak",
+            "git log > log.txt",
+            "git diff > .git/COMMIT_EDITMSG",
+            "cp .git/config /tmp/config",
+            "rm -rf vendor/x/.git",
+            "tar czf /tmp/git.tgz .git",
         ],
-        ..RULE
-    },
-    Rule {
-        id: "archive-deletes",
-        category: Category::FileSystem,
-        finds: "packs files and deletes them",
-        instead: "Pack them without the option that removes them.",
-        patterns: Patterns::new(&[
-            "tar|bsdtar --remove-files",
-            "zip -m|--move",
-            "7z|7za|7zr|7zz ~-sdel",
-            "rar m|mf",
-            "rar ~-df|-dw|-dr",
-            "unison -force|-prefer",
-            "lftp ~*mirror*--delete*",
-        ]),
-        spares: packs_parts,
-        matches: &[
-            "tar --remove-files -czf /tmp/a.tgz src",
-            "zip -rm a.zip docs",
-            "zip --move -r a.zip .",
-            "7z a -sdel a.7z src",
-            "rar m a.rar src",
-            "rar a -df a.rar src",
-        ],
-        passes: &[
-            "tar czf a.tgz src",
-            "tar czf tests/old.tgz --remove-files tests/old",
-            "zip -r a.zip dist",
-            "7z x a.7z -oout",
-            "rar a a.rar src",
-            "tar xf a.tar",
-        ],
-        ..RULE
-    },
-    Rule {
-        id: "delete-backups",
-        category: Category::FileSystem,
-        finds: "deletes backups or snapshots",
-        instead: "Leave backups alone; say which of them are in the way.",
-        patterns: Patterns::new(&[
-            "restic|rustic|attic|bup forget|prune|rm|gc",
-            "borg|borgmatic delete|prune|compact|recreate",
-            "timeshift --delete|--delete-all|--restore",
-            "snapper undochange|rollback|delete|remove",
-            "snapper ?* undochange|rollback|delete|remove",
-            "duplicity remove-*|cleanup",
-            "duplicacy|btrbk prune|clean",
-            "kopia snapshot|repository|policy delete|remove",
-            "rdiff-backup --remove-older-than",
-            "tmutil delete*|thinlocalsnapshots|disable",
-            "vssadmin|wbadmin delete",
-        ]),
-        matches: &[
-            "restic forget --prune --keep-last 1",
-            "borg delete /mnt/backup::monday",
-            "timeshift --delete-all",
-            "snapper -c home delete 1-20",
-        ],
-        passes: &["restic snapshots", "borg list /mnt/backup", "snapper list", "restic forget --dry-run"],
         ..RULE
     },
     Rule {
@@ -249,19 +230,6 @@ fn is_cache(path: &str) -> bool {
     })
 }
 
-/// Whether only folders in folders of the project are packed, which an agent may delete as well.
-fn packs_parts(input: &RuleInput<'_>) -> bool {
-    let is_part = |file: &FileAccess| match input.place_of(&file.path) {
-        Place::Project(rest) => rest.contains('/') && !rest.starts_with('.') && text::is_known(&rest),
-        _ => false,
-    };
-    let mut packed = input.files.iter().filter(|file| file.access == Access::Read).peekable();
-    input.command.is(&["tar", "bsdtar", "zip"])
-        && !input.command.has("C", &["directory"])
-        && packed.peek().is_some()
-        && packed.all(is_part)
-}
-
 /// What is moved to `/dev/null` is gone.
 fn is_thrown_away(input: &RuleInput<'_>) -> bool {
     input.command.is(&["mv"]) && input.command.args.last().is_some_and(|target| target == "/dev/null")
@@ -318,12 +286,26 @@ fn is_unknown(input: &RuleInput<'_>, file: &FileAccess) -> bool {
 
 fn delete_git(input: &RuleInput<'_>) -> Option<String> {
     input.found_file_if(|file| {
-        let Place::Project(rest) = input.place_of(&file.path) else { return false };
+        let rest = match input.place_of(&file.path) {
+            Place::Project(rest) => rest,
+            // Another repository.
+            Place::Home(rest) => match rest.find("/.git/") {
+                Some(at) => rest[at + 1..].to_owned(),
+                None => return false,
+            },
+            Place::Unknown if text::sources(&file.path).any(|source| source == "$GIT_DIR") => {
+                format!(".git{}", text::known_parts(&file.path))
+            }
+            _ => return false,
+        };
         let open = [".git/info", ".git/COMMIT_EDITMSG", ".git/MERGE_MSG", ".git/rebase-merge"];
         let is_lock = rest.starts_with(".git/") && rest.rsplit('.').next() == Some("lock");
         let is_own = relation_to(&rest, ".git") == Relation::Inside;
         let is_open = is_lock || open.iter().any(|open| relation_to(&rest, open) == Relation::Inside);
-        file.access.changes() && is_own && !is_open && input.command.program != "git"
+        // What git is told to do other rules judge; what the shell does with its output they do not see.
+        let is_by_git = input.command.is(&["git"])
+            && !input.command.redirects.iter().any(|redirect| redirect.path == file.path);
+        file.access.changes() && is_own && !is_open && !is_by_git
     })
 }
 

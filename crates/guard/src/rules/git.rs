@@ -29,37 +29,6 @@ pub(super) const RULES: &[Rule] = &[
             "sl|fossil|bzr|brz|darcs push|send ~--force*|--overwrite*|-f",
         ]),
         unless: Patterns::new(&["git|hub push -n"]),
-        code: &[
-            &[
-                "import git",
-                "from git ",
-                "pygit2",
-                "dulwich",
-                "simple-git",
-                "simpleGit",
-                "nodegit",
-                "isomorphic-git",
-                "Rugged::",
-            ],
-            &[
-                "force=True",
-                "force: true",
-                "--force",
-                "-f'",
-                "-f\"",
-                "--hard",
-                "RESET_HARD",
-                "ResetMode.HARD",
-                "Reset.TYPE.HARD",
-                ":hard",
-                "working_tree=True",
-                "--mirror",
-                "'-fd",
-                "'-xfd",
-                "delete_head(",
-                "delete_remote(",
-            ],
-        ],
         matches: &[
             "git push -f",
             "git push origin +main",
@@ -68,13 +37,41 @@ pub(super) const RULES: &[Rule] = &[
             "git push origin :x",
             "git push --force-with-lease origin main",
             "git push --prune origin",
-            "python3 -c \"import git; git.Repo('.').git.reset('--hard')\"",
         ],
         passes: &[
             "git push",
             "git push -u origin x",
             "git push --force-with-lease origin feature/x",
             "git push --dry-run -f",
+        ],
+        ..RULE
+    },
+    Rule {
+        id: "git-fetch-force",
+        category: Category::Git,
+        finds: "overwrites branches here with those of a remote",
+        instead: "Fetch without force, such as `git fetch origin`, and merge with `git merge --ff-only`.",
+        patterns: Patterns::new(&[
+            "git remote add --mirror=fetch",
+            "git fetch|pull --refmap=*:refs/heads/*",
+            "gh pr checkout|co -f|--force",
+        ]),
+        check: Check::Command(fetches_over_branches),
+        matches: &[
+            "git fetch origin '+refs/heads/*:refs/heads/*' --update-head-ok",
+            "git fetch . +HEAD~3:main",
+            "git fetch -f origin main:main",
+            "git pull origin +main:main",
+            "git remote add --mirror=fetch up https://example.com/x.git",
+            "gh pr checkout 12 --force",
+        ],
+        passes: &[
+            "git fetch origin main:main",
+            "git fetch origin '+refs/heads/*:refs/remotes/origin/*'",
+            "git fetch --tags --force",
+            "git fetch origin pull/12/head:pr-12",
+            "git fetch -f origin main",
+            "gh pr checkout 12",
         ],
         ..RULE
     },
@@ -127,6 +124,9 @@ pub(super) const RULES: &[Rule] = &[
             "git reset --merge HEAD~1",
             "yes | git clean -i",
             "git submodule foreach --recursive 'git clean -fdx'",
+            "python3 -c \"import git; git.Repo('.').git.clean('-xdf')\"",
+            "python3 -c \"import git; git.Repo().git.stash('drop')\"",
+            "node -e \"require('simple-git')().clean('fd')\"",
         ],
         passes: &[
             "git reset --soft HEAD~1",
@@ -163,6 +163,7 @@ pub(super) const RULES: &[Rule] = &[
             "git remote remove|rm|set-url",
             "git notes remove|prune",
         ]),
+        spares: keeps_own_reference,
         matches: &[
             "git branch -D x",
             "git tag -d v1",
@@ -171,6 +172,9 @@ pub(super) const RULES: &[Rule] = &[
             "git worktree remove --force x",
             "git remote remove origin",
             "git symbolic-ref HEAD refs/heads/none",
+            "git update-ref refs/heads/main HEAD~5",
+            "git update-ref refs/stash HEAD",
+            "git update-ref \"refs/$x\" HEAD",
         ],
         passes: &[
             "git branch -d x",
@@ -179,6 +183,9 @@ pub(super) const RULES: &[Rule] = &[
             "git branch -m a b",
             "git symbolic-ref --short HEAD",
             "git worktree add ../x",
+            "git update-ref refs/backup/main HEAD",
+            "git update-ref -m 'before rebase' refs/wip/a HEAD~1",
+            "git update-ref refs/backup/$(date +%s) HEAD",
         ],
         ..RULE
     },
@@ -270,45 +277,6 @@ pub(super) const RULES: &[Rule] = &[
         ],
         ..RULE
     },
-    Rule {
-        id: "git-settings",
-        category: Category::Persistence,
-        finds: "changes settings of git that run programs or lead elsewhere",
-        instead: "Set plain values in the repository, such as `git config user.name`.",
-        patterns: Patterns::new(&[
-            "git --exec-path=?*",
-            "git -c=core.hookspath*|-c=core.sshcommand*|-c=core.fsmonitor=?*|-c=core.gitproxy*|-c=core.askpass=?*|-c=diff.external*|-c=filter.*|-c=credential.helper=?*|-c=protocol.ext.allow*|-c=include.path*|-c=gpg.program*|-c=uploadpack.*",
-            "git -c=core.pager=*sh?*|-c=core.editor=*sh?*|-c=sequence.editor=*sh?*|-c=url.*",
-            "git config ?* ?* ~credential*|core.hookspath|core.sshcommand|core.pager|core.editor|core.fsmonitor|core.gitproxy|core.askpass|core.attributesfile|url.*|http.proxy|http.sslverify|filter.*|diff.external|difftool.*|mergetool.*|pager.*|sequence.editor|gpg.program|include.*|includeif.*|init.templatedir|protocol.*|uploadpack.*|receive.*|safe.directory|ssh.variant|sendemail.*|remote.*.url|remote.*.pushurl|remote.*.push|remote.*.mirror|branch.*.pushremote",
-            "git config -e|--edit|--unset|--unset-all|--add|--replace-all|--remove-section ~credential*|core.hookspath|core.sshcommand|core.pager|core.editor|core.fsmonitor|core.gitproxy|core.askpass|core.attributesfile|url.*|http.proxy|http.sslverify|filter.*|diff.external|difftool.*|mergetool.*|pager.*|sequence.editor|gpg.program|include.*|includeif.*|init.templatedir|protocol.*|uploadpack.*|receive.*|safe.directory|ssh.variant|sendemail.*|remote.*.url|remote.*.pushurl|remote.*.push|remote.*.mirror|branch.*.pushremote",
-            "git -c=alias.*=!*",
-            "git config ~alias.* ~!*|*push*|*reset*|*clean*",
-            "git config --global|--system ?* ?*",
-            "git config --global|--system -e|--edit|--unset|--unset-all|--add|--replace-all|--remove-section",
-        ]),
-        unless: Patterns::new(&[
-            "git config -l|--list|--get|--get-all|--get-regexp|--get-urlmatch|--show-origin",
-            "git config list|get|get-all",
-        ]),
-        matches: &[
-            "git config --global credential.helper x",
-            "git config core.hooksPath x",
-            "git config --global url.https://x/.insteadOf https://y/",
-            "git config core.sshCommand x",
-            "git config alias.st '!sh'",
-            "git -c core.sshCommand='sh x' fetch",
-            "git config --global user.name x",
-            "git config remote.origin.push '+refs/heads/*:refs/heads/*'",
-        ],
-        passes: &[
-            "git config user.email a@b",
-            "git config --get remote.origin.url",
-            "git config --list",
-            "git config --local core.autocrlf input",
-            "git config --global --get user.name",
-        ],
-        ..RULE
-    },
 ];
 
 /// What a folder with much work in it is called.
@@ -319,6 +287,43 @@ const FOLDERS: [&str; 10] =
 fn is_listed(path: &str) -> bool {
     let lists = ["$(git diff)", "$(git ls-files)", "$(git status)"];
     text::sources(path).any(|source| lists.contains(&source))
+}
+
+/// `git fetch origin +main:main`: what a branch had is gone, also while it is checked out.
+fn fetches_over_branches(input: &RuleInput<'_>) -> Option<String> {
+    let command = input.command;
+    let words = if command.is(&["git", "hub"]) { command.words() } else { Vec::new() };
+    let [verb @ ("fetch" | "pull"), named @ ..] = &words[..] else {
+        return None;
+    };
+    // To `pull`, `-u` is no such thing.
+    let writes_head = command.has("", &["update-head-ok"]) || *verb == "fetch" && command.has("u", &[]);
+    let is_forced = writes_head || command.has("f", &["force"]);
+    let overwrites = |refspec: &&str| {
+        let Some((source, target)) = refspec.split_once(':') else { return false };
+        (is_forced || source.starts_with('+')) && is_branch(target)
+    };
+    input.found_if(named.iter().skip(1).any(overwrites) && !command.is_dry_run())
+}
+
+/// Whether a target of a fetch is a branch: `refs/heads/main`, `main`.
+fn is_branch(target: &str) -> bool {
+    let elsewhere = ["refs/", "remotes/", "tags/"];
+    let is_elsewhere = elsewhere.iter().any(|start| target.starts_with(start));
+    !target.is_empty() && (target.starts_with("refs/heads/") || !is_elsewhere)
+}
+
+/// Places of references that git or others use.
+const USED_REFERENCES: [&str; 9] =
+    ["heads", "tags", "remotes", "stash", "replace", "notes", "bisect", "rewritten", "worktree"];
+
+/// Whether a reference is only written where an agent keeps its own: `refs/backup/main`.
+fn keeps_own_reference(input: &RuleInput<'_>) -> bool {
+    let words = input.command.words();
+    let ["update-ref", name, _, ..] = words[..] else { return false };
+    let place = name.strip_prefix("refs/").and_then(|rest| rest.split_once('/')).map(|(place, _)| place);
+    place.is_some_and(|place| text::is_known(place) && !USED_REFERENCES.contains(&place))
+        && !input.command.has("d", &["delete", "stdin"])
 }
 
 /// `git diff | git apply -R`: undoes what is not committed, unless it is one file or a difference of two commits.

@@ -1,7 +1,7 @@
 //! Processes of others, and the machine itself.
 
 use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
-use crate::{programs, text};
+use crate::{flatten::OF_OTHERS, programs, text};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -64,6 +64,12 @@ pub(super) const RULES: &[Rule] = &[
             "kill $(pgrep -f ralph)",
             "ps aux | awk '{print $2}' | xargs kill",
             "lsof -ti:5432 | xargs kill -9",
+            "for p in /proc/[0-9]*; do kill -9 \"${p##*/}\"; done",
+            "ls /proc | grep -E '^[0-9]+$' | xargs kill -9",
+            "kill $(lsof -t -i:5432)",
+            "fuser 5432/tcp | xargs kill",
+            "kill $(ss -ltnp | grep :6379 | sed 's/.*pid=//')",
+            "lsof -t -u dev | xargs kill -9",
         ],
         passes: &[
             "kill 48213",
@@ -76,6 +82,10 @@ pub(super) const RULES: &[Rule] = &[
             "fuser 3000/tcp",
             "pkill -f 'python server.py'",
             "kill $(ps aux | grep vite | awk '{print $2}')",
+            "npm run dev & PID=$!; sleep 2; kill \"$PID\"",
+            "pkill -f 'vite --port 5173'",
+            "lsof -ti tcp:5173 | xargs kill",
+            "for i in 1 2; do ./w & PIDS+=($!); done; kill \"${PIDS[@]}\"",
         ],
         ..RULE
     },
@@ -97,9 +107,18 @@ pub(super) const RULES: &[Rule] = &[
                 "os.getppid()",
                 "kill(\"KILL\",-1",
             ];
-            let ends = ["kill(", ".terminate("].iter().any(|end| code.contains(end));
-            let lists =
-                ["psutil.process_iter(", "psutil.pids(", "ps-list"].iter().any(|list| code.contains(list));
+            let ends = ["kill(", ".terminate(", "kill9,", "kill'KILL',"];
+            let ends = ends.iter().any(|end| code.contains(end));
+            let lists = [
+                "psutil.process_iter(",
+                "psutil.pids(",
+                "ps-list",
+                "'/proc'",
+                "\"/proc\"",
+                "/proc/[0-9]",
+                "/proc/*",
+            ];
+            let lists = lists.iter().any(|list| code.contains(list));
             let picks = [".name()", "info[", "cmdline"].iter().any(|pick| code.contains(pick));
             let is_any = kills.iter().any(|kill| code.contains(kill)) && code.contains("kill");
             input.found_if(is_any || ends && lists && !picks)
@@ -108,6 +127,7 @@ pub(super) const RULES: &[Rule] = &[
             "python3 -c 'import psutil; [p.kill() for p in psutil.process_iter()]'",
             "python3 -c 'import os; os.kill(-1, 9)'",
             "node -e 'process.kill(process.ppid)'",
+            "python3 -c \"import os; [os.kill(int(p), 9) for p in os.listdir('/proc') if p.isdigit()]\"",
         ],
         passes: &["python3 -c 'import os; os.kill(4321, 15)'", "python3 -c 'import os; print(os.getppid())'"],
         ..RULE
@@ -218,10 +238,13 @@ fn kills(input: &RuleInput<'_>) -> bool {
             let filtered = programs::programs_in(source)
                 .any(|word| ["grep", "pgrep", "pidof", "lsof", "fuser", "jobs", "rg", "ss"].contains(&word));
             source == "$PPID"
+                || programs::programs_in(source).any(|word| word == OF_OTHERS)
                 || source == "$$"
                 || (programs::programs_in(source).any(|word| ["ps", "ls", "pidof", "find"].contains(&word))
                     && !filtered)
         });
-        ["1", "-1", "0", "-0"].contains(target) || all
+        // Names of folders in `/proc`.
+        let is_pattern = !target.starts_with('%') && text::known_parts(target).contains(['*', '?', '[']);
+        ["1", "-1", "0", "-0"].contains(target) || is_pattern || all
     })
 }

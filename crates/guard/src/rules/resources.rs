@@ -1,7 +1,7 @@
 //! Processes, memory and space without end.
 
 use super::{Category, Check, Patterns, RULE, Rule, RuleInput};
-use crate::{flatten::Obstacle, shell::RedirectKind};
+use crate::{command::Command, flatten::Obstacle, shell::RedirectKind};
 
 /// More than this is not test data.
 const MAX_FILE_SIZE: u64 = 5 << 30;
@@ -14,15 +14,24 @@ pub(super) const RULES: &[Rule] = &[
         instead: "Start a fixed number of processes and wait for them.",
         check: Check::Obstacle(|obstacle| match obstacle {
             Obstacle::ForkBomb(name) => {
-                Some(format!("the function `{name}` starts itself in a pipeline or in the background"))
+                Some(format!("`{name}` starts itself in a pipeline or in the background"))
             }
             _ => None,
         }),
-        matches: &[":(){ :|:& };:", "b() { b & b; }; b", "f(){ f | f; }; f"],
+        matches: &[
+            ":(){ :|:& };:",
+            "b() { b & b; }; b",
+            "f(){ f | f; }; f",
+            "printf '#!/bin/sh\\n./x & ./x\\n' > x && chmod +x x && ./x",
+            "echo 'sh b.sh | sh b.sh' > b.sh; sh b.sh",
+            "echo '$0 & $0 &' > x && chmod +x x && nohup ./x &",
+        ],
         passes: &[
             "f() { echo hi; }; f",
             "echo ':(){ :|:& };:' > bomb.txt",
             "retry() { cmd || retry; }; retry",
+            "printf 'work || sh retry.sh\\n' > retry.sh && sh retry.sh &",
+            "printf '#!/bin/sh\\n./server & wait\\n' > run.sh && chmod +x run.sh && ./run.sh",
         ],
         ..RULE
     },
@@ -79,6 +88,9 @@ pub(super) const RULES: &[Rule] = &[
             "yes > /tmp/x",
             "fallocate -l 500G x",
             "tail /dev/zero",
+            "od -An -tu4 /dev/urandom",
+            "hexdump -n 900G /dev/zero > x",
+            "cat < /dev/zero > big",
         ],
         passes: &[
             "dd if=/dev/zero of=x bs=1M count=10",
@@ -86,6 +98,12 @@ pub(super) const RULES: &[Rule] = &[
             "head -c 1M /dev/urandom > x",
             "cat /dev/urandom | head -c 9",
             "fallocate -l 10M x",
+            "od -An -N4 -tu4 /dev/urandom",
+            "hexdump -C -n 64 /dev/zero",
+            "xxd -l 16 -p /dev/urandom",
+            "timeout 2 cat /dev/urandom > /dev/null",
+            "grep -a -m 1 x /dev/urandom",
+            "read -r -N 8 x < /dev/urandom",
         ],
         ..RULE
     },
@@ -121,31 +139,32 @@ fn fork_bomb_code(input: &RuleInput<'_>) -> Option<String> {
     input.found_if((forks && loops && !code.contains("print(os.fork)")) || spawns)
 }
 
+/// Devices that never end.
+const ENDLESS: [&str; 4] = ["/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"];
+
 fn endless_output(input: &RuleInput<'_>) -> Option<String> {
     let command = input.command;
-    let endless = ["/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"];
-    let reads_endless = command.args.iter().any(|arg| endless.contains(&arg.trim_start_matches("if=")));
+    let reads_endless = command.args.iter().any(|arg| ENDLESS.contains(&arg.trim_start_matches("if=")))
+        || command.stdin.file.as_deref().is_some_and(|file| ENDLESS.contains(&file));
     let writes = command.redirects.iter().any(|redirect| {
         matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append) && redirect.path != "/dev/null"
     });
+    let is_timed = command.wrappers.iter().any(|wrapper| wrapper == "timeout");
     let found = match command.program.as_str() {
         "dd" => reads_endless && dd_size(input).is_none_or(|size| MAX_FILE_SIZE < size),
-        "cat" | "cp" | "base64" | "xxd" | "od" | "hexdump" | "tee" => {
-            reads_endless && (writes || !command.is_piped)
+        "cat" | "cp" | "base64" | "xxd" | "od" | "hexdump" | "hd" | "tee" => {
+            let runs_on = writes || !command.is_piped && !is_timed;
+            reads_endless && read_size(command).map_or(runs_on, |size| MAX_FILE_SIZE < size)
         }
         "tail" | "sort" | "tac" | "grep" | "wc" | "md5sum" | "sha256sum" | "less" | "gzip" | "xz" => {
-            reads_endless && !command.has("c", &["bytes"])
+            let stops = command.has("c", &["bytes"])
+                || command.is(&["grep"]) && command.has("mq", &["max-count", "quiet"]);
+            reads_endless && !stops
         }
-        "yes" => {
-            let ends = command.wrappers.iter().any(|wrapper| wrapper == "timeout");
-            !command.is_piped && !command.asks_for_help() && !ends
-        }
-        "head" | "truncate" => {
-            command.program == "head"
-                && command
-                    .values("c", &["bytes"])
-                    .iter()
-                    .any(|value| size(value).is_some_and(|size| MAX_FILE_SIZE < size))
+        "yes" => !command.is_piped && !command.asks_for_help() && !is_timed,
+        "head" => {
+            let sizes = command.values("c", &["bytes"]);
+            sizes.iter().any(|value| size(value).is_some_and(|size| MAX_FILE_SIZE < size))
         }
         "fallocate" | "mkfile" | "xfs_mkfile" => {
             let values = command.values("l", &["length"]);
@@ -155,6 +174,17 @@ fn endless_output(input: &RuleInput<'_>) -> Option<String> {
         _ => false,
     };
     input.found_if(found)
+}
+
+/// How many bytes a program that shows bytes is told to read.
+fn read_size(command: &Command) -> Option<u64> {
+    let given = match command.program.as_str() {
+        "od" => command.values("N", &["read-bytes"]),
+        "hexdump" | "hd" => command.values("n", &["length"]),
+        "xxd" => command.values("l", &["l", "len"]),
+        _ => Vec::new(),
+    };
+    given.into_iter().find_map(size)
 }
 
 /// How much `dd` writes; nothing if it does not end by itself.

@@ -21,8 +21,26 @@ pub(super) const RULES: &[Rule] = &[
             "ln -sf a /usr/bin/git",
             "mkdir -p /opt/x",
             "tar xf a.tar -C /",
+            "cd / && tar xzf /tmp/a.tgz",
+            "(cd / && cpio -idmu < /tmp/rootfs.cpio)",
+            "cd /usr/local && unzip -o /tmp/a.zip",
+            "cd / && gzip -dc /tmp/a.tgz | tar xf -",
+            "cd /opt && 7z x /tmp/a.7z",
+            "find . | cpio -pdm /etc",
+            "python3 -m zipfile -e a.zip /usr/local",
         ],
-        passes: &["cat /etc/hosts", "cp /etc/hosts hosts.txt", "echo x > /tmp/y", "echo x 2>/dev/null"],
+        passes: &[
+            "cat /etc/hosts",
+            "cp /etc/hosts hosts.txt",
+            "echo x > /tmp/y",
+            "echo x 2>/dev/null",
+            "cd vendor && unzip -q ../a.zip",
+            "cd /tmp/x && tar xzf ../a.tgz",
+            "cd / && tar tzf /tmp/a.tgz",
+            "cd / && cpio -it < /tmp/a.cpio",
+            "cd /usr && tar xOf /tmp/a.tar b.txt",
+            "cd /usr && tar xzf /tmp/a.tgz -C /tmp/out",
+        ],
         ..RULE
     },
     Rule {
@@ -84,6 +102,12 @@ pub(super) const RULES: &[Rule] = &[
             "umask 000",
             "chmod -R o+w src",
             "setfacl -R -m o::rwx .",
+            "perl -e 'chmod 0777, glob(\"/etc/*\")'",
+            "ruby -e 'FileUtils.chmod_R(0777, \".\")'",
+            "php -r 'chmod(\"/etc/passwd\", 0666);'",
+            "node -e \"require('fs').chownSync('/usr/bin/git', 0, 0)\"",
+            "python3 -c \"import os; os.chmod('/home/dev/notes', 0o777)\"",
+            "python3 -c \"import os; [os.chmod(os.path.join(d, f), 0o777) for d, _, fs in os.walk('.') for f in fs]\"",
         ],
         passes: &[
             "chmod +x a.sh",
@@ -93,6 +117,10 @@ pub(super) const RULES: &[Rule] = &[
             "umask",
             "umask 022",
             "chown $USER a",
+            "perl -e 'chmod 0755, \"run.sh\"'",
+            "node -e \"require('fs').chmodSync('dist/cli.js', '755')\"",
+            "python3 -c \"import os; os.chmod(os.path.expanduser('~/.ssh/config'), 0o600)\"",
+            "php -r 'chmod(\"storage/logs\", 0775);'",
         ],
         ..RULE
     },
@@ -257,12 +285,15 @@ fn open_permissions(input: &RuleInput<'_>) -> Option<String> {
     let is_wide = command.is(&["chmod"]) && is_wide(mode)
         || command.is(&["setfacl"])
             && command.args.iter().any(|arg| arg.contains("o::rw") || arg.contains("other:rw"));
-    let is_tree = command.has("R", &["recursive"]);
-    let tightens = [
-        "600", "400", "700", "0600", "0400", "0700", "500", "go-rwx", "og-rwx", "go=", "u=rw,go=", "u+rw",
-        "u+r",
-    ]
-    .contains(&mode);
+    let code = command.code.as_deref().map(ModesInCode::new).unwrap_or_default();
+    let is_wide = is_wide || code.are_wide;
+    let is_tree = command.has("R", &["recursive"]) && command.code.is_none() || code.of_many;
+    let tightens = code.tighten
+        || [
+            "600", "400", "700", "0600", "0400", "0700", "500", "go-rwx", "og-rwx", "go=", "u=rw,go=",
+            "u+rw", "u+r",
+        ]
+        .contains(&mode);
     let is_search = command.wrappers.iter().any(|wrapper| wrapper == "find" || wrapper == "xargs");
     input.found_file_if(|file| {
         if file.access != Access::Permissions {
@@ -277,6 +308,37 @@ fn open_permissions(input: &RuleInput<'_>) -> Option<String> {
             Place::Temporary | Place::Harmless => false,
         }
     })
+}
+
+/// What code gives to its calls that change permissions.
+#[derive(Default)]
+struct ModesInCode {
+    /// Everyone may write.
+    are_wide: bool,
+    /// Only the owner may do anything.
+    tighten: bool,
+    /// Files are looked for, or folders gone through.
+    of_many: bool,
+}
+
+impl ModesInCode {
+    fn new(code: &str) -> Self {
+        let words = code.split(|next: char| !next.is_ascii_alphanumeric());
+        let octal = |word: &str| {
+            let digits = word.strip_prefix("0o").or_else(|| word.strip_prefix('0'))?;
+            let is_mode = matches!(digits.len(), 3 | 4) && digits.bytes().all(|digit| digit.is_ascii_digit());
+            is_mode.then(|| u32::from_str_radix(digits, 8).ok())?
+        };
+        let modes: Vec<u32> = words.filter_map(octal).collect();
+        let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
+        let named =
+            ["S_IWOTH", "S_IRWXO", "a+w", "o+w", "a+rw", "'777'", "\"777\"", "'666'", "\"666\"", "rwxrwxrwx"];
+        Self {
+            are_wide: modes.iter().any(|mode| mode & 0o2 != 0) || has(&named),
+            tighten: !modes.is_empty() && modes.iter().all(|mode| mode.is_multiple_of(0o100)),
+            of_many: has(&["_R", "walk", "glob", "Find.find", "recursive"]),
+        }
+    }
 }
 
 /// Everyone may write, or no one may do anything.

@@ -18,7 +18,7 @@ const UNKNOWN: &str = "\"$CODE\"";
 const PREFIXES: [&str; 11] = ["f", "r", "b", "u", "rb", "br", "fr", "rf", "q", "s", "L"];
 
 /// Code, and what its variables were given.
-pub(super) struct Names<'a> {
+pub(crate) struct Names<'a> {
     code: &'a str,
     lookups_left: Cell<usize>,
 }
@@ -33,7 +33,7 @@ struct Argument {
 }
 
 impl<'a> Names<'a> {
-    pub(super) fn new(code: &'a str) -> Self {
+    pub(crate) fn new(code: &'a str) -> Self {
         Self { code, lookups_left: Cell::new(MAX_LOOKUPS) }
     }
 
@@ -59,7 +59,7 @@ impl<'a> Names<'a> {
     }
 
     /// The expression that a variable was given, if it is made of texts.
-    fn assigned_to(&self, name: &str) -> Option<&'a str> {
+    pub(super) fn assigned_to(&self, name: &str) -> Option<&'a str> {
         let is_part = |next: char| next.is_alphanumeric() || "_$@".contains(next);
         let name = name.trim_start_matches(['*', '.', '@']);
         if name.is_empty()
@@ -161,7 +161,7 @@ fn is_setting(part: &str) -> bool {
 }
 
 /// The parts between commas that stand in no quotes and no brackets.
-fn split_arguments(inside: &str) -> Vec<&str> {
+pub(super) fn split_arguments(inside: &str) -> Vec<&str> {
     let (mut parts, mut start, mut level, mut quote, mut escaped) = (Vec::new(), 0, 0_usize, None, false);
     for (at, next) in inside.char_indices() {
         match (quote, next) {
@@ -223,7 +223,7 @@ fn has_percent(expression: &str) -> bool {
 }
 
 /// How many bytes a text takes with its quotes.
-fn length_of_text(quoted: &str, mark: char) -> usize {
+pub(super) fn length_of_text(quoted: &str, mark: char) -> usize {
     let mut escaped = false;
     for (at, next) in quoted.char_indices().skip(1) {
         match next {
