@@ -205,6 +205,27 @@ fn other_forges_have_options_or_a_link() {
     assert!(server.requests().is_empty());
 }
 
+#[test]
+fn a_push_that_the_other_side_hangs_up_on_is_made_once_more() {
+    for (times, said) in
+        [(1, "Pull request created"), (9, "there is no pull request: git push failed: signal: 13")]
+    {
+        let Some((env, server)) = world("github.com") else { return };
+        let path = std::env::var_os("PATH").expect("a path");
+        let git = std::env::split_paths(&path).map(|dir| dir.join("git")).find(|it| it.is_file());
+        let git = git.expect("git").display().to_string();
+        let count = env.root().join("pushes").display().to_string();
+        let hung_up = format!("echo >>{count}; test $(wc -l <{count}) -gt {times} || kill -PIPE $$");
+        env.program(
+            "git",
+            &format!("case \" $* \" in *' push '*--set-upstream*) {hung_up};; esac\nexec {git} \"$@\""),
+        );
+        let env = env.settings(json!({"scm": {"tasks": ["branch", "commit", "pr"]}}));
+        env.run(&[]).exits(0).says(said);
+        assert_eq!(server.pulls().len(), usize::from(times == 1));
+    }
+}
+
 /// The workflow is YAML, its scripts are scripts, and its call of ralph is one that ralph takes.
 #[test]
 fn the_workflow_calls_ralph_as_it_is() {

@@ -1,6 +1,6 @@
 //! Calls of other programs that ask no one anything, and what became of them.
 
-use std::{ffi::OsString, path::Path, time::Duration};
+use std::{ffi::OsString, os::unix::process::ExitStatusExt, path::Path, time::Duration};
 
 use crate::{
     process::{Captured, Spec},
@@ -46,6 +46,11 @@ pub fn git(dir: &Path, args: Vec<OsString>) -> Spec {
 /// Whether a call ended well.
 pub fn succeeded(captured: &Captured) -> bool {
     captured.ended.status.is_some_and(|status| status.success())
+}
+
+/// Whether a call ended because the other side hung up before it had said its last word: it may have done everything.
+pub fn was_hung_up_on(captured: &Captured) -> bool {
+    captured.ended.status.and_then(|status| status.signal()) == Some(libc::SIGPIPE)
 }
 
 /// What a failed call printed, or how it ended if it printed nothing.

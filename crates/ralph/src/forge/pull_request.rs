@@ -16,7 +16,7 @@ use ralph_core::{
     setup::{PromptSource, ScmTask, TaskFrom},
 };
 use ralph_sys::{
-    calls::{looking_git, refusal, succeeded},
+    calls::{looking_git, refusal, succeeded, was_hung_up_on},
     error::{Error, Result},
     process::{Captured, Supervisor},
 };
@@ -123,7 +123,11 @@ impl Proposed<'_> {
         let mut args = vec!["push", "--quiet", "--no-verify", "--set-upstream"];
         args.extend(options.iter().flat_map(|option| ["--push-option", option]));
         args.extend([remote.remote.as_str(), &refspec]);
-        let pushed = self.git(&args)?;
+        let mut pushed = self.git(&args)?;
+        if was_hung_up_on(&pushed) {
+            // Whether everything had arrived, another push tells.
+            pushed = self.git(&args)?;
+        }
         if succeeded(&pushed) {
             return Ok(());
         }
