@@ -97,6 +97,8 @@ pub(super) const RULES: &[Rule] = &[
             // What is changed, or new, as a list for something that throws it away.
             "git diff|ls-files|status|ls-tree >*git?checkout*|*git?restore*",
             "git ls-files -o|--others >*xargs*rm*|*xargs*unlink*",
+            // All that git knows; what is left after a search is a choice.
+            "git ls-files !?* !-d|--deleted !>*grep*|*head*|*awk*|*sed*|*git?rm* >*xargs*rm*|*xargs*unlink*|*xargs*shred*",
             "git restore @xargs !-S|--staged",
             "git checkout ~-- @xargs",
         ]),
@@ -110,6 +112,7 @@ pub(super) const RULES: &[Rule] = &[
             "git restore src/",
             "git ls-files -m | xargs git checkout --",
             "git ls-files --others --exclude-standard | xargs rm -rf",
+            "git ls-files -z | xargs -0 rm -f",
             "git diff -- src tests | git apply -R",
             "git diff | patch -R -p1",
             "for f in $(git diff --name-only); do git checkout -- \"$f\"; done",
@@ -138,6 +141,10 @@ pub(super) const RULES: &[Rule] = &[
             "git stash list",
             "git restore src/a.rs",
             "git checkout -- src/a.rs",
+            "git ls-files | grep '\\.snap$' | xargs rm",
+            "git ls-files '*.snap' | xargs rm",
+            "git ls-files | xargs wc -l",
+            "git ls-files --deleted | xargs git rm",
             "git diff v1..v2 | git apply -R",
             "git diff src/a.rs | git apply -R",
             "git show HEAD:src/a.rs > src/a.rs",

@@ -45,6 +45,7 @@ pub(super) const RULES: &[Rule] = &[
             "perl -e 'fork while fork'",
             "python3 -c 'import os\nwhile 1: os.fork()'",
             "ruby -e 'loop { fork }'",
+            "node -e \"const {fork}=require('child_process');for(;;)fork('x.js')\"",
         ],
         passes: &["python3 -c 'import os; print(os.fork)'", "python3 -c 'while True: break'"],
         ..RULE
@@ -136,7 +137,9 @@ fn fork_bomb_code(input: &RuleInput<'_>) -> Option<String> {
     let forks = code.contains("fork()") || (code.contains("fork") && input.command.is(&["perl", "ruby"]));
     let spawns = code.contains("spawn(process.argv") || code.contains("spawn(process.execPath");
     let loops = ["while", "for", "loop", "until", "setInterval"].iter().any(|word| code.contains(word));
-    input.found_if((forks && loops && !code.contains("print(os.fork)")) || spawns)
+    let is_endless = ["for(;;)", "while(true)", "while(1)"].iter().any(|word| code.contains(word));
+    let forks_node = is_endless && code.contains("child_process") && code.contains("fork(");
+    input.found_if((forks && loops && !code.contains("print(os.fork)")) || spawns || forks_node)
 }
 
 /// Devices that never end.
@@ -221,7 +224,7 @@ fn stress(input: &RuleInput<'_>) -> Option<String> {
         sizes.iter().any(|size| code.contains(&format!("*{size}")) || code.contains(&format!("alloc({size}")))
             || (is_endless
                 && grows
-                && ["*10**", "*1024", "\'*", "\"*", "alloc(", "fill(", "Array(", "x1e"]
+                && ["*10**", "(10**", "*1024", "\'*", "\"*", "alloc(", "fill(", "Array(", "x1e"]
                     .iter()
                     .any(|word| code.contains(word)))
     };
