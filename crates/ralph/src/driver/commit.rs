@@ -113,12 +113,11 @@ impl Committing<'_> {
         let head = git.head(&mut self.site.supervisor)?;
         // By an earlier process of the run, which did not live to report it.
         let announced = self.site.run().memory.announced.clone();
-        if let Some(announced) = &announced
-            && announced.head != head
-            && git.last_commit(&mut self.site.supervisor)?.message == announced.message.trim()
-        {
+        if let Some(announced) = announced.as_ref().filter(|announced| announced.head != head) {
             let last = git.last_commit(&mut self.site.supervisor)?;
-            return self.made(git, last);
+            if last.message == announced.message.trim() {
+                return self.made(git, last);
+            }
         }
         let has_moved = self.notice_lost_commits(git, head.as_deref())?;
         let mut listing = match look.filter(|look| look.head == head) {

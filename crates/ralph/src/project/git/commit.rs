@@ -27,7 +27,7 @@ pub(crate) struct NewCommit {
 }
 
 /// What else runs when a commit is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hooked {
     /// Nothing.
     No,
@@ -66,12 +66,13 @@ impl Git {
         let message = format!("--message={message}");
         let commit = ["commit", "--quiet", &message];
         // Looked at again: others may have staged something meanwhile.
-        let commit = if merging || is_whole && self.is_alone(supervisor, changes)? {
+        let is_alone = is_whole && !merging && self.is_alone(supervisor, changes)?;
+        let commit = if merging || is_alone {
             self.committing(&commit)
         } else {
             self.spec_of(&[&commit[..], &["--only"]].concat(), &changes.iter().collect::<Vec<_>>())
         };
-        let left = listing.filter(|_| is_whole && !merging && hooked == Hooked::No);
+        let left = listing.filter(|_| is_alone && hooked == Hooked::No);
         let made = in_turn(supervisor, vec![commit], contain)?;
         Ok(made.map(|()| NewCommit { left: left.and_then(|listing| self.without(listing, changes)) }))
     }
